@@ -1,0 +1,160 @@
+import { PromptEvaluationError } from "../base/evaluation-errors.ts";
+import { warn } from "../base/warn.ts";
+import type { Prompt } from "../prompt/prompt.ts";
+import { OpenResources } from "../tools/open-resources.ts";
+import { type Evaluation, stampOf } from "./evaluation.ts";
+import { Guard } from "./guard.ts";
+import { type LoopOptions, type LoopSettings, loopSettings } from "./loop-options.ts";
+import type { ModelClient, ToolAnswer, Turn } from "./model-client.ts";
+import { within } from "./nested-adapter.ts";
+import { responseOf } from "./output.ts";
+import { preparePrompt } from "./prepare-prompt.ts";
+import { Progress } from "./progress.ts";
+import type { PromptResponse } from "./prompt-response.ts";
+import { runHostedCall } from "./run-hosted-call.ts";
+import { runToolCalls } from "./run-tool-calls.ts";
+import { throttled } from "./throttle.ts";
+import { choiceAfter, type ToolChoice } from "./tool-choice.ts";
+
+/** Asks the model, runs what it calls, asks again until it answers. Every adapter uses this. */
+export async function evaluate<Output>(
+  prompt: Prompt<Output>,
+  client: ModelClient,
+  options: LoopOptions,
+): Promise<PromptResponse<Output>> {
+  const progress = new Progress();
+  const settings = checked(prompt, client, options);
+  const guard = new Guard({ ...settings, promptName: prompt.name }, progress);
+  const { session } = settings;
+  try {
+    guard.enter("request");
+    return await session.lock.hold(() => converse(), {
+      signal: guard.signal,
+      within: settings[within],
+    });
+  } catch (error) {
+    throw guard.explained(error);
+  }
+
+  async function converse(): Promise<PromptResponse<Output>> {
+    guard.enter("render");
+    const rendered = preparePrompt(prompt, client, settings);
+    const resources = new OpenResources(prompt.template.resources, settings.resources);
+    const evaluation: Evaluation = {
+      prompt,
+      rendered,
+      tools: new Map(rendered.tools.map((tool) => [tool.name, tool])),
+      adapter: settings.adapter,
+      adapterName: client.adapterName,
+      session,
+      resources,
+      guard,
+      clock: settings.clock,
+    };
+    try {
+      const turn = await takeTurns(evaluation, client, settings, progress);
+      guard.enter("response");
+      const response = await responseOf(rendered, turn, progress);
+      announceAnswer(evaluation, turn, progress);
+      return response;
+    } finally {
+      await closeResources(resources, settings);
+    }
+  }
+}
+
+/** The loop: one request and what it calls, until a turn calls nothing. */
+async function takeTurns(
+  evaluation: Evaluation,
+  client: ModelClient,
+  settings: LoopSettings,
+  progress: Progress,
+): Promise<Turn> {
+  const { guard } = evaluation;
+  let toolChoice = settings.toolChoice ?? "auto";
+  let answers: readonly ToolAnswer[] = [];
+  for (let number = 1; number <= settings.maxTurns; number++) {
+    guard.enter("request");
+    const turn = await takeTurn(evaluation, client, settings, { number, answers, toolChoice });
+    progress.add(turn);
+    guard.record(turn.usage);
+    for (const call of turn.hostedCalls) {
+      progress.hostedCalls.push(await runHostedCall(call, evaluation, turn.usage));
+    }
+    if (turn.toolCalls.length === 0) return turn;
+    guard.enter("tool");
+    answers = await runToolCalls(turn.toolCalls, evaluation, turn.usage);
+    toolChoice = choiceAfter(toolChoice, turn);
+  }
+  const message = `No answer after ${settings.maxTurns} turns: raise maxTurns or give a smaller task`;
+  throw new PromptEvaluationError(message, { promptName: evaluation.prompt.name, phase: "response" });
+}
+
+async function takeTurn(
+  evaluation: Evaluation,
+  client: ModelClient,
+  settings: LoopSettings,
+  next: { readonly number: number; readonly answers: readonly ToolAnswer[]; readonly toolChoice: ToolChoice },
+): Promise<Turn> {
+  const { session, rendered, clock, guard } = evaluation;
+  const { number, answers, toolChoice } = next;
+  const { signal, deadline } = guard;
+  session.dispatch(Object.freeze({ type: "TurnStarted", ...stampOf(evaluation), turn: number }));
+  const started = clock.now();
+  const turn = await throttled(
+    () => client.send({ turn: number, rendered, answers, toolChoice, signal }),
+    { ...settings, signal, deadline },
+  );
+  const { text, toolCalls, hostedCalls, usage, requestId } = turn;
+  session.dispatch(
+    Object.freeze({
+      type: "TurnCompleted",
+      ...stampOf(evaluation),
+      turn: number,
+      text,
+      toolCalls,
+      hostedCalls,
+      usage,
+      durationMs: clock.now() - started,
+      requestId,
+    }),
+  );
+  return turn;
+}
+
+function announceAnswer(evaluation: Evaluation, { text, finishReason }: Turn, progress: Progress): void {
+  const { usage, model, turns } = progress;
+  evaluation.session.dispatch(
+    Object.freeze({
+      type: "PromptExecuted",
+      ...stampOf(evaluation),
+      text,
+      usage,
+      finishReason,
+      model,
+      requestIds: Object.freeze([...progress.requestIds]),
+      turns,
+    }),
+  );
+}
+
+/** The caller's mistake, as one of the errors that one catch is for. */
+function checked(prompt: Prompt, client: ModelClient, options: LoopOptions): LoopSettings {
+  try {
+    return loopSettings(prompt, client, options);
+  } catch (cause) {
+    const promptName = String(prompt?.name ?? "");
+    const message = cause instanceof Error ? cause.message : "The options cannot be";
+    throw new PromptEvaluationError(message, { promptName, phase: "request", cause });
+  }
+}
+
+/** An answer that was had is not lost because something would not close. */
+async function closeResources(resources: OpenResources, { logger }: LoopSettings): Promise<void> {
+  try {
+    await resources[Symbol.asyncDispose]();
+  } catch (error) {
+    logger.error("a resource failed to close", { error });
+    warn("A resource failed to close", error);
+  }
+}

@@ -1,0 +1,76 @@
+import type { TokenUsage } from "../base/usage.ts";
+import type { RenderedPrompt } from "../prompt/render.ts";
+import type { Citation } from "../tools/citation.ts";
+import type { ToolResult } from "../tools/tool-result.ts";
+import type { ToolChoice } from "./tool-choice.ts";
+
+/**
+ * What a provider supplies to be driven by `evaluate`: one conversation. It keeps the conversation
+ * itself, in whatever form its wire has, and is only told what is new.
+ */
+export interface ModelClient {
+  readonly adapterName: string;
+  /** It can go on from the history that the session keeps. @default false */
+  readonly canContinue?: boolean | undefined;
+  /**
+   * One request, one answer. A failure leaves the conversation as it was, so that the same request
+   * may be sent again: `ThrottleError` where that may help, `PromptEvaluationError` where not.
+   */
+  send(request: TurnRequest): Promise<Turn>;
+}
+
+export interface TurnRequest {
+  /** Counted from 1. */
+  readonly turn: number;
+  readonly rendered: RenderedPrompt;
+  /** To the calls of the last turn, in their order. */
+  readonly answers: readonly ToolAnswer[];
+  readonly toolChoice: ToolChoice;
+  readonly signal: AbortSignal;
+}
+
+export interface ToolAnswer {
+  readonly call: ToolCall;
+  readonly result: ToolResult<unknown>;
+  /** What the model is to read. */
+  readonly text: string;
+}
+
+export interface Turn {
+  readonly text: string;
+  /** To be run here, in this order. */
+  readonly toolCalls: readonly ToolCall[];
+  /** Already run by the provider, and parsed. */
+  readonly hostedCalls: readonly HostedCall[];
+  readonly citations: readonly Citation[];
+  readonly usage: TokenUsage;
+  readonly finishReason: FinishReason;
+  readonly responseId: string | null;
+  readonly requestId: string | null;
+  readonly model: string | null;
+}
+
+export type FinishReason = "stop" | "length" | "content_filter" | "tool_calls" | "error";
+
+export interface ToolCall {
+  readonly name: string;
+  readonly callId: string;
+  /** JSON, exactly as the model wrote it. */
+  readonly arguments: string;
+}
+
+/** A call the provider has already run. */
+export interface HostedCall<Output = unknown> {
+  readonly name: string;
+  readonly kind: string;
+  readonly callId: string;
+  readonly params: unknown;
+  /** `null` if nothing came back. */
+  readonly output: Output | null;
+  readonly success: boolean;
+  readonly message: string;
+  /** Where it ran, if the provider says. */
+  readonly containerId?: string | undefined;
+  /** What the provider sent. */
+  readonly raw: object;
+}

@@ -1,0 +1,61 @@
+import { OutputParseError } from "../base/errors.ts";
+import { PromptEvaluationError } from "../base/evaluation-errors.ts";
+import { deepFreeze } from "../base/freeze.ts";
+import type { RenderedPrompt } from "../prompt/render.ts";
+import { readOutput } from "../prompt/structured-output.ts";
+import { hostedOutputs } from "./hosted-outputs.ts";
+import type { Turn } from "./model-client.ts";
+import type { Progress } from "./progress.ts";
+import type { PromptResponse } from "./prompt-response.ts";
+
+/** The last turn, as the caller gets it. */
+export async function responseOf<Output>(
+  rendered: RenderedPrompt<Output>,
+  turn: Turn,
+  progress: Progress,
+): Promise<PromptResponse<Output>> {
+  const { promptName } = rendered;
+  checkFinish(rendered, turn);
+  const outputs = progress.hostedCalls.flatMap(({ name, output }) =>
+    output === null ? [] : [[name, output] as const],
+  );
+  return deepFreeze({
+    promptName,
+    text: rendered.output ? null : turn.text,
+    output: await outputOf(rendered, turn),
+    hostedOutputs: hostedOutputs(outputs),
+    hostedCalls: [...progress.hostedCalls],
+    citations: progress.citations(),
+    usage: progress.usage,
+    finishReason: turn.finishReason,
+    responseId: progress.responseId,
+  });
+}
+
+/** An answer that was cut off or withheld is only an answer if text was asked for and there is some. */
+function checkFinish({ promptName, output }: RenderedPrompt, { finishReason, text }: Turn): void {
+  const isWhole = finishReason === "stop" || finishReason === "tool_calls";
+  const isUsable = finishReason !== "error" && !output && text !== "";
+  if (isWhole || isUsable) return;
+  throw new PromptEvaluationError(`The answer is not whole: ${whyNot[finishReason]}`, {
+    promptName,
+    phase: "response",
+    providerPayload: { finishReason, text },
+  });
+}
+
+const whyNot = {
+  length: "it was cut off at its length limit; raise maxOutputTokens or ask for less",
+  content_filter: "the provider's content filter withheld it; rephrase the task",
+  error: "the provider reported an error",
+} as const satisfies Record<Exclude<Turn["finishReason"], "stop" | "tool_calls">, string>;
+
+async function outputOf<Output>(rendered: RenderedPrompt<Output>, { text }: Turn): Promise<Output> {
+  // Without a schema the template's output type is string: `Declared` in prompt/template.ts.
+  if (!rendered.output) return text as Output;
+  const output = await readOutput(rendered.output, text);
+  if (output.ok) return output.value;
+  const cause = new OutputParseError(`The answer does not fit the output schema: ${output.problem}`, text);
+  const { promptName } = rendered;
+  throw new PromptEvaluationError(cause.message, { promptName, phase: "parse", providerPayload: text, cause });
+}

@@ -1,0 +1,40 @@
+import type { PartialResponse } from "../base/evaluation-errors.ts";
+import { addUsage, noUsage, type TokenUsage } from "../base/usage.ts";
+import type { Citation } from "../tools/citation.ts";
+import type { HostedCall, Turn } from "./model-client.ts";
+
+/** What an evaluation has so far. It only grows: a turn costs the same however many came before. */
+export class Progress {
+  turns = 0;
+  usage: TokenUsage = noUsage;
+  /** The model's last words, whichever turn they came in. */
+  text: string | null = null;
+  responseId: string | null = null;
+  model: string | null = null;
+  readonly requestIds: string[] = [];
+  readonly hostedCalls: HostedCall[] = [];
+  readonly #earlierCitations: Citation[] = [];
+  #citations: readonly Citation[] = [];
+
+  add(turn: Turn): void {
+    this.turns += 1;
+    this.usage = addUsage(this.usage, turn.usage);
+    if (turn.text !== "") this.text = turn.text;
+    this.responseId = turn.responseId ?? this.responseId;
+    this.model = turn.model ?? this.model;
+    if (turn.requestId !== null) this.requestIds.push(turn.requestId);
+    this.#earlierCitations.push(...this.#citations);
+    this.#citations = turn.citations;
+  }
+
+  /** Those of earlier turns point into text that is not the answer: they have no span. */
+  citations(): readonly Citation[] {
+    const earlier = this.#earlierCitations.map((citation) => ({ ...citation, span: null }));
+    return [...earlier, ...this.#citations];
+  }
+
+  partial(): PartialResponse {
+    const { text, usage, responseId, turns } = this;
+    return Object.freeze({ text, usage, responseId, turns, hostedCalls: Object.freeze([...this.hostedCalls]) });
+  }
+}

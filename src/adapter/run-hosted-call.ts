@@ -1,0 +1,113 @@
+import { PromptEvaluationError } from "../base/evaluation-errors.ts";
+import { validate, type Schema } from "../base/schema.ts";
+import { list } from "../base/show.ts";
+import type { TokenUsage } from "../base/usage.ts";
+import type { HostedTool } from "../tools/hosted-tool.ts";
+import { ProviderTool } from "../tools/provider-tool.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { ToolContext } from "../tools/tool-context.ts";
+import { renderValue, ToolResult } from "../tools/tool-result.ts";
+import { contextOf, type Evaluation, stampOf } from "./evaluation.ts";
+import type { HostedOrigin, RejectedToolParams } from "./events.ts";
+import type { HostedCall } from "./model-client.ts";
+import { runHandler } from "./run-tool-call.ts";
+import { inTransaction } from "./transaction.ts";
+
+/**
+ * Takes in a call that the provider has run: the tool's hook, else its handler, else nothing looks
+ * at what came back; then the same event as for any tool. Gives back the call as it is now known.
+ */
+export async function runHostedCall(
+  call: HostedCall,
+  evaluation: Evaluation,
+  usage: TokenUsage,
+): Promise<HostedCall> {
+  const { session, guard, rendered } = evaluation;
+  guard.enter("tool");
+  const hosted = rendered.hostedTools.find(({ name }) => name === call.name);
+  if (!hosted) throw unknownHosted(call, evaluation);
+  const tool = evaluation.tools.get(call.name) ?? null;
+  const params = await paramsOf(call, tool);
+  const result = await session.lock.nest(
+    (scope) =>
+      inTransaction(evaluation, () =>
+        runHandler(call.name, evaluation, async (resources) => {
+          const context = contextOf(evaluation, { resources, scope, providerOutput: call.output });
+          return await resultOf({ call, hosted, tool, params }, context);
+        }),
+      ),
+    guard.signal,
+  );
+  const renderedOutput = renderValue(result.value, tool?.render);
+  session.dispatch(
+    Object.freeze({
+      type: "ToolInvoked",
+      ...stampOf(evaluation),
+      name: call.name,
+      callId: call.callId,
+      params,
+      result,
+      renderedOutput,
+      usage,
+      durationMs: null,
+      origin: originOf(call, evaluation.adapterName),
+    }),
+  );
+  const { success, message } = result;
+  const output = success && result.value !== null ? result.value : call.output;
+  return Object.freeze({ ...call, params, success, message, output });
+}
+
+interface KnownCall {
+  readonly call: HostedCall;
+  readonly hosted: HostedTool;
+  /** The native or provider tool that declared it, if one did. */
+  readonly tool: Tool | null;
+  readonly params: unknown;
+}
+
+async function resultOf(
+  { call, hosted, tool, params }: KnownCall,
+  context: ToolContext,
+): Promise<ToolResult<unknown>> {
+  const { success, message } = call;
+  if (call.output === null) return { success, message, value: null };
+  const output = await fitted(tool?.result ?? null, call.output);
+  const hook = hosted.handleProviderOutput;
+  const handler = tool instanceof ProviderTool ? tool.handler : null;
+  if (!hook && !handler) return { success, message, value: output.ok ? output.value : call.output };
+  if (!output.ok) {
+    const problem = `What the provider gave back does not fit the tool's result: ${output.problem}`;
+    return ToolResult.error(problem, call.output);
+  }
+  if (hook) return await hook(output.value, context);
+  if (isRejected(params)) return ToolResult.error(`The call does not fit: ${params.problem}`, output.value);
+  return handler ? await handler(tool?.params ? params : null, context) : ToolResult.ok(output.value);
+}
+
+async function fitted(schema: Schema | null, value: unknown) {
+  return schema ? await validate(schema, value) : { ok: true as const, value };
+}
+
+/** As declared where the tool declares them, as the provider gave them where it does not. */
+async function paramsOf(call: HostedCall, tool: Tool | null): Promise<unknown> {
+  if (!tool?.params) return call.params;
+  const params = await validate(tool.params, call.params);
+  if (params.ok) return params.value;
+  return Object.freeze({ rejected: true, given: call.params, problem: params.problem });
+}
+
+function isRejected(params: unknown): params is RejectedToolParams {
+  return typeof params === "object" && params !== null && "rejected" in params && params.rejected === true;
+}
+
+function originOf({ kind, containerId }: HostedCall, provider: string): HostedOrigin {
+  const origin = { execution: "provider", provider, capability: kind } as const;
+  return Object.freeze(containerId === undefined ? origin : { ...origin, containerId });
+}
+
+function unknownHosted(call: HostedCall, { rendered, prompt }: Evaluation): PromptEvaluationError {
+  const there = list(rendered.hostedTools.map(({ name }) => name)) || "none";
+  const message = `The provider ran "${call.name}" (${call.kind}), which the prompt does not have: there are ${there}`;
+  return new PromptEvaluationError(message, { promptName: prompt.name, phase: "tool", providerPayload: call.raw });
+}

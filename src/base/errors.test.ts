@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+import {
+  InvalidOptionError,
+  messageOf,
+  OutputParseError,
+  PromptRenderError,
+  PromptValidationError,
+  WinkError,
+} from "./errors.ts";
+
+const refusal = {
+  field: "Tool.name",
+  value: "Add Two",
+  rule: "must be lower case",
+  remedy: 'write "add_two"',
+};
+
+describe("a refusal", () => {
+  test("says the field, the rule, the value and the remedy, in this order", () => {
+    const error = new InvalidOptionError(refusal);
+    expect(error.message).toBe('Tool.name must be lower case, but is "Add Two": write "add_two"');
+    expect(error).toMatchObject({
+      name: "InvalidOptionError",
+      field: "Tool.name",
+      value: "Add Two",
+    });
+    expect(error).toBeInstanceOf(WinkError);
+    expect(error).toBeInstanceOf(Error);
+  });
+
+  test("keeps its cause, and has none where none was", () => {
+    const cause = new Error("deeper");
+    expect(new InvalidOptionError({ ...refusal, cause }).cause).toBe(cause);
+    expect("cause" in new InvalidOptionError(refusal)).toBe(false);
+  });
+
+  test("of a secret neither quotes nor keeps it", () => {
+    const error = new InvalidOptionError({ ...refusal, value: "sk-hush", secret: true });
+    expect(error.message).toContain("but is a secret that is not: ");
+    expect(error.value).toBeUndefined();
+    expect(JSON.stringify({ ...error, message: error.message })).not.toContain("hush");
+  });
+
+  test("of a prompt is one kind of refused option", () => {
+    const error = new PromptValidationError(refusal);
+    expect(error).toBeInstanceOf(InvalidOptionError);
+    expect(error.name).toBe("PromptValidationError");
+  });
+});
+
+test("an error without a name of its own is a WinkError", () => {
+  const cause = new Error("deeper");
+  expect(new WinkError("no", { cause })).toMatchObject({ name: "WinkError", message: "no", cause });
+});
+
+test("a failed rendering names the section by its path, and keeps its cause", () => {
+  const cause = new Error("deeper");
+  const error = new PromptRenderError("guide.intro", "$topic is not bound", cause);
+  expect(error.message).toBe('Section "guide.intro": $topic is not bound');
+  expect(error).toMatchObject({ name: "PromptRenderError", sectionPath: "guide.intro", cause });
+  expect("cause" in new PromptRenderError("guide", "no")).toBe(false);
+});
+
+test("an answer that cannot be read is kept as it was written", () => {
+  const error = new OutputParseError("It is no JSON", "Sure! {");
+  expect(error).toMatchObject({
+    name: "OutputParseError",
+    text: "Sure! {",
+    message: "It is no JSON",
+  });
+});
+
+test("what a thrown value says is an error's message, or the value itself", () => {
+  expect(messageOf(new TypeError("no"))).toBe("no");
+  expect(messageOf("plain text")).toBe('"plain text"');
+  expect(messageOf(undefined)).toBe("undefined");
+});

@@ -1,0 +1,72 @@
+import { show } from "./show.ts";
+
+/** Every error this package throws on purpose extends `WinkError`; anything else is a bug. */
+export class WinkError extends Error {
+  override readonly name: string = "WinkError";
+}
+
+/** What was wrong with something the caller gave, and what to do about it. */
+export interface Refusal {
+  /** What it was given as: `"Tool.name"`. */
+  readonly field: string;
+  readonly value: unknown;
+  /** Reads on after the field: `"must be a positive integer"`. */
+  readonly rule: string;
+  /** Reads on after the rule: `"give a number of milliseconds above 0"`. */
+  readonly remedy: string;
+  /** The value is a secret: the message does not quote it. @default false */
+  readonly secret?: boolean | undefined;
+  readonly cause?: unknown;
+}
+
+/** An option of a session, deadline, budget or registry that cannot be; nothing was done with it. */
+export class InvalidOptionError extends WinkError {
+  override readonly name: string = "InvalidOptionError";
+  readonly field: string;
+  /** What was given, or `undefined` if it was a secret. */
+  readonly value: unknown;
+
+  constructor(refusal: Refusal) {
+    super(refusalMessage(refusal), refusal.cause === undefined ? {} : { cause: refusal.cause });
+    this.field = refusal.field;
+    this.value = refusal.secret ? undefined : refusal.value;
+  }
+}
+
+/** A tool, section or prompt that contradicts itself: found when it is made, not when it is used. */
+export class PromptValidationError extends InvalidOptionError {
+  override readonly name = "PromptValidationError";
+}
+
+/** A prompt could not be turned into text. */
+export class PromptRenderError extends WinkError {
+  override readonly name = "PromptRenderError";
+  /** Keys from the root, joined by dots. */
+  readonly sectionPath: string;
+
+  constructor(sectionPath: string, problem: string, cause?: unknown) {
+    super(`Section "${sectionPath}": ${problem}`, cause === undefined ? {} : { cause });
+    this.sectionPath = sectionPath;
+  }
+}
+
+/** The model's answer could not be read as the output that the prompt declares. */
+export class OutputParseError extends WinkError {
+  override readonly name = "OutputParseError";
+  /** What the model wrote. */
+  readonly text: string;
+
+  constructor(problem: string, text: string) {
+    super(problem);
+    this.text = text;
+  }
+}
+
+/** What a thrown value says: an error's message, or the value as text. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : show(error);
+}
+
+function refusalMessage({ field, value, rule, remedy, secret = false }: Refusal): string {
+  return `${field} ${rule}, but is ${secret ? "a secret that is not" : show(value)}: ${remedy}`;
+}

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { addUsage, noUsage, usageOf } from "./usage.ts";
+
+test("what is not said of a usage is 0, and the total is input and output", () => {
+  expect(usageOf({ inputTokens: 3, outputTokens: 4, cachedTokens: 2 })).toEqual({
+    inputTokens: 3,
+    outputTokens: 4,
+    cachedTokens: 2,
+    reasoningTokens: 0,
+    totalTokens: 7,
+  });
+  expect(usageOf({})).toEqual(noUsage);
+});
+
+test("a total that is said counts, even if it is not the sum", () => {
+  expect(usageOf({ inputTokens: 3, totalTokens: 10 }).totalTokens).toBe(10);
+  expect(usageOf({ inputTokens: 3, totalTokens: 0 }).totalTokens).toBe(0);
+});
+
+test("usages add up field by field, into a new frozen one", () => {
+  const one = usageOf({ inputTokens: 1, outputTokens: 2, cachedTokens: 3, reasoningTokens: 4 });
+  const sum = addUsage(one, usageOf({ inputTokens: 10, reasoningTokens: 5 }));
+  expect(sum).toEqual({
+    inputTokens: 11,
+    outputTokens: 2,
+    cachedTokens: 3,
+    reasoningTokens: 9,
+    totalTokens: 13,
+  });
+  expect([one, sum, noUsage, usageOf({})].every(Object.isFrozen)).toBe(true);
+  expect(one.inputTokens).toBe(1);
+});

@@ -1,0 +1,178 @@
+/**
+ * Prompts made of sections, typed tools, sessions, events, and the loop that runs them.
+ *
+ * A name added here is public: it gets a line in CHANGELOG.md in the same commit.
+ */
+
+// Prompts
+
+export type { Infer, JsonSchema, Schema } from "./base/schema.ts";
+export type { Attachment } from "./prompt/attachment.ts";
+export { MarkdownSection, type MarkdownSectionOptions } from "./prompt/markdown-section.ts";
+export type { ParamsOf } from "./prompt/params.ts";
+export { Prompt } from "./prompt/prompt.ts";
+export type { NativeToolEnvelope, RenderedPrompt } from "./prompt/render.ts";
+export { Section, type SectionOptions } from "./prompt/section.ts";
+export type { OutputContract } from "./prompt/structured-output.ts";
+export { PromptTemplate, type PromptTemplateOptions } from "./prompt/template.ts";
+export { WebSearchSection, type WebSearchSectionOptions } from "./prompt/web-search-section.ts";
+export type { WorkspaceSection } from "./prompt/workspace-section.ts";
+
+// Tools
+
+export { HostedTool, type HostedToolOptions } from "./tools/hosted-tool.ts";
+export { NativeTool, type NativeToolOptions } from "./tools/native-tool.ts";
+export { ProviderTool, type ProviderToolOptions } from "./tools/provider-tool.ts";
+export {
+  type ResourceKey,
+  ResourceRegistry,
+  type ResourceScope,
+  type Resources,
+  resource,
+  UnboundResourceError,
+} from "./tools/resources.ts";
+export { Tool, type ToolHandler, type ToolOptions, type ToolRenderer } from "./tools/tool.ts";
+export type { ToolContext } from "./tools/tool-context.ts";
+export type { ToolExample } from "./tools/tool-example.ts";
+export { ToolResult } from "./tools/tool-result.ts";
+
+// Hosted tools
+
+export {
+  type ApplyPatchCall,
+  type ApplyPatchConfig,
+  type ApplyPatchResult,
+  applyPatchTool,
+} from "./tools/apply-patch.ts";
+export type {
+  Citation,
+  CitationSpan,
+  ContainerFileCitation,
+  FileCitation,
+  UrlCitation,
+} from "./tools/citation.ts";
+export {
+  type AutoContainerConfig,
+  type CodeInterpreterCall,
+  type CodeInterpreterConfig,
+  type CodeInterpreterResult,
+  codeInterpreterTool,
+  type ExistingContainerRef,
+  type MemoryLimit,
+} from "./tools/code-interpreter.ts";
+export {
+  type ComparisonFilter,
+  type CompoundFilter,
+  type FileSearchConfig,
+  type FileSearchFilter,
+  type FileSearchHit,
+  type FileSearchRanking,
+  type FileSearchResult,
+  fileSearchTool,
+} from "./tools/file-search.ts";
+export {
+  type GeneratedImage,
+  type ImageGenerationConfig,
+  type ImageGenerationResult,
+  imageGenerationTool,
+} from "./tools/image-generation.ts";
+export {
+  type McpApprovalRequest,
+  type McpApprover,
+  type McpCall,
+  type McpConfig,
+  type McpResult,
+  mcpTool,
+} from "./tools/mcp.ts";
+export type { NetworkPolicy } from "./tools/network-policy.ts";
+export {
+  type ShellCall,
+  type ShellConfig,
+  type ShellExecutor,
+  type ShellOutcome,
+  type ShellOutput,
+  type ShellResult,
+  type ShellRunOptions,
+  shellTool,
+} from "./tools/shell.ts";
+export {
+  type DomainFilter,
+  type GeoHint,
+  type WebSearchCall,
+  type WebSearchConfig,
+  type WebSearchResult,
+  webSearchTool,
+} from "./tools/web-search.ts";
+
+// Session and events
+
+export type {
+  EventStamp,
+  HostedOrigin,
+  HostedToolOmitted,
+  PromptExecuted,
+  PromptRendered,
+  RejectedToolParams,
+  ToolInvoked,
+  TurnCompleted,
+  TurnStarted,
+} from "./adapter/events.ts";
+export { promptLog, toolLog } from "./adapter/logs.ts";
+export {
+  type BusEvent,
+  type EventBus,
+  type EventMap,
+  type EventOf,
+  type EventType,
+  InProcessEventBus,
+  type InProcessEventBusOptions,
+  nullEventBus,
+  type ReducerFailed,
+} from "./session/event-bus.ts";
+export { Session, type SessionOptions } from "./session/session.ts";
+export type { SessionStore } from "./session/session-store.ts";
+export { defineSlice, type Slice, type SliceOptions, type SlicePolicy } from "./session/slice.ts";
+export { type Snapshot, SnapshotError, SnapshotRestoreError } from "./session/snapshot.ts";
+
+// Adapters
+
+export { evaluate } from "./adapter/evaluate.ts";
+export type { HostedOutputs } from "./adapter/hosted-outputs.ts";
+export type { LoopOptions } from "./adapter/loop-options.ts";
+export type {
+  FinishReason,
+  HostedCall,
+  ModelClient,
+  ToolAnswer,
+  ToolCall,
+  Turn,
+  TurnRequest,
+} from "./adapter/model-client.ts";
+export type { PromptResponse } from "./adapter/prompt-response.ts";
+export type { EvaluateOptions, ProviderAdapter } from "./adapter/provider-adapter.ts";
+export type { ThrottlePolicy } from "./adapter/throttle.ts";
+export type { ToolChoice } from "./adapter/tool-choice.ts";
+export { Budget, type BudgetOptions, BudgetTracker } from "./base/budget.ts";
+export { type Clock, systemClock } from "./base/clock.ts";
+export { Deadline } from "./base/deadline.ts";
+export type { Logger } from "./base/logger.ts";
+export type { TokenUsage } from "./base/usage.ts";
+
+// Errors
+
+export {
+  InvalidOptionError,
+  OutputParseError,
+  PromptRenderError,
+  PromptValidationError,
+  WinkError,
+} from "./base/errors.ts";
+export {
+  BudgetExceededError,
+  DeadlineExceededError,
+  type EvaluationPhase,
+  type PartialResponse,
+  PromptEvaluationError,
+  ThrottleError,
+  type ThrottleKind,
+} from "./base/evaluation-errors.ts";

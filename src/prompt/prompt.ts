@@ -1,0 +1,99 @@
+import { messageOf, PromptValidationError, WinkError } from "../base/errors.ts";
+import type { Filesystem } from "../files/filesystem.ts";
+import { Session } from "../session/session.ts";
+import { type Attachment, checkAttachment } from "./attachment.ts";
+import { type BoundParams, bindParams } from "./bound-params.ts";
+import { type RenderedPrompt, render } from "./render.ts";
+import type { Section } from "./section.ts";
+import { PromptTemplate } from "./template.ts";
+import { isWorkspace } from "./workspace-section.ts";
+
+declare module "../tools/tool-context.ts" {
+  interface ToolContext {
+    readonly prompt: Prompt;
+  }
+}
+
+/** A template that needs `Params` and answers with `Output`. */
+type TemplateNeeding<Params, Output> = PromptTemplate<Output> & { readonly "~params": Params };
+
+/** A template with its params: the only thing that renders. */
+export class Prompt<Output = unknown, Params extends object = object> {
+  readonly name: string;
+  readonly template: TemplateNeeding<Params, Output>;
+  #params: BoundParams | null = null;
+  #attachments: readonly Attachment[] = Object.freeze([]);
+
+  constructor(template: TemplateNeeding<Params, Output>) {
+    if (!(template instanceof PromptTemplate)) {
+      const rule = "must be a PromptTemplate";
+      const remedy = "new Prompt(new PromptTemplate({ … }))";
+      throw new PromptValidationError({ field: "Prompt(template)", value: template, rule, remedy });
+    }
+    this.name = template.name;
+    this.template = template;
+  }
+
+  /** A new prompt with these params: one flat record for all sections, in place of any before. */
+  bind(params: Params): Prompt<Output, Params> {
+    const bound = this.#copy();
+    bound.#params = bindParams(this.template, params);
+    return bound;
+  }
+
+  /** A new prompt with these files and images added to its first request. */
+  attach(...files: readonly Attachment[]): Prompt<Output, Params> {
+    const attached = this.#copy();
+    const checked = files.map((file, index) => checkAttachment(file, `attach(files)[${index}]`));
+    attached.#attachments = Object.freeze([...this.#attachments, ...checked]);
+    return attached;
+  }
+
+  /** Without a session, sections that ask for one find an empty one. */
+  render(options: { readonly session?: Session | undefined } = {}): RenderedPrompt<Output> {
+    const params = this.#params ?? bindParams(this.template, {});
+    let session = options.session;
+    return render(this.template, params, {
+      session: () => (session ??= new Session()),
+      attachments: this.#attachments,
+    });
+  }
+
+  /** The first section of this class, depth first. */
+  findSection<Found extends Section>(type: abstract new (...args: never) => Found): Found | null {
+    for (const { section } of this.template.outline) {
+      if (section instanceof type) return section;
+    }
+    return null;
+  }
+
+  /** The files of the first workspace, if there is one. */
+  filesystem(): Filesystem | null {
+    for (const { section } of this.template.outline) {
+      if (isWorkspace(section)) return section.filesystem;
+    }
+    return null;
+  }
+
+  /** Cleans up every section; one that fails keeps none of the others from it. */
+  async cleanup(): Promise<void> {
+    const failures: WinkError[] = [];
+    for (const { section, path } of this.template.outline) {
+      try {
+        await section.cleanup();
+      } catch (cause) {
+        failures.push(new WinkError(`Section "${path}" failed to clean up: ${messageOf(cause)}`, { cause }));
+      }
+    }
+    if (failures.length === 0) return;
+    const cause = failures.length === 1 ? failures[0] : new AggregateError(failures);
+    throw new WinkError(failures.map(messageOf).join("; "), { cause });
+  }
+
+  #copy(): Prompt<Output, Params> {
+    const copy = new Prompt(this.template);
+    copy.#params = this.#params;
+    copy.#attachments = this.#attachments;
+    return copy;
+  }
+}

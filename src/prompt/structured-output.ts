@@ -1,0 +1,112 @@
+import { isPlainObject } from "../base/freeze.ts";
+import { parseJson } from "../base/json.ts";
+import { checkSchema, fieldsOf, type JsonSchema, type Schema, type Validation, validate } from "../base/schema.ts";
+import { list } from "../base/show.ts";
+
+/** What a prompt's answer must be. */
+export interface OutputContract<Output = unknown> {
+  readonly schema: Schema<Output>;
+  /** `"list"`: the model writes `{ "items": [...] }`, because providers want an object. */
+  readonly shape: "object" | "list";
+  /** What the model is told to fit. */
+  readonly jsonSchema: JsonSchema;
+}
+
+/** Fields the schema does not name are refused throughout, unless extra keys are allowed. */
+export function outputContract<Output>(
+  schema: Schema<Output>,
+  allowExtraKeys: boolean,
+  field: string,
+): OutputContract<Output> {
+  const described = checkSchema(schema, field, ["object", "array"]);
+  const own = allowExtraKeys ? described : (closed(described) as JsonSchema);
+  if (described["type"] === "object") return { schema, shape: "object", jsonSchema: own };
+  const { $defs, ...items } = own;
+  const jsonSchema = {
+    type: "object",
+    properties: { items },
+    required: ["items"],
+    additionalProperties: false,
+    ...($defs === undefined ? {} : { $defs }),
+  };
+  return { schema, shape: "list", jsonSchema };
+}
+
+/** Reads an answer: a json block if there is one, else the whole text, else the first JSON in it. */
+export async function readOutput<Output>(
+  { schema, shape, jsonSchema }: OutputContract<Output>,
+  text: string,
+): Promise<Validation<Output>> {
+  const found = findJson(text);
+  if (!found.ok) return found;
+  const value = shape === "list" && Array.isArray(found.value) ? { items: found.value } : found.value;
+  if (!isPlainObject(value)) return { ok: false, problem: `it is not a JSON ${shape}` };
+  const extra = extraKeys(value, jsonSchema, "");
+  if (extra.length > 0) return { ok: false, problem: `it has fields nobody asked for: ${list(extra)}` };
+  return await validate(schema, shape === "list" ? value["items"] : value);
+}
+
+function findJson(text: string): Validation<unknown> {
+  const block = /```json[ \t]*\r?\n([\s\S]*?)```/i.exec(text)?.[1];
+  if (block !== undefined) return parseJson(block);
+  const whole = parseJson(text.trim());
+  if (whole.ok) return whole;
+  for (const { index } of text.matchAll(/[{[]/g)) {
+    const end = endOfJson(text, index);
+    const part = end === null ? null : parseJson(text.slice(index, end));
+    if (part?.ok) return part;
+  }
+  return { ok: false, problem: "there is no JSON object or list in it" };
+}
+
+/** Where the bracket at `start` closes, strings skipped; `null` if it never does. */
+function endOfJson(text: string, start: number): number | null {
+  let depth = 0;
+  let inString = false;
+  for (let index = start; index < text.length; index++) {
+    const char = text[index];
+    if (inString) {
+      if (char === "\\") index++;
+      else if (char === '"') inString = false;
+    } else if (char === '"') inString = true;
+    else if (char === "{" || char === "[") depth++;
+    else if ((char === "}" || char === "]") && --depth === 0) return index + 1;
+  }
+  return null;
+}
+
+/** The schema with every object in it closed to fields it does not name. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (!isPlainObject(schema)) return schema;
+  const inner = Object.entries(schema).map(([key, part]) => [key, closedPart(key, part)] as const);
+  const isOpen = schema["type"] === "object" && schema["additionalProperties"] === undefined;
+  return Object.fromEntries(isOpen ? [...inner, ["additionalProperties", false]] : inner);
+}
+
+function closedPart(key: string, part: unknown): unknown {
+  if (key === "properties" || key === "$defs") {
+    return isPlainObject(part)
+      ? Object.fromEntries(Object.entries(part).map(([name, schema]) => [name, closed(schema)]))
+      : part;
+  }
+  const isSchema = ["items", "prefixItems", "anyOf", "oneOf", "additionalProperties"].includes(key);
+  return isSchema ? closed(part) : part;
+}
+
+/** Paths of the fields that a closed schema does not name. */
+function extraKeys(value: unknown, schema: JsonSchema, place: string): readonly string[] {
+  if (Array.isArray(value)) {
+    const { items } = schema as { readonly items?: unknown };
+    return isPlainObject(items)
+      ? value.flatMap((item, index) => extraKeys(item, items, `${place}${index}.`))
+      : [];
+  }
+  if (!isPlainObject(value)) return [];
+  const fields = fieldsOf(schema);
+  return Object.entries(value).flatMap(([name, part]) => {
+    const field = fields.get(name);
+    if (field) return extraKeys(part, field, `${place}${name}.`);
+    return schema["additionalProperties"] === false ? [`${place}${name}`] : [];
+  });
+}

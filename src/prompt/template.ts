@@ -1,0 +1,84 @@
+import { PromptValidationError } from "../base/errors.ts";
+import { checkKey, checkLine } from "../base/names.ts";
+import type { Schema } from "../base/schema.ts";
+import { ResourceRegistry } from "../tools/resources.ts";
+import { outlineOf, type Placed } from "./outline.ts";
+import type { Agreeing, ParamsOf } from "./params.ts";
+import { Section } from "./section.ts";
+import { type OutputContract, outputContract } from "./structured-output.ts";
+import { checkNames, checkPaths, checkTwins } from "./template-checks.ts";
+
+export interface PromptTemplateOptions<Output, Sections> {
+  readonly ns: string;
+  readonly key: string;
+  /** @default "ns:key" */
+  readonly name?: string | undefined;
+  readonly sections: Sections;
+  /** What the model must answer with; an array schema for a list. Without it, text. */
+  readonly output?: Schema<Output> | undefined;
+  /** The answer may have fields the schema does not name. @default false */
+  readonly allowExtraKeys?: boolean | undefined;
+  /** What handlers may reach, in every evaluation. */
+  readonly resources?: ResourceRegistry | undefined;
+}
+
+/** Whoever says that a template answers with more than text must give the schema. */
+type Declared<Output> = [string] extends [Output] ? unknown : { readonly output: Schema<Output> };
+
+/**
+ * The definition of an agent: its sections, and what it answers with. `PromptTemplate<Report>` is
+ * any that answers with a report, whatever must be bound to it.
+ */
+export class PromptTemplate<Output = string, Sections extends Section = Section> {
+  /** Carries the type of what must be bound; never set. */
+  declare readonly "~params": ParamsOf<Sections>;
+  readonly ns: string;
+  readonly key: string;
+  readonly name: string;
+  readonly sections: readonly Sections[];
+  /** Every section where it stands, depth first. */
+  readonly outline: readonly Placed[];
+  /** `null`: text. */
+  readonly output: OutputContract<Output> | null;
+  readonly resources: ResourceRegistry | null;
+
+  constructor(options: PromptTemplateOptions<Output, Agreeing<Sections>> & Declared<Output>);
+  constructor(options: PromptTemplateOptions<Output, readonly Sections[]>) {
+    this.ns = checkKey(options.ns, "PromptTemplate.ns");
+    this.key = checkKey(options.key, "PromptTemplate.key");
+    this.name = checkLine(options.name ?? `${this.ns}:${this.key}`, "PromptTemplate.name");
+    this.sections = checkSections(options.sections, this.name);
+    this.outline = Object.freeze(outlineOf(this.sections));
+    checkPaths(this.outline, this.name);
+    checkNames(this.outline, this.name);
+    checkTwins(this.outline, this.name);
+    const { output, allowExtraKeys = false } = options;
+    const field = `Template "${this.name}" output`;
+    this.output = output ? outputContract(output, allowExtraKeys, field) : null;
+    this.resources = checkRegistry(options.resources, this.name);
+    Object.freeze(this);
+  }
+}
+
+function checkSections<Item extends Section>(sections: readonly Item[], name: string): readonly Item[] {
+  const isList: boolean = Array.isArray(sections);
+  if (isList && sections.every((section) => section instanceof Section)) {
+    return Object.freeze([...sections]);
+  }
+  throw new PromptValidationError({
+    field: `Template "${name}" sections`,
+    value: sections,
+    rule: "must be a list of sections",
+    remedy: "sections: [new MarkdownSection({ … })]",
+  });
+}
+
+function checkRegistry(registry: ResourceRegistry | undefined, name: string): ResourceRegistry | null {
+  if (registry === undefined || registry instanceof ResourceRegistry) return registry ?? null;
+  throw new PromptValidationError({
+    field: `Template "${name}" resources`,
+    value: registry,
+    rule: "must be a ResourceRegistry",
+    remedy: "new ResourceRegistry().bind(key, value)",
+  });
+}

@@ -1,0 +1,26 @@
+import { type WebSearchConfig, webSearchTool } from "../tools/web-search.ts";
+import { MarkdownSection } from "./markdown-section.ts";
+
+export interface WebSearchSectionOptions {
+  /** @default "web_search" */
+  readonly key?: string | undefined;
+}
+
+const guidance = `
+  Search the web when the answer may be newer than your training, or when a claim needs a source.
+  Cite every source you used.
+`;
+
+/** Lets the model search the web, and tells it when to. */
+export class WebSearchSection extends MarkdownSection {
+  readonly #config: WebSearchConfig;
+
+  constructor(config: WebSearchConfig = {}, { key = "web_search" }: WebSearchSectionOptions = {}) {
+    super({ key, title: "Web Search", template: guidance, hostedTools: [webSearchTool(config)] });
+    this.#config = config;
+  }
+
+  override clone({ key = this.key }: WebSearchSectionOptions = {}): this {
+    return new WebSearchSection(this.#config, { key }) as this;
+  }
+}

@@ -1,0 +1,89 @@
+import { PromptValidationError } from "../base/errors.ts";
+import { frozenCopy } from "../base/freeze.ts";
+import { checkDescription, checkToolName } from "../base/names.ts";
+import { checkSchema, type JsonSchema, type Schema } from "../base/schema.ts";
+import type { ToolContext } from "./tool-context.ts";
+import { checkExamples, type ToolExample } from "./tool-example.ts";
+import type { ToolResult } from "./tool-result.ts";
+
+export interface ToolOptions<Params, Result> {
+  /** Matches `^[a-z0-9_-]{1,64}$`. */
+  readonly name: string;
+  /** 1-200 ASCII characters: what the model reads to decide. */
+  readonly description: string;
+  /** An object at its root; `null` if the tool takes nothing. */
+  readonly params: Schema<Params> | null;
+  /** What the handler is held to. Without it, a handler may give back anything. */
+  readonly result?: Schema<Result> | null | undefined;
+  /** Runs here. `null` only for tools that a provider runs. */
+  readonly handler: ToolHandler<Params, NoInfer<Result>> | null;
+  /** What the model reads of a result's value. @default JSON */
+  readonly render?: ToolRenderer<NoInfer<Result>> | undefined;
+  readonly examples?: readonly ToolExample<NoInfer<Params>, NoInfer<Result>>[] | undefined;
+  /** @default true */
+  readonly acceptsOverrides?: boolean | undefined;
+  /** May run beside other parallel calls of the same turn, outside a transaction. @default false */
+  readonly parallel?: boolean | undefined;
+}
+
+// Both taken from methods, because methods are bivariant: any Tool<P, R> is then a Tool.
+export type ToolHandler<Params, Result> = {
+  run(params: Params, context: ToolContext): ToolResult<Result> | Promise<ToolResult<Result>>;
+}["run"];
+
+export type ToolRenderer<Result> = { render(value: Result): string }["render"];
+
+/** A tool the model may call by name; its handler runs here. */
+export class Tool<Params = unknown, Result = unknown> {
+  readonly name: string;
+  readonly description: string;
+  readonly params: Schema<Params> | null;
+  /** `params` as the model is told of them. */
+  readonly paramsSchema: JsonSchema;
+  readonly result: Schema<Result> | null;
+  readonly handler: ToolHandler<Params, Result> | null;
+  /** `null`: JSON. */
+  readonly render: ToolRenderer<Result> | null;
+  readonly examples: readonly ToolExample<Params, Result>[];
+  readonly acceptsOverrides: boolean;
+  readonly parallel: boolean;
+
+  constructor(options: ToolOptions<Params, Result>) {
+    const kind = new.target.name;
+    this.name = checkToolName(options.name, `${kind}.name`);
+    const field = (name: string) => `${kind} "${this.name}" ${name}`;
+    this.description = checkDescription(options.description, field("description"));
+    this.params = options.params;
+    this.paramsSchema = describeParams(options.params, field("params"));
+    this.result = options.result ?? null;
+    if (this.result !== null) checkSchema(this.result, field("result"), ["object", "array", "any"]);
+    this.handler = checkFunction(options.handler, field("handler")) ?? null;
+    this.render = checkFunction(options.render, field("render")) ?? null;
+    this.examples = frozenCopy(options.examples ?? []);
+    checkExamples(this, field("examples"));
+    this.acceptsOverrides = options.acceptsOverrides ?? true;
+    this.parallel = options.parallel ?? false;
+    if (new.target === Tool) Object.freeze(this);
+  }
+}
+
+/** Returns `value` if it may be called, or was left out. */
+export function checkFunction<F>(value: F, field: string): F {
+  if (value === undefined || value === null || typeof value === "function") return value;
+  const rule = "must be a function";
+  throw new PromptValidationError({ field, value, rule, remedy: "give a function or leave it out" });
+}
+
+const takesNothing: JsonSchema = Object.freeze({
+  type: "object",
+  properties: Object.freeze({}),
+  required: Object.freeze([]),
+  additionalProperties: false,
+});
+
+function describeParams(params: Schema | null, field: string): JsonSchema {
+  if (params === null) return takesNothing;
+  if (params !== undefined) return checkSchema(params, field, ["object"]);
+  const rule = "must be a schema or null";
+  throw new PromptValidationError({ field, value: params, rule, remedy: "write params: null for a tool that takes nothing" });
+}

@@ -1,0 +1,24 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+export default defineConfig({
+  resolve: {
+    alias: [
+      { find: /^weakincentives$/, replacement: at("./src/index.ts") },
+      { find: /^weakincentives\/(\w+)$/, replacement: at("./src/$1/index.ts") },
+    ],
+  },
+  test: {
+    include: ["src/**/*.test.ts", "tests/**/*.test.ts"],
+    globalSetup: ["tests/print-node-version.ts"],
+    testTimeout: 5_000,
+    coverage: {
+      include: ["src/**/*.ts"],
+      exclude: ["src/**/*.test.ts", "src/**/*.test-d.ts", "src/**/index.ts"],
+      reporter: ["text-summary", "json-summary"],
+      thresholds: { lines: 90, branches: 85 },
+    },
+  },
+});
