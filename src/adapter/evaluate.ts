@@ -1,3 +1,4 @@
+import { orAborted } from "../base/abort.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { warn } from "../base/warn.ts";
 import type { Prompt } from "../prompt/prompt.ts";
@@ -102,7 +103,7 @@ async function takeTurn(
   session.dispatch(Object.freeze({ type: "TurnStarted", ...stampOf(evaluation), turn: number }));
   const started = clock.now();
   const turn = await throttled(
-    () => client.send({ turn: number, rendered, answers, toolChoice, signal }),
+    () => orAborted(client.send({ turn: number, rendered, answers, toolChoice, signal }), signal),
     { ...settings, signal, deadline },
   );
   const { text, toolCalls, hostedCalls, usage, requestId } = turn;

@@ -44,7 +44,7 @@ export function contextOf(
   return Object.freeze({
     prompt,
     renderedPrompt: rendered,
-    adapter: session.lock.tellsNested ? adapter : nestedAdapter(adapter, call.scope),
+    adapter: session.lock.tellsNested ? adapter : nestedAdapter(adapter, session, call.scope),
     session,
     bus: session.bus,
     resources: call.resources,

@@ -1,5 +1,5 @@
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
-import { validate, type Schema } from "../base/schema.ts";
+import { type Schema, type Validation, validate } from "../base/schema.ts";
 import { list } from "../base/show.ts";
 import type { TokenUsage } from "../base/usage.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
@@ -27,13 +27,14 @@ export async function runHostedCall(
   const hosted = rendered.hostedTools.find(({ name }) => name === call.name);
   if (!hosted) throw unknownHosted(call, evaluation);
   const tool = evaluation.tools.get(call.name) ?? null;
-  const params = await paramsOf(call, tool);
+  const fit = await fitted(tool?.params ?? null, call.params);
+  const params = fit.ok ? fit.value : rejected(call, fit.problem);
   const result = await session.lock.nest(
     (scope) =>
       inTransaction(evaluation, () =>
         runHandler(call.name, evaluation, async (resources) => {
           const context = contextOf(evaluation, { resources, scope, providerOutput: call.output });
-          return await resultOf({ call, hosted, tool, params }, context);
+          return await resultOf({ call, hosted, tool, fit }, context);
         }),
       ),
     guard.signal,
@@ -63,11 +64,12 @@ interface KnownCall {
   readonly hosted: HostedTool;
   /** The native or provider tool that declared it, if one did. */
   readonly tool: Tool | null;
-  readonly params: unknown;
+  /** As declared where the tool declares params, as the provider gave them where it does not. */
+  readonly fit: Validation<unknown>;
 }
 
 async function resultOf(
-  { call, hosted, tool, params }: KnownCall,
+  { call, hosted, tool, fit }: KnownCall,
   context: ToolContext,
 ): Promise<ToolResult<unknown>> {
   const { success, message } = call;
@@ -81,24 +83,16 @@ async function resultOf(
     return ToolResult.error(problem, call.output);
   }
   if (hook) return await hook(output.value, context);
-  if (isRejected(params)) return ToolResult.error(`The call does not fit: ${params.problem}`, output.value);
-  return handler ? await handler(tool?.params ? params : null, context) : ToolResult.ok(output.value);
+  if (!fit.ok) return ToolResult.error(`The call does not fit: ${fit.problem}`, output.value);
+  return handler ? await handler(tool?.params ? fit.value : null, context) : ToolResult.ok(output.value);
 }
 
-async function fitted(schema: Schema | null, value: unknown) {
-  return schema ? await validate(schema, value) : { ok: true as const, value };
+async function fitted(schema: Schema | null, value: unknown): Promise<Validation<unknown>> {
+  return schema ? await validate(schema, value) : { ok: true, value };
 }
 
-/** As declared where the tool declares them, as the provider gave them where it does not. */
-async function paramsOf(call: HostedCall, tool: Tool | null): Promise<unknown> {
-  if (!tool?.params) return call.params;
-  const params = await validate(tool.params, call.params);
-  if (params.ok) return params.value;
-  return Object.freeze({ rejected: true, given: call.params, problem: params.problem });
-}
-
-function isRejected(params: unknown): params is RejectedToolParams {
-  return typeof params === "object" && params !== null && "rejected" in params && params.rejected === true;
+function rejected({ params: given }: HostedCall, problem: string): RejectedToolParams {
+  return Object.freeze({ rejected: true, given, problem });
 }
 
 function originOf({ kind, containerId }: HostedCall, provider: string): HostedOrigin {

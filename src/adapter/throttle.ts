@@ -29,8 +29,10 @@ export function throttlePolicy(given: Partial<ThrottlePolicy> = {}): ThrottlePol
   for (const [name, value] of Object.entries(policy)) {
     const isRight =
       name === "maxAttempts" ? Number.isSafeInteger(value) && value >= 1 : Number.isFinite(value) && value > 0;
-    if (isRight && name in defaultPolicy) continue;
-    const rule = name === "maxAttempts" ? "must be a whole number from 1" : "must be a positive number";
+    const isKnown = Object.hasOwn(defaultPolicy, name);
+    if (isRight && isKnown) continue;
+    const number = name === "maxAttempts" ? "a whole number from 1" : "a positive number";
+    const rule = isKnown ? `must be ${number}` : "must be left out: it is no option";
     const remedy = `use one of ${Object.keys(defaultPolicy).join(", ")}, or leave it out`;
     throw new InvalidOptionError({ field: `throttle.${name}`, value, rule, remedy });
   }

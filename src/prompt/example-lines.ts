@@ -12,7 +12,7 @@ function toolLines({ name, description, examples, render }: Tool): string {
   const lines = examples.flatMap((example) => [
     `    - ${example.description}`,
     "      input:",
-    fenced("json", stableStringify(example.input)),
+    fenced("json", stableStringify(example.input ?? {})),
     "      output:",
     fenced("", renderValue(example.output, render)),
   ]);

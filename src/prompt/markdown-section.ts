@@ -1,3 +1,4 @@
+import { frozenCopy } from "../base/freeze.ts";
 import { fieldsOf, type Schema } from "../base/schema.ts";
 import type { Remaining } from "./params.ts";
 import { Section, type SectionOptions } from "./section.ts";
@@ -43,7 +44,13 @@ export class MarkdownSection<
     super(options);
     const field = `Section "${this.key}" template`;
     this.template = options.template;
-    this.#options = { ...options };
+    this.#options = {
+      ...options,
+      defaultParams: frozenCopy(options.defaultParams),
+      children: options.children && [...options.children],
+      tools: options.tools && [...options.tools],
+      hostedTools: options.hostedTools && [...options.hostedTools],
+    };
     this.#text = readTemplate(options.template, field);
     checkPlaceholders(this.#text, new Set(this.paramsSchema && fieldsOf(this.paramsSchema).keys()), field);
   }
@@ -58,7 +65,7 @@ export class MarkdownSection<
   ): this {
     const maker: unknown = this.constructor;
     if (maker !== MarkdownSection) return super.clone(options);
-    const children = this.#options.children?.map((child) => child.clone());
-    return new MarkdownSection({ ...this.#options, children, ...options }) as this;
+    const children = options.children ?? this.#options.children?.map((child) => child.clone());
+    return new MarkdownSection({ ...this.#options, ...options, children }) as this;
   }
 }

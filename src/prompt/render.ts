@@ -50,16 +50,18 @@ export function render<Output>(
   context: { readonly session: () => Session; readonly attachments: readonly Attachment[] },
 ): RenderedPrompt<Output> {
   const placed = enabledSections(template.outline, params, context.session);
-  const hostedTools = placed.flatMap(({ section }) => [
-    ...section.hostedTools(),
-    ...section.tools().flatMap(projectedTool),
+  const tools = placed.flatMap(toolsOf);
+  const hostedTools = placed.flatMap((place) => [
+    ...attempt(place, "its hostedTools failed", () => place.section.hostedTools()),
+    ...toolsOf(place).flatMap(projectedTool),
   ]);
-  return deepFreeze({
+  const nativeTools = hostedTools.map(({ name, kind, config }) => ({ type: "built_in" as const, name, kind, config }));
+  return Object.freeze({
     promptName: template.name,
     text: placed.flatMap((place) => textOf(place, placed, params) ?? []).join("\n\n"),
-    tools: placed.flatMap(({ section }) => section.tools()),
-    hostedTools,
-    nativeTools: hostedTools.map(({ name, kind, config }) => ({ type: "built_in" as const, name, kind, config })),
+    tools: Object.freeze(tools),
+    hostedTools: Object.freeze(hostedTools),
+    nativeTools: deepFreeze(nativeTools),
     outputSchema: template.output?.jsonSchema ?? null,
     output: template.output,
     attachments: context.attachments,
@@ -98,11 +100,15 @@ function textOf(placed: Placed, all: readonly Placed[], params: BoundParams): st
   if (typeof body !== "string") {
     throw new PromptRenderError(path, `its render returned ${show(body)}: it must return text`);
   }
-  const examples = exampleLines(section.tools());
+  const examples = attempt(placed, "the examples of its tools failed", () => exampleLines(section.tools()));
   const isParent = all.some(({ parent }) => parent === placed);
   if (body === "" && examples === "" && !isParent) return null;
   const heading = `${"#".repeat(depth + 2)} ${number}. ${section.title} (${path})`;
   return [heading, body, examples].filter((part) => part !== "").join("\n\n");
+}
+
+function toolsOf(placed: Placed): readonly Tool[] {
+  return attempt(placed, "its tools failed", () => placed.section.tools());
 }
 
 /** Each section's params were validated by its own schema when they were bound. */

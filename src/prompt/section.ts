@@ -1,5 +1,5 @@
 import { PromptValidationError, WinkError } from "../base/errors.ts";
-import { frozenCopy } from "../base/freeze.ts";
+import { frozenCopy, isPlainObject } from "../base/freeze.ts";
 import { checkKey, checkLine } from "../base/names.ts";
 import { suggestion } from "../base/nearest.ts";
 import { checkSchema, fieldsOf, type JsonSchema, type Schema } from "../base/schema.ts";
@@ -49,7 +49,7 @@ export abstract class Section<Params = never, Needs = Params> {
   readonly #enabled: Enabled<Params>;
 
   constructor(options: SectionOptions<Params>) {
-    this.key = checkKey(options.key, `${new.target.name}.key`);
+    this.key = checkKey(options?.key, `${new.target.name}.key`);
     const field = (name: string) => `Section "${this.key}" ${name}`;
     this.title = checkLine(options.title, field("title")).trim();
     this.params = options.params ?? null;
@@ -110,6 +110,11 @@ function checkList<Item>(
 }
 
 function checkDefaults(defaults: object, schema: JsonSchema | null, field: string): void {
+  if (!isPlainObject(defaults)) {
+    const remedy = "write { … } with a field for each default";
+    throw new PromptValidationError({ field, value: defaults, rule: "must be a plain object", remedy });
+  }
+  if (schema?.["additionalProperties"]) return; // a record, or an object open to more
   const names = Object.keys(defaults);
   const known = schema ? fieldsOf(schema) : new Map<string, JsonSchema>();
   const unknown = names.find((name) => !known.has(name));

@@ -1,7 +1,8 @@
-import { isPlainObject } from "../base/freeze.ts";
+import { deepFreeze, isPlainObject } from "../base/freeze.ts";
 import { parseJson } from "../base/json.ts";
-import { checkSchema, fieldsOf, type JsonSchema, type Schema, type Validation, validate } from "../base/schema.ts";
+import { checkSchema, type JsonSchema, type Schema, type Validation, validate } from "../base/schema.ts";
 import { list } from "../base/show.ts";
+import { extraKeys } from "./extra-keys.ts";
 
 /** What a prompt's answer must be. */
 export interface OutputContract<Output = unknown> {
@@ -20,8 +21,8 @@ export function outputContract<Output>(
 ): OutputContract<Output> {
   const described = checkSchema(schema, field, ["object", "array"]);
   const own = allowExtraKeys ? described : (closed(described) as JsonSchema);
-  if (described["type"] === "object") return { schema, shape: "object", jsonSchema: own };
-  const { $defs, ...items } = own;
+  if (described["type"] === "object") return contractOf(schema, "object", own);
+  const { $defs, ...items } = moved(own);
   const jsonSchema = {
     type: "object",
     properties: { items },
@@ -29,7 +30,24 @@ export function outputContract<Output>(
     additionalProperties: false,
     ...($defs === undefined ? {} : { $defs }),
   };
-  return { schema, shape: "list", jsonSchema };
+  return contractOf(schema, "list", jsonSchema);
+}
+
+/** The schema itself stays as its owner made it. */
+function contractOf<Output>(
+  schema: Schema<Output>,
+  shape: OutputContract["shape"],
+  jsonSchema: JsonSchema,
+): OutputContract<Output> {
+  return Object.freeze({ schema, shape, jsonSchema: deepFreeze(jsonSchema) });
+}
+
+/** A list schema that is no longer the root: what refers to it must find it below `items`. */
+function moved(schema: JsonSchema): JsonSchema {
+  const text = JSON.stringify(schema, (key, part: unknown) =>
+    key === "$ref" && part === "#" ? "#/properties/items" : part,
+  );
+  return JSON.parse(text) as JsonSchema;
 }
 
 /** Reads an answer: a json block if there is one, else the whole text, else the first JSON in it. */
@@ -41,13 +59,13 @@ export async function readOutput<Output>(
   if (!found.ok) return found;
   const value = shape === "list" && Array.isArray(found.value) ? { items: found.value } : found.value;
   if (!isPlainObject(value)) return { ok: false, problem: `it is not a JSON ${shape}` };
-  const extra = extraKeys(value, jsonSchema, "");
+  const extra = extraKeys(value, jsonSchema);
   if (extra.length > 0) return { ok: false, problem: `it has fields nobody asked for: ${list(extra)}` };
   return await validate(schema, shape === "list" ? value["items"] : value);
 }
 
 function findJson(text: string): Validation<unknown> {
-  const block = /```json[ \t]*\r?\n([\s\S]*?)```/i.exec(text)?.[1];
+  const block = /```json[ \t]*\r?\n([\s\S]*?)\n[ \t]*```/i.exec(text)?.[1];
   if (block !== undefined) return parseJson(block);
   const whole = parseJson(text.trim());
   if (whole.ok) return whole;
@@ -92,21 +110,4 @@ function closedPart(key: string, part: unknown): unknown {
   }
   const isSchema = ["items", "prefixItems", "anyOf", "oneOf", "additionalProperties"].includes(key);
   return isSchema ? closed(part) : part;
-}
-
-/** Paths of the fields that a closed schema does not name. */
-function extraKeys(value: unknown, schema: JsonSchema, place: string): readonly string[] {
-  if (Array.isArray(value)) {
-    const { items } = schema as { readonly items?: unknown };
-    return isPlainObject(items)
-      ? value.flatMap((item, index) => extraKeys(item, items, `${place}${index}.`))
-      : [];
-  }
-  if (!isPlainObject(value)) return [];
-  const fields = fieldsOf(schema);
-  return Object.entries(value).flatMap(([name, part]) => {
-    const field = fields.get(name);
-    if (field) return extraKeys(part, field, `${place}${name}.`);
-    return schema["additionalProperties"] === false ? [`${place}${name}`] : [];
-  });
 }

@@ -41,7 +41,7 @@ export function checkPlaceholders(
   const unknown = [...names].filter((name) => !fields.has(name)).sort()[0];
   if (unknown === undefined) return;
   const near = suggestion(unknown, fields);
-  const there = fields.size > 0 ? `there are ${list(fields)}` : "the section declares no params";
+  const there = fields.size > 0 ? `there are ${list(fields)}` : "the section declares none";
   throw new PromptValidationError({
     field,
     value: `$${unknown}`,

@@ -44,7 +44,7 @@ export class PromptTemplate<Output = string, Sections extends Section = Section>
 
   constructor(options: PromptTemplateOptions<Output, Agreeing<Sections>> & Declared<Output>);
   constructor(options: PromptTemplateOptions<Output, readonly Sections[]>) {
-    this.ns = checkKey(options.ns, "PromptTemplate.ns");
+    this.ns = checkKey(options?.ns, "PromptTemplate.ns");
     this.key = checkKey(options.key, "PromptTemplate.key");
     this.name = checkLine(options.name ?? `${this.ns}:${this.key}`, "PromptTemplate.name");
     this.sections = checkSections(options.sections, this.name);

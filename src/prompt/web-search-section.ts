@@ -1,3 +1,4 @@
+import { frozenCopy } from "../base/freeze.ts";
 import { type WebSearchConfig, webSearchTool } from "../tools/web-search.ts";
 import { MarkdownSection } from "./markdown-section.ts";
 
@@ -17,10 +18,12 @@ export class WebSearchSection extends MarkdownSection {
 
   constructor(config: WebSearchConfig = {}, { key = "web_search" }: WebSearchSectionOptions = {}) {
     super({ key, title: "Web Search", template: guidance, hostedTools: [webSearchTool(config)] });
-    this.#config = config;
+    this.#config = frozenCopy(config);
   }
 
   override clone({ key = this.key }: WebSearchSectionOptions = {}): this {
+    const maker: unknown = this.constructor;
+    if (maker !== WebSearchSection) return super.clone({ key });
     return new WebSearchSection(this.#config, { key }) as this;
   }
 }

@@ -69,6 +69,9 @@ async function played(
   if (step instanceof Error) throw step;
   const turn: unknown = typeof step === "function" ? await step(request) : step;
   if (isPlainObject(turn)) return turn;
-  if (step) throw new WinkError(`Step ${number} of the script gave no turn: return { text } or { toolCalls }`);
+  if (step)
+    throw new WinkError(
+      `Step ${number} of the script gave no turn: return { text } or { toolCalls }`,
+    );
   throw new WinkError(`The script ends before request ${number}: add a step that answers it`);
 }

@@ -2,8 +2,7 @@ import type { HostedCall, ToolCall, Turn } from "../adapter/model-client.ts";
 import { type TokenUsage, usageOf } from "../base/usage.ts";
 
 /** A turn as a script says it: what it leaves out is empty. */
-export interface ScriptedTurn
-  extends Partial<Omit<Turn, "toolCalls" | "hostedCalls" | "usage">> {
+export interface ScriptedTurn extends Partial<Omit<Turn, "toolCalls" | "hostedCalls" | "usage">> {
   readonly toolCalls?: readonly ScriptedToolCall[] | undefined;
   readonly hostedCalls?: readonly ScriptedHostedCall[] | undefined;
   readonly usage?: Partial<TokenUsage> | undefined;
@@ -17,15 +16,18 @@ export interface ScriptedToolCall {
   readonly arguments?: string | object | undefined;
 }
 
-export interface ScriptedHostedCall
-  extends Partial<Omit<HostedCall, "name">> {
+export interface ScriptedHostedCall extends Partial<Omit<HostedCall, "name">> {
   readonly name: string;
 }
 
 /** The turn that a scripted one stands for; `number` tells its calls from those of others. */
 export function turnOf(turn: ScriptedTurn, number: number): Turn {
-  const toolCalls = (turn.toolCalls ?? []).map((call, index) => toolCallOf(call, `${number}_${index + 1}`));
-  const hostedCalls = (turn.hostedCalls ?? []).map((call, index) => hostedCallOf(call, `${number}_${index + 1}`));
+  const toolCalls = (turn.toolCalls ?? []).map((call, index) =>
+    toolCallOf(call, `${number}_${index + 1}`),
+  );
+  const hostedCalls = (turn.hostedCalls ?? []).map((call, index) =>
+    hostedCallOf(call, `${number}_${index + 1}`),
+  );
   return Object.freeze({
     text: "",
     citations: [],
@@ -40,7 +42,10 @@ export function turnOf(turn: ScriptedTurn, number: number): Turn {
   });
 }
 
-function toolCallOf({ name, callId, arguments: args = {} }: ScriptedToolCall, id: string): ToolCall {
+function toolCallOf(
+  { name, callId, arguments: args = {} }: ScriptedToolCall,
+  id: string,
+): ToolCall {
   const text = typeof args === "string" ? args : JSON.stringify(args);
   return Object.freeze({ name, callId: callId ?? `call_${id}`, arguments: text });
 }

@@ -40,7 +40,10 @@ export function checkType<Type extends string>(
 export const elsewhere: Check = () => {};
 
 /** Refuses what is no plain object and does not quote it: it may hold secrets. */
-export function checkObjectUnquoted(value: unknown, field: string): void {
+export function checkObjectUnquoted(
+  value: unknown,
+  field: string,
+): asserts value is Record<string, unknown> {
   if (!isPlainObject(value)) throw notAnObject(value, field, { secret: true });
 }
 

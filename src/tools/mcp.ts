@@ -54,7 +54,7 @@ export interface McpApprovalRequest {
 
 export type McpApprover = (request: McpApprovalRequest) => boolean | Promise<boolean>;
 
-/** What the adapter needs to answer the server's provider. */
+/** What the adapter needs to answer requests for approval. */
 export interface McpLive {
   readonly approve: McpApprover;
 }
@@ -165,7 +165,6 @@ function checkFilter(filter: unknown, field: string): void {
 
 function checkHeaders(headers: unknown, field: string): void {
   checkObjectUnquoted(headers, field);
-  if (!isPlainObject(headers)) return;
   for (const [name, value] of Object.entries(headers)) {
     checkHeaderName(name, `${field} key`);
     checkSecretLine(value, `${field}.${name}`);

@@ -1,0 +1,13 @@
+import { execFileSync } from "node:child_process";
+
+/** Milliseconds that a new process spends on importing `specifier`, and nothing else. */
+export function measureImport(specifier: string): number {
+  const code = `
+    const before = performance.now();
+    await import(${JSON.stringify(specifier)});
+    process.stdout.write(String(performance.now() - before));
+  `;
+  return Number(
+    execFileSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" }),
+  );
+}

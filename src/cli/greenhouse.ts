@@ -1,0 +1,113 @@
+import * as z from "zod";
+import { MarkdownSection } from "../prompt/markdown-section.ts";
+import { Prompt } from "../prompt/prompt.ts";
+import { PromptTemplate } from "../prompt/template.ts";
+import { WebSearchSection } from "../prompt/web-search-section.ts";
+import { defineSlice } from "../session/slice.ts";
+import { type ScriptedClient, scriptedClient } from "../testing/scripted-client.ts";
+import { Tool } from "../tools/tool.ts";
+import { ToolResult } from "../tools/tool-result.ts";
+
+declare module "../session/event-bus.ts" {
+  interface EventMap {
+    VentMoved: { readonly type: "VentMoved"; readonly percent: number };
+  }
+}
+
+/** How far the vents are open; a call that fails leaves them where they were. */
+export const vents = defineSlice("greenhouse.vents", {
+  initial: { percent: 20 },
+  on: { VentMoved: (_before, { percent }) => ({ percent }) },
+});
+
+const readSensor = new Tool({
+  name: "read_sensor",
+  description: "Reads a sensor of the greenhouse.",
+  params: z.object({ sensor: z.enum(["temperature", "humidity"]) }),
+  result: z.object({ sensor: z.string(), value: z.number(), unit: z.string() }),
+  handler: ({ sensor }) =>
+    ToolResult.ok(
+      sensor === "temperature"
+        ? { sensor, value: 31.5, unit: "°C" }
+        : { sensor, value: 64, unit: "%" },
+    ),
+  render: ({ value, unit }) => `${value} ${unit}`,
+});
+
+const setVent = new Tool({
+  name: "set_vent",
+  description: "Opens the vents to a percentage.",
+  params: z.object({ percent: z.number() }),
+  handler: ({ percent }, { session }) => {
+    session.dispatch({ type: "VentMoved", percent });
+    return percent > 100
+      ? ToolResult.error(
+          `The vents jammed on their way to ${percent} %: they open to 100 % at most.`,
+        )
+      : ToolResult.ok({ percent }, `The vents are ${percent} % open.`);
+  },
+});
+
+const template = new PromptTemplate({
+  ns: "demo",
+  key: "greenhouse",
+  sections: [
+    new MarkdownSection({
+      key: "task",
+      title: "Task",
+      template: `
+        You look after the greenhouse in $place, with nobody else awake.
+        Keep it below $limit °C until the morning.
+      `,
+      params: z.object({ place: z.string(), limit: z.number() }),
+      defaultParams: { limit: 28 },
+      tools: [readSensor, setVent],
+    }),
+    new WebSearchSection(),
+  ],
+  output: z.object({ ventPercent: z.number(), reason: z.string(), wakeSomebody: z.boolean() }),
+});
+
+/** The agent of the demo, with its params bound. */
+export const greenhouse = new Prompt(template).bind({ place: "Leiden" });
+
+/** What the model of the demo says: a forecast, a mistake, a correction, an answer. */
+export function greenhouseModel(): ScriptedClient {
+  const url = "https://weather.example/leiden";
+  return scriptedClient(
+    {
+      hostedCalls: [
+        {
+          name: "web_search",
+          callId: "ws_1",
+          message: "Clear, 14 °C by midnight (weather.example).",
+          params: { query: "Leiden weather tonight" },
+          output: {
+            text: "Clear, 14 °C by midnight.",
+            citations: [],
+            sourceUrls: [url],
+            searches: [],
+          },
+        },
+      ],
+      toolCalls: [{ name: "read_sensor", arguments: { sensor: "temperature" } }],
+      usage: { inputTokens: 812, outputTokens: 61, reasoningTokens: 32 },
+    },
+    {
+      toolCalls: [{ name: "set_vent", arguments: { percent: 140 } }],
+      usage: { inputTokens: 934, outputTokens: 22, cachedTokens: 768 },
+    },
+    {
+      toolCalls: [{ name: "set_vent", arguments: { percent: 60 } }],
+      usage: { inputTokens: 1_002, outputTokens: 24, cachedTokens: 896 },
+    },
+    {
+      text: JSON.stringify({
+        ventPercent: 60,
+        reason: "31.5 °C inside and 14 °C by midnight outside: opening to 60 % is enough.",
+        wakeSomebody: false,
+      }),
+      usage: { inputTokens: 1_071, outputTokens: 58, cachedTokens: 960 },
+    },
+  );
+}

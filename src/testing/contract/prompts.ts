@@ -1,0 +1,86 @@
+import type { Schema } from "../../base/schema.ts";
+import { MarkdownSection } from "../../prompt/markdown-section.ts";
+import { Prompt } from "../../prompt/prompt.ts";
+import { PromptTemplate } from "../../prompt/template.ts";
+import { defineSlice, type Slice } from "../../session/slice.ts";
+import type { HostedTool } from "../../tools/hosted-tool.ts";
+import { Tool, type ToolHandler } from "../../tools/tool.ts";
+import { ToolResult } from "../../tools/tool-result.ts";
+
+declare module "../../session/event-bus.ts" {
+  interface EventMap {
+    ContractNoted: { readonly type: "ContractNoted"; readonly note: string };
+  }
+}
+
+/** What handlers noted; a failed call's notes are rolled back. */
+export const notes: Slice<readonly string[]> = defineSlice<readonly string[]>("contract.notes", {
+  initial: [],
+  on: { ContractNoted: (all, { note }) => [...all, note] },
+});
+
+interface Word {
+  readonly word: string;
+}
+
+/** `{ word: string }`, by hand: the contract brings no schema library. */
+export const wordSchema: Schema<Word> = {
+  "~standard": {
+    version: 1,
+    vendor: "weakincentives",
+    validate: (value) => {
+      const { word } = (value ?? {}) as Partial<Word>;
+      return typeof word === "string"
+        ? { value: { word } }
+        : { issues: [{ message: "must be text", path: ["word"] }] };
+    },
+    jsonSchema: {
+      input: () => ({
+        type: "object",
+        properties: { word: { type: "string" } },
+        required: ["word"],
+      }),
+      output: () => ({
+        type: "object",
+        properties: { word: { type: "string" } },
+        required: ["word"],
+      }),
+    },
+  },
+};
+
+/** Notes its word, then succeeds, fails or throws by what the word is. */
+export const noteTool: Tool<Word, unknown> = wordTool("note", ({ word }, { session }) => {
+  session.dispatch({ type: "ContractNoted", note: word });
+  if (word === "throw") throw new Error("thrown by the contract");
+  return word === "fail"
+    ? ToolResult.error("refused by the contract")
+    : ToolResult.ok(`noted ${word}`);
+});
+
+export function wordTool(name: string, handler: ToolHandler<Word, unknown>): Tool<Word, unknown> {
+  return new Tool({ name, description: "A tool of the contract.", params: wordSchema, handler });
+}
+
+/** A prompt that says `"Do what the contract says."` and has these tools. */
+export function promptWith(
+  tools: readonly Tool[] = [],
+  hostedTools: readonly HostedTool[] = [],
+): Prompt<string> {
+  return new Prompt(
+    new PromptTemplate({ ns: "contract", key: "text", sections: [task(tools, hostedTools)] }),
+  );
+}
+
+/** The same, to be answered with a word. */
+export function wordPrompt(tools: readonly Tool[] = []): Prompt<Word> {
+  const sections = [task(tools, [])];
+  return new Prompt(
+    new PromptTemplate({ ns: "contract", key: "word", sections, output: wordSchema }),
+  );
+}
+
+function task(tools: readonly Tool[], hostedTools: readonly HostedTool[]): MarkdownSection {
+  const template = "Do what the contract says.";
+  return new MarkdownSection({ key: "task", title: "Task", template, tools, hostedTools });
+}

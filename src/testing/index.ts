@@ -1,0 +1,24 @@
+/**
+ * For tests of agents and adapters: time, events and a model that do as they are told.
+ *
+ * A name added here is public: it gets a line in CHANGELOG.md in the same commit.
+ */
+export { adapterContract, type ContractTest } from "./adapter-contract.ts";
+export type {
+  ContractAnswer,
+  ContractStall,
+  ContractSubject,
+  ContractThrottle,
+  ContractTurn,
+  MakeSubject,
+} from "./contract/subject.ts";
+export { type FakeClock, type FakeClockOptions, fakeClock } from "./fake-clock.ts";
+export { type RecordingBus, recordingBus } from "./recording-bus.ts";
+export {
+  type ScriptedClient,
+  type ScriptedClientOptions,
+  type ScriptStep,
+  scriptedClient,
+} from "./scripted-client.ts";
+export { scriptedSubject } from "./scripted-subject.ts";
+export type { ScriptedHostedCall, ScriptedToolCall, ScriptedTurn } from "./scripted-turn.ts";

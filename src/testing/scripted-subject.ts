@@ -1,0 +1,28 @@
+import type { TurnRequest } from "../adapter/model-client.ts";
+import { ThrottleError } from "../base/evaluation-errors.ts";
+import type { ContractTurn, MakeSubject } from "./contract/subject.ts";
+import { type ScriptStep, scriptedClient } from "./scripted-client.ts";
+
+/** The scripted client under contract: `adapterContract(scriptedSubject)`. */
+export const scriptedSubject: MakeSubject = (script, { clock }) => {
+  const adapter = scriptedClient(...script.map(stepOf)).with({ clock });
+  return { adapter, asked: () => adapter.asked.map(textOf) };
+};
+
+function stepOf(turn: ContractTurn): ScriptStep {
+  if ("stall" in turn) return ({ signal }) => untilAborted(signal);
+  if (!("throttle" in turn)) return turn;
+  return () => {
+    throw new ThrottleError("Throttled by the script", { promptName: "", ...turn.throttle });
+  };
+}
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}
+
+function textOf({ rendered, answers }: TurnRequest): string {
+  return JSON.stringify({ prompt: rendered.text, answers: answers.map(({ text }) => text) });
+}

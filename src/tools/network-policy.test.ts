@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { checkNetworkPolicy, type NetworkPolicy } from "./network-policy.ts";
+
+const refusal = (facts: object) =>
+  expect.objectContaining({ name: "PromptValidationError", ...facts });
+const allowlist = { type: "allowlist", allowedDomains: ["pypi.org"] };
+const secret = { domain: "pypi.org", name: "TOKEN", value: "s3cret" };
+
+test.each<NetworkPolicy>([
+  { type: "disabled" },
+  { type: "allowlist", allowedDomains: ["pypi.org", "files.pythonhosted.org"] },
+  { type: "allowlist", allowedDomains: ["pypi.org"], domainSecrets: [secret] },
+  { type: "allowlist", allowedDomains: ["pypi.org"], domainSecrets: undefined },
+])("%j is a policy", (policy) => {
+  expect(() => checkNetworkPolicy(policy, "policy")).not.toThrow();
+});
+
+test.each([
+  [{}, "policy.type", undefined],
+  [{ type: "open" }, "policy.type", "open"],
+  [{ type: "disabled", allowedDomains: [] }, "policy key", "allowedDomains"],
+  [{ type: "allowlist" }, "policy.allowedDomains", undefined],
+  [{ type: "allowlist", allowedDomains: [] }, "policy.allowedDomains.length", 0],
+  [
+    { type: "allowlist", allowedDomains: ["https://pypi.org"] },
+    "policy.allowedDomains[0]",
+    "https://pypi.org",
+  ],
+  [{ ...allowlist, domainSecret: [secret] }, "policy key", "domainSecret"],
+  [
+    { ...allowlist, domainSecrets: [{ ...secret, domain: "x" }] },
+    "policy.domainSecrets[0].domain",
+    "x",
+  ],
+  [{ ...allowlist, domainSecrets: [{ ...secret, name: "" }] }, "policy.domainSecrets[0].name", ""],
+  [
+    { ...allowlist, domainSecrets: [{ ...secret, values: "s3cret" }] },
+    "policy.domainSecrets[0] key",
+    "values",
+  ],
+  ["s3cret", "policy", undefined],
+  [{ ...allowlist, domainSecrets: secret }, "policy.domainSecrets", undefined],
+  [{ ...allowlist, domainSecrets: ["s3cret"] }, "policy.domainSecrets[0]", undefined],
+  [
+    { ...allowlist, domainSecrets: [{ ...secret, value: ["s3cret"] }] },
+    "policy.domainSecrets[0].value",
+    undefined,
+  ],
+  [
+    { ...allowlist, domainSecrets: [{ ...secret, value: "" }] },
+    "policy.domainSecrets[0].value",
+    undefined,
+  ],
+])("%j is refused at %j, and no secret is quoted", (policy, field, value) => {
+  expect(() => checkNetworkPolicy(policy, "policy")).toThrow(
+    refusal({ field, value, message: expect.not.stringContaining("s3cret") }),
+  );
+});

@@ -1,0 +1,121 @@
+import { describe, expect, test } from "vitest";
+import { type ShellConfig, type ShellExecutor, shellTool } from "./shell.ts";
+
+const make = (config: unknown, options?: unknown): unknown =>
+  Reflect.apply(shellTool, undefined, [config, options]);
+const refusal = (facts: object) =>
+  expect.objectContaining({ name: "PromptValidationError", ...facts });
+const executor: ShellExecutor = {
+  run: async (commands) =>
+    commands.map((stdout) => ({ stdout, stderr: "", outcome: { type: "exit", exitCode: 0 } })),
+};
+
+const complete = (): ShellConfig => ({
+  environment: {
+    type: "container",
+    memoryLimit: "4g",
+    fileIds: ["file-1"],
+    networkPolicy: { type: "disabled" },
+  },
+});
+
+describe("shellTool", () => {
+  test("runs in a container with no config at all", () => {
+    const tool = shellTool();
+    expect(tool).toMatchObject({ kind: "shell", name: "shell", config: {}, live: {} });
+    expect(tool.live.executor).toBeUndefined();
+  });
+
+  test("may go by another name", () => {
+    expect(shellTool({}, { name: "bash" }).name).toBe("bash");
+  });
+
+  test("hands on the very executor it was given", () => {
+    const tool = shellTool({ environment: { type: "local" } }, { executor });
+    expect(tool.live.executor).toBe(executor);
+    expect(Object.isFrozen(executor)).toBe(false);
+    expect(Object.isFrozen(tool.live)).toBe(true);
+  });
+
+  test("takes an instance for an executor", () => {
+    class Sandboxed implements ShellExecutor {
+      run = executor.run;
+    }
+    const instance = new Sandboxed();
+    const tool = shellTool({ environment: { type: "local" } }, { executor: instance });
+    expect(tool.live.executor).toBe(instance);
+  });
+
+  test("keeps a frozen copy of its config, and leaves the caller's alone", () => {
+    const config = complete();
+    const { config: kept } = shellTool(config);
+    expect(kept).toEqual(config);
+    for (const part of [kept, kept.environment, ...Object.values(kept.environment ?? {})]) {
+      expect(Object.isFrozen(part)).toBe(true);
+    }
+    expect(config).toEqual(complete());
+    expect(Object.isFrozen(config.environment)).toBe(false);
+  });
+});
+
+test.each<ShellConfig>([
+  {},
+  complete(),
+  { environment: undefined },
+  { environment: { type: "container" } },
+  { environment: { type: "container", containerId: "cntr_1" } },
+  { environment: { type: "container", containerId: "cntr_1", memoryLimit: "1g" } },
+])("%j is a config", (config) => {
+  expect(() => shellTool(config)).not.toThrow();
+});
+
+test.each([
+  [null, "", null],
+  [{ enviroment: {} }, " key", "enviroment"],
+  [{ environment: "local" }, ".environment", "local"],
+  [{ environment: {} }, ".environment.type", undefined],
+  [{ environment: { type: "container_auto" } }, ".environment.type", "container_auto"],
+  [{ environment: { type: "local", memoryLimit: "1g" } }, ".environment key", "memoryLimit"],
+  [{ environment: { type: "container", memoryLimit: "8g" } }, ".environment.memoryLimit", "8g"],
+  [{ environment: { type: "container", fileIds: [""] } }, ".environment.fileIds[0]", ""],
+  [{ environment: { type: "container", containerId: " " } }, ".environment.containerId", " "],
+  [{ environment: { type: "container", id: "cntr_1" } }, ".environment key", "id"],
+  [
+    { environment: { type: "container", networkPolicy: { type: "open" } } },
+    ".environment.networkPolicy.type",
+    "open",
+  ],
+  [
+    { environment: { type: "container", containerId: "cntr_1", fileIds: ["file-1"] } },
+    ".environment.containerId",
+    "cntr_1",
+  ],
+  [
+    {
+      environment: {
+        type: "container",
+        containerId: "cntr_1",
+        networkPolicy: { type: "disabled" },
+      },
+    },
+    ".environment.containerId",
+    "cntr_1",
+  ],
+])("%j is refused at %j", (config, place, value) => {
+  expect(() => make(config)).toThrow(refusal({ field: `shellTool(config)${place}`, value }));
+});
+
+test.each([undefined, null, {}, { run: "ls" }, () => {}])(
+  "a local environment is refused with %o for an executor",
+  (given) => {
+    expect(() => make({ environment: { type: "local" } }, { executor: given })).toThrow(
+      refusal({ field: "shellTool(options).executor", value: given }),
+    );
+  },
+);
+
+test.each([undefined, {}, complete()])("an executor is refused beside %j", (config) => {
+  expect(() => shellTool(config, { executor })).toThrow(
+    refusal({ field: "shellTool(options).executor", value: executor }),
+  );
+});

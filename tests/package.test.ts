@@ -1,0 +1,103 @@
+import { execFile } from "node:child_process";
+import { copyFile, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import manifest from "../package.json" with { type: "json" };
+import { type InstalledPackage, installPackedPackage } from "./packed-package.ts";
+
+const run = promisify(execFile);
+const doors = Object.keys(manifest.exports).filter((door) => door !== "./package.json");
+const specifier = (door: string) => door.replace(/^\./, "weakincentives");
+
+test("the tests run on the Node that the development dependency brings", () => {
+  expect(process.version).toBe(`v${manifest.devDependencies.node}`);
+});
+
+test("the package has these doors and no others", () => {
+  expect(manifest.exports).toEqual({
+    ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
+    "./files": { types: "./dist/files/index.d.ts", default: "./dist/files/index.js" },
+    "./testing": { types: "./dist/testing/index.d.ts", default: "./dist/testing/index.js" },
+    "./package.json": "./package.json",
+  });
+});
+
+test("versions are pinned exactly", () => {
+  const pins = { ...manifest.dependencies, ...manifest.devDependencies };
+  for (const [name, version] of Object.entries(pins)) {
+    expect(version, name).toMatch(/^\d+\.\d+\.\d+$/);
+  }
+});
+
+describe("the packed package, in an empty folder,", () => {
+  let installed: InstalledPackage;
+  beforeAll(async () => {
+    installed = await installPackedPackage();
+  }, 120_000);
+  afterAll(() => installed[Symbol.asyncDispose]());
+
+  const node = (...args: readonly string[]) =>
+    run(process.execPath, args, { cwd: installed.folder });
+
+  test.each(doors)("opens %s", async (door) => {
+    const { stdout } = await node("-p", `import("${specifier(door)}").then((m) => typeof m)`);
+    expect(stdout).toContain("Promise");
+    await node("--input-type=module", "-e", `await import("${specifier(door)}")`);
+  });
+
+  test("runs a first agent and the adapter contract", async () => {
+    const script = join(installed.folder, "smoke.mjs");
+    await copyFile(new URL("./smoke/smoke.mjs", import.meta.url), script);
+    const { stdout } = await node(script);
+    expect(stdout).toMatch(/^smoke: \d+ checks held on Node v/);
+  });
+
+  test("runs wink", async () => {
+    const wink = join("node_modules", "weakincentives", manifest.bin.wink);
+    const { stdout } = await node(wink, "demo", "--json");
+    expect(JSON.parse(stdout)).toMatchObject({
+      output: { ventPercent: 60 },
+      vents: { percent: 60 },
+    });
+  });
+
+  test("holds what users need and nothing of our workshop", () => {
+    const outside = installed.files.filter((file) => !file.startsWith("dist/"));
+    expect(outside.sort()).toEqual(
+      [
+        "CHANGELOG.md",
+        "GLOSSARY.md",
+        "LICENSE",
+        "README.md",
+        "docs/errors.md",
+        "package.json",
+      ].sort(),
+    );
+    expect(installed.files.filter((file) => /\.test|-d\.ts$/.test(file))).toEqual([]);
+  });
+
+  test("reaches no node: module through its root door", async () => {
+    const dist = join(installed.folder, "node_modules", "weakincentives", "dist");
+    const reached = await modulesFrom(join(dist, "index.js"));
+    expect(reached.size).toBeGreaterThan(30);
+    const outside = [...reached].filter((module) => !module.startsWith(dist));
+    expect(outside).toEqual([]);
+  });
+});
+
+/** Files reached by static imports, and the names of packages and `node:` modules. */
+async function modulesFrom(entry: string): Promise<ReadonlySet<string>> {
+  const reached = new Set<string>();
+  const open = [entry];
+  for (let file = open.pop(); file !== undefined; file = open.pop()) {
+    if (reached.has(file)) continue;
+    reached.add(file);
+    if (!file.startsWith("/")) continue;
+    const code = await readFile(file, "utf8");
+    for (const [, from = ""] of code.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)) {
+      open.push(from.startsWith(".") ? join(file, "..", from) : from);
+    }
+  }
+  return reached;
+}
