@@ -69,6 +69,7 @@ export interface ToolInvoked extends EventStamp {
   readonly origin?: HostedOrigin;
 }
 
+/** Who ran a hosted call, and where. */
 export interface HostedOrigin {
   readonly execution: "provider";
   readonly provider: string;

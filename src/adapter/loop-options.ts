@@ -65,7 +65,8 @@ interface ClassOf {
 
 function checkInstance(value: unknown, type: ClassOf, field: string): void {
   if (type[Symbol.hasInstance](value)) return;
-  throw refused(field, value, `must be a ${type.name}`, `give the ${type.name} itself`);
+  const article = /^[AEIOU]/.test(type.name) ? "an" : "a";
+  throw refused(field, value, `must be ${article} ${type.name}`, `give the ${type.name} itself`);
 }
 
 function checkAllowed(allowed: boolean | readonly string[] | undefined): void {

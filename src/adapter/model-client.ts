@@ -19,6 +19,7 @@ export interface ModelClient {
   send(request: TurnRequest): Promise<Turn>;
 }
 
+/** What is new since the last turn, and what the model may do now. */
 export interface TurnRequest {
   /** Counted from 1. */
   readonly turn: number;
@@ -29,6 +30,7 @@ export interface TurnRequest {
   readonly signal: AbortSignal;
 }
 
+/** What a tool gave, on its way back to the model. */
 export interface ToolAnswer {
   readonly call: ToolCall;
   readonly result: ToolResult<unknown>;
@@ -36,6 +38,7 @@ export interface ToolAnswer {
   readonly text: string;
 }
 
+/** What the model did with one request. */
 export interface Turn {
   readonly text: string;
   /** To be run here, in this order. */
@@ -50,8 +53,10 @@ export interface Turn {
   readonly model: string | null;
 }
 
+/** Why the model stopped. */
 export type FinishReason = "stop" | "length" | "content_filter" | "tool_calls" | "error";
 
+/** A call that the model wants run here. */
 export interface ToolCall {
   readonly name: string;
   readonly callId: string;

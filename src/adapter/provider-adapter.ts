@@ -21,6 +21,7 @@ export interface ProviderAdapter {
   ): Promise<PromptResponse<Output>>;
 }
 
+/** How one prompt is to be evaluated. */
 export interface EvaluateOptions {
   readonly session: Session;
   /** Aborts what is in flight when it passes. */

@@ -32,7 +32,7 @@ export function throttlePolicy(given: Partial<ThrottlePolicy> = {}): ThrottlePol
     const isKnown = Object.hasOwn(defaultPolicy, name);
     if (isRight && isKnown) continue;
     const number = name === "maxAttempts" ? "a whole number from 1" : "a positive number";
-    const rule = isKnown ? `must be ${number}` : "must be left out: it is no option";
+    const rule = isKnown ? `must be ${number}` : "must be left out, as there is no such option";
     const remedy = `use one of ${Object.keys(defaultPolicy).join(", ")}, or leave it out`;
     throw new InvalidOptionError({ field: `throttle.${name}`, value, rule, remedy });
   }

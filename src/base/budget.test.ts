@@ -48,6 +48,11 @@ describe("a budget", () => {
 });
 
 describe("a tracker", () => {
+  test.each([null, undefined])("refuses to record %s", (usage) => {
+    const tracker = new BudgetTracker(new Budget({ maxTotalTokens: 1 }));
+    expect(() => tracker.record(usage as never)).toThrow(InvalidOptionError);
+  });
+
   test("starts with nothing used", () => {
     const budget = new Budget({ maxTotalTokens: 1 });
     const tracker = new BudgetTracker(budget);

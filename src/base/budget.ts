@@ -1,7 +1,12 @@
 import { InvalidOptionError } from "./errors.ts";
-import { type BudgetDimension, type BudgetExcess, BudgetExceededError } from "./evaluation-errors.ts";
+import {
+  type BudgetDimension,
+  BudgetExceededError,
+  type BudgetExcess,
+} from "./evaluation-errors.ts";
 import { addUsage, noUsage, type TokenUsage, usageOf } from "./usage.ts";
 
+/** The limits of a `Budget`; at least one. */
 export interface BudgetOptions {
   readonly maxInputTokens?: number | undefined;
   readonly maxOutputTokens?: number | undefined;
@@ -53,7 +58,7 @@ export class BudgetTracker {
   }
 
   record(usage: Partial<TokenUsage>): void {
-    for (const [name, tokens] of Object.entries(usage)) {
+    for (const [name, tokens] of Object.entries(usage ?? { usage })) {
       if (Number.isSafeInteger(tokens) && tokens >= 0) continue;
       throw new InvalidOptionError({
         field: `BudgetTracker.record(usage).${name}`,

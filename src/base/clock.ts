@@ -15,7 +15,11 @@ export interface SleepOptions {
 export const systemClock: Clock = Object.freeze({
   now: () => Date.now(),
 
-  async sleep(milliseconds: number, signal?: AbortSignal, { background = false }: SleepOptions = {}) {
+  async sleep(
+    milliseconds: number,
+    signal?: AbortSignal,
+    { background = false }: SleepOptions = {},
+  ) {
     const until = Date.now() + milliseconds;
     let left = milliseconds;
     do {

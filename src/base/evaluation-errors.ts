@@ -43,6 +43,7 @@ export class PromptEvaluationError extends WinkError {
   }
 }
 
+/** Why the provider could not take a request; all but `quota_exhausted` are worth another try. */
 export type ThrottleKind = "rate_limit" | "quota_exhausted" | "timeout" | "server" | "network";
 
 export interface ThrottleErrorDetails extends Omit<EvaluationErrorDetails, "phase"> {

@@ -109,12 +109,12 @@ describe("frozenCopy", () => {
 
   test("keeps cycles and shared parts what they were", () => {
     const shared = { a: 1 };
-    const value: Record<string, unknown> = { one: shared, other: shared };
-    value["self"] = value;
+    const value: { one: object; other: object; self?: unknown } = { one: shared, other: shared };
+    value.self = value;
     const copy = frozenCopy(value);
-    expect(copy["self"]).toBe(copy);
-    expect(copy["one"]).toBe(copy["other"]);
-    expect(copy["one"]).not.toBe(shared);
+    expect(copy.self).toBe(copy);
+    expect(copy.one).toBe(copy.other);
+    expect(copy.one).not.toBe(shared);
   });
 
   test("keeps the order of fields and of lists", () => {

@@ -52,8 +52,8 @@ describe("stableStringify", () => {
 });
 
 describe("jsonProblem", () => {
-  const cycle: Record<string, unknown> = {};
-  cycle["a"] = { b: cycle };
+  const cycle: { a?: unknown } = {};
+  cycle.a = { b: cycle };
   const sparse = [1];
   sparse[2] = 3;
 

@@ -1,5 +1,16 @@
 import { PromptValidationError } from "./errors.ts";
 
+/** Returns `options` if there are any: a caller in plain JavaScript may have forgotten them. */
+export function checkOptions<Options>(options: Options, maker: string): Options {
+  if (typeof options === "object" && options !== null) return options;
+  throw new PromptValidationError({
+    field: `${maker}(options)`,
+    value: options,
+    rule: "must be an object",
+    remedy: `write new ${maker}({ … })`,
+  });
+}
+
 /** Returns `name` if a model may call a tool by it. */
 export function checkToolName(name: string, field: string): string {
   if (typeof name === "string" && /^[a-z0-9_-]{1,64}$/.test(name)) return name;

@@ -54,11 +54,21 @@ export function checkSchema(
   const standard: Partial<Schema["~standard"]> | undefined = schema?.["~standard"];
   if (typeof standard?.validate !== "function") {
     const rule = "must be a Standard Schema";
-    throw new PromptValidationError({ field, value: schema, rule, remedy: "use Zod 4 or ArkType, or Valibot through toStandardJsonSchema()" });
+    throw new PromptValidationError({
+      field,
+      value: schema,
+      rule,
+      remedy: "use Zod 4 or ArkType, or Valibot through toStandardJsonSchema()",
+    });
   }
   if (typeof standard.jsonSchema?.input !== "function") {
     const rule = "must describe itself as JSON Schema";
-    throw new PromptValidationError({ field, value: schema, rule, remedy: describingRemedy(standard.vendor) });
+    throw new PromptValidationError({
+      field,
+      value: schema,
+      rule,
+      remedy: describingRemedy(standard.vendor),
+    });
   }
   const described = describedBy(schema, field);
   if (roots.some((root) => root === "any" || root === described["type"])) return described;

@@ -5,8 +5,8 @@ class Point {
   x = 1;
 }
 
-const cycle: Record<string, unknown> = {};
-cycle["self"] = cycle;
+const cycle: { self?: unknown } = {};
+cycle.self = cycle;
 const loop: unknown[] = [];
 loop.push(loop);
 

@@ -23,6 +23,7 @@ export interface Filesystem {
   restore(snapshot: FsSnapshot): Promise<void>;
 }
 
+/** Which lines to read. */
 export interface ReadOptions {
   /** The first line, counted from 0. @default 0 */
   readonly offset?: number | undefined;
@@ -30,6 +31,7 @@ export interface ReadOptions {
   readonly limit?: number | undefined;
 }
 
+/** Some lines of a text file. */
 export interface ReadResult {
   readonly text: string;
   readonly offset: number;
@@ -38,6 +40,7 @@ export interface ReadResult {
   readonly truncated: boolean;
 }
 
+/** What is known of a path. */
 export interface FileStat {
   readonly path: string;
   readonly isFile: boolean;
@@ -45,6 +48,7 @@ export interface FileStat {
   readonly sizeBytes: number;
 }
 
+/** Where to look, and for how much. */
 export interface GrepOptions {
   /** Only files that match. */
   readonly glob?: string | undefined;
@@ -52,6 +56,7 @@ export interface GrepOptions {
   readonly maxMatches?: number | undefined;
 }
 
+/** A line that matches. */
 export interface GrepMatch {
   readonly path: string;
   /** Counted from 1. */

@@ -4,6 +4,7 @@ import type { Remaining } from "./params.ts";
 import { Section, type SectionOptions } from "./section.ts";
 import { checkPlaceholders, fillTemplate, readTemplate, type TemplateText } from "./template-text.ts";
 
+/** What a `MarkdownSection` is made from. */
 export interface MarkdownSectionOptions<
   Params,
   Input,

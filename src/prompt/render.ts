@@ -30,6 +30,7 @@ export interface RenderedPrompt<Output = unknown> {
   readonly attachments: readonly Attachment[];
 }
 
+/** A hosted tool in no provider's words, as the specifications' envelope has it. */
 export interface NativeToolEnvelope {
   readonly type: "built_in";
   readonly name: string;

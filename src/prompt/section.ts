@@ -8,6 +8,7 @@ import type { Session } from "../session/session.ts";
 import { HostedTool } from "../tools/hosted-tool.ts";
 import { checkFunction, Tool } from "../tools/tool.ts";
 
+/** What every section is made from. */
 export interface SectionOptions<Params = never> {
   /** Unique among its siblings. Matches `^[a-z0-9][a-z0-9._-]{0,63}$`. */
   readonly key: string;

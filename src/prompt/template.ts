@@ -8,6 +8,7 @@ import { Section } from "./section.ts";
 import { type OutputContract, outputContract } from "./structured-output.ts";
 import { checkNames, checkPaths, checkTwins } from "./template-checks.ts";
 
+/** What a `PromptTemplate` is made from. */
 export interface PromptTemplateOptions<Output, Sections> {
   readonly ns: string;
   readonly key: string;

@@ -2,6 +2,7 @@ import { frozenCopy } from "../base/freeze.ts";
 import { type WebSearchConfig, webSearchTool } from "../tools/web-search.ts";
 import { MarkdownSection } from "./markdown-section.ts";
 
+/** What a `WebSearchSection` takes besides its config. */
 export interface WebSearchSectionOptions {
   /** @default "web_search" */
   readonly key?: string | undefined;

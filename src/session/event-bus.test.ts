@@ -92,7 +92,9 @@ describe("a handler that fails", () => {
     bus.subscribe("BellRang", async () => Promise.reject(new Error("late")));
     const event = rang(1);
     bus.publish(event);
-    await vi.waitFor(() => expect(onError).toHaveBeenCalledExactlyOnceWith(new Error("late"), event));
+    await vi.waitFor(() =>
+      expect(onError).toHaveBeenCalledExactlyOnceWith(new Error("late"), event),
+    );
   });
 
   test("is a process warning where nobody else wants to know", () => {
@@ -123,21 +125,24 @@ describe("an onError that fails itself", () => {
     ["rejects", async () => fail()],
   ] as const;
 
-  test.each(failing)("and %s is a process warning, and the event goes on", async (_how, onError) => {
-    const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
-    const bus = new InProcessEventBus({ onError: () => onError() });
-    const heard: number[] = [];
-    bus.subscribe("BellRang", () => fail());
-    bus.subscribe("BellRang", ({ floor }) => void heard.push(floor));
-    bus.publish(rang(1));
-    expect(heard).toEqual([1]);
-    await vi.waitFor(() =>
-      expect(warned).toHaveBeenCalledExactlyOnceWith(
-        "onError of a bus failed on BellRang: boom",
-        "WinkWarning",
-      ),
-    );
-  });
+  test.each(failing)(
+    "and %s is a process warning, and the event goes on",
+    async (_how, onError) => {
+      const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+      const bus = new InProcessEventBus({ onError: () => onError() });
+      const heard: number[] = [];
+      bus.subscribe("BellRang", () => fail());
+      bus.subscribe("BellRang", ({ floor }) => void heard.push(floor));
+      bus.publish(rang(1));
+      expect(heard).toEqual([1]);
+      await vi.waitFor(() =>
+        expect(warned).toHaveBeenCalledExactlyOnceWith(
+          "onError of a bus failed on BellRang: boom",
+          "WinkWarning",
+        ),
+      );
+    },
+  );
 
   function fail(): never {
     throw new Error("boom");

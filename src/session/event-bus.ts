@@ -29,6 +29,7 @@ export interface ReducerFailed {
 /** Anything published: a plain, JSON-safe object told apart by `type`, changed by nobody. */
 export type BusEvent = EventMap[keyof EventMap];
 
+/** The `type` of any event there is. */
 export type EventType = BusEvent["type"];
 
 /** `EventOf<"ToolInvoked">` is `ToolInvoked`; `EventOf<"*">` is any event. */
@@ -46,6 +47,7 @@ export interface EventBus {
   ): Disposable;
 }
 
+/** What an `InProcessEventBus` is made from. */
 export interface InProcessEventBusOptions {
   /** Hears of a handler that threw or rejected. @default a process warning */
   readonly onError?: ((error: unknown, event: BusEvent) => void) | undefined;

@@ -26,11 +26,11 @@ describe("a log slice", () => {
   });
 
   test("keeps each event, oldest first", () => {
-    expect(messages(after(failureLog.first, "a", "b", "c"))).toEqual(["a", "b", "c"]);
+    expect(messages(extended(failureLog.first, "a", "b", "c"))).toEqual(["a", "b", "c"]);
   });
 
   test("gives the same frozen list each time it is read", () => {
-    const log = after(failureLog.first, "a");
+    const log = extended(failureLog.first, "a");
     expect(failureLog.read(log)).toBe(failureLog.read(log));
     expect(failureLog.read(log)).toSatisfy(Object.isFrozen);
   });
@@ -38,31 +38,31 @@ describe("a log slice", () => {
 
 describe("a log that goes on in two ways", () => {
   test("shows each way its own events", () => {
-    const stem = after(failureLog.first, "a", "b");
-    const one = after(stem, "left 1", "left 2");
-    const other = after(stem, "right 1");
+    const stem = extended(failureLog.first, "a", "b");
+    const one = extended(stem, "left 1", "left 2");
+    const other = extended(stem, "right 1");
     expect(messages(one)).toEqual(["a", "b", "left 1", "left 2"]);
     expect(messages(other)).toEqual(["a", "b", "right 1"]);
-    expect(messages(after(one, "left 3"))).toEqual(["a", "b", "left 1", "left 2", "left 3"]);
-    expect(messages(after(other, "right 2"))).toEqual(["a", "b", "right 1", "right 2"]);
+    expect(messages(extended(one, "left 3"))).toEqual(["a", "b", "left 1", "left 2", "left 3"]);
+    expect(messages(extended(other, "right 2"))).toEqual(["a", "b", "right 1", "right 2"]);
     expect(messages(stem)).toEqual(["a", "b"]);
   });
 
   test("is read as it was, also by who reads late", () => {
-    const early = after(failureLog.first, "a");
+    const early = extended(failureLog.first, "a");
     const read = failureLog.read(early);
-    after(early, "b");
-    const late = after(early, "c");
-    after(late, "d");
+    extended(early, "b");
+    const late = extended(early, "c");
+    extended(late, "d");
     expect(failureLog.read(early)).toBe(read);
     expect(messages(early)).toEqual(["a"]);
     expect(messages(late)).toEqual(["a", "c"]);
   });
 
   test("starts empty for everybody, whoever came first", () => {
-    after(failureLog.first, "a", "b");
+    extended(failureLog.first, "a", "b");
     expect(messages(failureLog.first)).toEqual([]);
-    expect(messages(after(failureLog.first, "c"))).toEqual(["c"]);
+    expect(messages(extended(failureLog.first, "c"))).toEqual(["c"]);
   });
 });
 
@@ -70,7 +70,7 @@ describe("a saved log", () => {
   test("goes on where it ended, and changes no list of the caller's", () => {
     const saved = Object.freeze([failed("a")]);
     const log = loaded(saved);
-    expect(messages(after(log, "b"))).toEqual(["a", "b"]);
+    expect(messages(extended(log, "b"))).toEqual(["a", "b"]);
     expect(messages(log)).toEqual(["a"]);
     expect(saved).toHaveLength(1);
   });
@@ -88,7 +88,7 @@ describe("a saved log", () => {
   });
 });
 
-function after(log: unknown, ...texts: readonly string[]): unknown {
+function extended(log: unknown, ...texts: readonly string[]): unknown {
   return texts.reduce((kept, text) => failureLog.reduce(kept, failed(text)), log);
 }
 

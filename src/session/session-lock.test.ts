@@ -178,6 +178,23 @@ describe("work", () => {
     expect(log).toEqual(["handler", "outer ends", "started between"]);
   });
 
+  test("started between the handlers of a nested evaluation waits for the outermost", async () => {
+    const lock = new SessionLock();
+    const log: string[] = [];
+    const started: Promise<void>[] = [];
+    await lock.hold(async () => {
+      const inner = async () => {
+        started.push(lock.hold(async () => void log.push("started between")));
+        await turnOfTheLoop();
+      };
+      await lock.nest(() => lock.hold(inner), signal);
+      await turnOfTheLoop();
+      log.push("outer ends");
+    });
+    await Promise.all(started);
+    expect(log).toEqual(["outer ends", "started between"]);
+  });
+
   test("of a handler that fails is reported as it failed, and lets the next one in", async () => {
     const lock = new SessionLock();
     const failing = lock.hold(() =>

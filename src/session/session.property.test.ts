@@ -34,19 +34,23 @@ const slices = [lastPage, book, pageLog];
 
 test("any JSON state survives being written as text and read back", () => {
   fc.assert(
-    fc.property(fc.array(fc.jsonValue()), fc.dictionary(fc.string(), fc.string()), (pages, tags) => {
-      const session = new Session({ tags });
-      for (const slice of slices) session.register(slice);
-      for (const page of pages) session.dispatch(written(page));
-      const text = session.serialize();
-      const back = Session.parse(text, slices);
-      expect(back.serialize()).toBe(text);
-      expect(stableStringify(back.tags)).toBe(stableStringify(session.tags));
-      for (const slice of slices) {
-        expect(stableStringify(back.get(slice))).toBe(stableStringify(session.get(slice)));
-      }
-      expect(session.get(pageLog)).toHaveLength(pages.length);
-    }),
+    fc.property(
+      fc.array(fc.jsonValue()),
+      fc.dictionary(fc.string(), fc.string()),
+      (pages, tags) => {
+        const session = new Session({ tags });
+        for (const slice of slices) session.register(slice);
+        for (const page of pages) session.dispatch(written(page));
+        const text = session.serialize();
+        const back = Session.parse(text, slices);
+        expect(back.serialize()).toBe(text);
+        expect(stableStringify(back.tags)).toBe(stableStringify(session.tags));
+        for (const slice of slices) {
+          expect(stableStringify(back.get(slice))).toBe(stableStringify(session.get(slice)));
+        }
+        expect(session.get(pageLog)).toHaveLength(pages.length);
+      },
+    ),
   );
 });
 
@@ -174,7 +178,11 @@ test("any text is read as a session or refused with an error of ours", () => {
     },
     { requiredKeys: [] },
   );
-  const texts = fc.oneof(fc.string(), fc.json(), parts.map((saved) => JSON.stringify(saved)));
+  const texts = fc.oneof(
+    fc.string(),
+    fc.json(),
+    parts.map((saved) => JSON.stringify(saved)),
+  );
   fc.assert(
     fc.property(texts, (text) => {
       onlyWinkErrors(() => {

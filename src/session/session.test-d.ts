@@ -1,4 +1,5 @@
 import { describe, expectTypeOf, test } from "vitest";
+import type { ToolInvoked } from "../adapter/events.ts";
 import type { BusEvent, EventOf, ReducerFailed } from "./event-bus.ts";
 import { logSlice } from "./log-slice.ts";
 import { Session } from "./session.ts";
@@ -22,6 +23,9 @@ describe("the bus", () => {
   test("knows the events of the library by name", () => {
     session.bus.subscribe("ReducerFailed", (event) => {
       expectTypeOf(event).toEqualTypeOf<ReducerFailed>();
+    });
+    session.bus.subscribe("ToolInvoked", (event) => {
+      expectTypeOf(event).toEqualTypeOf<ToolInvoked>();
     });
   });
 
@@ -77,7 +81,7 @@ describe("a slice", () => {
     initial: { total: 0 },
     on: {
       OrderPlaced: (state, { total }) => ({ total: state.total + total }),
-      ReducerFailed: (state, { message }) => (message === "" ? state : { total: 0 }),
+      ToolInvoked: (state, { result }) => (result.success ? state : { total: 0 }),
     },
   });
 
@@ -87,11 +91,11 @@ describe("a slice", () => {
   });
 
   test("says its state where the first one says too little", () => {
-    const messages = defineSlice<readonly string[]>("messages", {
+    const names = defineSlice<readonly string[]>("names", {
       initial: [],
-      on: { ReducerFailed: (all, { message }) => [...all, message] },
+      on: { ToolInvoked: (all, { name }) => [...all, name] },
     });
-    expectTypeOf(session.get(messages)).toEqualTypeOf<readonly string[]>();
+    expectTypeOf(session.get(names)).toEqualTypeOf<readonly string[]>();
   });
 
   test("that is a log has the events it keeps", () => {

@@ -7,6 +7,7 @@ import { SessionLock } from "./session-lock.ts";
 import type { Slice } from "./slice.ts";
 import { type Snapshot, SnapshotRestoreError, savedSession, sessionText } from "./snapshot.ts";
 
+/** What a `Session` is made from. */
 export interface SessionOptions {
   /** @default a random one */
   readonly id?: string | undefined;
@@ -54,7 +55,8 @@ export class Session implements Disposable {
       for (const slice of slices) session.register(slice);
       session.#refuseUnknown(Object.keys(states));
       for (const kept of session.#kept.values()) {
-        if (Object.hasOwn(states, kept.slice.id)) kept.now = loaded(kept.slice, states[kept.slice.id]);
+        const { slice } = kept;
+        if (Object.hasOwn(states, slice.id)) kept.now = loaded(slice, states[slice.id]);
       }
       return session;
     } catch (error) {
@@ -74,7 +76,12 @@ export class Session implements Disposable {
     if (known?.slice === slice) return this;
     if (known) {
       const rule = "must be unique within a session";
-      throw new InvalidOptionError({ field: "Slice.id", value: slice.id, rule, remedy: "rename one of the two slices" });
+      throw new InvalidOptionError({
+        field: "Slice.id",
+        value: slice.id,
+        rule,
+        remedy: "rename one of the two slices",
+      });
     }
     const kept = { slice, now: slice.first };
     this.#kept.set(slice.id, kept);
@@ -95,7 +102,12 @@ export class Session implements Disposable {
     checkEvent(event);
     if (this.#reducing) {
       const rule = "must not be called by a reducer";
-      throw new InvalidOptionError({ field: "Session.dispatch", value: event.type, rule, remedy: "reducers only compute the next state; dispatch from a subscriber or a tool" });
+      throw new InvalidOptionError({
+        field: "Session.dispatch",
+        value: event.type,
+        rule,
+        remedy: "reducers only compute the next state; dispatch from a subscriber or a tool",
+      });
     }
     this.#reduce(event);
     this.#echoes.set(event, (this.#echoes.get(event) ?? 0) + 1);
@@ -207,7 +219,12 @@ function loaded(slice: Slice, state: unknown): unknown {
 function checkId(id: string): string {
   if (typeof id === "string" && /^[\w.:-]{1,128}$/.test(id)) return id;
   const rule = "must be 1-128 of letters, digits, _ . : and -";
-  throw new InvalidOptionError({ field: "Session.id", value: id, rule, remedy: "leave it out for a random one" });
+  throw new InvalidOptionError({
+    field: "Session.id",
+    value: id,
+    rule,
+    remedy: "leave it out for a random one",
+  });
 }
 
 function checkTags(tags: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
@@ -217,11 +234,21 @@ function checkTags(tags: Readonly<Record<string, string>>): Readonly<Record<stri
   if (!wrong) return frozenCopy(tags);
   const [name, value] = wrong;
   const field = name ? `Session.tags.${name}` : "Session.tags";
-  throw new InvalidOptionError({ field, value, rule: "must be text", remedy: 'write { team: "search" }' });
+  throw new InvalidOptionError({
+    field,
+    value,
+    rule: "must be text",
+    remedy: 'write { team: "search" }',
+  });
 }
 
 function checkEvent(event: BusEvent): void {
   if (isPlainObject(event) && typeof event.type === "string" && String(event.type) !== "") return;
   const rule = "must be a plain object with a type";
-  throw new InvalidOptionError({ field: "Session.dispatch(event)", value: event, rule, remedy: 'write { type: "OrderPlaced", … }' });
+  throw new InvalidOptionError({
+    field: "Session.dispatch(event)",
+    value: event,
+    rule,
+    remedy: 'write { type: "OrderPlaced", … }',
+  });
 }

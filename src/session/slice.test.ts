@@ -130,7 +130,9 @@ describe("a refusal", () => {
       expect.objectContaining({
         field: 'Slice "a" policy',
         value: "none",
-        message: expect.stringContaining('must be one of "state", "log", but is "none": "state" is'),
+        message: expect.stringContaining(
+          'must be one of "state", "log", but is "none": "state" is',
+        ),
       }),
     );
   });

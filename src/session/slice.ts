@@ -23,6 +23,7 @@ export interface Slice<State = unknown> {
   load(state: unknown): { readonly kept: unknown } | string;
 }
 
+/** What a slice is made from. */
 export interface SliceOptions<State> {
   readonly initial: State;
   /** Reducers are pure and synchronous. An event that has none leaves the state as it was. */
@@ -75,30 +76,54 @@ function fits(state: unknown, initial: unknown): boolean {
 
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return "a list";
-  if (value === null) return "null";
   return isPlainObject(value) ? "an object" : `a ${typeof value}`;
 }
 
 function checkSlice<State>(id: string, { on, policy, initial }: SliceOptions<State>): void {
   if (typeof id !== "string" || !/^[\w.:/-]{1,128}$/.test(id)) {
     const rule = "must be 1-128 of letters, digits, _ . : / and -";
-    throw new InvalidOptionError({ field: "defineSlice(id)", value: id, rule, remedy: 'name it like "shop.orders"' });
+    throw new InvalidOptionError({
+      field: "defineSlice(id)",
+      value: id,
+      rule,
+      remedy: 'name it like "shop.orders"',
+    });
   }
   if (initial === undefined) {
     const rule = "must be given";
-    throw new InvalidOptionError({ field: `Slice "${id}" initial`, value: initial, rule, remedy: "use null for a slice that starts with nothing" });
+    throw new InvalidOptionError({
+      field: `Slice "${id}" initial`,
+      value: initial,
+      rule,
+      remedy: "use null for a slice that starts with nothing",
+    });
   }
   if (policy !== undefined && policy !== "state" && policy !== "log") {
     const rule = `must be one of ${list(["state", "log"])}`;
-    throw new InvalidOptionError({ field: `Slice "${id}" policy`, value: policy, rule, remedy: '"state" is rolled back with a failed tool call, "log" is not' });
+    throw new InvalidOptionError({
+      field: `Slice "${id}" policy`,
+      value: policy,
+      rule,
+      remedy: '"state" is rolled back with a failed tool call, "log" is not',
+    });
   }
   if (!isPlainObject(on)) {
     const rule = "must be an object of reducers";
-    throw new InvalidOptionError({ field: `Slice "${id}" on`, value: on, rule, remedy: "write { ToolInvoked: (state, event) => … }, or {} for none" });
+    throw new InvalidOptionError({
+      field: `Slice "${id}" on`,
+      value: on,
+      rule,
+      remedy: "write { ToolInvoked: (state, event) => … }, or {} for none",
+    });
   }
   for (const [type, reducer] of Object.entries(on)) {
     if (typeof reducer === "function") continue;
     const rule = "must be a function";
-    throw new InvalidOptionError({ field: `Slice "${id}" on.${type}`, value: reducer, rule, remedy: "(state, event) => the next state" });
+    throw new InvalidOptionError({
+      field: `Slice "${id}" on.${type}`,
+      value: reducer,
+      rule,
+      remedy: "(state, event) => the next state",
+    });
   }
 }

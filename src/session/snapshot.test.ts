@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { WinkError } from "../base/errors.ts";
-import { type SavedSession, SnapshotError, SnapshotRestoreError, savedSession, sessionText } from "./snapshot.ts";
+import {
+  type SavedSession,
+  SnapshotError,
+  SnapshotRestoreError,
+  savedSession,
+  sessionText,
+} from "./snapshot.ts";
 
 const saved: SavedSession = {
   version: 1,
@@ -35,10 +41,13 @@ describe("state that JSON cannot hold", () => {
 });
 
 describe("text that is no session's", () => {
-  test.each(["", "{", "hello", undefined as never])("is refused with the parser's reason: %j", (text) => {
-    expect(() => savedSession(text)).toThrow(SnapshotRestoreError);
-    expect(() => savedSession(text)).toThrow(/^The text is not a session's: .*JSON/);
-  });
+  test.each(["", "{", "hello", undefined as never])(
+    "is refused with the parser's reason: %j",
+    (text) => {
+      expect(() => savedSession(text)).toThrow(SnapshotRestoreError);
+      expect(() => savedSession(text)).toThrow(/^The text is not a session's: .*JSON/);
+    },
+  );
 
   test.each(["null", "1", "[]", "{}", '{"version":2}', '{"version":"1"}'])(
     "is refused for its version: %s",

@@ -35,7 +35,8 @@ export function sessionText(saved: SavedSession): string {
   for (const [id, state] of Object.entries(saved.slices)) {
     const problem = jsonProblem(state);
     if (!problem) continue;
-    const remedy = "keep slices to plain objects, lists, strings, finite numbers, booleans and null";
+    const remedy =
+      "keep slices to plain objects, lists, strings, finite numbers, booleans and null";
     throw new SnapshotError(`Slice "${id}" cannot be written as text, its ${problem}: ${remedy}`);
   }
   return JSON.stringify(saved);

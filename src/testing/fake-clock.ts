@@ -9,6 +9,7 @@ export interface FakeClock extends Clock {
   readonly sleeping: number;
 }
 
+/** How a fake clock starts. */
 export interface FakeClockOptions {
   /** Milliseconds since 1970. @default 0 */
   readonly now?: number | undefined;

@@ -12,6 +12,7 @@ export type ScriptStep =
   | Error
   | ((request: TurnRequest) => ScriptedTurn | Promise<ScriptedTurn>);
 
+/** What a scripted client runs prompts with. */
 export interface ScriptedClientOptions
   extends Pick<LoopOptions, "clock" | "random" | "throttle" | "logger"> {
   /** What it calls itself. @default "scripted" */

@@ -8,6 +8,7 @@ export interface ScriptedTurn extends Partial<Omit<Turn, "toolCalls" | "hostedCa
   readonly usage?: Partial<TokenUsage> | undefined;
 }
 
+/** A call that the scripted model makes. */
 export interface ScriptedToolCall {
   readonly name: string;
   /** @default "call_1", "call_2", … over all turns */
@@ -16,6 +17,7 @@ export interface ScriptedToolCall {
   readonly arguments?: string | object | undefined;
 }
 
+/** A call that the scripted provider ran; only its name is needed. */
 export interface ScriptedHostedCall extends Partial<Omit<HostedCall, "name">> {
   readonly name: string;
 }

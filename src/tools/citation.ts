@@ -4,6 +4,7 @@ export type Citation = UrlCitation | FileCitation | ContainerFileCitation;
 /** Where in `response.text` it is cited: `[start, end)` in UTF-16 units; `null` in earlier turns. */
 export type CitationSpan = readonly [start: number, end: number];
 
+/** A page of the web. */
 export interface UrlCitation {
   readonly type: "url";
   readonly span: CitationSpan | null;

@@ -17,6 +17,7 @@ import {
 import { HostedTool } from "./hosted-tool.ts";
 import { checkNetworkPolicy, type NetworkPolicy } from "./network-policy.ts";
 
+/** What the model's code may use. */
 export interface CodeInterpreterConfig {
   /** @default ["python"] */
   readonly allowedLanguages?: readonly string[] | undefined;
@@ -52,6 +53,7 @@ export interface ExistingContainerRef {
   readonly memoryLimit?: MemoryLimit | undefined;
 }
 
+/** The sizes of container there are. */
 export type MemoryLimit = "1g" | "4g" | "16g" | "64g";
 
 /** What all code of an evaluation did; `code` to `exitCode` are the last call's. */
@@ -68,6 +70,7 @@ export interface CodeInterpreterResult {
   readonly files: readonly ContainerFileCitation[];
 }
 
+/** One piece of code that ran. */
 export interface CodeInterpreterCall {
   readonly id: string;
   readonly code: string;

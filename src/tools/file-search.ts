@@ -14,6 +14,7 @@ import {
 } from "./config-checks.ts";
 import { HostedTool } from "./hosted-tool.ts";
 
+/** Which stores are searched, and for how much. */
 export interface FileSearchConfig {
   /** Stores that exist. May be empty here, to be filled later; a request with none is refused. */
   readonly vectorStoreIds: readonly string[];
@@ -24,6 +25,7 @@ export interface FileSearchConfig {
   readonly ranking?: FileSearchRanking | undefined;
 }
 
+/** Which files count, by their attributes. */
 export type FileSearchFilter = ComparisonFilter | CompoundFilter;
 
 /** Compares one attribute of a file. */
@@ -40,6 +42,7 @@ export interface CompoundFilter {
   readonly filters: readonly FileSearchFilter[];
 }
 
+/** How what is found is ranked. */
 export interface FileSearchRanking {
   /** @default "auto" */
   readonly ranker?: "auto" | "default-2024-11-15" | undefined;

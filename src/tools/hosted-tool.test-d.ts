@@ -1,31 +1,52 @@
 import { expectTypeOf, test } from "vitest";
+import { type ApplyPatchResult, applyPatchTool } from "./apply-patch.ts";
+import { type CodeInterpreterResult, codeInterpreterTool } from "./code-interpreter.ts";
+import { type FileSearchResult, fileSearchTool } from "./file-search.ts";
 import { HostedTool } from "./hosted-tool.ts";
+import { type ImageGenerationResult, imageGenerationTool } from "./image-generation.ts";
+import { type McpResult, mcpTool } from "./mcp.ts";
+import { type ShellResult, shellTool } from "./shell.ts";
 import { ToolResult } from "./tool-result.ts";
+import { type WebSearchConfig, type WebSearchResult, webSearchTool } from "./web-search.ts";
 
-const about = { kind: "weather", name: "weather", description: "Tells the weather." };
+const search = webSearchTool();
+const files = fileSearchTool({ vectorStoreIds: ["vs_1"] });
+const code = codeInterpreterTool();
+const shell = shellTool();
+const patch = applyPatchTool();
+const image = imageGenerationTool();
+const mcp = mcpTool({ serverLabel: "docs", serverUrl: "https://example.com/mcp" });
 
-interface Weather {
-  readonly degrees: number;
-}
+test("a factory's return type says what the tool puts out", () => {
+  expectTypeOf(search).toEqualTypeOf<HostedTool<WebSearchConfig, WebSearchResult>>();
+  expectTypeOf(search["~output"]).toEqualTypeOf<WebSearchResult>();
+  expectTypeOf(files["~output"]).toEqualTypeOf<FileSearchResult>();
+  expectTypeOf(code["~output"]).toEqualTypeOf<CodeInterpreterResult>();
+  expectTypeOf(shell["~output"]).toEqualTypeOf<ShellResult>();
+  expectTypeOf(patch["~output"]).toEqualTypeOf<ApplyPatchResult>();
+  expectTypeOf(image["~output"]).toEqualTypeOf<ImageGenerationResult>();
+  expectTypeOf(mcp["~output"]).toEqualTypeOf<McpResult>();
+});
 
-test("the hook says what the tool puts out", () => {
+test("so does the hook, when there is one", () => {
   const tool = new HostedTool({
-    ...about,
+    kind: "weather",
+    name: "weather",
+    description: "Tells the weather.",
     config: { unit: "celsius" },
-    handleProviderOutput: (output: Weather) => ToolResult.ok(output),
+    handleProviderOutput: (output: { readonly degrees: number }) => ToolResult.ok(output),
   });
-  expectTypeOf(tool).toEqualTypeOf<HostedTool<{ unit: string }, Weather>>();
+  expectTypeOf(tool).toEqualTypeOf<HostedTool<{ unit: string }, { readonly degrees: number }>>();
 });
 
-test("so does a factory's return type", () => {
-  const weatherTool = (): HostedTool<{ unit: string }, Weather> =>
-    new HostedTool({ ...about, config: { unit: "celsius" } });
-  expectTypeOf(weatherTool()["~output"]).toEqualTypeOf<Weather>();
+test("every hosted tool is a HostedTool", () => {
+  expectTypeOf([search]).toExtend<readonly HostedTool[]>();
+  expectTypeOf([files, code, shell, patch, image, mcp]).toExtend<readonly HostedTool[]>();
 });
 
-test("every hosted tool is a HostedTool, and its config cannot be changed", () => {
-  const tool = new HostedTool({ ...about, config: { unit: "celsius" } });
-  expectTypeOf([tool]).toExtend<readonly HostedTool[]>();
+test("what a hosted tool shows cannot be changed", () => {
   // @ts-expect-error Cannot assign to 'config' because it is a read-only property
-  tool.config = { unit: "kelvin" };
+  search.config = {};
+  // @ts-expect-error Cannot assign to 'name' because it is a read-only property
+  search.name = "other";
 });

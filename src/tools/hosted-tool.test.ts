@@ -44,7 +44,7 @@ describe("a hosted tool", () => {
       runs = 0;
     }
     const live = { executor: new Executor() };
-    const tool = new HostedTool<object, unknown, typeof live>(options({ live }));
+    const tool = new HostedTool({ ...options(), live });
     expect(tool.live.executor).toBe(live.executor);
     live.executor.runs += 1;
     expect(live).not.toSatisfy(Object.isFrozen);
@@ -57,9 +57,12 @@ describe("a hosted tool", () => {
     expect(new DatedTool(options()).year).toBe(2030);
   });
 
-  test.each(["a", "a".repeat(64), "web-search", "web_search", "9lives"])("may be called %j", (name) => {
-    expect(new HostedTool(options({ name })).name).toBe(name);
-  });
+  test.each(["a", "a".repeat(64), "web-search", "web_search", "9lives"])(
+    "may be called %j",
+    (name) => {
+      expect(new HostedTool(options({ name })).name).toBe(name);
+    },
+  );
 
   test.each(["", "  ", " docs ", "Docs", "a".repeat(65), "docs!", "a b", undefined])(
     "cannot be called %j",

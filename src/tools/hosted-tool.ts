@@ -1,8 +1,9 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { frozenCopy, isPlainObject } from "../base/freeze.ts";
-import { checkDescription, checkToolName } from "../base/names.ts";
+import { checkDescription, checkOptions, checkToolName } from "../base/names.ts";
 import { checkFunction, type ToolHandler } from "./tool.ts";
 
+/** What a `HostedTool` is made from. */
 export interface HostedToolOptions<Config, Output, Live = object> {
   /** The capability, in no provider's words: `"web_search"`. Adapters look their codec up by it. */
   readonly kind: string;
@@ -25,7 +26,11 @@ export interface HostedToolOptions<Config, Output, Live = object> {
  * `Output` is what that codec parses. Nothing in the options says it, so a factory states it in
  * its return type, and `response.hostedOutputs.get(tool)` has it from there.
  */
-export class HostedTool<Config extends object = object, Output = unknown, Live extends object = object> {
+export class HostedTool<
+  Config extends object = object,
+  Output = unknown,
+  Live extends object = object,
+> {
   /** Carries the type of what the codec parses; never set. */
   declare readonly "~output": Output;
   readonly kind: string;
@@ -37,13 +42,14 @@ export class HostedTool<Config extends object = object, Output = unknown, Live e
   readonly handleProviderOutput: ToolHandler<Output, Output> | null;
 
   constructor(options: HostedToolOptions<Config, Output, Live>) {
-    this.name = checkToolName(options.name, "HostedTool.name");
+    this.name = checkToolName(checkOptions(options, "HostedTool").name, "HostedTool.name");
     const field = (name: string) => `HostedTool "${this.name}" ${name}`;
     this.kind = checkToolName(options.kind, field("kind"));
     this.description = checkDescription(options.description, field("description"));
     this.config = frozenCopy(checkConfig(options.config, field("config")));
     this.live = Object.freeze({ ...options.live });
-    this.provider = options.provider === undefined ? null : checkToolName(options.provider, field("provider"));
+    this.provider =
+      options.provider === undefined ? null : checkToolName(options.provider, field("provider"));
     this.handleProviderOutput =
       checkFunction(options.handleProviderOutput, field("handleProviderOutput")) ?? null;
     if (new.target === HostedTool) Object.freeze(this);
@@ -54,5 +60,10 @@ export class HostedTool<Config extends object = object, Output = unknown, Live e
 export function checkConfig<Config extends object>(config: Config, field: string): Config {
   if (isPlainObject(config)) return config;
   const rule = "must be a plain object";
-  throw new PromptValidationError({ field, value: config, rule, remedy: "write { … }, or {} for the defaults" });
+  throw new PromptValidationError({
+    field,
+    value: config,
+    rule,
+    remedy: "write { … }, or {} for the defaults",
+  });
 }

@@ -45,6 +45,7 @@ export interface ImageGenerationResult {
   readonly images: readonly GeneratedImage[];
 }
 
+/** One image that was made. */
 export interface GeneratedImage {
   readonly id: string;
   /** Empty if none was made. */

@@ -14,6 +14,7 @@ import {
 import { HostedTool } from "./hosted-tool.ts";
 import { checkFunction } from "./tool.ts";
 
+/** Which remote server is called, and how. */
 export interface McpConfig {
   /** Names the server in calls: a letter, then letters, digits, `_` and `-`. */
   readonly serverLabel: string;
@@ -52,6 +53,7 @@ export interface McpApprovalRequest {
   readonly arguments: string;
 }
 
+/** Decides whether a remote tool may be called. */
 export type McpApprover = (request: McpApprovalRequest) => boolean | Promise<boolean>;
 
 /** What the adapter needs to answer requests for approval. */
@@ -66,6 +68,7 @@ export interface McpResult {
   readonly tools?: readonly McpListedTool[];
 }
 
+/** One call of a remote tool. */
 export interface McpCall {
   readonly id: string;
   readonly serverLabel: string;

@@ -8,7 +8,9 @@ import { ToolResult } from "./tool-result.ts";
 const params = z.object({ code: z.string() });
 const result = z.object({ stdout: z.string() });
 
-function options(changes: Readonly<Record<string, unknown>> = {}): NativeToolOptions<unknown, unknown> {
+function options(
+  changes: Readonly<Record<string, unknown>> = {},
+): NativeToolOptions<unknown, unknown> {
   const whole = { name: "python", description: "Runs Python.", params, result };
   return { ...whole, ...changes } as never;
 }

@@ -1,11 +1,12 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { frozenCopy } from "../base/freeze.ts";
-import { checkToolName } from "../base/names.ts";
+import { checkOptions, checkToolName } from "../base/names.ts";
 import type { Schema } from "../base/schema.ts";
 import { checkConfig } from "./hosted-tool.ts";
 import { Tool } from "./tool.ts";
 import type { ToolExample } from "./tool-example.ts";
 
+/** What a `NativeTool` is made from. */
 export interface NativeToolOptions<Params, Result> {
   readonly name: string;
   readonly description: string;
@@ -27,8 +28,8 @@ export class NativeTool<Params = unknown, Result = unknown> extends Tool<Params,
   readonly config: object;
 
   constructor(options: NativeToolOptions<Params, Result>) {
+    refuseHandler(checkOptions(options, "NativeTool"));
     const { acceptsOverrides = false, kind = options.name, config = {} } = options;
-    refuseHandler(options);
     requireSchemas(options);
     super({ ...options, acceptsOverrides, handler: null });
     this.kind = checkToolName(kind, `NativeTool "${this.name}" kind`);

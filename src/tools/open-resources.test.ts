@@ -14,6 +14,7 @@ describe("a resource", () => {
     const resources = new OpenResources(new ResourceRegistry().bind(first, value));
     expect(resources.get(first)).toBe(value);
     expect(resources.find(first)).toBe(value);
+    expect(resources.forCall().find(first)).toBe(value);
     expect(resources.has(first)).toBe(true);
   });
 
@@ -202,6 +203,15 @@ describe("closing", () => {
     await expect(resources[Symbol.asyncDispose]()).resolves.toBeUndefined();
   });
 
+  test("is the end: what would be made after it is refused, for nobody would close it", async () => {
+    const [late, callers] = [resource<object>("late"), resource<number>("callers")];
+    const registry = new ResourceRegistry().bind(late, () => ({})).bind(callers, 1);
+    const resources = new OpenResources(registry);
+    await resources[Symbol.asyncDispose]();
+    expect(() => resources.get(late)).toThrow('Resource "late" is no longer to be had');
+    expect(resources.get(callers)).toBe(1);
+  });
+
   test("that fails for one keeps none of the others open, and says which", async () => {
     const close = vi.fn();
     const cause = new Error("busy");
@@ -270,7 +280,15 @@ describe("what can be set back", () => {
 
   test("is told by its two methods", () => {
     expect(isSnapshotable(files())).toBe(true);
-    const others = [null, undefined, 1, {}, { snapshot() {} }, { restore() {} }, { ...files(), restore: 1 }];
+    const others = [
+      null,
+      undefined,
+      1,
+      {},
+      { snapshot() {} },
+      { restore() {} },
+      { ...files(), restore: 1 },
+    ];
     expect(others.some(isSnapshotable)).toBe(false);
   });
 });

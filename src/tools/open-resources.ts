@@ -1,4 +1,4 @@
-import { WinkError, messageOf } from "../base/errors.ts";
+import { messageOf, WinkError } from "../base/errors.ts";
 import {
   type Binding,
   type ResourceKey,
@@ -24,6 +24,7 @@ export function isSnapshotable(value: unknown): value is Snapshotable {
 export class OpenResources implements Resources, AsyncDisposable {
   readonly #bindings = new Map<ResourceKey, Binding>();
   readonly #made = new Map<ResourceKey, unknown>();
+  #closed = false;
 
   constructor(...registries: readonly (ResourceRegistry | null | undefined)[]) {
     for (const registry of registries) {
@@ -62,12 +63,20 @@ export class OpenResources implements Resources, AsyncDisposable {
     if (!binding) throw new UnboundResourceError(String(key?.name));
     if (binding.made === "by caller") return binding.value;
     const made = binding.scope === "tool" ? ofCall : this.#made;
-    if (!made.has(key)) made.set(key, makeResource(key, binding.make));
+    if (!made.has(key)) made.set(key, this.#make(key, binding.make));
     return made.get(key);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
     await closeAll(this.#made);
+  }
+
+  /** After the end nobody would close it. */
+  #make(key: ResourceKey, make: () => unknown): unknown {
+    if (!this.#closed) return makeResource(key, make);
+    const problem = "the evaluation is over; use resources before the handler returns";
+    throw new WinkError(`Resource "${key.name}" is no longer to be had: ${problem}`);
   }
 }
 
@@ -110,7 +119,9 @@ async function closeAll(made: Map<ResourceKey, unknown>): Promise<void> {
     try {
       await close(await value);
     } catch (cause) {
-      failures.push(new WinkError(`Resource "${key.name}" failed to close: ${messageOf(cause)}`, { cause }));
+      failures.push(
+        new WinkError(`Resource "${key.name}" failed to close: ${messageOf(cause)}`, { cause }),
+      );
     }
   }
   if (failures.length === 1) throw failures[0];

@@ -1,8 +1,9 @@
 import { frozenCopy } from "../base/freeze.ts";
-import { checkToolName } from "../base/names.ts";
+import { checkOptions, checkToolName } from "../base/names.ts";
 import { checkConfig } from "./hosted-tool.ts";
 import { checkFunction, Tool, type ToolHandler, type ToolOptions } from "./tool.ts";
 
+/** What a `ProviderTool` is made from. */
 export interface ProviderToolOptions<Params, Result, Config extends object>
   extends Omit<ToolOptions<Params, Result>, "handler" | "parallel"> {
   /** The adapter it belongs to: `"openai"`. */
@@ -28,7 +29,7 @@ export class ProviderTool<
   readonly handleProviderOutput: ToolHandler<Result, Result> | null;
 
   constructor(options: ProviderToolOptions<Params, Result, Config>) {
-    super({ ...options, handler: options.handler ?? null });
+    super({ ...checkOptions(options, "ProviderTool"), handler: options.handler ?? null });
     const field = (name: string) => `ProviderTool "${this.name}" ${name}`;
     this.provider = checkToolName(options.provider, field("provider"));
     this.kind = checkToolName(options.kind, field("kind"));

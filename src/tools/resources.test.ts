@@ -96,5 +96,7 @@ test("an unbound resource is named, with the remedy", () => {
   const error = new UnboundResourceError("port");
   expect(error).toBeInstanceOf(WinkError);
   expect(error).toMatchObject({ name: "UnboundResourceError", resourceName: "port" });
-  expect(error.message).toBe('No resource is bound as "port": add it with registry.bind(key, value)');
+  expect(error.message).toBe(
+    'No resource is bound as "port": add it with registry.bind(key, value)',
+  );
 });

@@ -11,7 +11,12 @@ export interface ResourceKey<T = unknown> {
 export function resource<T>(name: string): ResourceKey<T> {
   if (typeof name === "string" && name.trim() !== "") return Object.freeze({ name });
   const rule = "must be a name";
-  throw new InvalidOptionError({ field: "resource(name)", value: name, rule, remedy: 'resource<Database>("database")' });
+  throw new InvalidOptionError({
+    field: "resource(name)",
+    value: name,
+    rule,
+    remedy: 'resource<Database>("database")',
+  });
 }
 
 /** What handlers may reach beyond their params. */
@@ -70,20 +75,40 @@ export class ResourceRegistry {
   #check(key: ResourceKey, value: unknown, scope: ResourceScope): void {
     if (typeof key?.name !== "string") {
       const rule = "must be a resource key";
-      throw new InvalidOptionError({ field: "bind(key)", value: key, rule, remedy: 'make one with resource<T>("name")' });
+      throw new InvalidOptionError({
+        field: "bind(key)",
+        value: key,
+        rule,
+        remedy: 'make one with resource<T>("name")',
+      });
     }
     const field = `bind("${key.name}")`;
     if (this.#bindings.has(key)) {
       const rule = "must be called once for a key";
-      throw new InvalidOptionError({ field, value: key.name, rule, remedy: "bind it in another registry to replace it for one evaluation" });
+      throw new InvalidOptionError({
+        field,
+        value: key.name,
+        rule,
+        remedy: "bind it in another registry to replace it for one evaluation",
+      });
     }
     if (scope !== "singleton" && scope !== "tool") {
       const rule = 'must be "singleton" or "tool"';
-      throw new InvalidOptionError({ field: `${field} scope`, value: scope, rule, remedy: "leave it out for one resource an evaluation" });
+      throw new InvalidOptionError({
+        field: `${field} scope`,
+        value: scope,
+        rule,
+        remedy: "leave it out for one resource an evaluation",
+      });
     }
     if (scope === "tool" && typeof value !== "function") {
       const rule = 'must be a function for scope "tool"';
-      throw new InvalidOptionError({ field, value, rule, remedy: "give a function that makes a new one for each call" });
+      throw new InvalidOptionError({
+        field,
+        value,
+        rule,
+        remedy: "give a function that makes a new one for each call",
+      });
     }
   }
 }

@@ -3,6 +3,7 @@ import { type ContainerOptions, containerChecks } from "./code-interpreter.ts";
 import { checkKeys, checkText, checkType, elsewhere, optional } from "./config-checks.ts";
 import { HostedTool } from "./hosted-tool.ts";
 
+/** Where commands run. */
 export interface ShellConfig {
   /** Where commands run. @default a new container */
   readonly environment?: ContainerEnvironment | LocalEnvironment | undefined;
@@ -26,6 +27,7 @@ export interface ShellExecutor {
   run(commands: readonly string[], options: ShellRunOptions): Promise<readonly ShellOutput[]>;
 }
 
+/** The limits of one run. */
 export interface ShellRunOptions {
   /** How long the model allows; `null` if it does not say. */
   readonly timeoutMs: number | null;
@@ -45,6 +47,7 @@ export interface ShellResult {
   readonly calls: readonly ShellCall[];
 }
 
+/** Commands that were run together. */
 export interface ShellCall {
   readonly callId: string;
   readonly commands: readonly string[];
@@ -52,12 +55,14 @@ export interface ShellCall {
   readonly outputs: readonly ShellOutput[];
 }
 
+/** What one command gave. */
 export interface ShellOutput {
   readonly stdout: string;
   readonly stderr: string;
   readonly outcome: ShellOutcome;
 }
 
+/** How a command ended. */
 export type ShellOutcome =
   | { readonly type: "exit"; readonly exitCode: number }
   | { readonly type: "timeout" };

@@ -50,7 +50,9 @@ describe("an example", () => {
     ["Valibot", toStandardJsonSchema(v.object({ city: v.string() }))],
   ])("is held to the schemas of %s", (_vendor, params) => {
     check(bern, { params });
-    expect(() => check({ ...bern, input: {} }, { params })).toThrow("must fit the tool's own schema");
+    expect(() => check({ ...bern, input: {} }, { params })).toThrow(
+      "must fit the tool's own schema",
+    );
   });
 
   test.each(["", "x".repeat(201), "größe", "one\ntwo", undefined])(
@@ -122,9 +124,9 @@ describe("an example is of what comes out of a schema", () => {
   test("fields called like words of JSON Schema are fields", () => {
     const params = z.object({ required: z.string(), additionalProperties: z.array(z.string()) });
     check({ ...bern, input: { required: "a", additionalProperties: [] } }, { params });
-    expect(() => check({ ...bern, input: { required: 1, additionalProperties: [] } }, { params })).toThrow(
-      "required: ",
-    );
+    expect(() =>
+      check({ ...bern, input: { required: 1, additionalProperties: [] } }, { params }),
+    ).toThrow("required: ");
   });
 });
 

@@ -22,7 +22,7 @@ export function checkExamples(
   if (!Array.isArray(tool.examples)) refuse(tool.examples, field, "must be a list");
   for (const [index, example] of tool.examples.entries()) {
     const place = `${field}[${index}]`;
-    if (typeof example !== "object" || example === null) refuse(example, place, "must be an example");
+    if (typeof example !== "object" || !example) refuse(example, place, "must be an example");
     checkDescription(example.description, `${place}.description`);
     checkFit(tool.params, example.input, `${place}.input`);
     checkFit(tool.result, example.output, `${place}.output`);
@@ -39,7 +39,12 @@ function checkFit(schema: Schema | null, value: unknown, field: string): void {
   const fit = validateNow(schema, value);
   if (fit.ok) return;
   const rule = `must fit the tool's own schema (${fit.problem})`;
-  throw new PromptValidationError({ field, value, rule, remedy: "correct the example or the schema" });
+  throw new PromptValidationError({
+    field,
+    value,
+    rule,
+    remedy: "correct the example or the schema",
+  });
 }
 
 /** An example is what comes out of a schema; where that differs from what goes in, it cannot be tried. */
@@ -55,7 +60,8 @@ function sameInAndOut({ "~standard": { jsonSchema } }: Schema): boolean {
 /** Without what a default or an unknown key changes, at any depth, although nothing is transformed. */
 function shapeOf(schema: JsonSchema): string {
   const bare = JSON.stringify(schema, (key, part: unknown) =>
-    (key === "required" && Array.isArray(part)) || (key === "additionalProperties" && part === false)
+    (key === "required" && Array.isArray(part)) ||
+    (key === "additionalProperties" && part === false)
       ? undefined
       : part,
   );

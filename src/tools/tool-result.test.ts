@@ -21,7 +21,11 @@ describe("a result", () => {
   });
 
   test("is told apart from what else a handler may give back", () => {
-    const results = [ToolResult.ok(1), ToolResult.error("no"), { success: true, message: "", value: null }];
+    const results = [
+      ToolResult.ok(1),
+      ToolResult.error("no"),
+      { success: true, message: "", value: null },
+    ];
     expect(results.every(isToolResult)).toBe(true);
     const others = [
       undefined,
@@ -79,7 +83,11 @@ describe("a value for the model", () => {
     ["what it renders becomes text", { render: () => 5 }, "5"],
     ["renderables stand one below the other", [new Row("1"), new Row("2")], "row 1\n\nrow 2"],
     ["others stand among them", [new Row("1"), { a: 1 }, "x"], 'row 1\n\n{"a":1}\n\nx'],
-    ["a render that wants arguments is another thing", { render: (x: number) => x, a: 1 }, '{"a":1}'],
+    [
+      "a render that wants arguments is another thing",
+      { render: (x: number) => x, a: 1 },
+      '{"a":1}',
+    ],
     ["a render that is no function is a field", { render: "x" }, '{"render":"x"}'],
     ["an object in a cycle says so", cycle, "(a value that contains itself)"],
     ["a list in a cycle says so", [cycle], "(a value that contains itself)"],

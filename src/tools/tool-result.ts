@@ -72,7 +72,9 @@ function serialised(value: unknown): string {
   try {
     return JSON.stringify(value, jsonSafe) ?? String(value);
   } catch {
-    return isPlainObject(value) || Array.isArray(value) ? "(a value that contains itself)" : String(value);
+    return isPlainObject(value) || Array.isArray(value)
+      ? "(a value that contains itself)"
+      : String(value);
   }
 }
 

@@ -1,11 +1,12 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { frozenCopy } from "../base/freeze.ts";
-import { checkDescription, checkToolName } from "../base/names.ts";
+import { checkDescription, checkOptions, checkToolName } from "../base/names.ts";
 import { checkSchema, type JsonSchema, type Schema } from "../base/schema.ts";
 import type { ToolContext } from "./tool-context.ts";
 import { checkExamples, type ToolExample } from "./tool-example.ts";
 import type { ToolResult } from "./tool-result.ts";
 
+/** What a `Tool` is made from. */
 export interface ToolOptions<Params, Result> {
   /** Matches `^[a-z0-9_-]{1,64}$`. */
   readonly name: string;
@@ -26,11 +27,14 @@ export interface ToolOptions<Params, Result> {
   readonly parallel?: boolean | undefined;
 }
 
-// Both taken from methods, because methods are bivariant: any Tool<P, R> is then a Tool.
+// Both are taken from methods, because methods are bivariant: any Tool<P, R> is then a Tool.
+
+/** Does a tool's work, with validated params. */
 export type ToolHandler<Params, Result> = {
   run(params: Params, context: ToolContext): ToolResult<Result> | Promise<ToolResult<Result>>;
 }["run"];
 
+/** Turns a result's value into what the model reads. */
 export type ToolRenderer<Result> = { render(value: Result): string }["render"];
 
 /** A tool the model may call by name; its handler runs here. */
@@ -50,7 +54,7 @@ export class Tool<Params = unknown, Result = unknown> {
 
   constructor(options: ToolOptions<Params, Result>) {
     const kind = new.target.name;
-    this.name = checkToolName(options.name, `${kind}.name`);
+    this.name = checkToolName(checkOptions(options, kind).name, `${kind}.name`);
     const field = (name: string) => `${kind} "${this.name}" ${name}`;
     this.description = checkDescription(options.description, field("description"));
     this.params = options.params;
@@ -71,7 +75,12 @@ export class Tool<Params = unknown, Result = unknown> {
 export function checkFunction<F>(value: F, field: string): F {
   if (value === undefined || value === null || typeof value === "function") return value;
   const rule = "must be a function";
-  throw new PromptValidationError({ field, value, rule, remedy: "give a function or leave it out" });
+  throw new PromptValidationError({
+    field,
+    value,
+    rule,
+    remedy: "give a function or leave it out",
+  });
 }
 
 const takesNothing: JsonSchema = Object.freeze({
@@ -85,5 +94,10 @@ function describeParams(params: Schema | null, field: string): JsonSchema {
   if (params === null) return takesNothing;
   if (params !== undefined) return checkSchema(params, field, ["object"]);
   const rule = "must be a schema or null";
-  throw new PromptValidationError({ field, value: params, rule, remedy: "write params: null for a tool that takes nothing" });
+  throw new PromptValidationError({
+    field,
+    value: params,
+    rule,
+    remedy: "write params: null for a tool that takes nothing",
+  });
 }

@@ -23,6 +23,7 @@ export interface GeoHint {
   readonly timezone?: string | undefined;
 }
 
+/** Where and how the web is searched. */
 export interface WebSearchConfig {
   readonly domainFilter?: DomainFilter | undefined;
   readonly geoHint?: GeoHint | undefined;

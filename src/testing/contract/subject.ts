@@ -8,6 +8,7 @@ import type { ScriptedHostedCall, ScriptedToolCall } from "../scripted-turn.ts";
 /** What the model behind an adapter under contract does, request by request. */
 export type ContractTurn = ContractAnswer | ContractThrottle | ContractStall;
 
+/** The model answers, or calls tools. */
 export interface ContractAnswer {
   readonly text?: string;
   readonly toolCalls?: readonly ScriptedToolCall[];

@@ -1,0 +1,90 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { PromptValidationError } from "../base/errors.ts";
+import { checkPlaceholders, fillTemplate, readTemplate } from "./template-text.ts";
+
+const params = { a: "1", topic: "owls", _x: "$a", empty: "" };
+
+/** Text made of what templates are made of, and of anything. */
+const template = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom("$", "$$", "$a", "${topic}", "${", "}", "$_x", "$empty", "$other", "\n", "  "),
+      fc.string({ unit: "binary", maxLength: 4 }),
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => parts.join(""));
+
+/** Character by character, on text without indentation: what a template must come to, or `null`. */
+function expected(text: string): string | null {
+  let filled = "";
+  for (let index = 0; index < text.length; ) {
+    const rest = text.slice(index);
+    if (!rest.startsWith("$")) {
+      filled += rest[0];
+      index += 1;
+      continue;
+    }
+    const [whole, name] = /^\$\{(\w+)\}/.exec(rest) ?? /^\$(\w+)/.exec(rest) ?? [];
+    const value = Object.entries(params).find(([key]) => key === name)?.[1];
+    if (rest.startsWith("$$")) {
+      filled += "$";
+      index += 2;
+    } else if (whole !== undefined && value !== undefined) {
+      filled += value;
+      index += whole.length;
+    } else return null;
+  }
+  return filled.trim();
+}
+
+test("any template is filled as the reference fills it, or refused", () => {
+  fc.assert(
+    fc.property(template, (given) => {
+      const text = withoutIndentation(given);
+      let filled: string | null = null;
+      try {
+        const read = readTemplate(text, "T");
+        checkPlaceholders(read, new Set(Object.keys(params)), "T");
+        filled = fillTemplate(read, params);
+      } catch (error) {
+        expect(error).toBeInstanceOf(PromptValidationError);
+      }
+      expect(filled).toBe(expected(text));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("any text with its dollars doubled comes back as it was", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (given) => {
+      const text = withoutIndentation(given);
+      const read = readTemplate(text.replaceAll("$", "$$$$"), "T");
+      expect(read.names.size).toBe(0);
+      expect(fillTemplate(read, {})).toBe(text);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("any text may be indented as a whole", () => {
+  fc.assert(
+    fc.property(fc.string(), fc.constantFrom("", "  ", "\t", "\t  "), (given, indent) => {
+      const text = withoutIndentation(given).replaceAll("$", "");
+      const indented = text.split("\n").map((line) => `${indent}${line}`);
+      const read = readTemplate(`\n${indented.join("\n")}\n`, "T");
+      expect(fillTemplate(read, {})).toBe(withoutIndentation(text));
+    }),
+  );
+});
+
+/** Each line starts at its beginning and blank lines are empty: nothing there to be taken away. */
+function withoutIndentation(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => (line.trim() === "" ? "" : line.replace(/^[ \t]+/, "")))
+    .join("\n")
+    .trim();
+}

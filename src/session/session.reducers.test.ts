@@ -1,0 +1,185 @@
+import { describe, expect, test } from "vitest";
+import type { Clock } from "../base/clock.ts";
+import type { BusEvent } from "./event-bus.ts";
+import { logSlice } from "./log-slice.ts";
+import { Session } from "./session.ts";
+import { defineSlice } from "./slice.ts";
+
+interface CoinRefunded {
+  readonly type: "CoinRefunded";
+  readonly sessionId?: string;
+  readonly cents: number;
+}
+
+declare module "./event-bus.ts" {
+  interface EventMap {
+    CoinRefunded: CoinRefunded;
+  }
+}
+
+const noon = Date.UTC(2030, 0, 1, 12);
+const clock: Clock = { now: () => noon, sleep: async () => {} };
+const refund = (cents: number, sessionId?: string): CoinRefunded =>
+  sessionId === undefined
+    ? { type: "CoinRefunded", cents }
+    : { type: "CoinRefunded", cents, sessionId };
+
+const till = defineSlice("till", {
+  initial: { cents: 0 },
+  on: { CoinRefunded: (state, { cents }) => ({ cents: state.cents + cents }) },
+});
+
+describe("a reducer that fails", () => {
+  const failing: readonly (readonly [string, () => never, string])[] = [
+    [
+      "by throwing",
+      () => {
+        throw new Error("boom");
+      },
+      "boom",
+    ],
+    [
+      "by throwing no error",
+      () => {
+        throw "boom" as unknown;
+      },
+      '"boom"',
+    ],
+    [
+      "by returning nothing",
+      () => undefined as never,
+      "it returned undefined: a reducer returns the next state",
+    ],
+    [
+      "by returning a promise",
+      () => Promise.resolve({ cents: 1 }) as never,
+      "it returned a promise: a reducer is synchronous",
+    ],
+    [
+      "by returning a promise that fails later",
+      () => Promise.reject(new Error("late")) as never,
+      "it returned a promise: a reducer is synchronous",
+    ],
+  ];
+
+  test.each(failing)("%s leaves its slice as it was, and the others change", (_how, reducer) => {
+    const broken = defineSlice("broken", { initial: { n: 1 }, on: { CoinRefunded: reducer } });
+    const session = new Session().register(broken).register(till);
+    session.dispatch(refund(5));
+    expect(session.get(broken)).toBe(broken.initial);
+    expect(session.get(till)).toEqual({ cents: 5 });
+  });
+
+  test.each(failing)(
+    "%s is published as ReducerFailed, before the event",
+    (_how, reducer, message) => {
+      const broken = defineSlice("broken", { initial: { n: 1 }, on: { CoinRefunded: reducer } });
+      const session = new Session({ id: "s", clock }).register(broken);
+      const heard: BusEvent[] = [];
+      session.bus.subscribe("*", (event) => void heard.push(event));
+      session.dispatch(refund(5));
+      expect(heard).toEqual([
+        {
+          type: "ReducerFailed",
+          sessionId: "s",
+          sliceId: "broken",
+          eventType: "CoinRefunded",
+          message,
+          createdAt: "2030-01-01T12:00:00.000Z",
+        },
+        refund(5),
+      ]);
+      expect(heard[0]).toSatisfy(Object.isFrozen);
+    },
+  );
+
+  const thrower = defineSlice("thrower", {
+    initial: 0,
+    on: {
+      CoinRefunded: () => {
+        throw new Error("boom");
+      },
+    },
+  });
+
+  test("on another publisher's event is reported too", () => {
+    const session = new Session({ id: "s" }).register(thrower);
+    const heard: string[] = [];
+    session.bus.subscribe("ReducerFailed", ({ sliceId }) => void heard.push(sliceId));
+    session.bus.publish(refund(5, "s"));
+    expect(heard).toEqual(["thrower"]);
+  });
+
+  test("is an event that slices can keep, once for each failure", () => {
+    const failures = logSlice("failures", "ReducerFailed");
+    const twin = defineSlice("twin", {
+      initial: 0,
+      on: {
+        CoinRefunded: () => {
+          throw new Error("boom too");
+        },
+      },
+    });
+    const session = new Session().register(thrower).register(twin).register(failures);
+    session.dispatch(refund(5));
+    expect(session.get(failures).map(({ sliceId }) => sliceId)).toEqual(["thrower", "twin"]);
+  });
+
+  test("on ReducerFailed itself is not reported again", () => {
+    const touchy = defineSlice("touchy", {
+      initial: 0,
+      on: {
+        ReducerFailed: () => {
+          throw new Error("me too");
+        },
+      },
+    });
+    const session = new Session().register(thrower).register(touchy);
+    const heard: string[] = [];
+    session.bus.subscribe("*", ({ type }) => void heard.push(type));
+    session.dispatch(refund(5));
+    expect(heard).toEqual(["ReducerFailed", "CoinRefunded"]);
+  });
+
+  test("because it dispatched is told that reducers only compute", () => {
+    const session = new Session();
+    const eager = defineSlice("eager", {
+      initial: 0,
+      on: {
+        CoinRefunded: (state) => {
+          session.dispatch(refund(1));
+          return state + 1;
+        },
+      },
+    });
+    const messages: string[] = [];
+    session.bus.subscribe("ReducerFailed", ({ message }) => void messages.push(message));
+    session.register(eager).register(till).dispatch(refund(5));
+    expect(messages).toEqual([
+      'Session.dispatch must not be called by a reducer, but is "CoinRefunded": reducers only ' +
+        "compute the next state; dispatch from a subscriber or a tool",
+    ]);
+    expect([session.get(eager), session.get(till).cents]).toEqual([0, 5]);
+    session.dispatch(refund(1, "t"));
+    expect(session.get(till).cents).toBe(6); // afterwards all is as before
+  });
+
+  test("because it wrote into the state has changed nothing", () => {
+    const list: readonly number[] = [];
+    const careless = defineSlice<readonly number[]>("careless", {
+      initial: list,
+      on: {
+        CoinRefunded: (state, { cents }) => {
+          (state as number[]).push(cents);
+          return state;
+        },
+      },
+    });
+    const session = new Session().register(careless);
+    const failed: string[] = [];
+    session.bus.subscribe("ReducerFailed", ({ message }) => void failed.push(message));
+    session.dispatch(refund(5));
+    expect(session.get(careless)).toEqual([]);
+    expect(failed).toEqual([expect.stringContaining("not extensible")]);
+  });
+});

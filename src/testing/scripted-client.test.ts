@@ -1,0 +1,78 @@
+import { expect, test } from "vitest";
+import { PromptEvaluationError } from "../base/evaluation-errors.ts";
+import { MarkdownSection } from "../prompt/markdown-section.ts";
+import { Prompt } from "../prompt/prompt.ts";
+import { PromptTemplate } from "../prompt/template.ts";
+import { Session } from "../session/session.ts";
+import { Tool } from "../tools/tool.ts";
+import { ToolResult } from "../tools/tool-result.ts";
+import { fakeClock } from "./fake-clock.ts";
+import { recordingBus } from "./recording-bus.ts";
+import { scriptedClient } from "./scripted-client.ts";
+
+const tick = new Tool({
+  name: "tick",
+  description: "Ticks.",
+  params: null,
+  handler: () => ToolResult.ok(null, "tock"),
+});
+const task = new MarkdownSection({ key: "task", title: "Task", template: "Tick.", tools: [tick] });
+const prompt = new Prompt(new PromptTemplate({ ns: "test", key: "tick", sections: [task] }));
+const calling = { toolCalls: [{ name: "tick" }] };
+
+test("one step is played a request, over as many evaluations as ask", async () => {
+  const model = scriptedClient(calling, { text: "One." }, { text: "Two." });
+  const session = new Session();
+  expect((await model.evaluate(prompt, { session })).text).toBe("One.");
+  expect((await model.evaluate(prompt, { session })).text).toBe("Two.");
+  expect(model.asked.map(({ turn }) => turn)).toEqual([1, 2, 1]);
+  expect(model.asked[1]?.answers.map(({ text }) => text)).toEqual(["tock"]);
+});
+
+test("a step may be decided from what is asked", async () => {
+  const model = scriptedClient(calling, ({ answers }) => ({ text: `It said ${answers[0]?.text}` }));
+  const { text } = await model.evaluate(prompt, { session: new Session() });
+  expect(text).toBe("It said tock");
+});
+
+test("the end of the script is an error that says so", async () => {
+  const work = scriptedClient(calling).evaluate(prompt, { session: new Session() });
+  await expect(work).rejects.toThrow(
+    "The script ends before request 2: add a step that answers it",
+  );
+  await expect(work).rejects.toBeInstanceOf(PromptEvaluationError);
+});
+
+test("a step that gives no turn is an error that says so", async () => {
+  const model = scriptedClient(() => "hello" as never);
+  const work = model.evaluate(prompt, { session: new Session() });
+  await expect(work).rejects.toThrow("Step 1 of the script gave no turn");
+});
+
+test("an error in the script is what the request fails with", async () => {
+  const boom = new Error("boom");
+  const work = scriptedClient(boom).evaluate(prompt, { session: new Session() });
+  await expect(work).rejects.toMatchObject({ phase: "request", cause: boom });
+});
+
+test("it takes another name, and other options of the loop, and keeps its script", async () => {
+  const bus = recordingBus();
+  const clock = fakeClock({ now: Date.UTC(2030, 0, 1) });
+  const model = scriptedClient({ text: "Hi." }).with({ name: "other", clock });
+  await model.evaluate(prompt, { session: new Session({ bus }) });
+  const stamp = { adapter: "other", createdAt: "2030-01-01T00:00:00.000Z" };
+  expect(bus.of("PromptExecuted")).toEqual([expect.objectContaining(stamp)]);
+});
+
+test("what a scripted turn leaves out is empty, and its calls get ids of their own", async () => {
+  const calls = [{ name: "tick" }, { name: "tick", callId: "mine", arguments: "{}" }];
+  const model = scriptedClient({ toolCalls: calls }, { text: "Done.", usage: { inputTokens: 2 } });
+  const bus = recordingBus();
+  await model.evaluate(prompt, { session: new Session({ bus }) });
+  const [first, second] = bus.of("TurnCompleted");
+  expect(first?.toolCalls).toEqual([
+    { name: "tick", callId: "call_1_1", arguments: "{}" },
+    { name: "tick", callId: "mine", arguments: "{}" },
+  ]);
+  expect(second?.usage).toMatchObject({ inputTokens: 2, outputTokens: 0, totalTokens: 2 });
+});
