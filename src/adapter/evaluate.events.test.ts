@@ -66,7 +66,7 @@ describe("the events of an evaluation", () => {
       "TurnCompleted",
       "PromptExecuted",
     ]);
-    const after = (ms: number) => new Date(Date.parse(createdAt) + ms).toISOString();
+    const later = (ms: number) => new Date(Date.parse(createdAt) + ms).toISOString();
     expect(bus.events).toEqual([
       {
         type: "PromptRendered",
@@ -80,7 +80,7 @@ describe("the events of an evaluation", () => {
       {
         type: "TurnCompleted",
         ...stamp,
-        createdAt: after(1_000),
+        createdAt: later(1_000),
         turn: 1,
         text: "Let me see.",
         toolCalls: [{ name: "add", callId: "call_1_1", arguments: '{"a":1}' }],
@@ -92,7 +92,7 @@ describe("the events of an evaluation", () => {
       {
         type: "ToolInvoked",
         ...stamp,
-        createdAt: after(1_000),
+        createdAt: later(1_000),
         name: "web_search",
         callId: "ws_1",
         params: { query: "owls" },
@@ -105,7 +105,7 @@ describe("the events of an evaluation", () => {
       {
         type: "ToolInvoked",
         ...stamp,
-        createdAt: after(1_250),
+        createdAt: later(1_250),
         name: "add",
         callId: "call_1_1",
         params: { a: 1, b: 2 },
@@ -114,11 +114,11 @@ describe("the events of an evaluation", () => {
         usage: usageOf(usage),
         durationMs: 250,
       },
-      { type: "TurnStarted", ...stamp, createdAt: after(1_250), turn: 2 },
+      { type: "TurnStarted", ...stamp, createdAt: later(1_250), turn: 2 },
       {
         type: "TurnCompleted",
         ...stamp,
-        createdAt: after(1_250),
+        createdAt: later(1_250),
         turn: 2,
         text: "Three.",
         toolCalls: [],
@@ -130,7 +130,7 @@ describe("the events of an evaluation", () => {
       {
         type: "PromptExecuted",
         ...stamp,
-        createdAt: after(1_250),
+        createdAt: later(1_250),
         text: "Three.",
         usage: usageOf({ inputTokens: 20, outputTokens: 4 }),
         finishReason: "stop",
@@ -166,7 +166,10 @@ test("a subscriber that throws harms nobody", async () => {
   bus.subscribe("*", () => {
     throw new Error("mine");
   });
-  const client = scriptedClient({ toolCalls: [{ name: "add", arguments: { a: 1 } }] }, { text: "3" });
+  const client = scriptedClient(
+    { toolCalls: [{ name: "add", arguments: { a: 1 } }] },
+    { text: "3" },
+  );
   expect(await client.evaluate(prompt, { session })).toMatchObject({ text: "3" });
   expect(bus.errors).toHaveLength(bus.events.length);
 });

@@ -80,7 +80,12 @@ describe("what the model calls", () => {
     const response = await client.evaluate(prompt, { session: new Session() });
     expect(response.text).toBe("Three.");
     expect(client.asked).toMatchObject([
-      { turn: 1, answers: [], toolChoice: "auto", rendered: { text: expect.stringContaining("Add 1 and 2.") } },
+      {
+        turn: 1,
+        answers: [],
+        toolChoice: "auto",
+        rendered: { text: expect.stringContaining("Add 1 and 2.") },
+      },
       {
         turn: 2,
         answers: [
@@ -188,7 +193,11 @@ describe("an error of the client", () => {
 
   test("that is no error is wrapped as well", async () => {
     const thrown = await failure(() => Promise.reject("no network"));
-    expect(thrown).toMatchObject({ message: '"no network"', phase: "request", cause: "no network" });
+    expect(thrown).toMatchObject({
+      message: '"no network"',
+      phase: "request",
+      cause: "no network",
+    });
   });
 
   test("is not lost where it was thrown before any promise was made", async () => {
@@ -207,7 +216,10 @@ describe("an error of the client", () => {
     const client: ModelClient = { adapterName: "broken", send: async () => undefined as never };
     const adapter = scriptedClient();
     const evaluation = evaluate(prompt, client, { session: new Session(), adapter });
-    await expect(evaluation).rejects.toMatchObject({ name: "PromptEvaluationError", phase: "request" });
+    await expect(evaluation).rejects.toMatchObject({
+      name: "PromptEvaluationError",
+      phase: "request",
+    });
   });
 });
 

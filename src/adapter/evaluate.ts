@@ -80,7 +80,7 @@ async function takeTurns(
     progress.add(turn);
     guard.record(turn.usage);
     for (const call of turn.hostedCalls) {
-      progress.hostedCalls.push(await runHostedCall(call, evaluation, turn.usage));
+      progress.settle(call, await runHostedCall(call, evaluation, turn.usage));
     }
     if (turn.toolCalls.length === 0) return turn;
     guard.enter("tool");
@@ -88,14 +88,21 @@ async function takeTurns(
     toolChoice = choiceAfter(toolChoice, turn);
   }
   const message = `No answer after ${settings.maxTurns} turns: raise maxTurns or give a smaller task`;
-  throw new PromptEvaluationError(message, { promptName: evaluation.prompt.name, phase: "response" });
+  throw new PromptEvaluationError(message, {
+    promptName: evaluation.prompt.name,
+    phase: "response",
+  });
 }
 
 async function takeTurn(
   evaluation: Evaluation,
   client: ModelClient,
   settings: LoopSettings,
-  next: { readonly number: number; readonly answers: readonly ToolAnswer[]; readonly toolChoice: ToolChoice },
+  next: {
+    readonly number: number;
+    readonly answers: readonly ToolAnswer[];
+    readonly toolChoice: ToolChoice;
+  },
 ): Promise<Turn> {
   const { session, rendered, clock, guard } = evaluation;
   const { number, answers, toolChoice } = next;
@@ -123,7 +130,11 @@ async function takeTurn(
   return turn;
 }
 
-function announceAnswer(evaluation: Evaluation, { text, finishReason }: Turn, progress: Progress): void {
+function announceAnswer(
+  evaluation: Evaluation,
+  { text, finishReason }: Turn,
+  progress: Progress,
+): void {
   const { usage, model, turns } = progress;
   evaluation.session.dispatch(
     Object.freeze({

@@ -1,8 +1,8 @@
 import type { Clock } from "../base/clock.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { RenderedPrompt } from "../prompt/render.ts";
-import type { Scope } from "../session/session-lock.ts";
 import type { Session } from "../session/session.ts";
+import type { Scope } from "../session/session-lock.ts";
 import type { OpenResources } from "../tools/open-resources.ts";
 import type { Resources } from "../tools/resources.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -28,9 +28,12 @@ export interface Evaluation {
 }
 
 /** Who, what and when, for an event of this evaluation. */
-export function stampOf(
-  { session, prompt, adapterName, clock }: Pick<Evaluation, "session" | "prompt" | "adapterName" | "clock">,
-): EventStamp {
+export function stampOf({
+  session,
+  prompt,
+  adapterName,
+  clock,
+}: Pick<Evaluation, "session" | "prompt" | "adapterName" | "clock">): EventStamp {
   const createdAt = new Date(clock.now()).toISOString();
   return { sessionId: session.id, promptName: prompt.name, adapter: adapterName, createdAt };
 }
@@ -55,4 +58,3 @@ export function contextOf(
     ...("providerOutput" in call ? { providerOutput: call.providerOutput } : {}),
   });
 }
-

@@ -1,8 +1,7 @@
-import type { TokenUsage } from "../base/usage.ts";
 import type { JsonSchema } from "../base/schema.ts";
+import type { TokenUsage } from "../base/usage.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
-import type { HostedCall, ToolCall } from "./model-client.ts";
-import type { FinishReason } from "./model-client.ts";
+import type { FinishReason, HostedCall, ToolCall } from "./model-client.ts";
 
 declare module "../session/event-bus.ts" {
   interface EventMap {
@@ -28,7 +27,11 @@ export interface EventStamp {
 export interface PromptRendered extends EventStamp {
   readonly type: "PromptRendered";
   readonly text: string;
-  readonly tools: readonly { readonly name: string; readonly description: string; readonly params: JsonSchema }[];
+  readonly tools: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly params: JsonSchema;
+  }[];
   readonly hostedTools: readonly { readonly name: string; readonly kind: string }[];
 }
 

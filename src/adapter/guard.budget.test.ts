@@ -7,6 +7,7 @@ import { Prompt } from "../prompt/prompt.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
 import { scriptedClient } from "../testing/scripted-client.ts";
+import { HostedTool } from "../tools/hosted-tool.ts";
 import { Tool } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 import { ToolResult } from "../tools/tool-result.ts";
@@ -25,7 +26,10 @@ const task = new MarkdownSection({ key: "task", title: "Task", template: "Work."
 const prompt = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [task] }));
 const session = new Session();
 
-const callWork = (inputTokens: number) => ({ toolCalls: [{ name: "work" }], usage: { inputTokens } });
+const callWork = (inputTokens: number) => ({
+  toolCalls: [{ name: "work" }],
+  usage: { inputTokens },
+});
 const answer = (inputTokens: number, outputTokens = 0) => ({
   text: "Done.",
   usage: { inputTokens, outputTokens },
@@ -71,6 +75,29 @@ describe("a budget", () => {
     expect(await failureOf(evaluation)).toMatchObject({ phase: "budget", partial: { turns: 1 } });
     expect(seen).toEqual([]);
     expect(client.asked).toHaveLength(1);
+  });
+
+  test("that was exceeded keeps what the provider ran, and asks nobody about it", async () => {
+    let asked = 0;
+    const search = new HostedTool({
+      kind: "web_search",
+      name: "search",
+      description: "Searches.",
+      config: {},
+      handleProviderOutput: () => ToolResult.ok(asked++),
+    });
+    const hostedTools = [search];
+    const looking = new MarkdownSection({ key: "look", title: "Look", template: "", hostedTools });
+    const lookUp = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [looking] }));
+    const budget = new Budget({ maxInputTokens: 10 });
+    const hostedCalls = [{ name: "search", output: "owls" }];
+    const client = scriptedClient({ ...answer(11), hostedCalls });
+    const evaluation = client.evaluate(lookUp, { session, budget });
+    expect(await failureOf(evaluation)).toMatchObject({
+      phase: "budget",
+      partial: { hostedCalls: [{ name: "search", output: "owls" }] },
+    });
+    expect(asked).toBe(0);
   });
 
   test("is for one evaluation", async () => {

@@ -22,7 +22,12 @@ const promptWith = (handler: Handler = () => ToolResult.ok(null)) => {
     params: null,
     handler: (_, context) => handler(context),
   });
-  const task = new MarkdownSection({ key: "task", title: "Task", template: "Work.", tools: [work] });
+  const task = new MarkdownSection({
+    key: "task",
+    title: "Task",
+    template: "Work.",
+    tools: [work],
+  });
   return new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [task] }));
 };
 
@@ -56,7 +61,9 @@ describe("a deadline", () => {
     expect(error).toBeInstanceOf(PromptEvaluationError);
     expect(error).toMatchObject({
       phase: "request",
-      message: expect.stringMatching(/^The deadline passed after 0 turns, in phase request: give it/),
+      message: expect.stringMatching(
+        /^The deadline passed after 0 turns, in phase request: give it/,
+      ),
       partial: { turns: 0 },
     });
     expect(client.asked).toEqual([]);
@@ -212,7 +219,10 @@ describe("a deadline", () => {
 describe("cancellation", () => {
   test.each([
     ["an error", new Error("stop")],
-    ["one of our own errors", new PromptEvaluationError("stop", { promptName: "x", phase: "tool" })],
+    [
+      "one of our own errors",
+      new PromptEvaluationError("stop", { promptName: "x", phase: "tool" }),
+    ],
     ["text", "stop"],
     ["a number", 0],
     ["null", null],
@@ -237,7 +247,10 @@ describe("cancellation", () => {
       const controller = new AbortController();
       const { begun, stall } = stalled();
       const { signal } = controller;
-      const evaluation = scriptedClient(stall).evaluate(promptWith(), { session: new Session(), signal });
+      const evaluation = scriptedClient(stall).evaluate(promptWith(), {
+        session: new Session(),
+        signal,
+      });
       const failed = failureOf(evaluation);
       await begun;
       controller.abort(reason);
@@ -278,7 +291,10 @@ describe("cancellation", () => {
       return ToolResult.ok(null);
     });
     const { signal } = controller;
-    const evaluation = scriptedClient(callWork).evaluate(prompt, { session: new Session(), signal });
+    const evaluation = scriptedClient(callWork).evaluate(prompt, {
+      session: new Session(),
+      signal,
+    });
     expect(await failureOf(evaluation)).toBe("stop");
   });
 
@@ -293,6 +309,17 @@ describe("cancellation", () => {
     const evaluation = client.evaluate(prompt, { session: new Session(), signal });
     expect(await failureOf(evaluation)).toBe("stop");
     expect(client.asked).toHaveLength(1);
+  });
+
+  test("by a subscriber that hears of the last turn comes in time", async () => {
+    const bus = recordingBus();
+    const controller = new AbortController();
+    bus.subscribe("TurnCompleted", () => controller.abort("stop"));
+    const { signal } = controller;
+    const client = scriptedClient({ text: "Done." });
+    const evaluation = client.evaluate(promptWith(), { session: new Session({ bus }), signal });
+    expect(await failureOf(evaluation)).toBe("stop");
+    expect(bus.of("PromptExecuted")).toEqual([]);
   });
 
   test("ends the wait for one's turn", async () => {

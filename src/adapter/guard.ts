@@ -1,4 +1,4 @@
-import { Budget, BudgetTracker } from "../base/budget.ts";
+import { type Budget, BudgetTracker } from "../base/budget.ts";
 import type { Deadline } from "../base/deadline.ts";
 import { messageOf } from "../base/errors.ts";
 import {
@@ -72,7 +72,11 @@ export class Guard {
   #explain(cause: unknown): PromptEvaluationError {
     if (this.deadline?.signal().aborted) return this.#late(cause);
     const { phase } = this;
-    return new PromptEvaluationError(messageOf(cause), { promptName: this.#promptName, phase, cause });
+    return new PromptEvaluationError(messageOf(cause), {
+      promptName: this.#promptName,
+      phase,
+      cause,
+    });
   }
 
   #late(cause?: unknown): DeadlineExceededError {

@@ -6,4 +6,7 @@ import type { PromptExecuted, ToolInvoked } from "./events.ts";
 export const toolLog: Slice<readonly ToolInvoked[]> = logSlice("wink.tools", "ToolInvoked");
 
 /** Every `PromptExecuted` of a session. */
-export const promptLog: Slice<readonly PromptExecuted[]> = logSlice("wink.prompts", "PromptExecuted");
+export const promptLog: Slice<readonly PromptExecuted[]> = logSlice(
+  "wink.prompts",
+  "PromptExecuted",
+);

@@ -19,7 +19,11 @@ describe("an option is refused before anything is done:", () => {
   test.each([
     ["no session", { session: undefined }, "evaluate(session) must be a Session, but is undefined"],
     ["a session's id", { session: "s1" }, 'evaluate(session) must be a Session, but is "s1"'],
-    ["a deadline in milliseconds", { deadline: 500 }, "evaluate(deadline) must be a Deadline, but is 500"],
+    [
+      "a deadline in milliseconds",
+      { deadline: 500 },
+      "evaluate(deadline) must be a Deadline, but is 500",
+    ],
     ["a deadline of null", { deadline: null }, "evaluate(deadline) must be a Deadline"],
     [
       "a budget's options",
@@ -41,22 +45,38 @@ describe("an option is refused before anything is done:", () => {
       { signal: new AbortController() },
       "evaluate(signal) must be an AbortSignal, but is a AbortController",
     ],
-    ["no turns", { maxTurns: 0 }, "evaluate(maxTurns) must be a whole number from 1, but is 0: leave it out"],
+    [
+      "no turns",
+      { maxTurns: 0 },
+      "evaluate(maxTurns) must be a whole number from 1, but is 0: leave it out",
+    ],
     ["half a turn", { maxTurns: 1.5 }, "evaluate(maxTurns) must be a whole number from 1"],
     ["endless turns", { maxTurns: Infinity }, "evaluate(maxTurns) must be a whole number from 1"],
-    ["turns in text", { maxTurns: "5" }, 'evaluate(maxTurns) must be a whole number from 1, but is "5"'],
+    [
+      "turns in text",
+      { maxTurns: "5" },
+      'evaluate(maxTurns) must be a whole number from 1, but is "5"',
+    ],
     [
       "hosted tools by one name",
       { allowHostedTools: "web_search" },
       'evaluate(allowHostedTools) must be true, false or a list of names or kinds, but is "web_search": for example ["web_search"]',
     ],
-    ["hosted tools by number", { allowHostedTools: [1] }, "evaluate(allowHostedTools) must be true, false"],
+    [
+      "hosted tools by number",
+      { allowHostedTools: [1] },
+      "evaluate(allowHostedTools) must be true, false",
+    ],
     [
       "to go on from a history that is not kept",
       { continue: true },
       "evaluate(continue) must be left out, because scripted keeps no history to go on from, but is true",
     ],
-    ["a throttle policy that cannot be", { throttle: { maxAttempts: -1 } }, "throttle.maxAttempts must be"],
+    [
+      "a throttle policy that cannot be",
+      { throttle: { maxAttempts: -1 } },
+      "throttle.maxAttempts must be",
+    ],
   ])("%s", async (_, given, message) => {
     const bus = recordingBus();
     const client = scriptedClient({ text: "hi" });
@@ -115,7 +135,9 @@ describe("options that may be", () => {
 
   test("may be left out by undefined", () => {
     const left = { deadline: undefined, budget: undefined, signal: undefined, maxTurns: undefined };
-    expect(settings({ ...left, allowHostedTools: undefined, continue: undefined }).maxTurns).toBe(50);
+    expect(settings({ ...left, allowHostedTools: undefined, continue: undefined }).maxTurns).toBe(
+      50,
+    );
   });
 
   test.each([[true], [false], [[]], [["web_search", "python"]]])(

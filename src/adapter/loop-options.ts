@@ -31,7 +31,11 @@ export interface LoopSettings extends LoopOptions {
 }
 
 /** Refuses what cannot be, before anything is done. */
-export function loopSettings(prompt: Prompt, client: ModelClient, options: LoopOptions): LoopSettings {
+export function loopSettings(
+  prompt: Prompt,
+  client: ModelClient,
+  options: LoopOptions,
+): LoopSettings {
   checkInstance(prompt, Prompt, "prompt");
   checkInstance(options?.session, Session, "session");
   const { deadline, budget, budgetTracker, resources, signal, maxTurns = 50 } = options;

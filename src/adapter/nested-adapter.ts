@@ -1,5 +1,5 @@
-import type { Scope } from "../session/session-lock.ts";
 import type { Session } from "../session/session.ts";
+import type { Scope } from "../session/session-lock.ts";
 import type { EvaluateOptions, ProviderAdapter } from "./provider-adapter.ts";
 
 /** Under which an evaluation says whose handler started it. Adapters pass it on with the rest. */

@@ -55,7 +55,15 @@ async function outputOf<Output>(rendered: RenderedPrompt<Output>, { text }: Turn
   if (!rendered.output) return text as Output;
   const output = await readOutput(rendered.output, text);
   if (output.ok) return output.value;
-  const cause = new OutputParseError(`The answer does not fit the output schema: ${output.problem}`, text);
+  const cause = new OutputParseError(
+    `The answer does not fit the output schema: ${output.problem}`,
+    text,
+  );
   const { promptName } = rendered;
-  throw new PromptEvaluationError(cause.message, { promptName, phase: "parse", providerPayload: text, cause });
+  throw new PromptEvaluationError(cause.message, {
+    promptName,
+    phase: "parse",
+    providerPayload: text,
+    cause,
+  });
 }

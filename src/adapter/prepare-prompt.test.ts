@@ -114,7 +114,11 @@ describe("a tool of another provider", () => {
   });
 
   test("runs on the provider it belongs to", async () => {
-    const { outcome } = await tried(promptWith({ tools: [python], hostedTools: [theirs] }), {}, "openai");
+    const { outcome } = await tried(
+      promptWith({ tools: [python], hostedTools: [theirs] }),
+      {},
+      "openai",
+    );
     expect(outcome).toMatchObject({ text: "Done." });
   });
 
@@ -129,7 +133,9 @@ test("a tool that runs here must have a handler", async () => {
   const { outcome, asked } = await tried(promptWith({ tools: [native, mute] }));
   expect(outcome).toMatchObject({
     phase: "request",
-    message: expect.stringContaining('Tool "mute" handler must be a function for a tool that runs here'),
+    message: expect.stringContaining(
+      'Tool "mute" handler must be a function for a tool that runs here',
+    ),
   });
   expect(asked).toBe(0);
 });

@@ -37,14 +37,21 @@ export function preparePrompt<Output>(
       type: "PromptRendered",
       ...stamp(),
       text: rendered.text,
-      tools: rendered.tools.map(({ name, description, paramsSchema: params }) => ({ name, description, params })),
+      tools: rendered.tools.map(({ name, description, paramsSchema: params }) => ({
+        name,
+        description,
+        params,
+      })),
       hostedTools: rendered.hostedTools.map(({ name, kind }) => ({ name, kind })),
     }),
   );
   return rendered;
 }
 
-function renderNow<Output>(prompt: Prompt<Output>, { session }: LoopSettings): RenderedPrompt<Output> {
+function renderNow<Output>(
+  prompt: Prompt<Output>,
+  { session }: LoopSettings,
+): RenderedPrompt<Output> {
   try {
     return prompt.render({ session });
   } catch (cause) {

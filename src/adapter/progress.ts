@@ -23,8 +23,14 @@ export class Progress {
     this.responseId = turn.responseId ?? this.responseId;
     this.model = turn.model ?? this.model;
     if (turn.requestId !== null) this.requestIds.push(turn.requestId);
+    this.hostedCalls.push(...turn.hostedCalls);
     this.#earlierCitations.push(...this.#citations);
     this.#citations = turn.citations;
+  }
+
+  /** A hosted call as its tool left it, in place of what the provider sent. */
+  settle(call: HostedCall, settled: HostedCall): void {
+    this.hostedCalls[this.hostedCalls.lastIndexOf(call)] = settled;
   }
 
   /** Those of earlier turns point into text that is not the answer: they have no span. */
@@ -35,6 +41,12 @@ export class Progress {
 
   partial(): PartialResponse {
     const { text, usage, responseId, turns } = this;
-    return Object.freeze({ text, usage, responseId, turns, hostedCalls: Object.freeze([...this.hostedCalls]) });
+    return Object.freeze({
+      text,
+      usage,
+      responseId,
+      turns,
+      hostedCalls: Object.freeze([...this.hostedCalls]),
+    });
   }
 }

@@ -84,7 +84,9 @@ async function resultOf(
   }
   if (hook) return await hook(output.value, context);
   if (!fit.ok) return ToolResult.error(`The call does not fit: ${fit.problem}`, output.value);
-  return handler ? await handler(tool?.params ? fit.value : null, context) : ToolResult.ok(output.value);
+  return handler
+    ? await handler(tool?.params ? fit.value : null, context)
+    : ToolResult.ok(output.value);
 }
 
 async function fitted(schema: Schema | null, value: unknown): Promise<Validation<unknown>> {
@@ -103,5 +105,9 @@ function originOf({ kind, containerId }: HostedCall, provider: string): HostedOr
 function unknownHosted(call: HostedCall, { rendered, prompt }: Evaluation): PromptEvaluationError {
   const there = list(rendered.hostedTools.map(({ name }) => name)) || "none";
   const message = `The provider ran "${call.name}" (${call.kind}), which the prompt does not have: there are ${there}`;
-  return new PromptEvaluationError(message, { promptName: prompt.name, phase: "tool", providerPayload: call.raw });
+  return new PromptEvaluationError(message, {
+    promptName: prompt.name,
+    phase: "tool",
+    providerPayload: call.raw,
+  });
 }

@@ -7,6 +7,7 @@ import { Session } from "../session/session.ts";
 import { recordingBus } from "../testing/recording-bus.ts";
 import { scriptedClient } from "../testing/scripted-client.ts";
 import { NativeTool } from "../tools/native-tool.ts";
+import { ProviderTool } from "../tools/provider-tool.ts";
 import { Tool, type ToolHandler } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 
@@ -55,7 +56,10 @@ const toolWith = (handler: () => unknown, more: object = {}) =>
 describe("a call", () => {
   test("gives its handler what its schema makes of the arguments", async () => {
     const { answer, event } = await called("double", '{"n":21,"extra":true}');
-    expect(answer).toMatchObject({ text: "Doubled\n\n42 m", result: { success: true, value: "42 m" } });
+    expect(answer).toMatchObject({
+      text: "Doubled\n\n42 m",
+      result: { success: true, value: "42 m" },
+    });
     expect(event).toMatchObject({ params: { n: 21, unit: "m" }, renderedOutput: "42 m" });
   });
 
@@ -87,7 +91,12 @@ describe("a model's mistake is a result that says what to do instead:", () => {
       "{}",
       'There is no tool named "treble". There are "double", "look".',
     ],
-    ["a misspelled tool", "doubel", "{}", 'There is no tool named "doubel". Did you mean "double"?'],
+    [
+      "a misspelled tool",
+      "doubel",
+      "{}",
+      'There is no tool named "doubel". Did you mean "double"?',
+    ],
     ["a tool that the provider runs", "find", "{}", /^There is no tool named "find"\./],
     ["a tool called like a method of every object", "constructor", "{}", /^There is no tool named/],
     ["arguments that are not JSON", "double", "{n: 1}", /^The arguments are not JSON: ./],
@@ -106,7 +115,10 @@ describe("a model's mistake is a result that says what to do instead:", () => {
   ])("%s", async (_, name, args, message) => {
     const { answer, event } = await called(name, args);
     const said = typeof message === "string" ? message : expect.stringMatching(message);
-    expect(answer).toMatchObject({ text: said, result: { success: false, message: said, value: null } });
+    expect(answer).toMatchObject({
+      text: said,
+      result: { success: false, message: said, value: null },
+    });
     expect(event).toMatchObject({
       name,
       params: { rejected: true, given: args, problem: said },
@@ -116,12 +128,30 @@ describe("a model's mistake is a result that says what to do instead:", () => {
     expect(event?.params).toSatisfy(Object.isFrozen);
   });
 
+  test("a tool of the provider that has a handler, which is not for calls", async () => {
+    let asked = 0;
+    const python = new ProviderTool({
+      provider: "scripted",
+      kind: "code_interpreter",
+      name: "python",
+      description: "Runs Python.",
+      params: null,
+      config: {},
+      handler: () => ToolResult.ok(asked++),
+    });
+    const { answer } = await called("python", "{}", python, look);
+    expect(answer?.text).toBe('There is no tool named "python". There are "look".');
+    expect(asked).toBe(0);
+  });
+
   test("a tool where there are none", async () => {
     const client = scriptedClient({ toolCalls: [{ name: "look" }] }, { text: "Done." });
     const task = new MarkdownSection({ key: "task", title: "Task", template: "Work." });
     const prompt = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [task] }));
     await client.evaluate(prompt, { session: new Session() });
-    expect(client.asked[1]?.answers[0]?.text).toBe('There is no tool named "look". There are none.');
+    expect(client.asked[1]?.answers[0]?.text).toBe(
+      'There is no tool named "look". There are none.',
+    );
   });
 
   test("arguments on which the schema itself breaks", async () => {
@@ -140,7 +170,11 @@ describe("a model's mistake is a result that says what to do instead:", () => {
 
 describe("a handler's failure is a result too:", () => {
   test("a failed result", async () => {
-    const { answer } = await called("work", "", toolWith(() => ToolResult.error("No such owl.", { id: 1 })));
+    const { answer } = await called(
+      "work",
+      "",
+      toolWith(() => ToolResult.error("No such owl.", { id: 1 })),
+    );
     expect(answer).toMatchObject({
       text: 'No such owl.\n\n{"id":1}',
       result: { success: false, value: { id: 1 } },
@@ -155,7 +189,11 @@ describe("a handler's failure is a result too:", () => {
       },
       'Tool "work" failed: broken',
     ],
-    ["a rejection", async () => Promise.reject(new Error("broken later")), 'Tool "work" failed: broken later'],
+    [
+      "a rejection",
+      async () => Promise.reject(new Error("broken later")),
+      'Tool "work" failed: broken later',
+    ],
     [
       "something else thrown",
       () => {
@@ -165,7 +203,10 @@ describe("a handler's failure is a result too:", () => {
     ],
   ])("%s", async (_, handler, message) => {
     const { answer, event } = await called("work", "", toolWith(handler));
-    expect(answer).toMatchObject({ text: message, result: { success: false, message, value: null } });
+    expect(answer).toMatchObject({
+      text: message,
+      result: { success: false, message, value: null },
+    });
     expect(event).toMatchObject({ params: null, result: { success: false, message } });
   });
 
@@ -174,7 +215,11 @@ describe("a handler's failure is a result too:", () => {
     ["text", () => "done", '"done"'],
     ["a promise of text", async () => "done", '"done"'],
     ["an object that is no result", () => ({ success: true }), '{"success":true}'],
-    ["a result without a value", () => ({ success: true, message: "OK" }), '{"success":true,"message":"OK"}'],
+    [
+      "a result without a value",
+      () => ({ success: true, message: "OK" }),
+      '{"success":true,"message":"OK"}',
+    ],
   ])("%s in place of a result", async (_, handler, shown) => {
     const { answer } = await called("work", "", toolWith(handler));
     expect(answer?.result).toEqual(
@@ -187,7 +232,10 @@ describe("a handler's failure is a result too:", () => {
 
 describe("the model reads", () => {
   test("the message alone where the value is kept from it", async () => {
-    const secret = toolWith(() => ({ ...ToolResult.ok("secret", "Kept"), excludeValueFromContext: true }));
+    const secret = toolWith(() => ({
+      ...ToolResult.ok("secret", "Kept"),
+      excludeValueFromContext: true,
+    }));
     const { answer, event } = await called("work", "", secret);
     expect(answer?.text).toBe("Kept");
     expect(event).toMatchObject({ renderedOutput: "secret", result: { value: "secret" } });

@@ -102,7 +102,9 @@ function refused(call: ToolCall, problem: string): RefusedCall {
 }
 
 function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {
-  const there = [...tools.values()].filter((tool) => !runsAtProvider(tool)).map((tool) => tool.name);
+  const there = [...tools.values()]
+    .filter((tool) => !runsAtProvider(tool))
+    .map((tool) => tool.name);
   const near = suggestion(name, there);
   if (near) return `There is no tool named "${name}". Did you mean "${near}"?`;
   return `There is no tool named "${name}". There ${there.length > 0 ? `are ${list(there)}` : "are none"}.`;

@@ -1,5 +1,5 @@
 import type { TokenUsage } from "../base/usage.ts";
-import { renderValue, textForModel, type ToolResult } from "../tools/tool-result.ts";
+import { renderValue, type ToolResult, textForModel } from "../tools/tool-result.ts";
 import { type Evaluation, stampOf } from "./evaluation.ts";
 import type { ToolAnswer, ToolCall } from "./model-client.ts";
 import { type PreparedCall, prepareCall, runCall } from "./run-tool-call.ts";
@@ -54,7 +54,9 @@ async function runGroup(
         group.map(async (prepared) => {
           const started = evaluation.clock.now();
           const run = () =>
-            prepared.kind === "ready" ? runCall(prepared, evaluation, scope) : Promise.resolve(prepared.result);
+            prepared.kind === "ready"
+              ? runCall(prepared, evaluation, scope)
+              : Promise.resolve(prepared.result);
           const alone = prepared.kind === "ready" && !prepared.tool.parallel;
           const result = alone ? await inTransaction(evaluation, run) : await run();
           return { prepared, result, durationMs: evaluation.clock.now() - started };
@@ -68,7 +70,10 @@ async function runGroup(
 function announce(done: DoneCall, evaluation: Evaluation, usage: TokenUsage): ToolAnswer {
   const { prepared, result, durationMs } = done;
   const { call, params } = prepared;
-  const renderedOutput = renderValue(result.value, prepared.kind === "ready" ? prepared.tool.render : null);
+  const renderedOutput = renderValue(
+    result.value,
+    prepared.kind === "ready" ? prepared.tool.render : null,
+  );
   evaluation.session.dispatch(
     Object.freeze({
       type: "ToolInvoked",

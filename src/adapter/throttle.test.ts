@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { Deadline } from "../base/deadline.ts";
 import { InvalidOptionError } from "../base/errors.ts";
-import { PromptEvaluationError, ThrottleError, type ThrottleKind } from "../base/evaluation-errors.ts";
+import {
+  PromptEvaluationError,
+  ThrottleError,
+  type ThrottleKind,
+} from "../base/evaluation-errors.ts";
 import { silentLogger } from "../base/logger.ts";
 import { MarkdownSection } from "../prompt/markdown-section.ts";
 import { Prompt } from "../prompt/prompt.ts";
@@ -115,7 +119,9 @@ describe("the wait", () => {
   });
 
   test("is what the provider asks for, if that is longer", async () => {
-    const { waits } = await tried([busy("rate_limit", 2_345), busy("rate_limit", 1)], { random: 1 });
+    const { waits } = await tried([busy("rate_limit", 2_345), busy("rate_limit", 1)], {
+      random: 1,
+    });
     expect(waits).toEqual([2_345, 1_000]);
   });
 
@@ -164,7 +170,11 @@ describe("a policy", () => {
   });
 
   test.each([
-    ["no attempts", { maxAttempts: 0 }, "throttle.maxAttempts must be a whole number from 1, but is 0"],
+    [
+      "no attempts",
+      { maxAttempts: 0 },
+      "throttle.maxAttempts must be a whole number from 1, but is 0",
+    ],
     ["half an attempt", { maxAttempts: 1.5 }, "throttle.maxAttempts must be a whole number from 1"],
     ["endless attempts", { maxAttempts: Infinity }, "throttle.maxAttempts must be a whole number"],
     ["no delay", { baseDelayMs: 0 }, "throttle.baseDelayMs must be a positive number, but is 0"],
@@ -196,7 +206,12 @@ describe("within an evaluation", () => {
     const response = await model.evaluate(prompt, { session: new Session({ bus }) });
     expect(response.text).toBe("Done.");
     expect(model.asked.map(({ turn }) => turn)).toEqual([1, 1, 1]);
-    expect(bus.types()).toEqual(["PromptRendered", "TurnStarted", "TurnCompleted", "PromptExecuted"]);
+    expect(bus.types()).toEqual([
+      "PromptRendered",
+      "TurnStarted",
+      "TurnCompleted",
+      "PromptExecuted",
+    ]);
     expect(bus.of("TurnCompleted")).toMatchObject([{ durationMs: 1_000 }]);
   });
 
@@ -223,7 +238,9 @@ describe("within an evaluation", () => {
   test("each wait is told to the logger", async () => {
     const told: unknown[] = [];
     const logger = { ...silentLogger, warn: (...said: unknown[]) => void told.push(said) };
-    await client(busy(), { text: "Done." }).with({ logger }).evaluate(prompt, { session: new Session() });
+    await client(busy(), { text: "Done." })
+      .with({ logger })
+      .evaluate(prompt, { session: new Session() });
     expect(told).toEqual([
       ["throttled: waiting to try again", { kind: "rate_limit", attempts: 1, delayMs: 500 }],
     ]);
@@ -234,7 +251,10 @@ describe("within an evaluation", () => {
     const controller = new AbortController();
     const logger = { ...silentLogger, warn: () => controller.abort("stop") };
     const model = client(busy(), { text: "Done." }).with({ clock, logger });
-    const evaluation = model.evaluate(prompt, { session: new Session(), signal: controller.signal });
+    const evaluation = model.evaluate(prompt, {
+      session: new Session(),
+      signal: controller.signal,
+    });
     expect(await failureOf(evaluation)).toBe("stop");
     expect(clock.sleeping).toBe(0);
     expect(model.asked).toHaveLength(1);

@@ -28,7 +28,9 @@ export function throttlePolicy(given: Partial<ThrottlePolicy> = {}): ThrottlePol
   const policy = { ...defaultPolicy, ...given };
   for (const [name, value] of Object.entries(policy)) {
     const isRight =
-      name === "maxAttempts" ? Number.isSafeInteger(value) && value >= 1 : Number.isFinite(value) && value > 0;
+      name === "maxAttempts"
+        ? Number.isSafeInteger(value) && value >= 1
+        : Number.isFinite(value) && value > 0;
     const isKnown = Object.hasOwn(defaultPolicy, name);
     if (isRight && isKnown) continue;
     const number = name === "maxAttempts" ? "a whole number from 1" : "a positive number";
@@ -72,7 +74,11 @@ export async function throttled<Result>(
 }
 
 /** `null`: it is not worth another try. */
-function delayAfter(error: ThrottleError, waitedMs: number, setting: ThrottleSetting): number | null {
+function delayAfter(
+  error: ThrottleError,
+  waitedMs: number,
+  setting: ThrottleSetting,
+): number | null {
   const { policy, random, deadline } = setting;
   const { attempts, retryAfterMs } = error;
   if (error.kind === "quota_exhausted" || attempts >= policy.maxAttempts) return null;

@@ -25,7 +25,10 @@ const promptWith = (options: object) => {
   const task = new MarkdownSection({ key: "task", title: "Task", template: "Work.", ...options });
   return new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [task] }));
 };
-const tooled = promptWith({ tools: [tool("add"), tool("sub"), native], hostedTools: [webSearchTool()] });
+const tooled = promptWith({
+  tools: [tool("add"), tool("sub"), native],
+  hostedTools: [webSearchTool()],
+});
 const bare = promptWith({});
 
 const call = (name: string) => ({ toolCalls: [{ name }] });
@@ -40,8 +43,18 @@ async function choices(toolChoice: ToolChoice | undefined, ...script: readonly S
 
 describe("a choice that cannot be met is refused before any request:", () => {
   test.each([
-    ["any call where there is nothing to call", bare, "required", 'must be possible, and the prompt has no tools, but is "required": use "auto"'],
-    ["a word that is no choice", tooled, "always", 'must be a tool choice, but is "always": use "auto", "none", "required" or { type, name }'],
+    [
+      "any call where there is nothing to call",
+      bare,
+      "required",
+      'must be possible, and the prompt has no tools, but is "required": use "auto"',
+    ],
+    [
+      "a word that is no choice",
+      tooled,
+      "always",
+      'must be a tool choice, but is "always": use "auto", "none", "required" or { type, name }',
+    ],
     ["a number", tooled, 5, "must be a tool choice, but is 5"],
     ["an object without a type", tooled, {}, "must be a tool choice, but is {}"],
     ["an empty type", tooled, { type: "" }, "must be a tool choice"],
@@ -54,7 +67,12 @@ describe("a choice that cannot be met is refused before any request:", () => {
       'must name a tool that runs here, but is {"type":"function","name":"mul"}: there are "add", "sub"',
     ],
     ["a function without a name", tooled, { type: "function" }, "must name a tool that runs here"],
-    ["a function where there is none", bare, { type: "function", name: "add" }, 'must name a tool that runs here, but is {"type":"function","name":"add"}: the prompt has none'],
+    [
+      "a function where there is none",
+      bare,
+      { type: "function", name: "add" },
+      'must name a tool that runs here, but is {"type":"function","name":"add"}: the prompt has none',
+    ],
     [
       "a native tool as a function",
       tooled,
@@ -67,7 +85,12 @@ describe("a choice that cannot be met is refused before any request:", () => {
       { type: "built_in", name: "add" },
       'must name a hosted tool, but is {"type":"built_in","name":"add"}: there are "web_search", "find"',
     ],
-    ["a hosted tool where there is none", bare, { type: "built_in", name: "x" }, 'must name a hosted tool, but is {"type":"built_in","name":"x"}: the prompt has none'],
+    [
+      "a hosted tool where there is none",
+      bare,
+      { type: "built_in", name: "x" },
+      'must name a hosted tool, but is {"type":"built_in","name":"x"}: the prompt has none',
+    ],
   ])("%s", async (_, prompt, toolChoice, message) => {
     const bus = recordingBus();
     const client = scriptedClient(done);

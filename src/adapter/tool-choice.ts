@@ -24,7 +24,11 @@ export function checkToolChoice(choice: ToolChoice, rendered: RenderedPrompt): v
     throw refused(choice, "must be possible, and the prompt has no tools", 'use "auto"');
   }
   if (!isPlainObject(choice) || typeof choice.type !== "string" || choice.type === "") {
-    throw refused(choice, "must be a tool choice", 'use "auto", "none", "required" or { type, name }');
+    throw refused(
+      choice,
+      "must be a tool choice",
+      'use "auto", "none", "required" or { type, name }',
+    );
   }
   if (choice.type === "function") checkNamed(choice, functions, "a tool that runs here");
   if (choice.type === "built_in") checkNamed(choice, hosted, "a hosted tool");
@@ -40,7 +44,11 @@ export function choiceAfter(choice: ToolChoice, { toolCalls, hostedCalls }: Turn
   return isMet ? "auto" : choice;
 }
 
-function checkNamed(choice: { readonly type: string }, names: readonly string[], what: string): void {
+function checkNamed(
+  choice: { readonly type: string },
+  names: readonly string[],
+  what: string,
+): void {
   const { name } = choice as { readonly name?: unknown };
   if (typeof name === "string" && names.includes(name)) return;
   const there = names.length > 0 ? `there are ${list(names)}` : "the prompt has none";

@@ -43,14 +43,30 @@ describe("an attachment may not be", () => {
       { fileId: "file_1", path: "a" },
       'must have exactly one source, but is ["fileId","path"]',
     ],
-    ["a file id that is no text", { fileId: 5 }, "file.fileId must be text that is not blank, but is 5"],
+    [
+      "a file id that is no text",
+      { fileId: 5 },
+      "file.fileId must be text that is not blank, but is 5",
+    ],
     ["a file id that is null", { fileId: null }, "file.fileId must be text that is not blank"],
     ["a blank path", { path: "  " }, "file.path must be text that is not blank"],
     ["an empty address", { imageUrl: "" }, "file.imageUrl must be text that is not blank"],
-    ["bytes in a list", { bytes: [1], filename: "a" }, "file.bytes must be a Uint8Array, but is [1]"],
+    [
+      "bytes in a list",
+      { bytes: [1], filename: "a" },
+      "file.bytes must be a Uint8Array, but is [1]",
+    ],
     ["bytes without a name", { bytes: new Uint8Array(1) }, "file.filename must name the bytes"],
-    ["an image in a file", { imageUrl: "file:///owl.png" }, "must be an http, https or data:image URL"],
-    ["an image that is text", { imageUrl: "data:text/plain,owl" }, "must be an http, https or data:image"],
+    [
+      "an image in a file",
+      { imageUrl: "file:///owl.png" },
+      "must be an http, https or data:image URL",
+    ],
+    [
+      "an image that is text",
+      { imageUrl: "data:text/plain,owl" },
+      "must be an http, https or data:image",
+    ],
   ])("%s", (_, attachment, message) => {
     const check = () => checkAttachment(attachment as never, "file");
     expect(check).toThrow(PromptValidationError);

@@ -12,14 +12,21 @@ export type Attachment =
 /** Returns a frozen copy of what may be attached. */
 export function checkAttachment(attachment: Attachment, field: string): Attachment {
   if (!isPlainObject(attachment)) throw refused(field, attachment, "must be an object");
-  const { fileId, path, bytes, filename, imageUrl } = attachment as Partial<Record<string, unknown>>;
-  const given = Object.entries({ fileId, path, bytes, imageUrl }).filter(([, value]) => value !== undefined);
+  const { fileId, path, bytes, filename, imageUrl } = attachment as Partial<
+    Record<string, unknown>
+  >;
+  const given = Object.entries({ fileId, path, bytes, imageUrl }).filter(
+    ([, value]) => value !== undefined,
+  );
   const [kind, value] = given[0] ?? [];
-  if (given.length !== 1) throw refused(field, Object.keys(attachment), "must have exactly one source");
+  if (given.length !== 1)
+    throw refused(field, Object.keys(attachment), "must have exactly one source");
   if (kind === "bytes") {
-    if (!(bytes instanceof Uint8Array)) throw refused(`${field}.bytes`, bytes, "must be a Uint8Array");
+    if (!(bytes instanceof Uint8Array))
+      throw refused(`${field}.bytes`, bytes, "must be a Uint8Array");
     if (!isText(filename)) throw refused(`${field}.filename`, filename, "must name the bytes");
-  } else if (!isText(value)) throw refused(`${field}.${kind}`, value, "must be text that is not blank");
+  } else if (!isText(value))
+    throw refused(`${field}.${kind}`, value, "must be text that is not blank");
   if (kind === "imageUrl" && !/^(https?:\/\/|data:image\/)/.test(String(value))) {
     throw refused(`${field}.imageUrl`, value, "must be an http, https or data:image URL");
   }

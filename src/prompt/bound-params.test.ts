@@ -23,7 +23,12 @@ const promptOf = (...sections: readonly Section[]) =>
 
 /** What each section got, by its number. */
 const gotten = (prompt: Prompt<unknown, object>, params: object): readonly unknown[] =>
-  [...prompt.bind(params).render().text.matchAll(/^\{.*\}$/gm)].map(([json]) => JSON.parse(json));
+  [
+    ...prompt
+      .bind(params)
+      .render()
+      .text.matchAll(/^\{.*\}$/gm),
+  ].map(([json]) => JSON.parse(json));
 
 describe("a section gets", () => {
   test("its own fields and no others, so that its schema may be strict", () => {
@@ -161,7 +166,9 @@ describe("bind refuses", () => {
     const defaulted: Prompt<unknown, object> = promptOf(
       shown(params, { defaultParams: { topic: 5 } }),
     );
-    expect(() => defaulted.bind({})).toThrow(/params of section "shown" must fit its schema \(topic: /);
+    expect(() => defaulted.bind({})).toThrow(
+      /params of section "shown" must fit its schema \(topic: /,
+    );
     expect(gotten(defaulted, { topic: "owls" })).toEqual([{ topic: "owls" }]);
   });
 });

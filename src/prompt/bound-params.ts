@@ -10,7 +10,10 @@ import type { PromptTemplate } from "./template.ts";
 export type BoundParams = ReadonlyMap<Placed, object>;
 
 /** Shares one flat record out among the sections; each gets its own fields and its defaults. */
-export function bindParams({ name, outline }: PromptTemplate<unknown>, params: object): BoundParams {
+export function bindParams(
+  { name, outline }: PromptTemplate<unknown>,
+  params: object,
+): BoundParams {
   const given = checkRecord(params, name);
   checkKnown(given, outline, name);
   return new Map(outline.map((placed) => [placed, ownParams(placed, given, name)]));
@@ -46,13 +49,17 @@ function ownParams({ section, path }: Placed, given: object, name: string): obje
   if (!section.params) return {};
   const fields = fieldNames(section.paramsSchema);
   const all = Object.entries({ ...section.defaultParams, ...given });
-  const own = takesAnything(section.paramsSchema) ? all : all.filter(([field]) => fields.has(field));
+  const own = takesAnything(section.paramsSchema)
+    ? all
+    : all.filter(([field]) => fields.has(field));
   const params = validateNow(section.params, Object.fromEntries(own));
   if (params.ok && isPlainObject(params.value)) return params.value;
   throw new PromptValidationError({
     field: `Prompt "${name}" params of section "${path}"`,
     value: Object.fromEntries(own),
-    rule: params.ok ? "must be an object once validated" : `must fit its schema (${params.problem})`,
+    rule: params.ok
+      ? "must be an object once validated"
+      : `must fit its schema (${params.problem})`,
     remedy: "bind what is missing or correct it",
   });
 }

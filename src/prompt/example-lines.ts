@@ -21,7 +21,9 @@ function toolLines({ name, description, examples, render }: Tool): string {
 
 function fenced(language: string, text: string): string {
   const ticks = "`".repeat(Math.max(3, 1 + longestRun(text)));
-  return [`${ticks}${language}`, ...text.split("\n"), ticks].map((line) => `      ${line}`).join("\n");
+  return [`${ticks}${language}`, ...text.split("\n"), ticks]
+    .map((line) => `      ${line}`)
+    .join("\n");
 }
 
 function longestRun(text: string): number {

@@ -16,9 +16,24 @@ describe("fields a schema does not name are found", () => {
     ["at the root", {}, { a: 1, b: 2 }, ["a", "b"]],
     ["in an object", { a: z.object({}) }, { a: { b: 1 } }, ["a.b"]],
     ["in a list", { a: z.array(owl) }, { a: [{ name: "Ada" }, { age: 1 }] }, ["a.1.age"]],
-    ["in a tuple", { a: z.tuple([owl, bat]) }, { a: [{ age: 1 }, { name: "" }] }, ["a.0.age", "a.1.name"]],
-    ["in the rest of a tuple", { a: z.tuple([owl], bat) }, { a: [{}, {}, { name: "" }] }, ["a.2.name"]],
-    ["in what a record holds", { a: z.record(z.string(), owl) }, { a: { x: { age: 1 } } }, ["a.x.age"]],
+    [
+      "in a tuple",
+      { a: z.tuple([owl, bat]) },
+      { a: [{ age: 1 }, { name: "" }] },
+      ["a.0.age", "a.1.name"],
+    ],
+    [
+      "in the rest of a tuple",
+      { a: z.tuple([owl], bat) },
+      { a: [{}, {}, { name: "" }] },
+      ["a.2.name"],
+    ],
+    [
+      "in what a record holds",
+      { a: z.record(z.string(), owl) },
+      { a: { x: { age: 1 } } },
+      ["a.x.age"],
+    ],
     ["in what may be null", { a: owl.nullable() }, { a: { kind: "owl", age: 1 } }, ["a.age"]],
     ["in what may be left out", { a: owl.optional() }, { a: { age: 1 } }, ["a.age"]],
     [
@@ -27,8 +42,18 @@ describe("fields a schema does not name are found", () => {
       { a: { kind: "owl", name: "Ada", more: 1 } },
       ["a.more"],
     ],
-    ["in an object, if it may be a list", { a: z.union([z.array(owl), bat]) }, { a: { b: 1 } }, ["a.b"]],
-    ["in a list, if it may be an object", { a: z.union([bat, z.array(owl)]) }, { a: [{ b: 1 }] }, ["a.0.b"]],
+    [
+      "in an object, if it may be a list",
+      { a: z.union([z.array(owl), bat]) },
+      { a: { b: 1 } },
+      ["a.b"],
+    ],
+    [
+      "in a list, if it may be an object",
+      { a: z.union([bat, z.array(owl)]) },
+      { a: [{ b: 1 }] },
+      ["a.0.b"],
+    ],
   ])("%s", (_, fields, value, found) => {
     expect(extra(value, fields)).toEqual(found);
   });
@@ -49,7 +74,11 @@ describe("nothing is found", () => {
     ["in any of several", { a: z.union([owl, bat]) }, { a: { kind: "bat", age: 1 } }],
     ["in what is open", { a: z.looseObject({}) }, { a: { b: { c: 1 } } }],
     ["in what may be anything", { a: z.unknown() }, { a: { b: [{ c: 1 }] } }],
-    ["in what is of another kind, which is for the schema to say", { a: owl }, { a: [1, { b: 2 }] }],
+    [
+      "in what is of another kind, which is for the schema to say",
+      { a: owl },
+      { a: [1, { b: 2 }] },
+    ],
     ["in text", { a: owl }, { a: "owl" }],
   ])("%s", (_, fields, value) => {
     expect(extra(value, fields)).toEqual([]);

@@ -24,7 +24,9 @@ export function extraKeys(value: unknown, root: JsonSchema): readonly string[] {
     const { prefixItems, items, additionalProperties: more } = schema as Keywords;
     if (Array.isArray(part)) {
       const first = Array.isArray(prefixItems) ? prefixItems : [];
-      return part.flatMap((item, index) => extraAt(item, first[index] ?? items, `${place}${index}.`));
+      return part.flatMap((item, index) =>
+        extraAt(item, first[index] ?? items, `${place}${index}.`),
+      );
     }
     const fields = fieldsOf(schema);
     return Object.entries(part).flatMap(([name, field]) => {

@@ -38,9 +38,17 @@ describe("a markdown section", () => {
   });
 
   test.each([
-    ["a template that is no text", { template: 5 }, 'Section "task" template must be text, but is 5'],
+    [
+      "a template that is no text",
+      { template: 5 },
+      'Section "task" template must be text, but is 5',
+    ],
     ["no template", {}, 'Section "task" template must be text, but is undefined'],
-    ["a stray dollar", { template: "It costs $5." }, 'Section "task" template must have a name after each $'],
+    [
+      "a stray dollar",
+      { template: "It costs $5." },
+      'Section "task" template must have a name after each $',
+    ],
     [
       "a placeholder and no params",
       { template: "$topic" },
@@ -89,8 +97,9 @@ describe("a clone of a markdown section", () => {
   };
   const original = new MarkdownSection(options);
   const text = (section: typeof original, params: { topic: string; language?: string }) =>
-    new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [section] })).bind(params).render()
-      .text;
+    new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [section] }))
+      .bind(params)
+      .render().text;
 
   test("is another section like it", () => {
     const clone = original.clone();
@@ -116,7 +125,12 @@ describe("a clone of a markdown section", () => {
 
   test("has clones of its children, all the way down", () => {
     const leaf = new MarkdownSection({ key: "leaf", title: "Leaf", template: "" });
-    const branch = new MarkdownSection({ key: "branch", title: "B", template: "", children: [leaf] });
+    const branch = new MarkdownSection({
+      key: "branch",
+      title: "B",
+      template: "",
+      children: [leaf],
+    });
     const root = new MarkdownSection({ key: "root", title: "R", template: "", children: [branch] });
     const [copy] = root.clone().children;
     expect(copy).toMatchObject({ key: "branch" });

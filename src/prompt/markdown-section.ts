@@ -2,7 +2,12 @@ import { frozenCopy } from "../base/freeze.ts";
 import { fieldsOf, type Schema } from "../base/schema.ts";
 import type { Remaining } from "./params.ts";
 import { Section, type SectionOptions } from "./section.ts";
-import { checkPlaceholders, fillTemplate, readTemplate, type TemplateText } from "./template-text.ts";
+import {
+  checkPlaceholders,
+  fillTemplate,
+  readTemplate,
+  type TemplateText,
+} from "./template-text.ts";
 
 /** What a `MarkdownSection` is made from. */
 export interface MarkdownSectionOptions<
@@ -53,7 +58,11 @@ export class MarkdownSection<
       hostedTools: options.hostedTools && [...options.hostedTools],
     };
     this.#text = readTemplate(options.template, field);
-    checkPlaceholders(this.#text, new Set(this.paramsSchema && fieldsOf(this.paramsSchema).keys()), field);
+    checkPlaceholders(
+      this.#text,
+      new Set(this.paramsSchema && fieldsOf(this.paramsSchema).keys()),
+      field,
+    );
   }
 
   override render(params: Params, _depth: number, _number: string): string {

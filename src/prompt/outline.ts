@@ -13,7 +13,10 @@ export interface Placed {
 }
 
 /** Depth first: a section, then its children, so text and tools come in reading order. */
-export function outlineOf(sections: readonly Section[], parent: Placed | null = null): readonly Placed[] {
+export function outlineOf(
+  sections: readonly Section[],
+  parent: Placed | null = null,
+): readonly Placed[] {
   return sections.flatMap((section, index) => {
     const placed: Placed = Object.freeze({
       section,

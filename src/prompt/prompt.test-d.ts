@@ -121,7 +121,9 @@ test("findSection gives back the class it was asked for", () => {
 
 test("bind and attach keep what a prompt needs and answers with", () => {
   const output = z.object({ title: z.string() });
-  const prompt = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [limits], output }));
+  const prompt = new Prompt(
+    new PromptTemplate({ ns: "demo", key: "k", sections: [limits], output }),
+  );
   expectTypeOf(prompt.bind({ words: 1 })).toEqualTypeOf<typeof prompt>();
   expectTypeOf(prompt.attach({ fileId: "file_1" })).toEqualTypeOf<typeof prompt>();
   expectTypeOf(prompt.render().output?.schema).not.toBeAny();

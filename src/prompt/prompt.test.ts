@@ -74,6 +74,14 @@ describe("bind", () => {
   });
 });
 
+test("attach keeps what was bound", () => {
+  const prompt = new Prompt(template).bind({ topic: "owls" }).attach({ path: "owl.jpg" });
+  expect(prompt.render()).toMatchObject({
+    text: "## 1. Task (task)\n\nWrite about owls.",
+    attachments: [{ path: "owl.jpg" }],
+  });
+});
+
 describe("render", () => {
   const session = new Session();
   const seen: Session[] = [];

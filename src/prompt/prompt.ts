@@ -82,7 +82,9 @@ export class Prompt<Output = unknown, Params extends object = object> {
       try {
         await section.cleanup();
       } catch (cause) {
-        failures.push(new WinkError(`Section "${path}" failed to clean up: ${messageOf(cause)}`, { cause }));
+        failures.push(
+          new WinkError(`Section "${path}" failed to clean up: ${messageOf(cause)}`, { cause }),
+        );
       }
     }
     if (failures.length === 0) return;

@@ -111,7 +111,9 @@ describe("the text", () => {
   test("shows the examples of a section's tools below it", () => {
     const examples = [{ description: "Once.", input: {}, output: "done" }];
     const { text } = rendered(section("a", { tools: [tool("look", { examples })] }, ""));
-    expect(text).toMatch(/^## 1\. A \(a\)\n\nTools:\n\n- look: Does look\.\n {2}- look examples:\n/);
+    expect(text).toMatch(
+      /^## 1\. A \(a\)\n\nTools:\n\n- look: Does look\.\n {2}- look examples:\n/,
+    );
   });
 });
 
@@ -278,7 +280,9 @@ describe("rendering fails, with the section's path,", () => {
     const broken = section("a", { tools: [tool("look", { examples })] });
     const error = failure(() => rendered(broken));
     expect(error).toBeInstanceOf(PromptRenderError);
-    expect(error).toMatchObject({ message: expect.stringContaining("the examples of its tools failed") });
+    expect(error).toMatchObject({
+      message: expect.stringContaining("the examples of its tools failed"),
+    });
   });
 });
 

@@ -56,7 +56,12 @@ export function render<Output>(
     ...attempt(place, "its hostedTools failed", () => place.section.hostedTools()),
     ...toolsOf(place).flatMap(projectedTool),
   ]);
-  const nativeTools = hostedTools.map(({ name, kind, config }) => ({ type: "built_in" as const, name, kind, config }));
+  const nativeTools = hostedTools.map(({ name, kind, config }) => ({
+    type: "built_in" as const,
+    name,
+    kind,
+    config,
+  }));
   return Object.freeze({
     promptName: template.name,
     text: placed.flatMap((place) => textOf(place, placed, params) ?? []).join("\n\n"),
@@ -101,7 +106,9 @@ function textOf(placed: Placed, all: readonly Placed[], params: BoundParams): st
   if (typeof body !== "string") {
     throw new PromptRenderError(path, `its render returned ${show(body)}: it must return text`);
   }
-  const examples = attempt(placed, "the examples of its tools failed", () => exampleLines(section.tools()));
+  const examples = attempt(placed, "the examples of its tools failed", () =>
+    exampleLines(section.tools()),
+  );
   const isParent = all.some(({ parent }) => parent === placed);
   if (body === "" && examples === "" && !isParent) return null;
   const heading = `${"#".repeat(depth + 2)} ${number}. ${section.title} (${path})`;

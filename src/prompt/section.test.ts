@@ -29,7 +29,12 @@ describe("a section", () => {
   test("has what it was given", () => {
     const child = new Note({ key: "child", title: "Child" });
     const search = webSearchTool();
-    const section = made({ title: " Note ", tools: [look], hostedTools: [search], children: [child] });
+    const section = made({
+      title: " Note ",
+      tools: [look],
+      hostedTools: [search],
+      children: [child],
+    });
     expect(section).toMatchObject({ key: "note", title: "Note", children: [child], params: null });
     expect(section.tools()).toEqual([look]);
     expect(section.hostedTools()).toEqual([search]);
@@ -37,7 +42,12 @@ describe("a section", () => {
 
   test("that was given little has nothing", () => {
     const section = made({});
-    expect(section).toMatchObject({ children: [], params: null, paramsSchema: null, defaultParams: {} });
+    expect(section).toMatchObject({
+      children: [],
+      params: null,
+      paramsSchema: null,
+      defaultParams: {},
+    });
     expect(section.tools()).toEqual([]);
     expect(section.hostedTools()).toEqual([]);
     expect(section.isEnabled({ topic: "owls" }, new Session())).toBe(true);
@@ -91,10 +101,18 @@ describe("a section is refused", () => {
     ["with a key in capitals", { key: "Note" }, 'write it like "note"'],
     ["with a key that starts with a dot", { key: ".a" }, /^Note\.key must be/],
     ["with a key of 65 characters", { key: "a".repeat(65) }, /^Note\.key must be/],
-    ["without a title", { title: undefined }, 'Section "note" title must be one line that is not blank'],
+    [
+      "without a title",
+      { title: undefined },
+      'Section "note" title must be one line that is not blank',
+    ],
     ["with a blank title", { title: "  " }, 'Section "note" title must be one line'],
     ["with a title of two lines", { title: "a\nb" }, 'Section "note" title must be one line'],
-    ["with params that are no schema", { params: {} }, 'Section "note" params must be a Standard Schema'],
+    [
+      "with params that are no schema",
+      { params: {} },
+      'Section "note" params must be a Standard Schema',
+    ],
     [
       "with params that are no object",
       { params: z.string() },
@@ -110,7 +128,11 @@ describe("a section is refused", () => {
       { children: made({}) },
       'Section "note" children must be a list of Sections, but is a Note',
     ],
-    ["with children of null", { children: null }, 'Section "note" children must be a list of Sections'],
+    [
+      "with children of null",
+      { children: null },
+      'Section "note" children must be a list of Sections',
+    ],
     [
       "with a tool that is none",
       { tools: [{ name: "look" }] },
@@ -143,7 +165,11 @@ describe("a section is refused", () => {
       { params: topic, defaultParams: { language: "Dutch" } },
       'there are "topic"',
     ],
-    ["with defaults and no params", { defaultParams: { topic: "owls" } }, "there are none: give params"],
+    [
+      "with defaults and no params",
+      { defaultParams: { topic: "owls" } },
+      "there are none: give params",
+    ],
     [
       "with defaults that are no object",
       { params: topic, defaultParams: 5 },

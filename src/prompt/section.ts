@@ -113,7 +113,12 @@ function checkList<Item>(
 function checkDefaults(defaults: object, schema: JsonSchema | null, field: string): void {
   if (!isPlainObject(defaults)) {
     const remedy = "write { … } with a field for each default";
-    throw new PromptValidationError({ field, value: defaults, rule: "must be a plain object", remedy });
+    throw new PromptValidationError({
+      field,
+      value: defaults,
+      rule: "must be a plain object",
+      remedy,
+    });
   }
   if (schema?.["additionalProperties"]) return; // a record, or an object open to more
   const names = Object.keys(defaults);
@@ -125,6 +130,8 @@ function checkDefaults(defaults: object, schema: JsonSchema | null, field: strin
     field: `${field}.${unknown}`,
     value: unknown,
     rule: "must be a field of the section's params",
-    remedy: near ? `did you mean "${near}"?` : `there are ${list(known.keys()) || "none: give params"}`,
+    remedy: near
+      ? `did you mean "${near}"?`
+      : `there are ${list(known.keys()) || "none: give params"}`,
   });
 }

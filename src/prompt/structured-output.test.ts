@@ -50,7 +50,9 @@ describe("what the model is told to fit", () => {
   test("is closed where it refers to itself", () => {
     const tree: z.ZodType = z.object({ name: z.string(), kids: z.array(z.lazy(() => tree)) });
     const { jsonSchema } = contract(z.object({ tree }));
-    expect(Object.values(jsonSchema["$defs"] ?? {})).toMatchObject([{ additionalProperties: false }]);
+    expect(Object.values(jsonSchema["$defs"] ?? {})).toMatchObject([
+      { additionalProperties: false },
+    ]);
   });
 
   test("is not mistaken where a field has the name of a keyword", () => {
@@ -92,7 +94,9 @@ describe("what the model is told to fit", () => {
     const tree: z.ZodType = z.object({ kids: z.array(z.lazy(() => tree)) });
     const { jsonSchema } = contract(z.array(tree));
     expect(jsonSchema).toMatchObject({
-      properties: { items: { type: "array", items: { $ref: expect.stringMatching(/^#\/\$defs\//) } } },
+      properties: {
+        items: { type: "array", items: { $ref: expect.stringMatching(/^#\/\$defs\//) } },
+      },
       $defs: expect.any(Object),
     });
   });
@@ -126,7 +130,10 @@ describe("an answer is read", () => {
     ["from a json block", `Here:\n\n${fence}json\n{"sum":3}\n${fence}\nDone.`],
     ["from a json block in capitals", `${fence}JSON  \n{"sum":3}\n${fence}`],
     ["from a json block with the line ends of Windows", `${fence}json\r\n{"sum":3}\r\n${fence}`],
-    ["from the first json block", `${fence}json\n{"sum":3}\n${fence}\n${fence}json\n{"sum":4}\n${fence}`],
+    [
+      "from the first json block",
+      `${fence}json\n{"sum":3}\n${fence}\n${fence}json\n{"sum":4}\n${fence}`,
+    ],
     ["from a block before anything else", `{"sum":1} ${fence}json\n{"sum":3}\n${fence}`],
     ["from a json block that is closed on its last line", `${fence}json\n{"sum":3}${fence}`],
     ["from a block without a language", `${fence}\n{"sum":3}\n${fence}`],

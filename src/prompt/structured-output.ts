@@ -1,6 +1,12 @@
 import { deepFreeze, isPlainObject } from "../base/freeze.ts";
 import { parseJson } from "../base/json.ts";
-import { checkSchema, type JsonSchema, type Schema, type Validation, validate } from "../base/schema.ts";
+import {
+  checkSchema,
+  type JsonSchema,
+  type Schema,
+  type Validation,
+  validate,
+} from "../base/schema.ts";
 import { list } from "../base/show.ts";
 import { extraKeys } from "./extra-keys.ts";
 
@@ -57,10 +63,12 @@ export async function readOutput<Output>(
 ): Promise<Validation<Output>> {
   const found = findJson(text);
   if (!found.ok) return found;
-  const value = shape === "list" && Array.isArray(found.value) ? { items: found.value } : found.value;
+  const value =
+    shape === "list" && Array.isArray(found.value) ? { items: found.value } : found.value;
   if (!isPlainObject(value)) return { ok: false, problem: `it is not a JSON ${shape}` };
   const extra = extraKeys(value, jsonSchema);
-  if (extra.length > 0) return { ok: false, problem: `it has fields nobody asked for: ${list(extra)}` };
+  if (extra.length > 0)
+    return { ok: false, problem: `it has fields nobody asked for: ${list(extra)}` };
   return await validate(schema, shape === "list" ? value["items"] : value);
 }
 

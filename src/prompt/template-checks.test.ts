@@ -43,7 +43,10 @@ describe("two sections at one path are refused", () => {
 
   test("but a key may come again elsewhere", () => {
     const children = () => [section("x")];
-    const made = template(section("a", { children: children() }), section("b", { children: children() }));
+    const made = template(
+      section("a", { children: children() }),
+      section("b", { children: children() }),
+    );
     expect(made.outline.map(({ path }) => path)).toEqual(["a", "a.x", "b", "b.x"]);
   });
 });
@@ -51,14 +54,28 @@ describe("two sections at one path are refused", () => {
 describe("two tools of one name are refused", () => {
   test.each([
     ["in one section", [section("a", { tools: [tool("look"), tool("look")] })]],
-    ["in two sections", [section("a", { tools: [tool("look")] }), section("b", { tools: [tool("look")] })]],
+    [
+      "in two sections",
+      [section("a", { tools: [tool("look")] }), section("b", { tools: [tool("look")] })],
+    ],
     [
       "in a section and its child",
-      [section("a", { tools: [tool("look")], children: [section("b", { tools: [tool("look")] })] })],
+      [
+        section("a", {
+          tools: [tool("look")],
+          children: [section("b", { tools: [tool("look")] })],
+        }),
+      ],
     ],
-    ["one of them hosted", [section("a", { tools: [tool("look")], hostedTools: [hosted("look")] })]],
+    [
+      "one of them hosted",
+      [section("a", { tools: [tool("look")], hostedTools: [hosted("look")] })],
+    ],
     ["both of them hosted", [section("a", { hostedTools: [hosted("look"), hosted("look")] })]],
-    ["one of them native", [section("a", { tools: [native("look")], hostedTools: [hosted("look")] })]],
+    [
+      "one of them native",
+      [section("a", { tools: [native("look")], hostedTools: [hosted("look")] })],
+    ],
     [
       "even if never enabled together",
       [
@@ -75,9 +92,9 @@ describe("two tools of one name are refused", () => {
 
   test("and so is one tool in two places", () => {
     const look = tool("look");
-    expect(() => template(section("a", { tools: [look] }), section("b", { tools: [look] }))).toThrow(
-      PromptValidationError,
-    );
+    expect(() =>
+      template(section("a", { tools: [look] }), section("b", { tools: [look] })),
+    ).toThrow(PromptValidationError);
   });
 });
 
@@ -85,14 +102,18 @@ test.each(["open_sections", "read_section"])("no tool may be called %s", (name) 
   expect(() => template(section("a", { tools: [tool(name)] }))).toThrow(
     `Template "demo:k" section "a" tool must not be called "open_sections", "read_section", but is "${name}"`,
   );
-  expect(() => template(section("a", { hostedTools: [hosted(name)] }))).toThrow(PromptValidationError);
+  expect(() => template(section("a", { hostedTools: [hosted(name)] }))).toThrow(
+    PromptValidationError,
+  );
 });
 
 describe("one param of two sections", () => {
   const twins = (one: Schema, other: Schema) => () =>
     template(
       section("a", { params: z.object({ mode: one as z.ZodType }) }),
-      section("b", { children: [section("c", { params: z.object({ mode: other as z.ZodType }) })] }),
+      section("b", {
+        children: [section("c", { params: z.object({ mode: other as z.ZodType }) })],
+      }),
     );
 
   test.each([

@@ -73,7 +73,13 @@ function mayAgree(one: JsonSchema, other: JsonSchema): boolean {
   return types[0].some((type) => types[1].includes(type));
 }
 
-function valuesOf({ enum: values, const: value }: { enum?: unknown; const?: unknown }): readonly unknown[] | null {
+function valuesOf({
+  enum: values,
+  const: value,
+}: {
+  enum?: unknown;
+  const?: unknown;
+}): readonly unknown[] | null {
   if (Array.isArray(values)) return values;
   return value === undefined ? null : [value];
 }

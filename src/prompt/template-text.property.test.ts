@@ -1,4 +1,5 @@
-import * as fc from "fast-check";
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: a template is text with such placeholders
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { PromptValidationError } from "../base/errors.ts";
 import { checkPlaceholders, fillTemplate, readTemplate } from "./template-text.ts";
@@ -9,7 +10,19 @@ const params = { a: "1", topic: "owls", _x: "$a", empty: "" };
 const template = fc
   .array(
     fc.oneof(
-      fc.constantFrom("$", "$$", "$a", "${topic}", "${", "}", "$_x", "$empty", "$other", "\n", "  "),
+      fc.constantFrom(
+        "$",
+        "$$",
+        "$a",
+        "${topic}",
+        "${",
+        "}",
+        "$_x",
+        "$empty",
+        "$other",
+        "\n",
+        "  ",
+      ),
       fc.string({ unit: "binary", maxLength: 4 }),
     ),
     { maxLength: 12 },

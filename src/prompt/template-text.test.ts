@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: a template is text with such placeholders
 import { describe, expect, test } from "vitest";
 import { PromptValidationError } from "../base/errors.ts";
 import { checkPlaceholders, fillTemplate, readTemplate } from "./template-text.ts";

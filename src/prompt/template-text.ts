@@ -67,11 +67,17 @@ function asText(value: unknown): string {
 /** Takes away the indentation that all lines share, as code editors add it. */
 function dedent(text: string): string {
   const lines = text.split("\n");
-  const indents = lines.filter((line) => line.trim() !== "").map((line) => /^[ \t]*/.exec(line)?.[0] ?? "");
+  const indents = lines
+    .filter((line) => line.trim() !== "")
+    .map((line) => /^[ \t]*/.exec(line)?.[0] ?? "");
   // A template literal's first line starts right after its backtick.
   const first = lines[0]?.trim() === "" ? 0 : 1;
   const shared = commonPrefix(indents.slice(first));
-  return lines.map((line, index) => (index < first ? line : line.startsWith(shared) ? line.slice(shared.length) : line.trimStart())).join("\n");
+  return lines
+    .map((line, index) =>
+      index < first ? line : line.startsWith(shared) ? line.slice(shared.length) : line.trimStart(),
+    )
+    .join("\n");
 }
 
 function commonPrefix(texts: readonly string[]): string {

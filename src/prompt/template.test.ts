@@ -13,7 +13,11 @@ const made = (given: object) => new PromptTemplate({ ...options, ...given } as n
 
 describe("a template", () => {
   test("is called by its namespace and key, unless it has a name", () => {
-    expect(new PromptTemplate(options)).toMatchObject({ ns: "demo", key: "write", name: "demo:write" });
+    expect(new PromptTemplate(options)).toMatchObject({
+      ns: "demo",
+      key: "write",
+      name: "demo:write",
+    });
     expect(new PromptTemplate({ ...options, name: "A writer" }).name).toBe("A writer");
   });
 
@@ -56,14 +60,22 @@ describe("a template is refused", () => {
       'Template "demo:write" sections must be a list of sections, but is undefined',
     ],
     ["with one section outside a list", { sections: task }, "sections must be a list of sections"],
-    ["with something else among its sections", { sections: [task, {}] }, "must be a list of sections"],
+    [
+      "with something else among its sections",
+      { sections: [task, {}] },
+      "must be a list of sections",
+    ],
     [
       "with resources that are no registry",
       { resources: new Map() },
       'Template "demo:write" resources must be a ResourceRegistry, but is a Map',
     ],
     ["with resources of null", { resources: null }, "resources must be a ResourceRegistry"],
-    ["with an output that is no schema", { output: {} }, 'Template "demo:write" output must be a Standard'],
+    [
+      "with an output that is no schema",
+      { output: {} },
+      'Template "demo:write" output must be a Standard',
+    ],
     [
       "with an output that is neither object nor list",
       { output: z.string() },

@@ -61,7 +61,10 @@ export class PromptTemplate<Output = string, Sections extends Section = Section>
   }
 }
 
-function checkSections<Item extends Section>(sections: readonly Item[], name: string): readonly Item[] {
+function checkSections<Item extends Section>(
+  sections: readonly Item[],
+  name: string,
+): readonly Item[] {
   const isList: boolean = Array.isArray(sections);
   if (isList && sections.every((section) => section instanceof Section)) {
     return Object.freeze([...sections]);
@@ -74,7 +77,10 @@ function checkSections<Item extends Section>(sections: readonly Item[], name: st
   });
 }
 
-function checkRegistry(registry: ResourceRegistry | undefined, name: string): ResourceRegistry | null {
+function checkRegistry(
+  registry: ResourceRegistry | undefined,
+  name: string,
+): ResourceRegistry | null {
   if (registry === undefined || registry instanceof ResourceRegistry) return registry ?? null;
   throw new PromptValidationError({
     field: `Template "${name}" resources`,

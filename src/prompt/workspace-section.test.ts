@@ -26,9 +26,12 @@ test("a section with a file system is a workspace", () => {
   expect(isWorkspace(new WithFiles({ readBytes() {} }))).toBe(true);
 });
 
-test.each([[null], [undefined], ["/tmp"], [{}]])("a section whose files are %j is none", (files) => {
-  expect(isWorkspace(new WithFiles(files))).toBe(false);
-});
+test.each([[null], [undefined], ["/tmp"], [{}]])(
+  "a section whose files are %j is none",
+  (files) => {
+    expect(isWorkspace(new WithFiles(files))).toBe(false);
+  },
+);
 
 test("nor is a section without files", () => {
   expect(isWorkspace(new WithoutFiles({ key: "k", title: "K" }))).toBe(false);

@@ -1,0 +1,233 @@
+import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { silentLogger } from "../base/logger.ts";
+import type { Filesystem } from "../files/filesystem.ts";
+import { MarkdownSection } from "../prompt/markdown-section.ts";
+import { Prompt } from "../prompt/prompt.ts";
+import { PromptTemplate } from "../prompt/template.ts";
+import { Session } from "../session/session.ts";
+import { recordingBus } from "../testing/recording-bus.ts";
+import { type ScriptStep, scriptedClient } from "../testing/scripted-client.ts";
+import { ResourceRegistry, resource } from "../tools/resources.ts";
+import { Tool } from "../tools/tool.ts";
+import type { ToolContext } from "../tools/tool-context.ts";
+import { ToolResult } from "../tools/tool-result.ts";
+
+type Handler = (context: ToolContext) => unknown;
+
+const toolWith = (handler: Handler) =>
+  new Tool({
+    name: "work",
+    description: "Works.",
+    params: null,
+    handler: async (_, context) => {
+      const value = await handler(context);
+      return ToolResult.ok(value);
+    },
+  });
+
+const promptWith = (handler: Handler, resources?: ResourceRegistry) => {
+  const tools = [toolWith(handler)];
+  const task = new MarkdownSection({ key: "task", title: "Task", template: "Work.", tools });
+  return new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [task], resources }));
+};
+
+const callWork = { toolCalls: [{ name: "work" }] };
+const done = { text: "Done." };
+
+describe("a handler's context", () => {
+  test("has everything of the evaluation", async () => {
+    let context: ToolContext | undefined;
+    const prompt = promptWith((given) => {
+      context = given;
+    });
+    const session = new Session();
+    const client = scriptedClient(callWork, done);
+    await client.evaluate(prompt, { session });
+    expect(context).toMatchObject({
+      prompt,
+      adapter: { name: "scripted" },
+      filesystem: null,
+      deadline: null,
+      budgetTracker: null,
+    });
+    expect(context?.adapter).toBe(client);
+    expect(context?.session).toBe(session);
+    expect(context?.bus).toBe(session.bus);
+    expect(context?.renderedPrompt).toBe(client.asked[0]?.rendered);
+    expect(context?.signal).toBe(client.asked[0]?.signal);
+    expect(context).not.toHaveProperty("providerOutput");
+    expect(context).toSatisfy(Object.isFrozen);
+  });
+
+  test("has the files of the workspace", async () => {
+    const filesystem = { readBytes() {} } as unknown as Filesystem;
+    class Workspace extends MarkdownSection {
+      readonly filesystem = filesystem;
+    }
+    const seen: unknown[] = [];
+    const tools = [toolWith((context) => seen.push(context.filesystem))];
+    const workspace = new Workspace({ key: "files", title: "Files", template: "Files.", tools });
+    const prompt = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [workspace] }));
+    await scriptedClient(callWork, done).evaluate(prompt, { session: new Session() });
+    expect(seen).toEqual([filesystem]);
+  });
+});
+
+/** A resource that tells when it is made and closed. */
+class Door {
+  readonly #name: string;
+  readonly #log: string[];
+
+  constructor(name: string, log: string[]) {
+    this.#name = name;
+    this.#log = log;
+    log.push(`${name} opened`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#log.push(`${this.#name} closed`);
+  }
+}
+
+const door = resource<Door>("door");
+const name = resource<string>("name");
+
+describe("resources", () => {
+  test("of an evaluation win over those of its template", async () => {
+    const seen: string[] = [];
+    const look: Handler = (context) => seen.push(context.resources.get(name));
+    const prompt = promptWith(look, new ResourceRegistry().bind(name, "template's"));
+    const session = new Session();
+    await scriptedClient(callWork, done).evaluate(prompt, { session });
+    const resources = new ResourceRegistry().bind(name, "evaluation's");
+    await scriptedClient(callWork, done).evaluate(prompt, { session, resources });
+    expect(seen).toEqual(["template's", "evaluation's"]);
+  });
+
+  test("are made at first use, once, and closed after the evaluation", async () => {
+    const log: string[] = [];
+    const bus = recordingBus();
+    const resources = new ResourceRegistry().bind(door, () => new Door("door", log));
+    const prompt = promptWith(({ resources: all }) => {
+      log.push("used");
+      const [one, other] = [all.get(door), all.find(door)];
+      return one === other;
+    });
+    bus.subscribe("PromptExecuted", () => void log.push("executed"));
+    const client = scriptedClient(callWork, callWork, done);
+    await client.evaluate(prompt, { session: new Session({ bus }), resources });
+    expect(log).toEqual(["used", "door opened", "used", "executed", "door closed"]);
+  });
+
+  test("are closed before the next evaluation on the session begins", async () => {
+    const log: string[] = [];
+    const resources = new ResourceRegistry().bind(door, () => new Door("door", log));
+    const prompt = promptWith((context) => context.resources.get(door) !== null);
+    const session = new Session();
+    const ask: ScriptStep = () => {
+      log.push("asked");
+      return done;
+    };
+    const first = scriptedClient(callWork, done).evaluate(prompt, { session, resources });
+    const second = scriptedClient(ask).evaluate(prompt, { session });
+    await Promise.all([first, second]);
+    expect(log).toEqual(["door opened", "door closed", "asked"]);
+  });
+
+  test("are closed after an evaluation that failed", async () => {
+    const log: string[] = [];
+    const resources = new ResourceRegistry().bind(door, () => new Door("door", log));
+    const prompt = promptWith((context) => context.resources.get(door) !== null);
+    const client = scriptedClient(callWork, new Error("down"));
+    const evaluation = client.evaluate(prompt, { session: new Session(), resources });
+    await expect(evaluation).rejects.toThrow("down");
+    expect(log).toEqual(["door opened", "door closed"]);
+  });
+
+  test("of a call are closed after that call", async () => {
+    const log: string[] = [];
+    const resources = new ResourceRegistry().bind(door, () => new Door("door", log), {
+      scope: "tool",
+    });
+    const bus = recordingBus();
+    bus.subscribe("ToolInvoked", () => void log.push("invoked"));
+    const prompt = promptWith(({ resources: all }) => [all.get(door), all.find(door)].length);
+    const client = scriptedClient({ toolCalls: [{ name: "work" }, { name: "work" }] }, done);
+    await client.evaluate(prompt, { session: new Session({ bus }), resources });
+    const once = ["door opened", "door closed", "invoked"];
+    expect(log).toEqual([...once, ...once]);
+  });
+
+  test("of a call are closed after a call that failed", async () => {
+    const log: string[] = [];
+    const resources = new ResourceRegistry().bind(door, () => new Door("door", log), {
+      scope: "tool",
+    });
+    const prompt = promptWith((context) => {
+      context.resources.get(door);
+      throw new Error("broken");
+    });
+    await scriptedClient(callWork, done).evaluate(prompt, { session: new Session(), resources });
+    expect(log).toEqual(["door opened", "door closed"]);
+  });
+
+  test("that a caller made are the caller's to close", async () => {
+    const log: string[] = [];
+    const resources = new ResourceRegistry().bind(door, new Door("door", log));
+    const prompt = promptWith((context) => context.resources.get(door) !== null);
+    await scriptedClient(callWork, done).evaluate(prompt, { session: new Session(), resources });
+    expect(log).toEqual(["door opened"]);
+  });
+
+  test("that nobody bound are a failed call that says so", async () => {
+    const client = scriptedClient(callWork, done);
+    const prompt = promptWith((context) => context.resources.get(name));
+    await client.evaluate(prompt, { session: new Session() });
+    expect(client.asked[1]?.answers[0]?.text).toContain('No resource is bound as "name"');
+  });
+});
+
+describe("a resource that fails to close", () => {
+  const failing = () => ({
+    [Symbol.dispose]() {
+      throw new Error("stuck");
+    },
+  });
+  const stuck = resource<object>("stuck");
+  const warned = vi.spyOn(process, "emitWarning");
+  beforeEach(() => void warned.mockReset().mockImplementation(() => {}));
+  afterAll(() => warned.mockRestore());
+  const prompt = promptWith((context) => context.resources.get(stuck) !== null);
+
+  test("after the evaluation keeps the answer, and is told of", async () => {
+    const told: unknown[] = [];
+    const logger = { ...silentLogger, error: (...said: unknown[]) => void told.push(said) };
+    const resources = new ResourceRegistry().bind(stuck, failing);
+    const client = scriptedClient(callWork, done).with({ logger });
+    const response = await client.evaluate(prompt, { session: new Session(), resources });
+    expect(response.text).toBe("Done.");
+    const error = expect.objectContaining({ message: 'Resource "stuck" failed to close: stuck' });
+    expect(told).toEqual([["a resource failed to close", { error }]]);
+    expect(warned).toHaveBeenCalledExactlyOnceWith(
+      'A resource failed to close: Resource "stuck" failed to close: stuck',
+      "WinkWarning",
+    );
+  });
+
+  test("after an evaluation that failed does not hide why", async () => {
+    const resources = new ResourceRegistry().bind(stuck, failing);
+    const client = scriptedClient(callWork, new Error("down"));
+    const evaluation = client.evaluate(prompt, { session: new Session(), resources });
+    await expect(evaluation).rejects.toThrow("down");
+    expect(warned).toHaveBeenCalledOnce();
+  });
+
+  test("after a call makes that call a failed one", async () => {
+    const resources = new ResourceRegistry().bind(stuck, failing, { scope: "tool" });
+    const client = scriptedClient(callWork, done);
+    await client.evaluate(prompt, { session: new Session(), resources });
+    expect(client.asked[1]?.answers[0]?.text).toBe(
+      'Tool "work" failed: Resource "stuck" failed to close: stuck',
+    );
+  });
+});
