@@ -331,21 +331,23 @@ describe("a native tool", () => {
     expect(call).toMatchObject({ params: { query: "owls" }, output: { hits: [] } });
   });
 
-  test("keeps what came back where that does not fit", async () => {
+  test("failed where what came back does not fit, and that is kept", async () => {
     const { event, response } = await ran(
       { tools: [find] },
       { name: "find", params: { query: "owls" }, output: { hits: "none" } },
     );
-    expect(event?.result).toEqual({ success: true, message: "OK", value: { hits: "none" } });
+    expect(event?.result).toMatchObject({ success: false, value: { hits: "none" } });
+    expect(event?.result.message).toContain("does not fit the tool's result: hits");
     expect(response.hostedOutputs.get("find")).toEqual({ hits: "none" });
   });
 
-  test("has rejected params where those do not fit", async () => {
+  test("failed with rejected params where those do not fit", async () => {
     const { event } = await ran({ tools: [find] }, { name: "find", params: "owls", output: {} });
     expect(event).toMatchObject({
       params: { rejected: true, given: "owls", problem: expect.any(String) },
-      result: { success: true, value: { hits: [] } },
+      result: { success: false, value: { hits: [] } },
     });
+    expect(event?.result.message).toContain("The call does not fit");
     expect(event?.params).toSatisfy(Object.isFrozen);
   });
 });

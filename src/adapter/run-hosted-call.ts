@@ -77,16 +77,14 @@ async function resultOf(
   const output = await fitted(tool?.result ?? null, call.output);
   const hook = hosted.handleProviderOutput;
   const handler = tool instanceof ProviderTool ? tool.handler : null;
-  if (!hook && !handler) return { success, message, value: output.ok ? output.value : call.output };
   if (!output.ok) {
     const problem = `What the provider gave back does not fit the tool's result: ${output.problem}`;
     return ToolResult.error(problem, call.output);
   }
   if (hook) return await hook(output.value, context);
   if (!fit.ok) return ToolResult.error(`The call does not fit: ${fit.problem}`, output.value);
-  return handler
-    ? await handler(tool?.params ? fit.value : null, context)
-    : ToolResult.ok(output.value);
+  if (handler) return await handler(tool?.params ? fit.value : null, context);
+  return { success, message, value: output.value };
 }
 
 async function fitted(schema: Schema | null, value: unknown): Promise<Validation<unknown>> {

@@ -8,6 +8,7 @@ import { recordingBus } from "../testing/recording-bus.ts";
 import { scriptedClient } from "../testing/scripted-client.ts";
 import { NativeTool } from "../tools/native-tool.ts";
 import { ProviderTool } from "../tools/provider-tool.ts";
+import { ResourceRegistry, resource } from "../tools/resources.ts";
 import { Tool, type ToolHandler } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 
@@ -228,6 +229,36 @@ describe("a handler's failure is a result too:", () => {
       ),
     );
   });
+});
+
+test("a handler's own failure is told, even if its resources then fail to close", async () => {
+  const key = resource<Disposable>("file");
+  const close = () => {
+    throw new Error("still open");
+  };
+  const registry = new ResourceRegistry().bind(key, () => ({ [Symbol.dispose]: close }), {
+    scope: "tool",
+  });
+  const work = (fails: boolean) =>
+    new Tool({
+      name: "work",
+      description: "Works.",
+      params: null,
+      handler: (_params, { resources }) => {
+        resources.get(key);
+        if (fails) throw new Error("broken");
+        return ToolResult.ok(1);
+      },
+    });
+  for (const [fails, told] of [
+    [true, 'Tool "work" failed: broken'],
+    [false, 'Tool "work" failed: Resource "file" failed to close: still open'],
+  ] as const) {
+    const client = scriptedClient({ toolCalls: [{ name: "work" }] }, { text: "Done." });
+    const options = { session: new Session(), resources: registry };
+    await client.evaluate(promptWith(work(fails)), options);
+    expect(client.asked[1]?.answers[0]?.text).toBe(told);
+  }
 });
 
 describe("the model reads", () => {

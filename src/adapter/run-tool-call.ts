@@ -86,9 +86,11 @@ export async function runHandler(
     let result: unknown;
     try {
       result = await work(ofCall);
-    } finally {
-      await ofCall[Symbol.asyncDispose]();
+    } catch (error) {
+      await ofCall[Symbol.asyncDispose]().catch(() => {}); // the handler's own failure says more
+      throw error;
     }
+    await ofCall[Symbol.asyncDispose]();
     if (isToolResult(result)) return result;
     return ToolResult.error(
       `Tool "${name}" returned ${show(result)} and no result: its handler must return ToolResult.ok(…) or ToolResult.error(…)`,

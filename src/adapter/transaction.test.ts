@@ -297,6 +297,24 @@ describe("an evaluation is ended, in phase tool,", () => {
     expect(bus.of("ToolInvoked")).toEqual([]);
   });
 
+  test("by restores that fail, after every one of them was tried", async () => {
+    let restored = 0;
+    const failing = (message: string) => ({
+      snapshot: () => 1,
+      restore: () => {
+        throw new Error(message);
+      },
+    });
+    const [other, fine] = [resource<object>("other"), resource<object>("fine")];
+    const resources = new ResourceRegistry()
+      .bind(broken, failing("disk full"))
+      .bind(other, failing("disk gone"))
+      .bind(fine, { snapshot: () => 1, restore: () => void restored++ });
+    const { outcome } = await worked([() => ToolResult.error("failed")], { resources });
+    expect(outcome).toMatchObject({ message: expect.stringContaining("disk full; disk gone") });
+    expect(restored).toBe(1);
+  });
+
   test("by a snapshot that throws, before the handler runs", async () => {
     let ran = 0;
     const snapshot = () => Promise.reject(new Error("disk full"));

@@ -31,12 +31,18 @@ async function mark({ session, resources, prompt }: Evaluation): Promise<() => P
   for (const part of parts) marks.push({ part, snapshot: await part.snapshot() });
 
   return async () => {
-    try {
-      session.restore(before);
-      for (const { part, snapshot } of marks) await part.restore(snapshot as never);
-    } catch (cause) {
-      const message = `A failed tool call could not be rolled back: ${messageOf(cause)}`;
-      throw new PromptEvaluationError(message, { promptName: prompt.name, phase: "tool", cause });
+    session.restore(before);
+    const failures: unknown[] = [];
+    for (const { part, snapshot } of marks) {
+      try {
+        await part.restore(snapshot as never);
+      } catch (error) {
+        failures.push(error); // the others are set back all the same
+      }
     }
+    if (failures.length === 0) return;
+    const cause = failures.length === 1 ? failures[0] : new AggregateError(failures);
+    const message = `A failed tool call could not be rolled back: ${failures.map(messageOf).join("; ")}`;
+    throw new PromptEvaluationError(message, { promptName: prompt.name, phase: "tool", cause });
   };
 }

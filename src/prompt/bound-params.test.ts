@@ -81,12 +81,19 @@ describe("a section gets", () => {
     expect(gotten(prompt, all)).toEqual([all, all, { topic: "owls" }]);
   });
 
-  test("nothing, if it declares nothing", () => {
+  test("everything, if it renders params of which no schema tells", () => {
     const prompt = promptOf(
-      shown(undefined, {}, "a"),
+      shown(undefined, { defaultParams: {} }, "a"),
       shown(z.object({ topic: z.string() }), {}, "b"),
     );
-    expect(gotten(prompt, { topic: "owls" })).toEqual([{}, { topic: "owls" }]);
+    const all = { topic: "owls", more: [1] };
+    expect(gotten(prompt, all)).toEqual([all, { topic: "owls" }]);
+  });
+
+  test("its default where undefined is bound", () => {
+    const params = z.object({ language: z.string() });
+    const prompt = promptOf(shown(params, { defaultParams: { language: "Dutch" } }));
+    expect(gotten(prompt, { language: undefined })).toEqual([{ language: "Dutch" }]);
   });
 
   test("what an ArkType schema makes of it", () => {
@@ -141,7 +148,9 @@ describe("bind refuses", () => {
   });
 
   test("anything where no section declares a field", () => {
-    const silent: Prompt<unknown, object> = promptOf(shown(undefined));
+    const silent: Prompt<unknown, object> = promptOf(
+      new MarkdownSection({ key: "silent", title: "Silent", template: "Shh." }),
+    );
     expect(() => silent.bind({ topic: "owls" })).toThrow("no section declares any");
   });
 

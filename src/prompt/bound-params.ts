@@ -3,7 +3,9 @@ import { frozenCopy, isPlainObject } from "../base/freeze.ts";
 import { suggestion } from "../base/nearest.ts";
 import { fieldsOf, validateNow } from "../base/schema.ts";
 import { list } from "../base/show.ts";
+import { MarkdownSection } from "./markdown-section.ts";
 import type { Placed } from "./outline.ts";
+import type { Section } from "./section.ts";
 import type { PromptTemplate } from "./template.ts";
 
 /** What each section of a template was given, validated by its own schema. */
@@ -20,7 +22,10 @@ export function bindParams(
 }
 
 function checkRecord(params: object, name: string): Readonly<Record<string, unknown>> {
-  if (isPlainObject(params)) return frozenCopy(params);
+  if (isPlainObject(params)) {
+    const given = Object.entries(params).filter(([, value]) => value !== undefined);
+    return frozenCopy(Object.fromEntries(given));
+  }
   throw new PromptValidationError({
     field: `Prompt "${name}" bind(params)`,
     value: params,
@@ -30,7 +35,7 @@ function checkRecord(params: object, name: string): Readonly<Record<string, unkn
 }
 
 function checkKnown(given: object, outline: readonly Placed[], name: string): void {
-  if (outline.some(({ section }) => takesAnything(section.paramsSchema))) return;
+  if (outline.some(({ section }) => takesAnything(section))) return;
   const known = outline.flatMap(({ section }) => [...fieldNames(section.paramsSchema)]);
   const unknown = Object.keys(given).find((field) => !known.includes(field));
   if (unknown === undefined) return;
@@ -46,12 +51,10 @@ function checkKnown(given: object, outline: readonly Placed[], name: string): vo
 
 /** Only the section's own fields: a strict schema would refuse those of the others. */
 function ownParams({ section, path }: Placed, given: object, name: string): object {
-  if (!section.params) return {};
+  if (!section.params) return takesAnything(section) ? { ...section.defaultParams, ...given } : {};
   const fields = fieldNames(section.paramsSchema);
   const all = Object.entries({ ...section.defaultParams, ...given });
-  const own = takesAnything(section.paramsSchema)
-    ? all
-    : all.filter(([field]) => fields.has(field));
+  const own = takesAnything(section) ? all : all.filter(([field]) => fields.has(field));
   const params = validateNow(section.params, Object.fromEntries(own));
   if (params.ok && isPlainObject(params.value)) return params.value;
   throw new PromptValidationError({
@@ -68,7 +71,8 @@ function fieldNames(schema: Placed["section"]["paramsSchema"]): ReadonlySet<stri
   return new Set(schema ? fieldsOf(schema).keys() : []);
 }
 
-/** A record or an object that is open to more. */
-function takesAnything(schema: Placed["section"]["paramsSchema"]): boolean {
-  return schema !== null && Boolean(schema["additionalProperties"]);
+/** Its schema is open to more, or it renders params of which no schema tells. */
+function takesAnything(section: Section): boolean {
+  if (section.paramsSchema) return Boolean(section.paramsSchema["additionalProperties"]);
+  return !(section instanceof MarkdownSection) && section.render.length > 0;
 }

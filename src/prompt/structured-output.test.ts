@@ -138,10 +138,19 @@ describe("an answer is read", () => {
     ["from a json block that is closed on its last line", `${fence}json\n{"sum":3}${fence}`],
     ["from a block without a language", `${fence}\n{"sum":3}\n${fence}`],
     ["from the first JSON in prose", 'The answer is {"sum":3}, not {"sum":4}.'],
+    ["after a citation, which is JSON of another shape", 'As [1] says: {"sum":3}.'],
     ["after brackets that are no JSON", 'In {braces} and [brackets: {"sum":3}'],
     ["after a bracket that is never closed", 'A { and "quotes", then {"sum":3}'],
   ])("%s", async (_, text) => {
     expect(await readOutput(sum, text)).toEqual(right);
+  });
+
+  test("as nothing where brackets only open, and in no time", async () => {
+    const text = "{".repeat(200_000);
+    expect(await readOutput(sum, text)).toEqual({
+      ok: false,
+      problem: "there is no JSON object or list in it",
+    });
   });
 
   test("with brackets and quotes inside its strings", async () => {

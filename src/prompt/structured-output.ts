@@ -61,7 +61,7 @@ export async function readOutput<Output>(
   { schema, shape, jsonSchema }: OutputContract<Output>,
   text: string,
 ): Promise<Validation<Output>> {
-  const found = findJson(text);
+  const found = findJson(text, shape);
   if (!found.ok) return found;
   const value =
     shape === "list" && Array.isArray(found.value) ? { items: found.value } : found.value;
@@ -72,12 +72,17 @@ export async function readOutput<Output>(
   return await validate(schema, shape === "list" ? value["items"] : value);
 }
 
-function findJson(text: string): Validation<unknown> {
+/** A text that opens more brackets than this without closing one is no answer. */
+const MOST_BRACKETS = 200;
+
+function findJson(text: string, shape: OutputContract["shape"]): Validation<unknown> {
   const block = /```json[ \t]*\r?\n([\s\S]*?)\n[ \t]*```/i.exec(text)?.[1];
   if (block !== undefined) return parseJson(block);
   const whole = parseJson(text.trim());
   if (whole.ok) return whole;
-  for (const { index } of text.matchAll(/[{[]/g)) {
+  // Prose has brackets of its own, like the [1] of a citation: an object starts with a brace.
+  const starts = [...text.matchAll(shape === "object" ? /\{/g : /[{[]/g)];
+  for (const { index } of starts.slice(0, MOST_BRACKETS)) {
     const end = endOfJson(text, index);
     const part = end === null ? null : parseJson(text.slice(index, end));
     if (part?.ok) return part;

@@ -124,8 +124,8 @@ describe("the text", () => {
     expect(filled("\n    b\n      a")).toBe("b\n  a");
   });
 
-  test("may start right after the backtick: its first line has no say", () => {
-    expect(filled("a\n    b\n      c")).toBe("a\nb\n  c");
+  test("keeps the indentation of code below a first line that has none", () => {
+    expect(filled("Run:\n\n    npm test")).toBe("Run:\n\n    npm test");
   });
 
   test("does not take tabs for spaces", () => {
@@ -144,7 +144,7 @@ describe("the text", () => {
   });
 
   test("keeps the line ends of Windows", () => {
-    expect(filled("a\r\n  b\r\n  c")).toBe("a\r\nb\r\nc");
+    expect(filled("  a\r\n  b\r\n    c")).toBe("a\r\nb\r\n  c");
   });
 
   test.each([[undefined], [null], [5], [["a"]]])("is no %j", (template) => {

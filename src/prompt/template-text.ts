@@ -64,20 +64,13 @@ function asText(value: unknown): string {
   return Array.isArray(value) || isPlainObject(value) ? JSON.stringify(value) : String(value);
 }
 
-/** Takes away the indentation that all lines share, as code editors add it. */
+/** Takes away the indentation that all lines share, as code around a template literal adds it. */
 function dedent(text: string): string {
-  const lines = text.split("\n");
-  const indents = lines
-    .filter((line) => line.trim() !== "")
-    .map((line) => /^[ \t]*/.exec(line)?.[0] ?? "");
-  // A template literal's first line starts right after its backtick.
-  const first = lines[0]?.trim() === "" ? 0 : 1;
-  const shared = commonPrefix(indents.slice(first));
-  return lines
-    .map((line, index) =>
-      index < first ? line : line.startsWith(shared) ? line.slice(shared.length) : line.trimStart(),
-    )
-    .join("\n");
+  const lines = text.split("\n").map((line) => (line.trim() === "" ? "" : line));
+  const shared = commonPrefix(
+    lines.filter((line) => line !== "").map((line) => /^[ \t]*/.exec(line)?.[0] ?? ""),
+  );
+  return lines.map((line) => line.slice(shared.length)).join("\n");
 }
 
 function commonPrefix(texts: readonly string[]): string {

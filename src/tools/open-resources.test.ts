@@ -270,6 +270,18 @@ describe("what can be set back", () => {
     expect(found[1]).toBe(made);
   });
 
+  test("is what an asynchronous factory made, once that is there", async () => {
+    const made = files();
+    const resources = new OpenResources(
+      new ResourceRegistry()
+        .bind(first, async () => made)
+        .bind(second, () => Promise.reject(new Error("refused"))),
+    );
+    await resources.get(first);
+    await expect(resources.get(second)).rejects.toThrow("refused");
+    expect(resources.snapshotables()).toEqual([made]);
+  });
+
   test("is not what one call made for itself", () => {
     const resources = new OpenResources(
       new ResourceRegistry().bind(first, files, { scope: "tool" }),

@@ -24,6 +24,8 @@ export function isSnapshotable(value: unknown): value is Snapshotable {
 export class OpenResources implements Resources, AsyncDisposable {
   readonly #bindings = new Map<ResourceKey, Binding>();
   readonly #made = new Map<ResourceKey, unknown>();
+  /** The same once they are there: a factory may be asynchronous. */
+  readonly #ready = new Map<ResourceKey, unknown>();
   #closed = false;
 
   constructor(...registries: readonly (ResourceRegistry | null | undefined)[]) {
@@ -49,7 +51,7 @@ export class OpenResources implements Resources, AsyncDisposable {
   /** What exists now and can be set back. */
   snapshotables(): readonly Snapshotable[] {
     const values = [...this.#bindings].map(([key, binding]) =>
-      binding.made === "by caller" ? binding.value : this.#made.get(key),
+      binding.made === "by caller" ? binding.value : this.#ready.get(key),
     );
     return [...new Set(values.filter(isSnapshotable))];
   }
@@ -63,13 +65,23 @@ export class OpenResources implements Resources, AsyncDisposable {
     if (!binding) throw new UnboundResourceError(String(key?.name));
     if (binding.made === "by caller") return binding.value;
     const made = binding.scope === "tool" ? ofCall : this.#made;
-    if (!made.has(key)) made.set(key, this.#make(key, binding.make));
+    if (!made.has(key)) {
+      const value = this.#make(key, binding.make);
+      made.set(key, value);
+      if (binding.scope === "singleton") this.#follow(key, value);
+    }
     return made.get(key);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     await closeAll(this.#made);
+  }
+
+  #follow(key: ResourceKey, value: unknown): void {
+    if (!(value instanceof Promise)) this.#ready.set(key, value);
+    // Whoever asked for it hears of a failure; here it only means that there is nothing to set back.
+    else value.then((ready) => this.#ready.set(key, ready)).catch(() => {});
   }
 
   /** After the end nobody would close it. */
