@@ -3,7 +3,8 @@ import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { warn } from "../base/warn.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import { OpenResources } from "../tools/open-resources.ts";
-import { type Evaluation, stampOf } from "./evaluation.ts";
+import { announce } from "./announce.ts";
+import type { Evaluation } from "./evaluation.ts";
 import { Guard } from "./guard.ts";
 import { type LoopOptions, type LoopSettings, loopSettings } from "./loop-options.ts";
 import type { ModelClient, ToolAnswer, Turn } from "./model-client.ts";
@@ -104,29 +105,19 @@ async function takeTurn(
     readonly toolChoice: ToolChoice;
   },
 ): Promise<Turn> {
-  const { session, rendered, clock, guard } = evaluation;
+  const { rendered, clock, guard } = evaluation;
   const { number, answers, toolChoice } = next;
   const { signal, deadline } = guard;
-  session.dispatch(Object.freeze({ type: "TurnStarted", ...stampOf(evaluation), turn: number }));
+  announce(evaluation, { type: "TurnStarted", turn: number });
   const started = clock.now();
   const turn = await throttled(
     () => orAborted(client.send({ turn: number, rendered, answers, toolChoice, signal }), signal),
     { ...settings, signal, deadline },
   );
   const { text, toolCalls, hostedCalls, usage, requestId } = turn;
-  session.dispatch(
-    Object.freeze({
-      type: "TurnCompleted",
-      ...stampOf(evaluation),
-      turn: number,
-      text,
-      toolCalls,
-      hostedCalls,
-      usage,
-      durationMs: clock.now() - started,
-      requestId,
-    }),
-  );
+  const durationMs = clock.now() - started;
+  const said = { text, toolCalls, hostedCalls, usage, durationMs, requestId };
+  announce(evaluation, { type: "TurnCompleted", turn: number, ...said });
   return turn;
 }
 
@@ -136,18 +127,9 @@ function announceAnswer(
   progress: Progress,
 ): void {
   const { usage, model, turns } = progress;
-  evaluation.session.dispatch(
-    Object.freeze({
-      type: "PromptExecuted",
-      ...stampOf(evaluation),
-      text,
-      usage,
-      finishReason,
-      model,
-      requestIds: Object.freeze([...progress.requestIds]),
-      turns,
-    }),
-  );
+  const requestIds = Object.freeze([...progress.requestIds]);
+  const said = { text, usage, finishReason, model, requestIds, turns };
+  announce(evaluation, { type: "PromptExecuted", ...said });
 }
 
 /** The caller's mistake, as one of the errors that one catch is for. */

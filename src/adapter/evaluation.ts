@@ -1,41 +1,24 @@
-import type { Clock } from "../base/clock.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { RenderedPrompt } from "../prompt/render.ts";
-import type { Session } from "../session/session.ts";
 import type { Scope } from "../session/session-lock.ts";
 import type { OpenResources } from "../tools/open-resources.ts";
 import type { Resources } from "../tools/resources.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
-import type { EventStamp } from "./events.ts";
+import type { Announcer } from "./announce.ts";
 import type { Guard } from "./guard.ts";
 import { nestedAdapter } from "./nested-adapter.ts";
 import type { ProviderAdapter } from "./provider-adapter.ts";
 
 /** What all calls of one evaluation share. */
-export interface Evaluation {
+export interface Evaluation extends Announcer {
   readonly prompt: Prompt;
   readonly rendered: RenderedPrompt;
   /** `rendered.tools` by name. */
   readonly tools: ReadonlyMap<string, Tool>;
   readonly adapter: ProviderAdapter;
-  /** The provider's name, as events give it. */
-  readonly adapterName: string;
-  readonly session: Session;
   readonly resources: OpenResources;
   readonly guard: Guard;
-  readonly clock: Clock;
-}
-
-/** Who, what and when, for an event of this evaluation. */
-export function stampOf({
-  session,
-  prompt,
-  adapterName,
-  clock,
-}: Pick<Evaluation, "session" | "prompt" | "adapterName" | "clock">): EventStamp {
-  const createdAt = new Date(clock.now()).toISOString();
-  return { sessionId: session.id, promptName: prompt.name, adapter: adapterName, createdAt };
 }
 
 /** What one call's handler gets; a hosted call's hook and handler get the same one. */

@@ -4,7 +4,7 @@ import type { Prompt } from "../prompt/prompt.ts";
 import type { RenderedPrompt } from "../prompt/render.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import { runsAtProvider } from "../tools/projected-tool.ts";
-import { stampOf } from "./evaluation.ts";
+import { announce } from "./announce.ts";
 import type { LoopSettings } from "./loop-options.ts";
 import type { ModelClient } from "./model-client.ts";
 import { checkToolChoice } from "./tool-choice.ts";
@@ -16,7 +16,7 @@ export function preparePrompt<Output>(
   settings: LoopSettings,
 ): RenderedPrompt<Output> {
   const { session, clock } = settings;
-  const stamp = () => stampOf({ session, prompt, adapterName: client.adapterName, clock });
+  const announcer = { session, prompt, adapterName: client.adapterName, clock };
   const whole = renderNow(prompt, settings);
   const isAllowed = allowedBy(settings.allowHostedTools ?? true);
   const rendered = without(whole, (tool) => !isAllowed(tool));
@@ -30,21 +30,18 @@ export function preparePrompt<Output>(
   }
   for (const { name, kind } of whole.hostedTools.filter((tool) => !isAllowed(tool))) {
     const reason = "allowHostedTools does not allow it";
-    session.dispatch(Object.freeze({ type: "HostedToolOmitted", ...stamp(), name, kind, reason }));
+    announce(announcer, { type: "HostedToolOmitted", name, kind, reason });
   }
-  session.dispatch(
-    Object.freeze({
-      type: "PromptRendered",
-      ...stamp(),
-      text: rendered.text,
-      tools: rendered.tools.map(({ name, description, paramsSchema: params }) => ({
-        name,
-        description,
-        params,
-      })),
-      hostedTools: rendered.hostedTools.map(({ name, kind }) => ({ name, kind })),
-    }),
-  );
+  announce(announcer, {
+    type: "PromptRendered",
+    text: rendered.text,
+    tools: rendered.tools.map(({ name, description, paramsSchema: params }) => ({
+      name,
+      description,
+      params,
+    })),
+    hostedTools: rendered.hostedTools.map(({ name, kind }) => ({ name, kind })),
+  });
   return rendered;
 }
 

@@ -7,7 +7,8 @@ import { ProviderTool } from "../tools/provider-tool.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 import { renderValue, ToolResult } from "../tools/tool-result.ts";
-import { contextOf, type Evaluation, stampOf } from "./evaluation.ts";
+import { announce } from "./announce.ts";
+import { contextOf, type Evaluation } from "./evaluation.ts";
 import type { HostedOrigin, RejectedToolParams } from "./events.ts";
 import type { HostedCall } from "./model-client.ts";
 import { runHandler } from "./run-tool-call.ts";
@@ -40,20 +41,10 @@ export async function runHostedCall(
     guard.signal,
   );
   const renderedOutput = renderValue(result.value, tool?.render);
-  session.dispatch(
-    Object.freeze({
-      type: "ToolInvoked",
-      ...stampOf(evaluation),
-      name: call.name,
-      callId: call.callId,
-      params,
-      result,
-      renderedOutput,
-      usage,
-      durationMs: null,
-      origin: originOf(call, evaluation.adapterName),
-    }),
-  );
+  const { name, callId } = call;
+  const origin = originOf(call, evaluation.adapterName);
+  const said = { name, callId, params, result, renderedOutput };
+  announce(evaluation, { type: "ToolInvoked", ...said, usage, durationMs: null, origin });
   const { success, message } = result;
   const output = success && result.value !== null ? result.value : call.output;
   return Object.freeze({ ...call, params, success, message, output });

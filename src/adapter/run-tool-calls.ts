@@ -1,6 +1,7 @@
 import type { TokenUsage } from "../base/usage.ts";
 import { renderValue, type ToolResult, textForModel } from "../tools/tool-result.ts";
-import { type Evaluation, stampOf } from "./evaluation.ts";
+import { announce } from "./announce.ts";
+import type { Evaluation } from "./evaluation.ts";
 import type { ToolAnswer, ToolCall } from "./model-client.ts";
 import { type PreparedCall, prepareCall, runCall } from "./run-tool-call.ts";
 import { inTransaction } from "./transaction.ts";
@@ -16,7 +17,7 @@ export async function runToolCalls(
   for (const group of groupsOf(prepared)) {
     evaluation.guard.enter("tool");
     for (const done of await runGroup(group, evaluation)) {
-      answers.push(announce(done, evaluation, usage));
+      answers.push(answerOf(done, evaluation, usage));
     }
   }
   return answers;
@@ -67,25 +68,15 @@ async function runGroup(
 }
 
 /** The event, and what the model reads. */
-function announce(done: DoneCall, evaluation: Evaluation, usage: TokenUsage): ToolAnswer {
+function answerOf(done: DoneCall, evaluation: Evaluation, usage: TokenUsage): ToolAnswer {
   const { prepared, result, durationMs } = done;
   const { call, params } = prepared;
   const renderedOutput = renderValue(
     result.value,
     prepared.kind === "ready" ? prepared.tool.render : null,
   );
-  evaluation.session.dispatch(
-    Object.freeze({
-      type: "ToolInvoked",
-      ...stampOf(evaluation),
-      name: call.name,
-      callId: call.callId,
-      params,
-      result,
-      renderedOutput,
-      usage,
-      durationMs,
-    }),
-  );
+  const { name, callId } = call;
+  const said = { name, callId, params, result, renderedOutput };
+  announce(evaluation, { type: "ToolInvoked", ...said, usage, durationMs });
   return { call, result, text: textForModel(result, renderedOutput) };
 }
