@@ -9,40 +9,48 @@ export async function inTransaction(
   evaluation: Evaluation,
   work: () => Promise<ToolResult<unknown>>,
 ): Promise<ToolResult<unknown>> {
-  const undo = await mark(evaluation);
-  let result: ToolResult<unknown>;
+  const before = evaluation.session.snapshot();
+  const marks = await takeMarks(evaluation);
+  let isDone = false;
   try {
-    result = await work();
-  } catch (error) {
-    await undo();
-    throw error;
+    const result = await work();
+    isDone = result.success;
+    return result;
+  } finally {
+    if (!isDone) {
+      evaluation.session.restore(before);
+      await restoreMarks(marks, evaluation.prompt.name);
+    }
+    for (const { part, snapshot } of marks) await part.release?.(snapshot as never);
   }
-  if (!result.success) await undo();
-  return result;
 }
 
-/** Remembers how things are now; call what it gives back to return to that. */
-async function mark({ session, resources, prompt }: Evaluation): Promise<() => Promise<void>> {
+interface Mark {
+  readonly part: Snapshotable;
+  readonly snapshot: unknown;
+}
+
+/** How resources and files are now. */
+async function takeMarks({ resources, prompt }: Evaluation): Promise<readonly Mark[]> {
   const filesystem = prompt.filesystem();
   const parts = new Set<Snapshotable>(resources.snapshotables());
   if (isSnapshotable(filesystem)) parts.add(filesystem);
-  const before = session.snapshot();
-  const marks: { readonly part: Snapshotable; readonly snapshot: unknown }[] = [];
+  const marks: Mark[] = [];
   for (const part of parts) marks.push({ part, snapshot: await part.snapshot() });
+  return marks;
+}
 
-  return async () => {
-    session.restore(before);
-    const failures: unknown[] = [];
-    for (const { part, snapshot } of marks) {
-      try {
-        await part.restore(snapshot as never);
-      } catch (error) {
-        failures.push(error); // the others are set back all the same
-      }
+async function restoreMarks(marks: readonly Mark[], promptName: string): Promise<void> {
+  const failures: unknown[] = [];
+  for (const { part, snapshot } of marks) {
+    try {
+      await part.restore(snapshot as never);
+    } catch (error) {
+      failures.push(error); // the others are set back all the same
     }
-    if (failures.length === 0) return;
-    const cause = failures.length === 1 ? failures[0] : new AggregateError(failures);
-    const message = `A failed tool call could not be rolled back: ${failures.map(messageOf).join("; ")}`;
-    throw new PromptEvaluationError(message, { promptName: prompt.name, phase: "tool", cause });
-  };
+  }
+  if (failures.length === 0) return;
+  const cause = failures.length === 1 ? failures[0] : new AggregateError(failures);
+  const message = `A failed tool call could not be rolled back: ${failures.map(messageOf).join("; ")}`;
+  throw new PromptEvaluationError(message, { promptName, phase: "tool", cause });
 }

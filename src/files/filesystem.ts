@@ -20,7 +20,10 @@ export interface Filesystem {
   mkdir(path: string): Promise<void>;
   /** A mark in the journal of what is written through us: O(1), whatever the size of the tree. */
   snapshot(): Promise<FsSnapshot>;
+  /** Byte for byte what was written, deleted or made through us since; later snapshots are void. */
   restore(snapshot: FsSnapshot): Promise<void>;
+  /** Says that a snapshot is no longer wanted, so that what it kept can go. */
+  release?(snapshot: FsSnapshot): Promise<void>;
 }
 
 /** Which lines to read. */

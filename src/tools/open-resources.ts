@@ -11,6 +11,8 @@ import {
 export interface Snapshotable {
   snapshot(): unknown;
   restore(snapshot: never): unknown;
+  /** Called when a snapshot is no longer wanted. */
+  release?(snapshot: never): unknown;
 }
 
 /** Whether a resource takes part in a tool call's transaction. */
