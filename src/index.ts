@@ -8,13 +8,30 @@
 
 export type { Infer, JsonSchema, Schema } from "./base/schema.ts";
 export type { Attachment } from "./prompt/attachment.ts";
+export type { PromptDescriptor, SectionDescriptor, ToolDescriptor } from "./prompt/descriptor.ts";
+export type { FeedbackProvider } from "./prompt/feedback.ts";
+export { LocalOverridesStore } from "./prompt/local-overrides-store.ts";
 export { MarkdownSection, type MarkdownSectionOptions } from "./prompt/markdown-section.ts";
+export type {
+  Overrides,
+  OverridesStore,
+  SectionOverride,
+  SkippedOverride,
+  ToolOverride,
+} from "./prompt/overrides.ts";
 export type { ParamsOf } from "./prompt/params.ts";
-export { Prompt } from "./prompt/prompt.ts";
+export { Prompt, type PromptOptions } from "./prompt/prompt.ts";
 export type { NativeToolEnvelope, RenderedPrompt } from "./prompt/render.ts";
 export { Section, type SectionOptions } from "./prompt/section.ts";
 export type { OutputContract } from "./prompt/structured-output.ts";
 export { PromptTemplate, type PromptTemplateOptions } from "./prompt/template.ts";
+export { VfsToolsSection, type VfsToolsSectionOptions } from "./prompt/vfs-tools-section.ts";
+export {
+  type Visibility,
+  type VisibilityChanged,
+  type VisibilityState,
+  visibilitySlice,
+} from "./prompt/visibility.ts";
 export { WebSearchSection, type WebSearchSectionOptions } from "./prompt/web-search-section.ts";
 export type { WorkspaceSection } from "./prompt/workspace-section.ts";
 
@@ -22,7 +39,9 @@ export type { WorkspaceSection } from "./prompt/workspace-section.ts";
 
 export { HostedTool, type HostedToolOptions } from "./tools/hosted-tool.ts";
 export { NativeTool, type NativeToolOptions } from "./tools/native-tool.ts";
+export type { PolicyCall, ToolPolicy } from "./tools/policy.ts";
 export { ProviderTool, type ProviderToolOptions } from "./tools/provider-tool.ts";
+export { type ReadBeforeWriteOptions, readBeforeWrite } from "./tools/read-before-write.ts";
 export {
   type ResourceKey,
   ResourceRegistry,
@@ -31,6 +50,10 @@ export {
   resource,
   UnboundResourceError,
 } from "./tools/resources.ts";
+export {
+  type SequentialDependencyOptions,
+  sequentialDependency,
+} from "./tools/sequential-dependency.ts";
 export { Tool, type ToolHandler, type ToolOptions, type ToolRenderer } from "./tools/tool.ts";
 export type { ToolContext } from "./tools/tool-context.ts";
 export type { ToolExample } from "./tools/tool-example.ts";
@@ -110,6 +133,7 @@ export type {
   EventStamp,
   HostedOrigin,
   HostedToolOmitted,
+  OverrideSkipped,
   PromptExecuted,
   PromptRendered,
   RejectedToolParams,

@@ -3,6 +3,7 @@ import type { Session } from "../session/session.ts";
 import type {
   EventStamp,
   HostedToolOmitted,
+  OverrideSkipped,
   PromptExecuted,
   PromptRendered,
   ToolInvoked,
@@ -26,7 +27,8 @@ export type Announcement =
   | Unstamped<TurnCompleted>
   | Unstamped<ToolInvoked>
   | Unstamped<PromptExecuted>
-  | Unstamped<HostedToolOmitted>;
+  | Unstamped<HostedToolOmitted>
+  | Unstamped<OverrideSkipped>;
 
 type Unstamped<Event> = Omit<Event, keyof EventStamp>;
 

@@ -1,5 +1,7 @@
+import type { Logger } from "../base/logger.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { RenderedPrompt } from "../prompt/render.ts";
+import { visibilitySlice } from "../prompt/visibility.ts";
 import type { Scope } from "../session/session-lock.ts";
 import type { OpenResources } from "../tools/open-resources.ts";
 import type { Resources } from "../tools/resources.ts";
@@ -19,6 +21,17 @@ export interface Evaluation extends Announcer {
   readonly adapter: ProviderAdapter;
   readonly resources: OpenResources;
   readonly guard: Guard;
+  readonly logger: Logger;
+  /** What the session said of visibility when the prompt was rendered. */
+  readonly visibility: object | undefined;
+}
+
+/** What the session says of visibility: another object whenever that has changed. */
+export function visibilityNow({
+  session,
+  prompt,
+}: Pick<Evaluation, "session" | "prompt">): object | undefined {
+  return session.get(visibilitySlice)[prompt.name];
 }
 
 /** What one call's handler gets; a hosted call's hook and handler get the same one. */

@@ -11,6 +11,7 @@ declare module "../session/event-bus.ts" {
     ToolInvoked: ToolInvoked;
     PromptExecuted: PromptExecuted;
     HostedToolOmitted: HostedToolOmitted;
+    OverrideSkipped: OverrideSkipped;
   }
 }
 
@@ -103,5 +104,13 @@ export interface HostedToolOmitted extends EventStamp {
   readonly type: "HostedToolOmitted";
   readonly name: string;
   readonly kind: string;
+  readonly reason: string;
+}
+
+/** An override was loaded and not applied, because it was written for something else. */
+export interface OverrideSkipped extends EventStamp {
+  readonly type: "OverrideSkipped";
+  /** `"section task.limits"` or `"tool add"`. */
+  readonly of: string;
   readonly reason: string;
 }

@@ -26,6 +26,8 @@ export interface TurnRequest {
   readonly rendered: RenderedPrompt;
   /** To the calls of the last turn, in their order. */
   readonly answers: readonly ToolAnswer[];
+  /** For the model to read besides: feedback after calls that the provider ran. */
+  readonly notes: readonly string[];
   readonly toolChoice: ToolChoice;
   readonly signal: AbortSignal;
 }

@@ -2,12 +2,33 @@ import { InvalidOptionError, messageOf } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { RenderedPrompt } from "../prompt/render.ts";
+import { visibilitySlice } from "../prompt/visibility.ts";
+import type { Session } from "../session/session.ts";
+import { callRecord } from "../tools/call-record.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import { runsAtProvider } from "../tools/projected-tool.ts";
 import { announce } from "./announce.ts";
 import type { LoopSettings } from "./loop-options.ts";
 import type { ModelClient } from "./model-client.ts";
 import { checkToolChoice } from "./tool-choice.ts";
+
+/** Fetches overrides, if the prompt has a store for them, and tells of those that do not fit. */
+export async function loadOverrides(
+  prompt: Prompt,
+  client: ModelClient,
+  { session, clock }: LoopSettings,
+): Promise<void> {
+  try {
+    await prompt.loadOverrides();
+  } catch (cause) {
+    const message = `The overrides could not be loaded: ${messageOf(cause)}`;
+    throw new PromptEvaluationError(message, { promptName: prompt.name, phase: "render", cause });
+  }
+  for (const { of, reason } of prompt.skippedOverrides) {
+    const announcer = { session, prompt, adapterName: client.adapterName, clock };
+    announce(announcer, { type: "OverrideSkipped", of, reason });
+  }
+}
 
 /** Renders, leaves out what is not allowed, and refuses what could not work; nothing is sent yet. */
 export function preparePrompt<Output>(
@@ -17,6 +38,7 @@ export function preparePrompt<Output>(
 ): RenderedPrompt<Output> {
   const { session, clock } = settings;
   const announcer = { session, prompt, adapterName: client.adapterName, clock };
+  registerSlices(prompt, session);
   const whole = renderNow(prompt, settings);
   const isAllowed = allowedBy(settings.allowHostedTools ?? true);
   const rendered = without(whole, (tool) => !isAllowed(tool));
@@ -43,6 +65,14 @@ export function preparePrompt<Output>(
     hostedTools: rendered.hostedTools.map(({ name, kind }) => ({ name, kind })),
   });
   return rendered;
+}
+
+/** What disclosure and policies remember, where the prompt has any. */
+function registerSlices({ template }: Prompt, session: Session): void {
+  const sections = template.outline.map(({ section }) => section);
+  if (sections.some(({ summary }) => summary !== null)) session.register(visibilitySlice);
+  const guarded = [template, ...sections, ...sections.flatMap((section) => section.tools())];
+  if (guarded.some(({ policies }) => policies.length > 0)) session.register(callRecord);
 }
 
 function renderNow<Output>(

@@ -6,6 +6,7 @@ import { suggestion } from "../base/nearest.ts";
 import { validate } from "../base/schema.ts";
 import { list, show } from "../base/show.ts";
 import type { Scope } from "../session/session-lock.ts";
+import { deniedBy } from "../tools/policy.ts";
 import { runsAtProvider } from "../tools/projected-tool.ts";
 import type { Resources } from "../tools/resources.ts";
 import type { Tool, ToolHandler } from "../tools/tool.ts";
@@ -62,9 +63,11 @@ export async function runCall(
   evaluation: Evaluation,
   scope: Scope,
 ): Promise<ToolResult<unknown>> {
+  const policies = evaluation.rendered.policies.get(call.name) ?? [];
   return await runHandler(call.name, evaluation, async (resources) => {
     const context = contextOf(evaluation, { resources, scope });
-    return await handler(params, context);
+    const denial = await deniedBy(policies, { tool: call.name, params }, context);
+    return denial === null ? await handler(params, context) : ToolResult.error(denial);
   });
 }
 

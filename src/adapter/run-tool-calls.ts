@@ -2,6 +2,7 @@ import type { TokenUsage } from "../base/usage.ts";
 import { renderValue, type ToolResult, textForModel } from "../tools/tool-result.ts";
 import { announce } from "./announce.ts";
 import type { Evaluation } from "./evaluation.ts";
+import { feedbackNow } from "./feedback.ts";
 import type { ToolAnswer, ToolCall } from "./model-client.ts";
 import { type PreparedCall, prepareCall, runCall } from "./run-tool-call.ts";
 import { inTransaction } from "./transaction.ts";
@@ -17,7 +18,7 @@ export async function runToolCalls(
   for (const group of groupsOf(prepared)) {
     evaluation.guard.enter("tool");
     for (const done of await runGroup(group, evaluation)) {
-      answers.push(answerOf(done, evaluation, usage));
+      answers.push(await answerOf(done, evaluation, usage));
     }
   }
   return answers;
@@ -67,8 +68,12 @@ async function runGroup(
   );
 }
 
-/** The event, and what the model reads. */
-function answerOf(done: DoneCall, evaluation: Evaluation, usage: TokenUsage): ToolAnswer {
+/** The event, and what the model reads: the result, then what there is to say about it. */
+async function answerOf(
+  done: DoneCall,
+  evaluation: Evaluation,
+  usage: TokenUsage,
+): Promise<ToolAnswer> {
   const { prepared, result, durationMs } = done;
   const { call, params } = prepared;
   const renderedOutput = renderValue(
@@ -78,5 +83,7 @@ function answerOf(done: DoneCall, evaluation: Evaluation, usage: TokenUsage): To
   const { name, callId } = call;
   const said = { name, callId, params, result, renderedOutput };
   announce(evaluation, { type: "ToolInvoked", ...said, usage, durationMs });
-  return { call, result, text: textForModel(result, renderedOutput) };
+  const feedback = await feedbackNow(evaluation);
+  const text = textForModel(result, renderedOutput);
+  return { call, result, text: feedback === "" ? text : `${text}\n\n${feedback}` };
 }

@@ -69,6 +69,10 @@ export class MarkdownSection<
     return fillTemplate(this.#text, params);
   }
 
+  override overridableText(): string | null {
+    return this.template;
+  }
+
   /** The same section, children cloned too, with other options where given. */
   override clone(
     options: Partial<MarkdownSectionOptions<Params, Input, Defaulted, Children>> = {},

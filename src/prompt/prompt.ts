@@ -1,8 +1,16 @@
 import { messageOf, PromptValidationError, WinkError } from "../base/errors.ts";
+import { checkKey } from "../base/names.ts";
 import type { Filesystem } from "../files/filesystem.ts";
 import { Session } from "../session/session.ts";
 import { type Attachment, checkAttachment } from "./attachment.ts";
 import { type BoundParams, bindParams } from "./bound-params.ts";
+import {
+  type FittedOverrides,
+  fitOverrides,
+  noOverrides,
+  type OverridesStore,
+  type SkippedOverride,
+} from "./overrides.ts";
 import { type RenderedPrompt, render } from "./render.ts";
 import type { Section } from "./section.ts";
 import { PromptTemplate } from "./template.ts";
@@ -17,14 +25,22 @@ declare module "../tools/tool-context.ts" {
 /** A template that needs `Params` and answers with `Output`. */
 type TemplateNeeding<Params, Output> = PromptTemplate<Output> & { readonly "~params": Params };
 
+/** Where a prompt's other words come from. */
+export interface PromptOptions {
+  readonly overrides?: OverridesStore | undefined;
+  /** @default "latest" */
+  readonly overridesTag?: string | undefined;
+}
+
 /** A template with its params: the only thing that renders. */
 export class Prompt<Output = unknown, Params extends object = object> {
   readonly name: string;
   readonly template: TemplateNeeding<Params, Output>;
+  #overriding: Overriding | null;
   #params: BoundParams | null = null;
   #attachments: readonly Attachment[] = Object.freeze([]);
 
-  constructor(template: TemplateNeeding<Params, Output>) {
+  constructor(template: TemplateNeeding<Params, Output>, options: PromptOptions = {}) {
     if (!(template instanceof PromptTemplate)) {
       const rule = "must be a PromptTemplate";
       const remedy = "new Prompt(new PromptTemplate({ … }))";
@@ -32,6 +48,7 @@ export class Prompt<Output = unknown, Params extends object = object> {
     }
     this.name = template.name;
     this.template = template;
+    this.#overriding = overridingOf(options);
   }
 
   /** A new prompt with these params: one flat record for all sections, in place of any before. */
@@ -49,13 +66,31 @@ export class Prompt<Output = unknown, Params extends object = object> {
     return attached;
   }
 
+  /** Fetches the overrides, if a store was given; `evaluate` does so by itself. */
+  async loadOverrides(): Promise<this> {
+    if (!this.#overriding) return this;
+    const { store, tag } = this.#overriding;
+    const { descriptor, outline } = this.template;
+    const overrides = await store.load(descriptor, tag);
+    this.#overriding.loaded = overrides
+      ? fitOverrides(overrides, descriptor, outline)
+      : noOverrides;
+    return this;
+  }
+
+  /** Overrides that were loaded and not applied, because they were written for something else. */
+  get skippedOverrides(): readonly SkippedOverride[] {
+    return this.#overriding?.loaded?.skipped ?? [];
+  }
+
   /** Without a session, sections that ask for one find an empty one. */
   render(options: { readonly session?: Session | undefined } = {}): RenderedPrompt<Output> {
-    const params = this.#params ?? bindParams(this.template, {});
     let session = options.session;
-    return render(this.template, params, {
+    return render(this.template, {
+      params: this.#params ?? bindParams(this.template, {}),
       session: () => (session ??= new Session()),
       attachments: this.#attachments,
+      overrides: this.#loadedOverrides(),
     });
   }
 
@@ -92,10 +127,40 @@ export class Prompt<Output = unknown, Params extends object = object> {
     throw new WinkError(failures.map(messageOf).join("; "), { cause });
   }
 
+  #loadedOverrides(): FittedOverrides {
+    if (!this.#overriding) return noOverrides;
+    if (this.#overriding.loaded) return this.#overriding.loaded;
+    throw new PromptValidationError({
+      field: `Prompt "${this.name}" overrides`,
+      value: this.#overriding.tag,
+      rule: "must be loaded before the prompt is rendered",
+      remedy: "await prompt.loadOverrides() first",
+    });
+  }
+
   #copy(): Prompt<Output, Params> {
     const copy = new Prompt(this.template);
+    copy.#overriding = this.#overriding; // what one of them loads, all have
     copy.#params = this.#params;
     copy.#attachments = this.#attachments;
     return copy;
   }
+}
+
+interface Overriding {
+  readonly store: OverridesStore;
+  readonly tag: string;
+  loaded: FittedOverrides | null;
+}
+
+function overridingOf({ overrides: store, overridesTag }: PromptOptions): Overriding | null {
+  const tag = checkKey(overridesTag ?? "latest", "Prompt overridesTag");
+  if (store === undefined) return null;
+  if (typeof store?.load === "function") return { store, tag, loaded: null };
+  throw new PromptValidationError({
+    field: "Prompt overrides",
+    value: store,
+    rule: "must be an OverridesStore",
+    remedy: "new LocalOverridesStore(filesystem), or an object with load and save",
+  });
 }

@@ -1,15 +1,18 @@
-import { messageOf, PromptRenderError } from "../base/errors.ts";
 import { deepFreeze } from "../base/freeze.ts";
 import type { JsonSchema } from "../base/schema.ts";
-import { show } from "../base/show.ts";
 import type { Session } from "../session/session.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
+import type { ToolPolicy } from "../tools/policy.ts";
 import { projectedTool } from "../tools/projected-tool.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Attachment } from "./attachment.ts";
 import type { BoundParams } from "./bound-params.ts";
-import { exampleLines } from "./example-lines.ts";
+import type { PromptDescriptor } from "./descriptor.ts";
+import { disclosureTools } from "./disclosure.ts";
 import type { Placed } from "./outline.ts";
+import type { FittedOverrides, ToolOverride } from "./overrides.ts";
+import { sectionsText } from "./section-text.ts";
+import { attempt, shownSections } from "./shown-sections.ts";
 import type { OutputContract } from "./structured-output.ts";
 import type { PromptTemplate } from "./template.ts";
 
@@ -28,6 +31,10 @@ export interface RenderedPrompt<Output = unknown> {
   /** How the answer is read; `null` for text. */
   readonly output: OutputContract<Output> | null;
   readonly attachments: readonly Attachment[];
+  /** Asked before a tool runs here, by its name. */
+  readonly policies: ReadonlyMap<string, readonly ToolPolicy[]>;
+  /** What of the prompt can be overridden. */
+  readonly descriptor: PromptDescriptor;
 }
 
 /** A hosted tool in no provider's words, as the specifications' envelope has it. */
@@ -44,90 +51,79 @@ declare module "../tools/tool-context.ts" {
   }
 }
 
+export interface RenderContext {
+  readonly params: BoundParams;
+  /** Asked for only if some section wants it. */
+  readonly session: () => Session;
+  readonly attachments: readonly Attachment[];
+  readonly overrides: FittedOverrides;
+}
+
 /** Only `Prompt` calls this: it has the params, and a session for those sections that ask it. */
 export function render<Output>(
   template: PromptTemplate<Output>,
-  params: BoundParams,
-  context: { readonly session: () => Session; readonly attachments: readonly Attachment[] },
+  { params, session, attachments, overrides }: RenderContext,
 ): RenderedPrompt<Output> {
-  const placed = enabledSections(template.outline, params, context.session);
-  const tools = placed.flatMap(toolsOf);
-  const hostedTools = placed.flatMap((place) => [
-    ...attempt(place, "its hostedTools failed", () => place.section.hostedTools()),
-    ...toolsOf(place).flatMap(projectedTool),
+  const { outline, name: promptName } = template;
+  const toolsOf = (placed: Placed) =>
+    attempt(placed, "its tools failed", () => placed.section.tools()).map((tool) =>
+      overridden(tool, overrides.tools.get(tool.name)),
+    );
+  const shown = shownSections(outline, { promptName, params, session });
+  const open = shown.filter(({ as }) => as === "full").map(({ placed }) => placed);
+  const texts = { params, bodies: overrides.bodies, toolsOf };
+  const fullText = (placed: Placed) => {
+    const below = outline.filter((one) => isWithin(one, placed));
+    const inFull = shownSections(below, { promptName, params, session }, placed);
+    return sectionsText(inFull, texts);
+  };
+  const hostedTools = open.flatMap((placed) => [
+    ...attempt(placed, "its hostedTools failed", () => placed.section.hostedTools()),
+    ...toolsOf(placed).flatMap(projectedTool),
   ]);
-  const nativeTools = hostedTools.map(({ name, kind, config }) => ({
-    type: "built_in" as const,
-    name,
-    kind,
-    config,
-  }));
   return Object.freeze({
-    promptName: template.name,
-    text: placed.flatMap((place) => textOf(place, placed, params) ?? []).join("\n\n"),
-    tools: Object.freeze(tools),
+    promptName,
+    text: sectionsText(shown, texts),
+    tools: Object.freeze([
+      ...open.flatMap(toolsOf),
+      ...disclosureTools({ outline, shown, fullText }),
+    ]),
     hostedTools: Object.freeze(hostedTools),
-    nativeTools: deepFreeze(nativeTools),
+    nativeTools: deepFreeze(hostedTools.map(envelopeOf)),
+    policies: policiesOf(template, open, toolsOf),
     outputSchema: template.output?.jsonSchema ?? null,
     output: template.output,
-    attachments: context.attachments,
+    attachments,
+    descriptor: template.descriptor,
   });
 }
 
-/** A section that is disabled takes its children with it. */
-function enabledSections(
-  outline: readonly Placed[],
-  params: BoundParams,
-  session: () => Session,
-): readonly Placed[] {
-  const enabled = new Set<Placed>();
-  for (const placed of outline) {
-    if (placed.parent && !enabled.has(placed.parent)) continue;
-    if (isEnabled(placed, params, session)) enabled.add(placed);
-  }
-  return [...enabled];
+function envelopeOf({ name, kind, config }: HostedTool): NativeToolEnvelope {
+  return { type: "built_in", name, kind, config };
 }
 
-function isEnabled(placed: Placed, params: BoundParams, session: () => Session): boolean {
-  const enabled = attempt(placed, "its enabled predicate failed", () =>
-    placed.section.isEnabled(paramsOf(placed, params), session()),
+function overridden(tool: Tool, override: ToolOverride | undefined): Tool {
+  if (!override) return tool;
+  return tool.described(override.description ?? tool.description, override.paramDescriptions);
+}
+
+/** The tool's own, then its section's, then the template's. */
+function policiesOf(
+  { policies }: PromptTemplate<unknown>,
+  open: readonly Placed[],
+  toolsOf: (placed: Placed) => readonly Tool[],
+): ReadonlyMap<string, readonly ToolPolicy[]> {
+  return new Map(
+    open.flatMap((placed) =>
+      toolsOf(placed).map((tool) => [
+        tool.name,
+        [...tool.policies, ...placed.section.policies, ...policies],
+      ]),
+    ),
   );
-  if (typeof enabled === "boolean") return enabled;
-  const problem = `its enabled predicate returned ${show(enabled)}: it must return true or false at once`;
-  throw new PromptRenderError(placed.path, problem);
 }
 
-/** `null` for a section that says nothing and has nothing below it. */
-function textOf(placed: Placed, all: readonly Placed[], params: BoundParams): string | null {
-  const { section, depth, number, path } = placed;
-  const body = attempt(placed, "its render failed", () =>
-    section.render(paramsOf(placed, params), depth, number),
-  );
-  if (typeof body !== "string") {
-    throw new PromptRenderError(path, `its render returned ${show(body)}: it must return text`);
-  }
-  const examples = attempt(placed, "the examples of its tools failed", () =>
-    exampleLines(section.tools()),
-  );
-  const isParent = all.some(({ parent }) => parent === placed);
-  if (body === "" && examples === "" && !isParent) return null;
-  const heading = `${"#".repeat(depth + 2)} ${number}. ${section.title} (${path})`;
-  return [heading, body, examples].filter((part) => part !== "").join("\n\n");
-}
-
-function toolsOf(placed: Placed): readonly Tool[] {
-  return attempt(placed, "its tools failed", () => placed.section.tools());
-}
-
-/** Each section's params were validated by its own schema when they were bound. */
-function paramsOf(placed: Placed, params: BoundParams): never {
-  return (params.get(placed) ?? {}) as never;
-}
-
-function attempt<Result>({ path }: Placed, problem: string, work: () => Result): Result {
-  try {
-    return work();
-  } catch (cause) {
-    throw new PromptRenderError(path, `${problem}: ${messageOf(cause)}`, cause);
-  }
+function isWithin(placed: Placed, top: Placed): boolean {
+  for (let one: Placed | null = placed; one; one = one.parent) if (one === top) return true;
+  return false;
 }

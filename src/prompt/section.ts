@@ -6,7 +6,15 @@ import { checkSchema, fieldsOf, type JsonSchema, type Schema } from "../base/sch
 import { list } from "../base/show.ts";
 import type { Session } from "../session/session.ts";
 import { HostedTool } from "../tools/hosted-tool.ts";
+import { checkPolicies, type ToolPolicy } from "../tools/policy.ts";
 import { checkFunction, Tool } from "../tools/tool.ts";
+import {
+  checkPlaceholders,
+  fillTemplate,
+  readTemplate,
+  type TemplateText,
+} from "./template-text.ts";
+import type { Visibility } from "./visibility.ts";
 
 /** What every section is made from. */
 export interface SectionOptions<Params = never> {
@@ -21,12 +29,24 @@ export interface SectionOptions<Params = never> {
   readonly children?: readonly Section[] | undefined;
   /** `false` leaves out the section, its children and their tools. @default always */
   readonly enabled?: Enabled<Params> | undefined;
+  /** Stands for the section, its children and their tools where those are not shown. */
+  readonly summary?: string | undefined;
+  /** What is shown until the session says otherwise. @default "full" */
+  readonly visibility?: Visibility | VisibilitySelector<Params> | undefined;
+  /** Asked before each call of the section's tools. */
+  readonly policies?: readonly ToolPolicy[] | undefined;
+  /** @default true */
+  readonly acceptsOverrides?: boolean | undefined;
 }
 
 /** Taken from a method, because methods are bivariant: only `Needs` tells sections apart. */
 type Enabled<Params> = {
   test(params: Params, context: { readonly session: Session }): boolean;
 }["test"];
+
+type VisibilitySelector<Params> = {
+  select(params: Params, context: { readonly session: Session }): Visibility;
+}["select"];
 
 /**
  * One heading of a prompt: its text, and the tools that come with that text.
@@ -45,6 +65,12 @@ export abstract class Section<Params = never, Needs = Params> {
   readonly paramsSchema: JsonSchema | null;
   readonly defaultParams: object;
   readonly children: readonly Section[];
+  /** As it was written; `null` if the section has none. */
+  readonly summary: string | null;
+  readonly policies: readonly ToolPolicy[];
+  readonly acceptsOverrides: boolean;
+  readonly #summaryText: TemplateText | null;
+  readonly #visibility: Visibility | VisibilitySelector<Params>;
   readonly #tools: readonly Tool[];
   readonly #hostedTools: readonly HostedTool[];
   readonly #enabled: Enabled<Params>;
@@ -61,6 +87,15 @@ export abstract class Section<Params = never, Needs = Params> {
     this.#tools = checkList(options.tools, Tool, field("tools"));
     this.#hostedTools = checkList(options.hostedTools, HostedTool, field("hostedTools"));
     this.#enabled = checkFunction(options.enabled, field("enabled")) ?? (() => true);
+    this.summary = options.summary ?? null;
+    this.#summaryText = this.#readSummary(field("summary"));
+    this.#visibility = checkVisibility(
+      options.visibility ?? "full",
+      this.summary,
+      field("visibility"),
+    );
+    this.policies = checkPolicies(options.policies, field("policies"));
+    this.acceptsOverrides = options.acceptsOverrides ?? true;
   }
 
   /**
@@ -71,6 +106,23 @@ export abstract class Section<Params = never, Needs = Params> {
 
   isEnabled(params: Params, session: Session): boolean {
     return this.#enabled(params, { session });
+  }
+
+  /** How it is to be shown: as `said`, if the session says, else as its own options do. */
+  effectiveVisibility(params: Params, session: Session, said: Visibility | null): Visibility {
+    if (said !== null) return said;
+    const own = this.#visibility;
+    return typeof own === "function" ? own(params, { session }) : own;
+  }
+
+  /** What stands for it where it is not shown in full. */
+  renderSummary(params: Params): string {
+    return this.#summaryText ? fillTemplate(this.#summaryText, Object(params)) : "";
+  }
+
+  /** The text that an override may stand in for; `null` if there is none. */
+  overridableText(): string | null {
+    return null;
   }
 
   /** What the model may call for this section. Override to add to it. */
@@ -93,6 +145,42 @@ export abstract class Section<Params = never, Needs = Params> {
   async cleanup(): Promise<unknown> {
     return undefined;
   }
+
+  #readSummary(field: string): TemplateText | null {
+    if (this.summary === null) return null;
+    const text = readTemplate(this.summary, field);
+    checkPlaceholders(
+      text,
+      new Set(this.paramsSchema && fieldsOf(this.paramsSchema).keys()),
+      field,
+    );
+    return text;
+  }
+}
+
+function checkVisibility<Selector>(
+  visibility: Visibility | Selector,
+  summary: string | null,
+  field: string,
+): Visibility | Selector {
+  const isSelector = typeof visibility === "function";
+  const needsSummary = isSelector || visibility === "summary";
+  if (needsSummary && summary === null) {
+    const remedy = "give the section a summary, or show it in full";
+    throw new PromptValidationError({
+      field,
+      value: visibility,
+      rule: "must have a summary",
+      remedy,
+    });
+  }
+  if (isSelector || visibility === "full" || visibility === "summary") return visibility;
+  throw new PromptValidationError({
+    field,
+    value: visibility,
+    rule: 'must be "full", "summary" or a function that chooses',
+    remedy: "leave it out for full",
+  });
 }
 
 function checkList<Item>(

@@ -1,7 +1,10 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { checkKey, checkLine } from "../base/names.ts";
 import type { Schema } from "../base/schema.ts";
+import { checkPolicies, type ToolPolicy } from "../tools/policy.ts";
 import { ResourceRegistry } from "../tools/resources.ts";
+import { describePrompt, type PromptDescriptor } from "./descriptor.ts";
+import { checkFeedback, type FeedbackProvider } from "./feedback.ts";
 import { outlineOf, type Placed } from "./outline.ts";
 import type { Agreeing, ParamsOf } from "./params.ts";
 import { Section } from "./section.ts";
@@ -21,6 +24,10 @@ export interface PromptTemplateOptions<Output, Sections> {
   readonly allowExtraKeys?: boolean | undefined;
   /** What handlers may reach, in every evaluation. */
   readonly resources?: ResourceRegistry | undefined;
+  /** Asked before each call of any tool. */
+  readonly policies?: readonly ToolPolicy[] | undefined;
+  /** Heard after each tool call. */
+  readonly feedback?: readonly FeedbackProvider[] | undefined;
 }
 
 /** Whoever says that a template answers with more than text must give the schema. */
@@ -42,6 +49,9 @@ export class PromptTemplate<Output = string, Sections extends Section = Section>
   /** `null`: text. */
   readonly output: OutputContract<Output> | null;
   readonly resources: ResourceRegistry | null;
+  readonly policies: readonly ToolPolicy[];
+  readonly feedback: readonly FeedbackProvider[];
+  #descriptor: PromptDescriptor | null = null;
 
   constructor(options: PromptTemplateOptions<Output, Agreeing<Sections>> & Declared<Output>);
   constructor(options: PromptTemplateOptions<Output, readonly Sections[]>) {
@@ -57,7 +67,15 @@ export class PromptTemplate<Output = string, Sections extends Section = Section>
     const field = `Template "${this.name}" output`;
     this.output = output ? outputContract(output, allowExtraKeys, field) : null;
     this.resources = checkRegistry(options.resources, this.name);
+    this.policies = checkPolicies(options.policies, `Template "${this.name}" policies`);
+    this.feedback = checkFeedback(options.feedback, `Template "${this.name}" feedback`);
     Object.freeze(this);
+  }
+
+  /** What of it can be overridden; worked out when it is first asked for. */
+  get descriptor(): PromptDescriptor {
+    this.#descriptor ??= describePrompt(this, this.outline);
+    return this.#descriptor;
   }
 }
 

@@ -1,7 +1,8 @@
 import { PromptValidationError } from "../base/errors.ts";
-import { frozenCopy } from "../base/freeze.ts";
+import { deepFreeze, frozenCopy } from "../base/freeze.ts";
 import { checkDescription, checkOptions, checkToolName } from "../base/names.ts";
-import { checkSchema, type JsonSchema, type Schema } from "../base/schema.ts";
+import { checkSchema, fieldsOf, type JsonSchema, type Schema } from "../base/schema.ts";
+import { checkPolicies, type ToolPolicy } from "./policy.ts";
 import type { ToolContext } from "./tool-context.ts";
 import { checkExamples, type ToolExample } from "./tool-example.ts";
 import type { ToolResult } from "./tool-result.ts";
@@ -23,6 +24,8 @@ export interface ToolOptions<Params, Result> {
   readonly examples?: readonly ToolExample<NoInfer<Params>, NoInfer<Result>>[] | undefined;
   /** @default true */
   readonly acceptsOverrides?: boolean | undefined;
+  /** Asked before the handler runs; those of the section and the template follow. */
+  readonly policies?: readonly ToolPolicy[] | undefined;
   /** May run beside other parallel calls of the same turn, outside a transaction. @default false */
   readonly parallel?: boolean | undefined;
 }
@@ -45,11 +48,14 @@ export class Tool<Params = unknown, Result = unknown> {
   /** `params` as the model is told of them. */
   readonly paramsSchema: JsonSchema;
   readonly result: Schema<Result> | null;
+  /** `result` as JSON Schema. */
+  readonly resultSchema: JsonSchema | null;
   readonly handler: ToolHandler<Params, Result> | null;
   /** `null`: JSON. */
   readonly render: ToolRenderer<Result> | null;
   readonly examples: readonly ToolExample<Params, Result>[];
   readonly acceptsOverrides: boolean;
+  readonly policies: readonly ToolPolicy[];
   readonly parallel: boolean;
 
   constructor(options: ToolOptions<Params, Result>) {
@@ -60,14 +66,23 @@ export class Tool<Params = unknown, Result = unknown> {
     this.params = options.params;
     this.paramsSchema = describeParams(options.params, field("params"));
     this.result = options.result ?? null;
-    if (this.result !== null) checkSchema(this.result, field("result"), ["object", "array", "any"]);
+    this.resultSchema =
+      this.result === null ? null : checkSchema(this.result, field("result"), ["any"]);
     this.handler = checkFunction(options.handler, field("handler")) ?? null;
     this.render = checkFunction(options.render, field("render")) ?? null;
     this.examples = frozenCopy(options.examples ?? []);
     checkExamples(this, field("examples"));
     this.acceptsOverrides = options.acceptsOverrides ?? true;
+    this.policies = checkPolicies(options.policies, field("policies"));
     this.parallel = options.parallel ?? false;
     if (new.target === Tool) Object.freeze(this);
+  }
+
+  /** The same tool in other words, for it and for some of its params. */
+  described(description: string, params: Readonly<Record<string, string>> = {}): this {
+    const told: unknown = Object.create(Object.getPrototypeOf(this));
+    const paramsSchema = withDescriptions(this.paramsSchema, params);
+    return Object.freeze(Object.assign(told as this, this, { description, paramsSchema }));
   }
 }
 
@@ -81,6 +96,18 @@ export function checkFunction<F>(value: F, field: string): F {
     rule,
     remedy: "give a function or leave it out",
   });
+}
+
+function withDescriptions(
+  schema: JsonSchema,
+  descriptions: Readonly<Record<string, string>>,
+): JsonSchema {
+  const fields = [...fieldsOf(schema)].map(([name, field]) =>
+    Object.hasOwn(descriptions, name)
+      ? [name, { ...field, description: descriptions[name] }]
+      : [name, field],
+  );
+  return deepFreeze({ ...schema, properties: Object.fromEntries(fields) });
 }
 
 const takesNothing: JsonSchema = Object.freeze({

@@ -1,4 +1,5 @@
-import type { Schema } from "../../base/schema.ts";
+import { plainSchema } from "../../base/plain-schema.ts";
+import type { Infer } from "../../base/schema.ts";
 import { MarkdownSection } from "../../prompt/markdown-section.ts";
 import { Prompt } from "../../prompt/prompt.ts";
 import { PromptTemplate } from "../../prompt/template.ts";
@@ -19,35 +20,10 @@ export const notes: Slice<readonly string[]> = defineSlice<readonly string[]>("c
   on: { ContractNoted: (all, { note }) => [...all, note] },
 });
 
-interface Word {
-  readonly word: string;
-}
+/** `{ word: string }`: the contract brings no schema library. */
+export const wordSchema = plainSchema({ word: { type: "string", description: "A word." } });
 
-/** `{ word: string }`, by hand: the contract brings no schema library. */
-export const wordSchema: Schema<Word> = {
-  "~standard": {
-    version: 1,
-    vendor: "weakincentives",
-    validate: (value) => {
-      const { word } = (value ?? {}) as Partial<Word>;
-      return typeof word === "string"
-        ? { value: { word } }
-        : { issues: [{ message: "must be text", path: ["word"] }] };
-    },
-    jsonSchema: {
-      input: () => ({
-        type: "object",
-        properties: { word: { type: "string" } },
-        required: ["word"],
-      }),
-      output: () => ({
-        type: "object",
-        properties: { word: { type: "string" } },
-        required: ["word"],
-      }),
-    },
-  },
-};
+type Word = Infer<typeof wordSchema>;
 
 /** Notes its word, then succeeds, fails or throws by what the word is. */
 export const noteTool: Tool<Word, unknown> = wordTool("note", ({ word }, { session }) => {
