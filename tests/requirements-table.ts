@@ -1,3 +1,5 @@
+import { cellsOf, claimProblems, type ReadSource } from "./proofs.ts";
+
 /** One row of the tables in `docs/requirements.md`. */
 export interface RequirementRow {
   /** Of the file, counted from 1. */
@@ -8,15 +10,6 @@ export interface RequirementRow {
   readonly text: string;
   readonly proof: string;
 }
-
-/** One test that a row names as its proof. */
-interface ProofItem {
-  readonly file: string;
-  readonly title: string;
-}
-
-/** Gives the text of a file of the repository, or null where there is no such file. */
-export type ReadSource = (path: string) => string | null;
 
 const specifications = [
   { name: "S0", first: 1, last: 136 },
@@ -77,33 +70,11 @@ export function wordingProblems(rows: readonly RequirementRow[]): string[] {
   ]);
 }
 
-/** Says which proofs are not in the form, name no file, or name a test that the file has not. */
+/** Says which proofs are neither open nor tests that exist. */
 export function proofProblems(rows: readonly RequirementRow[], readSource: ReadSource): string[] {
-  const titles = new Map<string, ReadonlySet<string> | null>();
-  const titlesIn = (file: string) => {
-    const known = titles.get(file);
-    if (known !== undefined) return known;
-    const source = readSource(file);
-    const found = source === null ? null : testTitles(source);
-    titles.set(file, found);
-    return found;
-  };
-  return rows.flatMap((row) => rowProofProblems(row, titlesIn));
-}
-
-/**
- * The titles of the tests and groups that a test file runs, as written there, unescaped. What is
- * declared by `test.skip` or `test.todo` proves nothing and is not among them.
- */
-export function testTitles(source: string): Set<string> {
-  const code = source.replace(/^\s*\/\/.*$/gm, "");
-  const call =
-    /(?:\b(?:test|it|describe)((?:\.\w+)*)|\))\s*\(\s*("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)/gs;
-  const titles = new Set<string>();
-  for (const [, modifiers = "", literal = ""] of code.matchAll(call)) {
-    if (!/\.(?:skip|todo)\b/.test(modifiers)) titles.add(unescapeLiteral(literal.slice(1, -1)));
-  }
-  return titles;
+  const proven = rows.filter(({ proof }) => proof !== "open");
+  const claims = proven.map(({ number, proof }) => ({ label: `${number}`, proof }));
+  return claimProblems(claims, readSource);
 }
 
 function isTableHead(line: string): boolean {
@@ -111,11 +82,7 @@ function isTableHead(line: string): boolean {
 }
 
 function parseRow(line: string, at: number, specification: string): RequirementRow {
-  const cells = line
-    .slice(1)
-    .replace(/\|\s*$/, "")
-    .split(/(?<!\\)\|/)
-    .map((cell) => cell.trim().replaceAll("\\|", "|"));
+  const cells = cellsOf(line);
   const [number = "", level = "", text = "", proof = ""] = cells;
   if (cells.length !== 4 || !/^[1-9]\d*$/.test(number)) {
     throw new Error(
@@ -123,47 +90,4 @@ function parseRow(line: string, at: number, specification: string): RequirementR
     );
   }
   return { line: at, specification, number: Number(number), level, text, proof };
-}
-
-function rowProofProblems(
-  row: RequirementRow,
-  titlesIn: (file: string) => ReadonlySet<string> | null,
-): string[] {
-  if (row.proof === "open") return [];
-  return row.proof.split("<br>").flatMap((written) => {
-    const item = parseProofItem(written.trim());
-    if (item === null) {
-      return [
-        `${row.number}: "${written.trim()}" is no proof; write open, or \`path/to/file.test.ts\` › title`,
-      ];
-    }
-    const titles = titlesIn(item.file);
-    if (titles === null) return [`${row.number}: there is no file ${item.file}`];
-    return titles.has(item.title)
-      ? []
-      : [`${row.number}: ${item.file} has no test titled "${item.title}"`];
-  });
-}
-
-function parseProofItem(written: string): ProofItem | null {
-  const match = /^`((?!\/)[^`]+\.test(?:-d)?\.ts)` › (\S.*)$/.exec(written);
-  const [, file = "", title = ""] = match ?? [];
-  return match === null || file.split("/").includes("..") ? null : { file, title };
-}
-
-function unescapeLiteral(body: string): string {
-  const named = new Map([
-    ["n", "\n"],
-    ["t", "\t"],
-    ["r", "\r"],
-  ]);
-  return body.replace(
-    /\\(?:u\{([\da-f]+)\}|u([\da-f]{4})|x([\da-f]{2})|(.))/gis,
-    (_, braced?: string, unit?: string, byte?: string, single = "") => {
-      const code = braced ?? unit ?? byte;
-      return code === undefined
-        ? (named.get(single) ?? single)
-        : String.fromCodePoint(Number.parseInt(code, 16));
-    },
-  );
 }

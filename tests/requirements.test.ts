@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { testTitles } from "./proofs.ts";
 import {
   numberingProblems,
   parseRequirements,
   proofProblems,
   type RequirementRow,
-  testTitles,
   wordingProblems,
 } from "./requirements-table.ts";
 

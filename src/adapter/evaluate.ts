@@ -1,4 +1,5 @@
 import { orAborted } from "../base/abort.ts";
+import { messageOf } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { warn } from "../base/warn.ts";
 import type { Prompt } from "../prompt/prompt.ts";
@@ -160,8 +161,7 @@ function checked(prompt: Prompt, client: ModelClient, options: LoopOptions): Loo
     return loopSettings(prompt, client, options);
   } catch (cause) {
     const promptName = String(prompt?.name ?? "");
-    const message = cause instanceof Error ? cause.message : "The options cannot be";
-    throw new PromptEvaluationError(message, { promptName, phase: "request", cause });
+    throw new PromptEvaluationError(messageOf(cause), { promptName, phase: "request", cause });
   }
 }
 

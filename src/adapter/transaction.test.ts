@@ -255,6 +255,30 @@ describe("what takes part in a call's transaction", () => {
     expect(restored).toBe(2);
   });
 
+  test("is let go once the call is over, whether it failed, succeeded or was never run", async () => {
+    const marks: string[] = [];
+    const marked = (name: string, snapshot: () => unknown = () => name) => ({
+      snapshot,
+      restore: () => void marks.push(`${name} restored`),
+      release: (mark: string) => {
+        marks.push(`${mark} released`);
+        throw new Error("it costs room, not the result");
+      },
+    });
+    const [one, other] = [resource<object>("one"), resource<object>("other")];
+    const fine = new ResourceRegistry().bind(one, marked("one"));
+    await worked([() => ToolResult.ok(1)], { resources: fine });
+    await worked([() => ToolResult.error("failed")], { resources: fine });
+    const broken = () => Promise.reject(new Error("disk full"));
+    const half = new ResourceRegistry()
+      .bind(one, marked("one"))
+      .bind(other, marked("other", broken));
+    const { outcome } = await worked([() => ToolResult.ok(1)], { resources: half });
+    expect(outcome).toMatchObject({ phase: "tool", message: "disk full" });
+    const restored = ["one restored", "one released"];
+    expect(marks).toEqual(["one released", ...restored, ...restored]);
+  });
+
   test("is nothing of a parallel tool's call", async () => {
     const value = new Cell();
     const resources = new ResourceRegistry().bind(cell, value);

@@ -10,18 +10,22 @@ export async function inTransaction(
   work: () => Promise<ToolResult<unknown>>,
 ): Promise<ToolResult<unknown>> {
   const before = evaluation.session.snapshot();
-  const marks = await takeMarks(evaluation);
+  const marks: Mark[] = [];
   let isDone = false;
   try {
+    for (const part of partsOf(evaluation)) marks.push({ part, snapshot: await part.snapshot() });
     const result = await work();
     isDone = result.success;
     return result;
   } finally {
-    if (!isDone) {
-      evaluation.session.restore(before);
-      await restoreMarks(marks, evaluation.prompt.name);
+    try {
+      if (!isDone) {
+        evaluation.session.restore(before);
+        await restoreMarks(marks, evaluation.prompt.name);
+      }
+    } finally {
+      await releaseMarks(marks, evaluation);
     }
-    for (const { part, snapshot } of marks) await part.release?.(snapshot as never);
   }
 }
 
@@ -30,14 +34,23 @@ interface Mark {
   readonly snapshot: unknown;
 }
 
-/** How resources and files are now. */
-async function takeMarks({ resources, prompt }: Evaluation): Promise<readonly Mark[]> {
+/** What is set back besides the session: resources, and the files of the workspace. */
+function partsOf({ resources, prompt }: Evaluation): ReadonlySet<Snapshotable> {
   const filesystem = prompt.filesystem();
   const parts = new Set<Snapshotable>(resources.snapshotables());
   if (isSnapshotable(filesystem)) parts.add(filesystem);
-  const marks: Mark[] = [];
-  for (const part of parts) marks.push({ part, snapshot: await part.snapshot() });
-  return marks;
+  return parts;
+}
+
+/** A mark that cannot be given up costs room, not the result. */
+async function releaseMarks(marks: readonly Mark[], { logger }: Evaluation): Promise<void> {
+  for (const { part, snapshot } of marks) {
+    try {
+      await part.release?.(snapshot as never);
+    } catch (error) {
+      logger.warn("a snapshot could not be released", { problem: messageOf(error) });
+    }
+  }
 }
 
 async function restoreMarks(marks: readonly Mark[], promptName: string): Promise<void> {

@@ -133,6 +133,17 @@ describe("a section cannot be", () => {
   });
 });
 
+test("a section that chooses to be summarised by its own code needs a summary, too", () => {
+  class Chooser extends MarkdownSection {
+    override effectiveVisibility(): Visibility {
+      return "summary";
+    }
+  }
+  const work = () => promptOf(new Chooser({ key: "s", title: "S", template: "Long." })).render();
+  expect(work).toThrow(PromptRenderError);
+  expect(work).toThrow("it is to be summarised and has no summary: give it one");
+});
+
 const opening = (...keys: readonly string[]) => ({
   toolCalls: [{ name: "open_sections", arguments: { section_keys: keys, reason: "to ship" } }],
 });

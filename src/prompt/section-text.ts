@@ -39,7 +39,7 @@ function summaryText({ placed }: Shown, { params }: TextContext): string {
   const summary = section.renderSummary(paramsOf(placed, params));
   const children = section.children.map(({ key }) => key);
   const inside = children.length > 0 ? ` It contains ${list(children)}.` : "";
-  const how = hasTools(placed)
+  const how = attempt(placed, "its tools failed", () => hasTools(placed))
     ? `call open_sections with the key "${path}" to see it in full and to use its tools`
     : `call read_section with the key "${path}" to read it in full`;
   const note = `[This is a summary: ${how}.${inside}]`;

@@ -27,6 +27,14 @@ describe("a web search section", () => {
     expect(new WebSearchSection({}, { key: "news" }).key).toBe("news");
   });
 
+  test("takes a domain filter and a hint where the user is", () => {
+    const config = {
+      domainFilter: { allowed: ["cdc.gov"] },
+      geoHint: { countryCode: "GB", city: "London", timezone: "Europe/London" },
+    };
+    expect(configOf(new WebSearchSection(config))).toEqual(config);
+  });
+
   test("refuses what the tool refuses", () => {
     const make = () => new WebSearchSection({ geoHint: { countryCode: "UK" } });
     expect(make).toThrow(PromptValidationError);

@@ -102,6 +102,8 @@ describe("a native tool is refused", () => {
     [{ params: {} }, 'NativeTool "python" params'],
     [{ params: z.string() }, 'NativeTool "python" params'],
     [{ result: {} }, 'NativeTool "python" result'],
+    [{ result: z.string() }, 'NativeTool "python" result'],
+    [{ result: z.array(z.object({})) }, 'NativeTool "python" result'],
     [{ kind: "Code Interpreter" }, 'NativeTool "python" kind'],
     [{ kind: "" }, 'NativeTool "python" kind'],
     [{ config: [] }, 'NativeTool "python" config'],

@@ -1,7 +1,7 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { frozenCopy } from "../base/freeze.ts";
 import { checkOptions, checkToolName } from "../base/names.ts";
-import type { Schema } from "../base/schema.ts";
+import { checkSchema, type Schema } from "../base/schema.ts";
 import { checkConfig } from "./hosted-tool.ts";
 import { Tool } from "./tool.ts";
 import type { ToolExample } from "./tool-example.ts";
@@ -32,6 +32,7 @@ export class NativeTool<Params = unknown, Result = unknown> extends Tool<Params,
     const { acceptsOverrides = false, kind = options.name, config = {} } = options;
     requireSchemas(options);
     super({ ...options, acceptsOverrides, handler: null });
+    checkSchema(options.result, `NativeTool "${this.name}" result`, ["object"]);
     this.kind = checkToolName(kind, `NativeTool "${this.name}" kind`);
     this.config = frozenCopy(checkConfig(config, `NativeTool "${this.name}" config`));
     if (new.target === NativeTool) Object.freeze(this);

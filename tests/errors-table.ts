@@ -1,0 +1,106 @@
+import { cellsOf, claimProblems, type ReadSource } from "./proofs.ts";
+
+/** One row of the tables in `docs/errors.md`. */
+export interface ErrorRow {
+  /** Of the file, counted from 1. */
+  readonly line: number;
+  /** The heading it stands under: a class, or what the model reads. */
+  readonly section: string;
+  readonly message: string;
+  readonly from: readonly string[];
+  readonly test: string;
+}
+
+/** Text of the files of `src/`, tests left out, by path. */
+export type Sources = ReadonlyMap<string, string>;
+
+/** The headings of the page, and the rows below them. A line it cannot read is an error. */
+export function parseErrors(markdown: string): {
+  readonly sections: readonly string[];
+  readonly rows: readonly ErrorRow[];
+} {
+  const sections: string[] = [];
+  const rows: ErrorRow[] = [];
+  for (const [index, line] of markdown.split("\n").entries()) {
+    if (line.startsWith("## ")) sections.push(line.slice(3).trim());
+    if (!line.startsWith("|") || isTableHead(line)) continue;
+    rows.push(parseRow(line, index + 1, sections.at(-1) ?? ""));
+  }
+  return { sections, rows };
+}
+
+/** Says which file makes an error and is not named below its class, or is named and makes none. */
+export function originProblems(rows: readonly ErrorRow[], sources: Sources): string[] {
+  const ofClasses = rows.filter(({ section }) => section.endsWith("Error"));
+  const named = new Set(
+    ofClasses.flatMap(({ section, from }) => from.map((file) => `${section} of ${file}`)),
+  );
+  const made = new Set(
+    [...sources].flatMap(([file, code]) => errorsMadeIn(code).map((name) => `${name} of ${file}`)),
+  );
+  return [
+    ...[...named].filter((pair) => !made.has(pair)).map((pair) => `there is no ${pair}`),
+    ...[...made].filter((pair) => !named.has(pair)).map((pair) => `the ${pair} has no row`),
+  ];
+}
+
+/**
+ * Says which messages are not to be found in the rooms they come from, or with their class. Of a
+ * refusal it is the rule that is looked for, from its "must" on: its field may come from anywhere.
+ */
+export function messageProblems(rows: readonly ErrorRow[], sources: Sources): string[] {
+  return rows.flatMap(({ line, section, message, from }) => {
+    const rooms = new Set(from.map(roomOf));
+    const code = [...sources]
+      .filter(([file, text]) => rooms.has(roomOf(file)) || text.includes(`class ${section} `))
+      .map(([, text]) => text)
+      .join("\n");
+    return fragmentsOf(message)
+      .filter((fragment) => !code.includes(fragment))
+      .map((fragment) => `line ${line}: ${[...rooms].join(", ")} does not say "${fragment}"`);
+  });
+}
+
+/** Says which tests are neither open nor in the form of `docs/requirements.md`, or do not exist. */
+export function testProblems(rows: readonly ErrorRow[], readSource: ReadSource): string[] {
+  const claims = rows
+    .filter(({ test }) => test !== "open")
+    .map(({ line, test }) => ({ label: `line ${line}`, proof: test }));
+  return claimProblems(claims, readSource);
+}
+
+function isTableHead(line: string): boolean {
+  return line === "| message | why | what to do | from | test |" || /^\|[-:|]+\|$/.test(line);
+}
+
+function parseRow(line: string, at: number, section: string): ErrorRow {
+  const cells = cellsOf(line);
+  const [message = "", why = "", remedy = "", from = "", test = ""] = cells;
+  const quoted = /^`([^`]+)`$/.exec(message)?.[1];
+  const files = from.split("<br>").map((file) => /^`(src\/[^`]+\.ts)`$/.exec(file.trim())?.[1]);
+  if (cells.length !== 5 || !quoted || why === "" || remedy === "" || files.includes(undefined)) {
+    throw new Error(
+      `docs/errors.md, line ${at}: "${line}" is not a row; write | \`message\` | why | what to do | \`src/….ts\` | test |`,
+    );
+  }
+  return { line: at, section, message: quoted, from: files.map(String), test };
+}
+
+/** The classes of our own errors that a file makes: not a bare `Error`, nor what holds several. */
+function errorsMadeIn(code: string): string[] {
+  const names = [...code.matchAll(/\bnew ([A-Z]\w*Error)\(/g)].map(([, name = ""]) => name);
+  return [...new Set(names)].filter((name) => name !== "AggregateError");
+}
+
+function roomOf(file: string): string {
+  return file.slice(0, file.lastIndexOf("/"));
+}
+
+/** What a message says whatever it is about. */
+function fragmentsOf(message: string): string[] {
+  return message
+    .replace(/^.*? (?=must )/, "")
+    .split(/…|"?: /)
+    .map((fragment) => fragment.trim())
+    .filter((fragment) => fragment !== "");
+}

@@ -1,0 +1,94 @@
+/** Something that a page of `docs/` claims, and the tests it names for it. */
+export interface Claim {
+  /** What a problem with it is reported under. */
+  readonly label: string;
+  /** As written there: `` `path/to/file.test.ts` › title ``, with `<br>` between two. */
+  readonly proof: string;
+}
+
+/** Gives the text of a file of the repository, or null where there is no such file. */
+export type ReadSource = (path: string) => string | null;
+
+/** One test that a claim names as its proof. */
+interface ProofItem {
+  readonly file: string;
+  readonly title: string;
+}
+
+/** Says which proofs are not in the form, name no file, or name a test that the file has not. */
+export function claimProblems(claims: readonly Claim[], readSource: ReadSource): string[] {
+  const titles = new Map<string, ReadonlySet<string> | null>();
+  const titlesIn = (file: string) => {
+    const known = titles.get(file);
+    if (known !== undefined) return known;
+    const source = readSource(file);
+    const found = source === null ? null : testTitles(source);
+    titles.set(file, found);
+    return found;
+  };
+  return claims.flatMap((claim) => problemsOf(claim, titlesIn));
+}
+
+/**
+ * The titles of the tests and groups that a test file runs, as written there, unescaped. What is
+ * declared by `test.skip` or `test.todo` proves nothing and is not among them.
+ */
+export function testTitles(source: string): Set<string> {
+  const code = source.replace(/^\s*\/\/.*$/gm, "");
+  const call =
+    /(?:\b(?:test|it|describe)((?:\.\w+)*)|\))\s*\(\s*("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)/gs;
+  const titles = new Set<string>();
+  for (const [, modifiers = "", literal = ""] of code.matchAll(call)) {
+    if (!/\.(?:skip|todo)\b/.test(modifiers)) titles.add(unescapeLiteral(literal.slice(1, -1)));
+  }
+  return titles;
+}
+
+/** The cells of one line of a Markdown table, bars unescaped. */
+export function cellsOf(line: string): string[] {
+  return line
+    .slice(1)
+    .replace(/\|\s*$/, "")
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim().replaceAll("\\|", "|"));
+}
+
+function problemsOf(
+  { label, proof }: Claim,
+  titlesIn: (file: string) => ReadonlySet<string> | null,
+): string[] {
+  return proof.split("<br>").flatMap((written) => {
+    const item = parseProofItem(written.trim());
+    if (item === null) {
+      return [`${label}: "${written.trim()}" is no proof; write \`path/to/file.test.ts\` › title`];
+    }
+    const titles = titlesIn(item.file);
+    if (titles === null) return [`${label}: there is no file ${item.file}`];
+    return titles.has(item.title)
+      ? []
+      : [`${label}: ${item.file} has no test titled "${item.title}"`];
+  });
+}
+
+function parseProofItem(written: string): ProofItem | null {
+  const match = /^`((?!\/)[^`]+\.test(?:-d)?\.ts)` › (\S.*)$/.exec(written);
+  const [, file = "", title = ""] = match ?? [];
+  return match === null || file.split("/").includes("..") ? null : { file, title };
+}
+
+function unescapeLiteral(body: string): string {
+  const named = new Map([
+    ["n", "\n"],
+    ["t", "\t"],
+    ["r", "\r"],
+  ]);
+  return body.replace(
+    /\\(?:u\{([\da-f]+)\}|u([\da-f]{4})|x([\da-f]{2})|(.))/gis,
+    (_, braced?: string, unit?: string, byte?: string, single = "") => {
+      const code = braced ?? unit ?? byte;
+      return code === undefined
+        ? (named.get(single) ?? single)
+        : String.fromCodePoint(Number.parseInt(code, 16));
+    },
+  );
+}
