@@ -67,6 +67,7 @@ export {
   type ApplyPatchResult,
   applyPatchTool,
 } from "./tools/apply-patch.ts";
+export type { PatchReport } from "./tools/apply-patch-text.ts";
 export type {
   Citation,
   CitationSpan,
@@ -108,6 +109,9 @@ export {
   mcpTool,
 } from "./tools/mcp.ts";
 export type { NetworkPolicy } from "./tools/network-policy.ts";
+export { applyPatch } from "./tools/patch.ts";
+export { PatchError } from "./tools/patch-error.ts";
+export type { PatchOperation } from "./tools/patch-operation.ts";
 export {
   type ShellCall,
   type ShellConfig,
@@ -154,7 +158,12 @@ export {
   type ReducerFailed,
 } from "./session/event-bus.ts";
 export { Session, type SessionOptions } from "./session/session.ts";
-export type { SessionStore } from "./session/session-store.ts";
+export {
+  type RecordWriter,
+  type SessionStore,
+  SessionStoreError,
+  type SessionStoreErrorOptions,
+} from "./session/session-store.ts";
 export { defineSlice, type Slice, type SliceOptions, type SlicePolicy } from "./session/slice.ts";
 export { type Snapshot, SnapshotError, SnapshotRestoreError } from "./session/snapshot.ts";
 

@@ -1,6 +1,5 @@
-import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { stableStringify } from "../base/json.ts";
+import { sha256 } from "../base/sha256.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Placed } from "./outline.ts";
 
@@ -50,16 +49,12 @@ export function describePrompt(
 
 function describeSection({ section, path, number }: Placed): readonly SectionDescriptor[] {
   const text = section.acceptsOverrides ? section.overridableText() : null;
-  return text === null ? [] : [Object.freeze({ path, number, contentHash: hash(text) })];
+  return text === null ? [] : [Object.freeze({ path, number, contentHash: sha256(text) })];
 }
 
 function describeTool(tool: Tool, path: string): ToolDescriptor {
   const result = tool.resultSchema && stableStringify(tool.resultSchema);
   const parts = [tool.description, stableStringify(tool.paramsSchema), String(result)];
-  const contractHash = hash(parts.map(hash).join("::"));
+  const contractHash = sha256(parts.map(sha256).join("::"));
   return Object.freeze({ path, name: tool.name, contractHash });
-}
-
-function hash(text: string): string {
-  return bytesToHex(sha256(utf8ToBytes(text)));
 }

@@ -78,7 +78,10 @@ export class Tool<Params = unknown, Result = unknown> {
     if (new.target === Tool) Object.freeze(this);
   }
 
-  /** The same tool in other words, for it and for some of its params. */
+  /**
+   * The same tool in other words, for it and for some of its params. A subclass with `#private`
+   * fields overrides it: they are not copied.
+   */
   described(description: string, params: Readonly<Record<string, string>> = {}): this {
     const told: unknown = Object.create(Object.getPrototypeOf(this));
     const paramsSchema = withDescriptions(this.paramsSchema, params);

@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import { parseOperations } from "./patch-operation.ts";
+
+const parse = (operations: unknown): unknown =>
+  Reflect.apply(parseOperations, undefined, [operations]);
+const refusal = (facts: object) => expect.objectContaining({ name: "PatchError", ...facts });
+
+test("operations with bare diffs are read as a patch is", () => {
+  const changes = parseOperations([
+    { type: "create", path: "hello.txt", diff: "+hello world\n" },
+    { type: "create", path: "empty.txt", diff: "" },
+    { type: "update", path: "lib/fib.py", diff: "@@\n-def fib(n):\n+def fibonacci(n):\n" },
+    { type: "update", path: "a", diff: "-x\n+y", moveTo: "b" },
+    { type: "update", path: "c", diff: "", moveTo: "d" },
+    { type: "delete", path: "obsolete.txt" },
+  ]);
+  expect(changes).toMatchObject([
+    { type: "create", path: "hello.txt", line: null, text: "hello world\n" },
+    { type: "create", path: "empty.txt", text: "" },
+    {
+      type: "update",
+      path: "lib/fib.py",
+      moveTo: null,
+      hunks: [
+        {
+          lines: [
+            { kind: "remove", number: 2 },
+            { kind: "add", number: 3 },
+          ],
+        },
+      ],
+    },
+    { type: "update", moveTo: "b", hunks: [{}] },
+    { type: "update", moveTo: "d", hunks: [] },
+    { type: "delete", path: "obsolete.txt", line: null },
+  ]);
+});
+
+describe("operations are refused", () => {
+  test.each([undefined, null, 3, {}])("if they are %j", (operations) => {
+    expect(() => parse(operations)).toThrow("give a text or a list of operations");
+  });
+
+  test("if there are none", () => {
+    expect(() => parse([])).toThrow(refusal({ path: null, hunk: null, line: null }));
+    expect(() => parse([])).toThrow("changes no file");
+  });
+
+  test.each([
+    [null, null, "null for an operation"],
+    ["*** Begin Patch", null, '"*** Begin Patch" for an operation'],
+    [{ type: "delete" }, null, "undefined for a path"],
+    [{ type: "create_file", path: "a", diff: "" }, "a", '"create_file" for a type'],
+    [{ path: "a" }, "a", "undefined for a type"],
+    [{ type: "create", path: "a" }, "a", "undefined for a diff"],
+    [{ type: "update", path: "a", diff: 3 }, "a", "3 for a diff"],
+    [{ type: "update", path: "a", diff: "", moveTo: 3 }, "a", "3 for the path to move to"],
+    [{ type: "delete", path: "a", moveTo: "b" }, "a", '"b" for the path to move to'],
+  ])("if one is %j", (operation, path, message) => {
+    expect(() => parse([operation])).toThrow(refusal({ path }));
+    expect(() => parse([operation])).toThrow(message);
+  });
+
+  test.each([
+    [{ type: "update", path: "a", diff: "" }, null, null],
+    [{ type: "update", path: "a", diff: "@@\nx" }, 1, 2],
+    [{ type: "create", path: "a", diff: "x" }, null, 1],
+    [{ type: "create", path: "a", diff: "@@\n+x" }, null, 1],
+    [{ type: "create", path: "a", diff: "+\ud800" }, null, 1],
+    [{ type: "update", path: "a", diff: "*** Move to: b\n-x" }, 1, 1],
+  ])("if the diff of %j cannot be read", (operation, hunk, line) => {
+    expect(() => parse([operation])).toThrow(refusal({ path: "a", hunk, line }));
+  });
+});
