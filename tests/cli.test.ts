@@ -8,11 +8,13 @@ function wink(...args: readonly string[]) {
   });
 }
 
-test("wink demo tells a rolled back call, a hosted call and a typed answer", () => {
+test("wink demo tells of calls rolled back in the session and on disk, a patch, a hosted call and a typed answer", () => {
   const { status, stdout } = wink("demo");
   expect(status).toBe(0);
   expect(stdout).toContain("rolled back: the vents are at 20 % again");
   expect(stdout).toMatch(/✓ web_search .* ran at scripted/);
+  expect(stdout).toContain("rolled back on disk: night-log.md is as it was");
+  expect(stdout).toContain("Changed night-log.md.");
   expect(stdout).toContain("ventPercent: 60");
   expect(stdout).not.toContain("\u001b[");
 });
@@ -20,12 +22,13 @@ test("wink demo tells a rolled back call, a hosted call and a typed answer", () 
 test("wink demo --json prints one document with every event", () => {
   const { status, stdout } = wink("demo", "--json");
   expect(status).toBe(0);
-  const { output, events } = JSON.parse(stdout);
+  const { output, log, events } = JSON.parse(stdout);
+  expect(log).toBe("# Night log\n\n- vents at 60 %\n- nobody woken\n");
   expect(output).toMatchObject({ ventPercent: 60, wakeSomebody: false });
   const failed = events.filter(
     (event: { result?: { success: boolean } }) => event.result?.success === false,
   );
-  expect(failed).toHaveLength(1);
+  expect(failed.map(({ name }: { name: string }) => name)).toEqual(["set_vent", "report"]);
 });
 
 test.each([

@@ -1,10 +1,25 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { HostFilesystem } from "../files/host-filesystem.ts";
 import { Session } from "../session/session.ts";
 import { recordingBus } from "../testing/recording-bus.ts";
-import { greenhouse, greenhouseModel, vents } from "./greenhouse.ts";
+import { greenhouse, greenhouseModel, LOG, LOG_BEFORE, vents } from "./greenhouse.ts";
 import { tell, tellAnswer } from "./story.ts";
 
-/** Runs the greenhouse agent and prints what happened. */
+/** Runs the greenhouse agent on a folder of its own, prints what happened, and removes the folder. */
 export async function demo({ json }: { readonly json: boolean }): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "wink-demo-"));
+  try {
+    await writeFile(join(folder, LOG), LOG_BEFORE);
+    await runIn(folder, json);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function runIn(folder: string, json: boolean): Promise<void> {
   const bus = recordingBus();
   const session = new Session({ bus }).register(vents);
   const print = json ? () => {} : (line: string) => console.log(line);
@@ -17,22 +32,25 @@ export async function demo({ json }: { readonly json: boolean }): Promise<void> 
     const state = `the vents are at ${session.get(vents).percent} %`;
     print(result.success ? `    now ${state}` : `    rolled back: ${state} again`);
   });
+  bus.subscribe("ToolInvoked", ({ name, result }) => {
+    if (name !== "report" || result.success) return;
+    const isBack = readFileSync(join(folder, LOG), "utf8") === LOG_BEFORE;
+    print(`    rolled back on disk: ${LOG} is ${isBack ? "as it was" : "NOT as it was"}`);
+  });
 
-  const response = await greenhouseModel().evaluate(greenhouse, { session });
+  await using filesystem = new HostFilesystem(folder);
+  const response = await greenhouseModel().evaluate(greenhouse(filesystem), { session });
   const { output, usage, hostedCalls } = response;
+  const log = await readFile(join(folder, LOG), "utf8");
   if (json) {
     const { percent } = session.get(vents);
-    console.log(
-      JSON.stringify(
-        { output, usage, hostedCalls, vents: { percent }, events: bus.events },
-        null,
-        2,
-      ),
-    );
+    const told = { output, usage, hostedCalls, vents: { percent }, log, events: bus.events };
+    console.log(JSON.stringify(told, null, 2));
     return;
   }
   tellAnswer(output, usage, bus.of("TurnCompleted").length, print);
+  print(`\n${LOG} now reads:\n${log.replace(/^/gm, "  ").trimEnd()}`);
   print(
-    "\nThe agent itself is src/cli/greenhouse.ts in the repository; the README has a smaller one to start from.",
+    "\nThe agent itself is src/cli/greenhouse.ts in the repository; the README has a smaller one.",
   );
 }

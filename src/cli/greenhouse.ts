@@ -1,10 +1,13 @@
 import * as z from "zod";
+import type { Filesystem } from "../files/filesystem.ts";
 import { MarkdownSection } from "../prompt/markdown-section.ts";
 import { Prompt } from "../prompt/prompt.ts";
 import { PromptTemplate } from "../prompt/template.ts";
+import { VfsToolsSection } from "../prompt/vfs-tools-section.ts";
 import { WebSearchSection } from "../prompt/web-search-section.ts";
 import { defineSlice } from "../session/slice.ts";
 import { type ScriptedClient, scriptedClient } from "../testing/scripted-client.ts";
+import { applyPatch } from "../tools/patch.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 
@@ -48,30 +51,79 @@ const setVent = new Tool({
   },
 });
 
-const template = new PromptTemplate({
-  ns: "demo",
-  key: "greenhouse",
-  sections: [
-    new MarkdownSection({
-      key: "task",
-      title: "Task",
-      template: `
+const report = new Tool({
+  name: "report",
+  description: "Writes the night's report, whole.",
+  params: z.object({ text: z.string() }),
+  handler: async ({ text }, { filesystem }) => {
+    await filesystem?.writeText(LOG, `${text}\n`);
+    return text.includes("signed")
+      ? ToolResult.ok(null, "Reported.")
+      : ToolResult.error(
+          "A report must be signed, and this one has taken the log's place already.",
+        );
+  },
+});
+
+const amend = new Tool({
+  name: "amend",
+  description: "Changes the log by a patch.",
+  params: z.object({ patch: z.string() }),
+  handler: async ({ patch }, { filesystem }) => {
+    if (!filesystem) return ToolResult.error("There are no files.");
+    const { changed } = await applyPatch(filesystem, patch);
+    return ToolResult.ok(null, `Changed ${changed.join(", ")}.`);
+  },
+});
+
+/** The file in which the greenhouse's nights are written down. */
+export const LOG = "night-log.md";
+
+/** What the log says before the night. */
+export const LOG_BEFORE = "# Night log\n\n- vents at 20 %\n- nobody woken\n";
+
+/** The agent of the demo, on these files, with its params bound. */
+export function greenhouse(filesystem: Filesystem) {
+  const template = new PromptTemplate({
+    ns: "demo",
+    key: "greenhouse",
+    sections: [
+      new MarkdownSection({
+        key: "task",
+        title: "Task",
+        template: `
         You look after the greenhouse in $place, with nobody else awake.
         Keep it below $limit °C until the morning.
       `,
-      params: z.object({ place: z.string(), limit: z.number() }),
-      defaultParams: { limit: 28 },
-      tools: [readSensor, setVent],
-    }),
-    new WebSearchSection(),
-  ],
-  output: z.object({ ventPercent: z.number(), reason: z.string(), wakeSomebody: z.boolean() }),
-});
+        params: z.object({ place: z.string(), limit: z.number() }),
+        defaultParams: { limit: 28 },
+        tools: [readSensor, setVent],
+      }),
+      new WebSearchSection(),
+      new VfsToolsSection({ filesystem, readOnly: true }),
+      new MarkdownSection({
+        key: "log",
+        title: "Log",
+        template: `Keep ${LOG} true.`,
+        tools: [report, amend],
+      }),
+    ],
+    output: z.object({ ventPercent: z.number(), reason: z.string(), wakeSomebody: z.boolean() }),
+  });
+  return new Prompt(template).bind({ place: "Leiden" });
+}
 
-/** The agent of the demo, with its params bound. */
-export const greenhouse = new Prompt(template).bind({ place: "Leiden" });
+const PATCH = [
+  "*** Begin Patch",
+  `*** Update File: ${LOG}`,
+  "@@",
+  "-- vents at 20 %",
+  "+- vents at 60 %",
+  " - nobody woken",
+  "*** End Patch",
+].join("\n");
 
-/** What the model of the demo says: a forecast, a mistake, a correction, an answer. */
+/** What the model of the demo says: a forecast, two mistakes and what it makes of them, an answer. */
 export function greenhouseModel(): ScriptedClient {
   const url = "https://weather.example/leiden";
   return scriptedClient(
@@ -102,12 +154,20 @@ export function greenhouseModel(): ScriptedClient {
       usage: { inputTokens: 1_002, outputTokens: 24, cachedTokens: 896 },
     },
     {
+      toolCalls: [{ name: "report", arguments: { text: "All is well." } }],
+      usage: { inputTokens: 1_071, outputTokens: 31, cachedTokens: 960 },
+    },
+    {
+      toolCalls: [{ name: "amend", arguments: { patch: PATCH } }],
+      usage: { inputTokens: 1_140, outputTokens: 74, cachedTokens: 1_024 },
+    },
+    {
       text: JSON.stringify({
         ventPercent: 60,
         reason: "31.5 °C inside and 14 °C by midnight outside: opening to 60 % is enough.",
         wakeSomebody: false,
       }),
-      usage: { inputTokens: 1_071, outputTokens: 58, cachedTokens: 960 },
+      usage: { inputTokens: 1_236, outputTokens: 58, cachedTokens: 1_088 },
     },
   );
 }

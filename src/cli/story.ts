@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import type { ToolInvoked } from "../adapter/events.ts";
 import { isPlainObject } from "../base/freeze.ts";
+import { show } from "../base/show.ts";
 import type { TokenUsage } from "../base/usage.ts";
 import type { BusEvent } from "../session/event-bus.ts";
 
@@ -59,7 +60,7 @@ function tellCall(
 function argumentsOf(params: unknown): string {
   if (!isPlainObject(params)) return "";
   return Object.entries(params)
-    .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+    .map(([name, value]) => `${name}=${show(value)}`)
     .join(" ");
 }
 
