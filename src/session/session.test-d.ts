@@ -3,6 +3,7 @@ import type { ToolInvoked } from "../adapter/events.ts";
 import type { BusEvent, EventOf, ReducerFailed } from "./event-bus.ts";
 import { logSlice } from "./log-slice.ts";
 import { Session } from "./session.ts";
+import type { SessionStore } from "./session-store.ts";
 import { defineSlice, type Slice } from "./slice.ts";
 
 /** An event of a user's own. Outside this repository the module is "weakincentives". */
@@ -69,6 +70,23 @@ describe("a session", () => {
     session.id = "other";
     // @ts-expect-error Cannot assign to 'createdAt' because it is a read-only property
     session.createdAt = "now";
+  });
+
+  test("can be kept by any store that can append, read, list and delete", () => {
+    const store = {
+      append: async (_id: string, _record: object) => {},
+      read: async function* (_id: string) {
+        yield {};
+      },
+      list: async () => [""],
+      delete: async (_id: string) => {},
+    };
+    expectTypeOf(store).toExtend<SessionStore>();
+    new Session({ store, id: "s" });
+    expectTypeOf(Session.open(store, "s", [])).toEqualTypeOf<Promise<Session>>();
+    expectTypeOf(session.flush()).toEqualTypeOf<Promise<void>>();
+    // @ts-expect-error a stored session has its own id and tags
+    void Session.open(store, "s", [], { id: "t" });
   });
 
   test("takes options that are undefined for those left out", () => {

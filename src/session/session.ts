@@ -1,11 +1,14 @@
 import { type Clock, systemClock } from "../base/clock.ts";
-import { InvalidOptionError, messageOf } from "../base/errors.ts";
-import { freezeChanged, frozenCopy, isPlainObject } from "../base/freeze.ts";
-import { list } from "../base/show.ts";
+import { InvalidOptionError } from "../base/errors.ts";
+import { frozenCopy, isPlainObject } from "../base/freeze.ts";
 import { type BusEvent, type EventBus, InProcessEventBus } from "./event-bus.ts";
 import { SessionLock } from "./session-lock.ts";
+import { SessionRecorder } from "./session-recorder.ts";
+import { replaySession } from "./session-replay.ts";
+import type { SessionStore } from "./session-store.ts";
 import type { Slice } from "./slice.ts";
-import { type Snapshot, SnapshotRestoreError, savedSession, sessionText } from "./snapshot.ts";
+import { SliceStates } from "./slice-states.ts";
+import { type Snapshot, savedSession, sessionText } from "./snapshot.ts";
 
 /** What a `Session` is made from. */
 export interface SessionOptions {
@@ -13,6 +16,8 @@ export interface SessionOptions {
   readonly id?: string | undefined;
   /** @default one of its own */
   readonly bus?: EventBus | undefined;
+  /** Keeps what happens to the session, for `Session.open`; its id must be new there. @default none */
+  readonly store?: SessionStore | undefined;
   readonly tags?: Readonly<Record<string, string>> | undefined;
   readonly clock?: Clock | undefined;
 }
@@ -25,13 +30,12 @@ export class Session implements Disposable {
   /** For adapters: one evaluation at a time. */
   readonly lock = new SessionLock();
   readonly #clock: Clock;
-  readonly #kept = new Map<string, Kept>();
-  readonly #keptByEvent = new Map<string, Kept[]>();
   /** How often each event this session published is still to come back from the bus. */
   readonly #echoes = new WeakMap<BusEvent, number>();
   readonly #listening: Disposable;
+  #states = new SliceStates();
+  #recorder: SessionRecorder | null = null;
   #createdAt: string;
-  #reducing = false;
 
   constructor(options: SessionOptions = {}) {
     this.id = checkId(options.id ?? crypto.randomUUID());
@@ -40,24 +44,23 @@ export class Session implements Disposable {
     this.#createdAt = new Date(this.#clock.now()).toISOString();
     this.bus = options.bus ?? new InProcessEventBus();
     this.#listening = this.bus.subscribe("*", (event) => this.#hear(event));
+    if (options.store) this.#record(options.store);
   }
 
   /** A session as `serialize` wrote it, on a bus of its own unless one is given. */
   static parse(
     text: string,
     slices: readonly Slice[],
-    options: Omit<SessionOptions, "id" | "tags"> = {},
+    { store, ...options }: Omit<SessionOptions, "id" | "tags"> = {},
   ): Session {
     const { id, createdAt, tags, slices: states } = savedSession(text);
     const session = new Session({ ...options, id, tags });
     session.#createdAt = createdAt;
     try {
+      if (store) session.#record(store);
       for (const slice of slices) session.register(slice);
-      session.#refuseUnknown(Object.keys(states));
-      for (const kept of session.#kept.values()) {
-        const { slice } = kept;
-        if (Object.hasOwn(states, slice.id)) kept.now = loaded(slice, states[slice.id]);
-      }
+      session.#states.load(states);
+      session.#recorder?.loaded(Object.entries(states));
       return session;
     } catch (error) {
       session[Symbol.dispose](); // the bus outlives it
@@ -65,42 +68,49 @@ export class Session implements Disposable {
     }
   }
 
-  /** ISO 8601; a parsed session's is that of the one that was written. */
+  /**
+   * A stored session as it was after the last whole write; what happens to it now is added there.
+   * Publishes nothing. Slices that are new to it start here.
+   */
+  static async open(
+    store: SessionStore,
+    id: string,
+    slices: readonly Slice[],
+    options: Omit<SessionOptions, "id" | "tags" | "store"> = {},
+  ): Promise<Session> {
+    const { header, states, known } = await replaySession(store, checkId(id), slices);
+    const { bus, clock } = options;
+    const session = new Session({ id, bus, clock, tags: header.tags });
+    session.#createdAt = header.createdAt;
+    session.#states = states;
+    session.#recorder = new SessionRecorder({ store, id, known });
+    for (const slice of slices) session.register(slice);
+    return session;
+  }
+
+  /** ISO 8601; that of the first one, for a session that was parsed or opened. */
   get createdAt(): string {
     return this.#createdAt;
   }
 
   /** Starts to keep a slice; events from now on change it. */
   register(slice: Slice): this {
-    const known = this.#kept.get(slice.id);
-    if (known?.slice === slice) return this;
-    if (known) {
-      const rule = "must be unique within a session";
-      throw new InvalidOptionError({
-        field: "Slice.id",
-        value: slice.id,
-        rule,
-        remedy: "rename one of the two slices",
-      });
-    }
-    const kept = { slice, now: slice.first };
-    this.#kept.set(slice.id, kept);
-    for (const type of slice.events) {
-      this.#keptByEvent.set(type, [...(this.#keptByEvent.get(type) ?? []), kept]);
-    }
+    if (this.#states.add(slice)) this.#recorder?.added(slice);
     return this;
   }
 
   /** A slice's state; one that is not registered is as it starts. */
   get<State>(slice: Slice<State>): State {
-    const kept = this.#kept.get(slice.id);
-    return kept?.slice === slice ? slice.read(kept.now) : slice.initial;
+    return this.#states.get(slice);
   }
 
-  /** Reduces here, then publishes; the bus's echo of it is ignored. */
+  /**
+   * Reduces here, then publishes; the bus's echo of it is ignored. With a store, an event that a
+   * slice reduces must be JSON.
+   */
   dispatch(event: BusEvent): void {
     checkEvent(event);
-    if (this.#reducing) {
+    if (this.#states.reducing) {
       const rule = "must not be called by a reducer";
       throw new InvalidOptionError({
         field: "Session.dispatch",
@@ -116,37 +126,42 @@ export class Session implements Disposable {
 
   /** The `"state"` slices as they are now; it costs the same however much they hold. */
   snapshot(): Snapshot {
-    const states = new Map<string, Kept>();
-    for (const { slice, now } of this.#kept.values()) {
-      if (slice.policy === "state") states.set(slice.id, { slice, now });
-    }
-    return Object.freeze({ sessionId: this.id, states });
+    const snapshot = Object.freeze({ sessionId: this.id, states: this.#states.snapshot() });
+    this.#recorder?.taken(snapshot);
+    return snapshot;
   }
 
   /** Sets the `"state"` slices back; what was published stays published. */
-  restore({ states }: Snapshot): void {
-    this.#refuseUnknown(states.keys());
-    const restored = [...this.#kept.values()].flatMap((kept) => {
-      if (kept.slice.policy !== "state") return [];
-      const saved = states.get(kept.slice.id);
-      if (!saved) return [[kept, kept.slice.first] as const];
-      if (saved.slice === kept.slice) return [[kept, saved.now] as const];
-      return [[kept, loaded(kept.slice, saved.slice.read(saved.now))] as const];
-    });
-    for (const [kept, now] of restored) kept.now = now;
+  restore(snapshot: Snapshot): void {
+    const changes = this.#states.changesTo(snapshot.states);
+    if (changes.length === 0) return;
+    this.#recorder?.restored(snapshot, changes);
+    this.#states.apply(changes);
   }
 
   /** Everything it holds, logs included, for `Session.parse`. */
   serialize(): string {
-    const states = [...this.#kept.values()].map(({ slice, now }) => [slice.id, slice.read(now)]);
-    const slices: Record<string, unknown> = Object.fromEntries(states);
+    const slices: Record<string, unknown> = Object.fromEntries(this.#states.entries());
     const { id, createdAt, tags } = this;
     return sessionText({ version: 1, id, createdAt, tags, slices });
+  }
+
+  /**
+   * Resolves when everything dispatched so far would survive the process; at once without a store.
+   * Throws `SessionStoreError` once the store has failed: what came after that is not kept.
+   */
+  async flush(): Promise<void> {
+    await this.#recorder?.flush();
   }
 
   /** Stops listening to the bus. Only a session on a shared bus needs it. */
   [Symbol.dispose](): void {
     this.#listening[Symbol.dispose]();
+  }
+
+  #record(store: SessionStore): void {
+    this.#recorder = new SessionRecorder({ store, id: this.id, known: 0 });
+    this.#recorder.begun(this.#createdAt, this.tags);
   }
 
   /** Others publish too; what concerns this session carries its id. */
@@ -157,63 +172,26 @@ export class Session implements Disposable {
   }
 
   #reduce(event: BusEvent): void {
-    const failures: BusEvent[] = [];
-    for (const kept of this.#keptByEvent.get(event.type) ?? []) {
-      const problem = this.#advance(kept, event);
-      if (problem !== null) failures.push(this.#reducerFailed(kept, event, problem));
-    }
+    if (!this.#states.hears(event.type)) return;
+    this.#recorder?.check(event);
+    const reduction = this.#states.reduce(event);
+    this.#recorder?.reduced(event, reduction);
     if (event.type === "ReducerFailed") return; // one whose own reducer fails has been told enough
-    for (const failure of failures) this.dispatch(failure);
-  }
-
-  /** The next state, if the reducer gives one; else why it did not. */
-  #advance(kept: Kept, event: BusEvent): string | null {
-    this.#reducing = true;
-    try {
-      const next = kept.slice.reduce(kept.now, event);
-      if (next === undefined) return "it returned undefined: a reducer returns the next state";
-      if (next instanceof Promise) {
-        next.catch(() => {}); // its outcome is not wanted: a reducer is synchronous
-        return "it returned a promise: a reducer is synchronous";
-      }
-      kept.now = freezeChanged(next, kept.now);
-      return null;
-    } catch (error) {
-      return messageOf(error);
-    } finally {
-      this.#reducing = false;
+    for (const { sliceId, message } of reduction.failures) {
+      this.dispatch(this.#reducerFailed(sliceId, event, message));
     }
   }
 
-  #reducerFailed({ slice }: Kept, event: BusEvent, message: string): BusEvent {
+  #reducerFailed(sliceId: string, event: BusEvent, message: string): BusEvent {
     return Object.freeze({
       type: "ReducerFailed",
       sessionId: this.id,
-      sliceId: slice.id,
+      sliceId,
       eventType: event.type,
       message,
       createdAt: new Date(this.#clock.now()).toISOString(),
     });
   }
-
-  #refuseUnknown(ids: Iterable<string>): void {
-    const unknown = [...ids].filter((id) => !this.#kept.has(id));
-    if (unknown.length === 0) return;
-    const remedy = "register them first, or pass them to Session.parse";
-    throw new SnapshotRestoreError(`No slice is registered as ${list(unknown)}: ${remedy}`);
-  }
-}
-
-interface Kept {
-  readonly slice: Slice;
-  now: unknown;
-}
-
-function loaded(slice: Slice, state: unknown): unknown {
-  const result = slice.load(state);
-  if (typeof result !== "string") return result.kept;
-  const remedy = "it was written by another version of the slice; migrate it or drop it";
-  throw new SnapshotRestoreError(`Slice "${slice.id}" does not fit, ${result}: ${remedy}`);
 }
 
 function checkId(id: string): string {

@@ -1,0 +1,208 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { logSlice } from "../session/log-slice.ts";
+import { Session } from "../session/session.ts";
+import { SessionStoreError } from "../session/session-store.ts";
+import { defineSlice } from "../session/slice.ts";
+import type { Snapshot } from "../session/snapshot.ts";
+import { JsonlSessionStore } from "./jsonl-session-store.ts";
+import type { SessionTruncated } from "./session-file.ts";
+
+interface NotePlayed {
+  readonly type: "NotePlayed";
+  readonly note: unknown;
+}
+
+declare module "../session/event-bus.ts" {
+  interface EventMap {
+    NotePlayed: NotePlayed;
+  }
+}
+
+const played = (note: unknown): NotePlayed => ({ type: "NotePlayed", note });
+const tune = defineSlice<readonly unknown[]>("tune", {
+  initial: [],
+  on: { NotePlayed: (notes, { note }) => [...notes, note] },
+});
+const take = logSlice("take", "NotePlayed");
+const slices = [tune, take];
+
+let folder: string;
+let runs = 0;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "wink-store-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** A directory nobody has used. */
+function freshDirectory(): string {
+  runs += 1;
+  return join(folder, String(runs));
+}
+
+type Step =
+  | { readonly do: "dispatch"; readonly note: unknown }
+  | { readonly do: "snapshot" | "flush" | "reopen" }
+  | { readonly do: "restore"; readonly which: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ do: fc.constant("dispatch" as const), note: fc.jsonValue({ maxDepth: 1 }) }),
+  fc.record({ do: fc.constantFrom("snapshot" as const, "flush" as const, "reopen" as const) }),
+  fc.record({ do: fc.constant("restore" as const), which: fc.nat(99) }),
+);
+
+/** Does the steps, and keeps how the session was after each. */
+async function play(directory: string, steps: readonly Step[]): Promise<string[]> {
+  let store = new JsonlSessionStore(directory);
+  let live = new Session({ id: "s", store }).register(tune).register(take);
+  const moments = [stateOf(live)];
+  const taken: Snapshot[] = [];
+  for (const next of steps) {
+    if (next.do === "dispatch") live.dispatch(played(next.note));
+    else if (next.do === "snapshot") taken.push(live.snapshot());
+    else if (next.do === "restore") {
+      const snapshot = taken[next.which % Math.max(1, taken.length)];
+      if (snapshot) live.restore(snapshot);
+    } else await live.flush();
+    if (next.do === "reopen") {
+      await store.close();
+      store = new JsonlSessionStore(directory);
+      live = await Session.open(store, "s", slices);
+    }
+    moments.push(stateOf(live));
+  }
+  await live.flush();
+  await store.close();
+  return moments;
+}
+
+/** JSON has one zero. */
+function stateOf(session: Session): string {
+  return JSON.stringify(JSON.parse(session.serialize()).slices);
+}
+
+test("any session, closed and opened again, equals the live one", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
+      const directory = freshDirectory();
+      const moments = await play(directory, steps);
+      const again = await Session.open(new JsonlSessionStore(directory), "s", slices);
+      expect(stateOf(again)).toBe(moments.at(-1));
+    }),
+    { numRuns: 50 },
+  );
+});
+
+const song: readonly Step[] = [
+  { do: "dispatch", note: "dö" },
+  { do: "snapshot" },
+  { do: "dispatch", note: { re: [1, null, "\n"] } },
+  { do: "restore", which: 0 },
+  { do: "dispatch", note: "\ud83c\udfb5" },
+  { do: "restore", which: 0 },
+  { do: "dispatch", note: 5 },
+];
+
+test("a file cut anywhere is a session as it once was, and the cut is told", async () => {
+  const whole = freshDirectory();
+  const moments = await play(whole, song);
+  const file = await readFile(join(whole, "s.jsonl"));
+  const first = file.indexOf("\n") + 1;
+  await atOnce(0, file.length, async (length) => {
+    const part = file.subarray(0, length);
+    const { directory, store, cuts } = await storeOf(part);
+    const bytes = length - (part.lastIndexOf("\n") + 1);
+    const opening = Session.open(store, "s", slices);
+    if (length < first) await expect(opening, `${length}`).rejects.toThrow(SessionStoreError);
+    else expect(moments, `${length}`).toContain(stateOf(await opening));
+    expect(cuts).toEqual(bytes === 0 ? [] : [expect.objectContaining({ sessionId: "s", bytes })]);
+    expect(await readFile(join(directory, "s.jsonl"))).toEqual(part); // as it was found
+  });
+});
+
+test("a file cut anywhere goes on from there", async () => {
+  const whole = freshDirectory();
+  await play(whole, song);
+  const file = await readFile(join(whole, "s.jsonl"));
+  await atOnce(file.indexOf("\n") + 1, file.length, async (length) => {
+    const { store } = await storeOf(file.subarray(0, length));
+    const session = await Session.open(store, "s", slices);
+    session.dispatch(played("la"));
+    await session.flush();
+    await store.close();
+    const again = await Session.open(store, "s", slices);
+    expect(stateOf(again), `${length}`).toBe(stateOf(session));
+    expect(again.get(tune).at(-1)).toBe("la");
+  });
+});
+
+test("a file with one byte changed is read as it is now, or refused with its line", async () => {
+  const whole = freshDirectory();
+  await play(whole, song);
+  const file = await readFile(join(whole, "s.jsonl"));
+  await fc.assert(
+    fc.asyncProperty(fc.nat(file.length - 2), fc.nat(255), async (at, byte) => {
+      const changed = Buffer.from(file);
+      changed[at] = byte;
+      const { store } = await storeOf(changed);
+      try {
+        await Session.open(store, "s", slices);
+      } catch (error) {
+        expect(error).toMatchObject({
+          name: expect.stringMatching(/^(SessionStoreError|SnapshotRestoreError)$/),
+          message: expect.stringMatching(/line|record|slice|session/i),
+        });
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("garbage anywhere between two records is refused, with its line", async () => {
+  const whole = freshDirectory();
+  await play(whole, song);
+  const lines = (await readFile(join(whole, "s.jsonl"), "utf8")).split("\n").slice(0, -1);
+  const garbage = fc.string().filter((text) => !text.includes("\n") && !isObject(text));
+  await fc.assert(
+    fc.asyncProperty(fc.nat(lines.length - 1), garbage, async (at, text) => {
+      const damaged = lines.toSpliced(at, 0, text);
+      const { store } = await storeOf(Buffer.from(`${damaged.join("\n")}\n`));
+      await expect(Session.open(store, "s", slices)).rejects.toThrow(
+        new RegExp(`^Line ${at + 1} of .*s\\.jsonl is not a record`),
+      );
+    }),
+  );
+});
+
+/** Does `work` for each length, a few at a time. */
+async function atOnce(
+  from: number,
+  to: number,
+  work: (length: number) => Promise<void>,
+): Promise<void> {
+  for (let length = from; length <= to; length += 8) {
+    const some = Array.from({ length: Math.min(8, to + 1 - length) }, (_, more) => length + more);
+    await Promise.all(some.map(work));
+  }
+}
+
+async function storeOf(content: Buffer) {
+  const directory = freshDirectory();
+  await mkdir(directory);
+  await writeFile(join(directory, "s.jsonl"), content);
+  const cuts: SessionTruncated[] = [];
+  const store = new JsonlSessionStore(directory, { onRepair: (cut) => void cuts.push(cut) });
+  return { directory, store, cuts };
+}
+
+function isObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,112 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Session } from "../src/session/session.ts";
+import { JsonlSessionStore } from "../src/stores/jsonl-session-store.ts";
+import { slices, steps, walk } from "./session-crash-writer.ts";
+
+const CRASHES = Number(process.env["WINK_CRASHES"] ?? 25);
+const CRASHES_PER_SESSION = 5;
+const SESSIONS_AT_ONCE = 5;
+const script = fileURLToPath(new URL("./session-crash-writer.ts", import.meta.url));
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "wink-crash-"));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+test(`sessions whose processes are killed ${CRASHES} times lose nothing that was flushed`, {
+  timeout: 60_000 + CRASHES * 1_000,
+}, async () => {
+  const ids = Array.from({ length: CRASHES / CRASHES_PER_SESSION }, (_, index) => `s${index}`);
+  const acknowledged: number[] = [];
+  const workers = Array.from({ length: SESSIONS_AT_ONCE }, async () => {
+    for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
+      acknowledged.push(...(await crashAgainAndAgain(id)));
+    }
+  });
+  await Promise.all(workers);
+  expect(acknowledged).toHaveLength(CRASHES);
+  expect(Math.max(...acknowledged)).toBeGreaterThan(0);
+});
+
+/** One session, gone on with by process after process; what each of them had said was safe. */
+async function crashAgainAndAgain(id: string): Promise<readonly number[]> {
+  const all: number[] = [];
+  let before: string | null = null;
+  for (let crash = 0; crash < CRASHES_PER_SESSION; crash++) {
+    const acknowledged = await writeUntilKilled(id);
+    const after = await reopened(id);
+    if (after !== null) expectReached({ before, after, acknowledged });
+    else expect([before, acknowledged]).toEqual([null, -1]); // it had not even begun
+    before = after;
+    all.push(acknowledged);
+  }
+  return all;
+}
+
+/** Kills the writer at some moment, and tells the last change it had said was safe, -1 for none. */
+async function writeUntilKilled(id: string): Promise<number> {
+  const child = spawn(process.execPath, [script, directory, id], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const closed = once(child, "close");
+  let [said, failed] = ["", ""];
+  child.stderr.on("data", (text) => {
+    failed += text;
+  });
+  const enough = Math.floor(Math.random() * 25);
+  const isEnough = new Promise<void>((resolve) => {
+    child.stdout.on("data", (text) => {
+      said += text;
+      if (said.split("\n").length > enough) resolve();
+    });
+    child.once("close", () => resolve());
+  });
+  // Most are killed while they write; some while they start, open the session or take its lock.
+  await (Math.random() < 0.2 ? setTimeout(Math.random() * 200) : isEnough);
+  await setTimeout(Math.random() * 3);
+  child.kill("SIGKILL");
+  await closed;
+  expect({ signal: child.signalCode, failed }).toEqual({ signal: "SIGKILL", failed: "" });
+  return Number(said.split("\n").at(-2) ?? -1);
+}
+
+/** The session's text; `null` if there is none. */
+async function reopened(id: string): Promise<string | null> {
+  await using store = new JsonlSessionStore(directory, { onRepair: () => {} });
+  if (!(await store.list()).includes(id)) return null;
+  return (await Session.open(store, id, slices)).serialize();
+}
+
+/** `after` is a moment that came of `before`, and not an earlier one than was acknowledged. */
+function expectReached({
+  before,
+  after,
+  acknowledged,
+}: {
+  readonly before: string | null;
+  readonly after: string;
+  readonly acknowledged: number;
+}): void {
+  const last = Session.parse(after, slices).get(steps).length;
+  const session = before === null ? bareTwin(after) : Session.parse(before, slices);
+  const moments = [session.serialize()];
+  for (const _change of walk(session)) {
+    moments.push(session.serialize());
+    if (session.get(steps).length > last + 1) break;
+  }
+  expect(moments.lastIndexOf(after)).toBeGreaterThanOrEqual(Math.max(0, acknowledged));
+}
+
+/** The session as it was when it had only been made. */
+function bareTwin(text: string): Session {
+  const made = { ...JSON.parse(text), slices: {} };
+  return Session.parse(JSON.stringify(made), slices);
+}
