@@ -12,4 +12,23 @@ export type {
   ReadOptions,
   ReadResult,
 } from "./filesystem.ts";
+export {
+  FilesystemError,
+  type FilesystemErrorCode,
+  WorkspaceBudgetExceededError,
+  WorkspaceSecurityError,
+} from "./filesystem-error.ts";
+export type { FilesystemOptions } from "./filesystem-options.ts";
+export { HostFilesystem } from "./host-filesystem.ts";
 export type { HostMount } from "./host-mount.ts";
+export { InMemoryFilesystem } from "./in-memory-filesystem.ts";
+export { type MaterialisedMounts, type MaterialiseOptions, materialise } from "./materialise.ts";
+export {
+  type MountLimit,
+  type MountPlan,
+  type PlanMountsOptions,
+  planMounts,
+} from "./mount-plan.ts";
+export type { HostMountPreview } from "./mount-preview.ts";
+export { type PackOptions, packDirectory } from "./pack.ts";
+export type { PlannedFile } from "./planned-file.ts";

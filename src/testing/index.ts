@@ -13,6 +13,8 @@ export type {
   MakeSubject,
 } from "./contract/subject.ts";
 export { type FakeClock, type FakeClockOptions, fakeClock } from "./fake-clock.ts";
+export type { FilesystemSubject, MakeFilesystem } from "./filesystem/filesystem-case.ts";
+export { filesystemContract } from "./filesystem-contract.ts";
 export { type RecordingBus, recordingBus } from "./recording-bus.ts";
 export {
   type ScriptedClient,

@@ -1,0 +1,86 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { monitorEventLoopDelay, performance } from "node:perf_hooks";
+import { packDirectory, planMounts } from "weakincentives/files";
+
+const FOLDERS = 100;
+const FILES_PER_FOLDER = 100;
+const FILE_BYTES = 6_291;
+
+/** Milliseconds of one round; `tar` and `find` are GNU's, with the start of their processes. */
+export interface PackRound {
+  readonly pack: number;
+  readonly tar: number;
+  /** The longest that the event loop was held up while packing. */
+  readonly stall: number;
+  readonly plan: number;
+  readonly find: number;
+}
+
+/** Packs and plans a tree of 10,000 files and 60 MB, side by side with GNU tar and find. */
+export async function measurePacking(rounds: number): Promise<readonly PackRound[]> {
+  const folder = mkdtempSync(join(tmpdir(), "wink-bench-"));
+  try {
+    growTree(folder);
+    await oneRound(folder); // the first one reads from the disk
+    const measured: PackRound[] = [];
+    for (let round = 0; round < rounds; round++) measured.push(await oneRound(folder));
+    return measured;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function growTree(folder: string): void {
+  for (let outer = 0; outer < FOLDERS; outer++) {
+    const inner = join(folder, `group-${outer % 10}`, `folder-${outer}`);
+    mkdirSync(inner, { recursive: true });
+    for (let file = 0; file < FILES_PER_FOLDER; file++) {
+      const letter = String.fromCharCode(97 + ((outer + file) % 26));
+      writeFileSync(join(inner, `file-${file}.txt`), letter.repeat(FILE_BYTES));
+    }
+  }
+}
+
+async function oneRound(folder: string): Promise<PackRound> {
+  const { pack, stall } = await measurePack(folder);
+  // Into a pipe: GNU tar reads no file if it writes to /dev/null.
+  const tar = measure(() => run("sh", ["-c", 'tar -cf - -C "$0" . | cat > /dev/null', folder]));
+  const plan = measure(() => {
+    const { files } = planMounts([{ hostPath: folder }], { allowedHostRoots: [folder] });
+    if (files.length !== FOLDERS * FILES_PER_FOLDER) throw new Error("not every file was planned");
+  });
+  const facts = "%P\\t%s\\t%m\\t%T@\\t%i\\n"; // what a plan tells of a file
+  const find = measure(() => run("find", [folder, "-type", "f", "-printf", facts]));
+  return { pack, tar, stall, plan, find };
+}
+
+async function measurePack(folder: string) {
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  delay.reset();
+  const before = performance.now();
+  let bytes = 0;
+  for await (const chunk of packDirectory(folder)) bytes += chunk.length;
+  const pack = performance.now() - before;
+  delay.disable();
+  if (bytes < FOLDERS * FILES_PER_FOLDER * FILE_BYTES) throw new Error("not every byte was packed");
+  return { pack, stall: delay.max / 1e6 };
+}
+
+function measure(work: () => void): number {
+  const before = performance.now();
+  work();
+  return performance.now() - before;
+}
+
+function run(command: string, args: readonly string[]): void {
+  const { status } = spawnSync(command, args, {
+    stdio: ["ignore", "pipe", "inherit"],
+    maxBuffer: 1e8,
+  });
+  if (status !== 0) throw new Error(`${command} ended with ${status}`);
+}

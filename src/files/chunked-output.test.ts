@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { ChunkedOutput } from "./chunked-output.ts";
+
+const SIZE = 256 * 1024;
+
+function collect(write: (output: ChunkedOutput) => void): Buffer[] {
+  const chunks: Buffer[] = [];
+  const output = new ChunkedOutput((chunk) => chunks.push(Buffer.from(chunk)));
+  write(output);
+  output.end();
+  return chunks;
+}
+
+test("nothing gives no chunk", () => {
+  expect(collect(() => {})).toEqual([]);
+  expect(collect((output) => output.write(new Uint8Array()))).toEqual([]);
+});
+
+test("chunks are of one size, the last one excepted", () => {
+  const bytes = Buffer.alloc(SIZE * 2 + 3, "abcdefg");
+  const chunks = collect((output) => {
+    output.write(bytes.subarray(0, 5));
+    output.write(bytes.subarray(5));
+  });
+  expect(chunks.map(({ length }) => length)).toEqual([SIZE, SIZE, 3]);
+  expect(Buffer.concat(chunks).equals(bytes)).toBe(true);
+});
+
+test("a chunk that is full is given at once, and only once", () => {
+  expect(collect((output) => output.skip(SIZE))).toHaveLength(1);
+});
+
+test("what is skipped is zeros, and what was filled before stays", () => {
+  const chunks = collect((output) => {
+    output.write(Buffer.alloc(SIZE - 2, 1));
+    output.room().set([7]);
+    output.skip(SIZE + 4);
+  });
+  const all = Buffer.concat(chunks);
+  expect(all.length).toBe(SIZE * 2 + 2);
+  expect([...all.subarray(SIZE - 3, SIZE + 1)]).toEqual([1, 7, 0, 0]);
+  expect(all.subarray(SIZE).every((byte) => byte === 0)).toBe(true);
+});

@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { MountBudget } from "./mount-budget.ts";
+
+test("exactly as many bytes pass, and one more is told with the mount, the limit and the file", () => {
+  const budget = new MountBudget("mounts[0]", 10);
+  budget.spend(4, "a");
+  budget.spend(6, "b");
+  budget.spend(0, "c");
+  expect(budget.bytes).toBe(10);
+  expect(() => budget.spend(1, "d")).toThrow(
+    'mounts[0] is over its maxBytes of 10: "d" brings it to 11',
+  );
+});

@@ -1,0 +1,46 @@
+import {
+  FilesystemError,
+  type FilesystemErrorCode,
+  WorkspaceBudgetExceededError,
+  WorkspaceSecurityError,
+} from "./filesystem-error.ts";
+
+/** An error as it crosses threads: there, it would lose its class and its fields. */
+export type WorkerFailure =
+  | {
+      readonly type: "filesystem";
+      readonly code: FilesystemErrorCode;
+      readonly path: string;
+      readonly problem: string;
+      readonly cause: unknown;
+    }
+  | { readonly type: "security" | "budget"; readonly message: string }
+  | { readonly type: "other"; readonly error: unknown };
+
+/** What a worker posts of an error. */
+export function toFailure(error: unknown): WorkerFailure {
+  if (error instanceof FilesystemError) {
+    const { code, path, message, cause } = error;
+    const problem = message.slice(new FilesystemError(code, path, "").message.length);
+    return { type: "filesystem", code, path, problem, cause };
+  }
+  if (error instanceof WorkspaceSecurityError) return { type: "security", message: error.message };
+  if (error instanceof WorkspaceBudgetExceededError) {
+    return { type: "budget", message: error.message };
+  }
+  return { type: "other", error };
+}
+
+/** The error that a worker posted. */
+export function fromFailure(failure: WorkerFailure): unknown {
+  switch (failure.type) {
+    case "filesystem":
+      return new FilesystemError(failure.code, failure.path, failure.problem, failure.cause);
+    case "security":
+      return new WorkspaceSecurityError(failure.message);
+    case "budget":
+      return new WorkspaceBudgetExceededError(failure.message);
+    case "other":
+      return failure.error;
+  }
+}

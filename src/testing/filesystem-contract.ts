@@ -1,0 +1,34 @@
+import type { ContractTest } from "./adapter-contract.ts";
+import { changingCases } from "./filesystem/changing.ts";
+import type { MakeFilesystem } from "./filesystem/filesystem-case.ts";
+import { pathCases } from "./filesystem/paths.ts";
+import { readingCases } from "./filesystem/reading.ts";
+import { searchingCases } from "./filesystem/searching.ts";
+import { snapshotCases } from "./filesystem/snapshots.ts";
+
+/**
+ * What every file system must do, as tests of the empty, writable one that `make` makes.
+ *
+ * @example
+ * for (const { name, run } of filesystemContract(makeMyFilesystem)) test(name, run);
+ */
+export function filesystemContract(make: MakeFilesystem): readonly ContractTest[] {
+  const cases = [
+    ...pathCases,
+    ...readingCases,
+    ...changingCases,
+    ...searchingCases,
+    ...snapshotCases,
+  ];
+  return cases.map(({ name, check }) => ({
+    name,
+    async run() {
+      const subject = await make();
+      try {
+        await check(subject.filesystem);
+      } finally {
+        await subject.close?.();
+      }
+    },
+  }));
+}
