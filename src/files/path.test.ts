@@ -20,6 +20,7 @@ describe("a path", () => {
   test.each([
     ["", 'is empty: the root is "."'],
     ["a\0b", "holds a NUL"],
+    ["a\ud800b", "holds half of a character"],
     ["/a", "is absolute: paths start at the root"],
     ["/", "is absolute"],
     ["a//b", "has an empty segment: write a/b"],

@@ -14,6 +14,7 @@ export function checkedPath(path: string): string {
   if (typeof path !== "string") throw refused(String(path), "is not text");
   if (path === "") throw refused(path, 'is empty: the root is "."');
   if (path.includes("\0")) throw refused(path, "holds a NUL");
+  if (!path.isWellFormed()) throw refused(path, "holds half of a character");
   if (path.startsWith("/")) throw refused(path, "is absolute: paths start at the root");
   const segments: string[] = [];
   for (const segment of path.split("/")) {
