@@ -215,7 +215,9 @@ describe("what is kept for a snapshot", () => {
     const path = join(root, "f").slice(1);
     await filesystem.writeText(path, "old");
     await filesystem.snapshot();
-    await expect(filesystem.writeText(path, "new")).rejects.toThrow(/no place outside it.*take a folder below it/);
+    await expect(filesystem.writeText(path, "new")).rejects.toThrow(
+      /no place outside it.*take a folder below it/,
+    );
     await expect(filesystem.delete(path)).rejects.toMatchObject({ code: "EACCES" });
     expect(await filesystem.readText(path)).toBe("old");
   });
