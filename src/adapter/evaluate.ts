@@ -61,7 +61,7 @@ export async function evaluate<Output>(
     try {
       const turn = await takeTurns(evaluation, client, settings, progress);
       guard.enter("response");
-      const response = await responseOf(rendered, turn, progress);
+      const response = await orAborted(responseOf(rendered, turn, progress), guard.signal);
       announceAnswer(evaluation, turn, progress);
       return response;
     } finally {

@@ -6,6 +6,7 @@ import { Prompt } from "../prompt/prompt.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
 import { type ScriptStep, scriptedClient } from "../testing/scripted-client.ts";
+import { ResourceRegistry, resource } from "../tools/resources.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 import { webSearchTool } from "../tools/web-search.ts";
@@ -103,4 +104,44 @@ test.each([
 ])("a template refuses %j as feedback", (feedback) => {
   expect(() => templateWith(feedback as never)).toThrow(PromptValidationError);
   expect(() => templateWith(feedback as never)).toThrow("must be a list of feedback providers");
+});
+
+describe("feedback is no more than advice:", () => {
+  const key = resource<Disposable>("notes");
+  const closing = new ResourceRegistry().bind(
+    key,
+    () => ({
+      [Symbol.dispose]: () => {
+        throw new Error("still open");
+      },
+    }),
+    { scope: "tool" },
+  );
+
+  test("what it leaves open does not end the evaluation", async () => {
+    const provider: FeedbackProvider = {
+      name: "noting",
+      provide: ({ resources }) => (resources.get(key) ? "Noted." : null),
+    };
+    const model = scriptedClient({ toolCalls: [{ name: "look" }] }, done);
+    const options = { session: new Session(), resources: closing };
+    const { text } = await model.evaluate(new Prompt(templateWith([provider])), options);
+    expect(text).toBe("Done.");
+    expect(model.asked[1]?.answers[0]?.text).toContain("Noted.");
+  });
+
+  test("one that never ends does not outlive a cancellation", async () => {
+    const stop = new AbortController();
+    const endless: FeedbackProvider = {
+      name: "endless",
+      provide: () => {
+        queueMicrotask(() => stop.abort("enough"));
+        return new Promise(() => {});
+      },
+    };
+    const model = scriptedClient({ toolCalls: [{ name: "look" }] }, done);
+    const options = { session: new Session(), signal: stop.signal };
+    const work = model.evaluate(new Prompt(templateWith([endless])), options);
+    await expect(work).rejects.toBe("enough");
+  });
 });

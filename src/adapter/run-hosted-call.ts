@@ -1,3 +1,4 @@
+import { orAborted } from "../base/abort.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { type Schema, type Validation, validate } from "../base/schema.ts";
 import { list } from "../base/show.ts";
@@ -28,7 +29,7 @@ export async function runHostedCall(
   const hosted = rendered.hostedTools.find(({ name }) => name === call.name);
   if (!hosted) throw unknownHosted(call, evaluation);
   const tool = evaluation.tools.get(call.name) ?? null;
-  const fit = await fitted(tool?.params ?? null, call.params);
+  const fit = await orAborted(fitted(tool?.params ?? null, call.params), guard.signal);
   const params = fit.ok ? fit.value : rejected(call, fit.problem);
   const result = await session.lock.nest(
     (scope) =>

@@ -1,3 +1,4 @@
+import { orAborted } from "../base/abort.ts";
 import type { TokenUsage } from "../base/usage.ts";
 import { renderValue, type ToolResult, textForModel } from "../tools/tool-result.ts";
 import { announce } from "./announce.ts";
@@ -14,7 +15,8 @@ export async function runToolCalls(
   usage: TokenUsage,
 ): Promise<readonly ToolAnswer[]> {
   const answers: ToolAnswer[] = [];
-  const prepared = await Promise.all(calls.map((call) => prepareCall(call, evaluation.tools)));
+  const preparing = Promise.all(calls.map((call) => prepareCall(call, evaluation.tools)));
+  const prepared = await orAborted(preparing, evaluation.guard.signal);
   for (const group of groupsOf(prepared)) {
     evaluation.guard.enter("tool");
     for (const done of await runGroup(group, evaluation)) {
