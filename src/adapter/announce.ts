@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Session } from "../session/session.ts";
 import type {
   EventStamp,
+  HistoryRepaired,
   HostedToolOmitted,
   OverrideSkipped,
   PromptExecuted,
@@ -28,7 +29,8 @@ export type Announcement =
   | Unstamped<ToolInvoked>
   | Unstamped<PromptExecuted>
   | Unstamped<HostedToolOmitted>
-  | Unstamped<OverrideSkipped>;
+  | Unstamped<OverrideSkipped>
+  | Unstamped<HistoryRepaired>;
 
 type Unstamped<Event> = Omit<Event, keyof EventStamp>;
 

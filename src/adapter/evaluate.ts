@@ -10,13 +10,13 @@ import { type Evaluation, visibilityNow } from "./evaluation.ts";
 import { feedbackNow } from "./feedback.ts";
 import { Guard } from "./guard.ts";
 import { type LoopOptions, type LoopSettings, loopSettings } from "./loop-options.ts";
-import type { ModelClient, ToolAnswer, Turn, TurnRequest } from "./model-client.ts";
+import type { HostedCall, ModelClient, ToolAnswer, Turn, TurnRequest } from "./model-client.ts";
 import { within } from "./nested-adapter.ts";
 import { responseOf } from "./output.ts";
 import { loadOverrides, preparePrompt } from "./prepare-prompt.ts";
 import { Progress } from "./progress.ts";
 import type { PromptResponse } from "./prompt-response.ts";
-import { runHostedCall } from "./run-hosted-call.ts";
+import { runAskedCall, runHostedCall } from "./run-hosted-call.ts";
 import { runToolCalls } from "./run-tool-calls.ts";
 import { throttled } from "./throttle.ts";
 import { choiceAfter } from "./tool-choice.ts";
@@ -33,7 +33,7 @@ export async function evaluate<Output>(
   const { session } = settings;
   try {
     guard.enter("request");
-    return await session.lock.hold(() => converse(), {
+    return await session.lock.hold((isNested) => converse(isNested), {
       signal: guard.signal,
       within: settings[within],
     });
@@ -41,7 +41,7 @@ export async function evaluate<Output>(
     throw guard.explained(error);
   }
 
-  async function converse(): Promise<PromptResponse<Output>> {
+  async function converse(isNested: boolean): Promise<PromptResponse<Output>> {
     guard.enter("render");
     await orAborted(loadOverrides(prompt, client, settings), guard.signal);
     const rendered = preparePrompt(prompt, client, settings);
@@ -57,11 +57,15 @@ export async function evaluate<Output>(
       clock: settings.clock,
       logger: settings.logger,
       visibility: visibilityNow({ session, prompt }),
+      isNested,
     };
     try {
       const turn = await takeTurns(evaluation, client, settings, progress);
       guard.enter("response");
-      const response = await orAborted(responseOf(rendered, turn, progress), guard.signal);
+      const response = await orAborted(
+        responseOf(rendered, { turn, progress, client }),
+        guard.signal,
+      );
       announceAnswer(evaluation, turn, progress);
       return response;
     } finally {
@@ -81,18 +85,21 @@ async function takeTurns(
   let evaluation = first;
   let toolChoice = settings.toolChoice ?? "auto";
   let answers: readonly ToolAnswer[] = [];
+  let performed: readonly HostedCall[] = [];
   let notes: readonly string[] = [];
   for (let number = 1; number <= settings.maxTurns; number++) {
     guard.enter("request");
-    const next = { turn: number, answers, notes, toolChoice };
+    const next = { turn: number, answers, performed, notes, toolChoice };
     const turn = await takeTurn(evaluation, client, settings, next);
     progress.add(turn);
     guard.record(turn.usage);
     for (const call of turn.hostedCalls) {
       progress.settle(call, await runHostedCall(call, evaluation, turn.usage));
     }
-    if (turn.toolCalls.length === 0) return turn;
-    notes = turn.hostedCalls.length > 0 ? notesOf(await feedbackNow(evaluation)) : [];
+    performed = await performCalls(turn, evaluation, progress);
+    if (turn.toolCalls.length + performed.length === 0) return turn;
+    const isHosted = turn.hostedCalls.length + performed.length > 0;
+    notes = isHosted ? notesOf(await feedbackNow(evaluation)) : [];
     guard.enter("tool");
     answers = await runToolCalls(turn.toolCalls, evaluation, turn.usage);
     toolChoice = choiceAfter(toolChoice, turn);
@@ -100,6 +107,21 @@ async function takeTurns(
   }
   const message = `No answer after ${settings.maxTurns} turns: raise maxTurns or give a smaller task`;
   throw new PromptEvaluationError(message, { promptName: prompt.name, phase: "response" });
+}
+
+/** Runs here what the provider asks of hosted tools, one call after the other. */
+async function performCalls(
+  { askedCalls = [], usage }: Turn,
+  evaluation: Evaluation,
+  progress: Progress,
+): Promise<readonly HostedCall[]> {
+  const performed: HostedCall[] = [];
+  for (const asked of askedCalls) {
+    const call = await runAskedCall(asked, evaluation, usage);
+    progress.perform(call);
+    performed.push(call);
+  }
+  return performed;
 }
 
 /** The prompt as it reads now, if a section was opened or closed; the conversation goes on. */
@@ -140,7 +162,9 @@ async function takeTurn(
   const { text, toolCalls, hostedCalls, usage, requestId } = turn;
   const durationMs = clock.now() - started;
   const said = { text, toolCalls, hostedCalls, usage, durationMs, requestId };
-  announce(evaluation, { type: "TurnCompleted", turn: next.turn, ...said });
+  // The conversation of a handler's own evaluation is not the session's.
+  const history = turn.history && !evaluation.isNested ? { history: turn.history } : {};
+  announce(evaluation, { type: "TurnCompleted", turn: next.turn, ...said, ...history });
   return turn;
 }
 

@@ -24,6 +24,8 @@ export interface Evaluation extends Announcer {
   readonly logger: Logger;
   /** What the session said of visibility when the prompt was rendered. */
   readonly visibility: object | undefined;
+  /** A handler started it. */
+  readonly isNested: boolean;
 }
 
 /** What the session says of visibility: another object whenever that has changed. */

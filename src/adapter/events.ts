@@ -1,7 +1,7 @@
 import type { JsonSchema } from "../base/schema.ts";
 import type { TokenUsage } from "../base/usage.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
-import type { FinishReason, HostedCall, ToolCall } from "./model-client.ts";
+import type { FinishReason, HistoryStep, HostedCall, ToolCall } from "./model-client.ts";
 
 declare module "../session/event-bus.ts" {
   interface EventMap {
@@ -12,6 +12,7 @@ declare module "../session/event-bus.ts" {
     PromptExecuted: PromptExecuted;
     HostedToolOmitted: HostedToolOmitted;
     OverrideSkipped: OverrideSkipped;
+    HistoryRepaired: HistoryRepaired;
   }
 }
 
@@ -53,6 +54,8 @@ export interface TurnCompleted extends EventStamp {
   readonly usage: TokenUsage;
   readonly durationMs: number;
   readonly requestId: string | null;
+  /** How the stored conversation goes on, where the adapter keeps one; not within a handler. */
+  readonly history?: HistoryStep | undefined;
 }
 
 /** A tool ran, here or at the provider: the same event, which then says where it came from. */
@@ -113,4 +116,18 @@ export interface OverrideSkipped extends EventStamp {
   /** `"section task.limits"` or `"tool add"`. */
   readonly of: string;
   readonly reason: string;
+}
+
+/** Part of a conversation was dropped, because the provider would not have taken it. */
+export interface HistoryRepaired extends EventStamp {
+  readonly type: "HistoryRepaired";
+  readonly reason: string;
+  readonly dropped: readonly DroppedItem[];
+}
+
+/** What an item was, without what it held. */
+export interface DroppedItem {
+  /** In the provider's word. */
+  readonly type: string;
+  readonly id: string | null;
 }

@@ -1,6 +1,9 @@
 import type { TokenUsage } from "../base/usage.ts";
 import type { RenderedPrompt } from "../prompt/render.ts";
 import type { Citation } from "../tools/citation.ts";
+import type { HostedTool } from "../tools/hosted-tool.ts";
+import type { Snapshotable } from "../tools/open-resources.ts";
+import type { ToolContext } from "../tools/tool-context.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import type { ToolChoice } from "./tool-choice.ts";
 
@@ -12,11 +15,26 @@ export interface ModelClient {
   readonly adapterName: string;
   /** It can go on from the history that the session keeps. @default false */
   readonly canContinue?: boolean | undefined;
+  /** Besides the prompt's own, whose kinds win. @default none */
+  readonly hostedTools?: readonly HostedTool[] | undefined;
+  /**
+   * Looks at a prompt before anything is sent: says which hosted tools to leave out, and throws
+   * where it cannot be run at all. @default everything is fit
+   */
+  check?(rendered: RenderedPrompt): readonly Omission[];
   /**
    * One request, one answer. A failure leaves the conversation as it was, so that the same request
    * may be sent again: `ThrottleError` where that may help, `PromptEvaluationError` where not.
    */
   send(request: TurnRequest): Promise<Turn>;
+  /** What each hosted tool gave over all turns, by name. @default each one's last output */
+  hostedOutputs?(): Iterable<readonly [name: string, output: unknown]>;
+}
+
+/** A hosted tool that a provider cannot run, and why. */
+export interface Omission {
+  readonly tool: HostedTool;
+  readonly reason: string;
 }
 
 /** What is new since the last turn, and what the model may do now. */
@@ -26,6 +44,8 @@ export interface TurnRequest {
   readonly rendered: RenderedPrompt;
   /** To the calls of the last turn, in their order. */
   readonly answers: readonly ToolAnswer[];
+  /** What the asked calls of the last turn came to, in their order. */
+  readonly performed: readonly HostedCall[];
   /** For the model to read besides: feedback after calls that the provider ran. */
   readonly notes: readonly string[];
   readonly toolChoice: ToolChoice;
@@ -47,12 +67,23 @@ export interface Turn {
   readonly toolCalls: readonly ToolCall[];
   /** Already run by the provider, and parsed. */
   readonly hostedCalls: readonly HostedCall[];
+  /** Asked of us, for hosted tools to run here, in this order. @default none */
+  readonly askedCalls?: readonly AskedCall[] | undefined;
   readonly citations: readonly Citation[];
   readonly usage: TokenUsage;
   readonly finishReason: FinishReason;
   readonly responseId: string | null;
   readonly requestId: string | null;
   readonly model: string | null;
+  /** What the conversation was changed by, for `TurnCompleted` to tell. @default nothing is told */
+  readonly history?: HistoryStep | undefined;
+}
+
+/** How a turn changed a conversation, in the provider's own items. */
+export interface HistoryStep {
+  /** How many of the items before it stay; 0 starts a conversation. */
+  readonly kept: number;
+  readonly added: readonly object[];
 }
 
 /** Why the model stopped. */
@@ -81,3 +112,18 @@ export interface HostedCall<Output = unknown> {
   /** What the provider sent. */
   readonly raw: object;
 }
+
+/** A call of a hosted tool that the provider asks to have run here. */
+export interface AskedCall<Output = unknown>
+  extends Pick<HostedCall<Output>, "name" | "kind" | "callId" | "params" | "raw"> {
+  /** What it may change besides the session, the resources and the workspace. @default nothing */
+  readonly touches?: readonly Snapshotable[] | undefined;
+  /** A throw is a failed call. */
+  run(context: ToolContext): Promise<HostedOutcome<Output>>;
+}
+
+/** What a hosted call came to. */
+export type HostedOutcome<Output = unknown> = Pick<
+  HostedCall<Output>,
+  "output" | "success" | "message"
+>;

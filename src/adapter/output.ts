@@ -4,21 +4,27 @@ import { deepFreeze } from "../base/freeze.ts";
 import type { RenderedPrompt } from "../prompt/render.ts";
 import { readOutput } from "../prompt/structured-output.ts";
 import { hostedOutputs } from "./hosted-outputs.ts";
-import type { Turn } from "./model-client.ts";
+import type { ModelClient, Turn } from "./model-client.ts";
 import type { Progress } from "./progress.ts";
 import type { PromptResponse } from "./prompt-response.ts";
+
+export interface Answered {
+  readonly turn: Turn;
+  readonly progress: Progress;
+  readonly client: ModelClient;
+}
 
 /** The last turn, as the caller gets it. */
 export async function responseOf<Output>(
   rendered: RenderedPrompt<Output>,
-  turn: Turn,
-  progress: Progress,
+  { turn, progress, client }: Answered,
 ): Promise<PromptResponse<Output>> {
   const { promptName } = rendered;
   checkFinish(rendered, turn);
-  const outputs = progress.hostedCalls.flatMap(({ name, output }) =>
-    output === null ? [] : [[name, output] as const],
-  );
+  const outputs = [
+    ...(client.hostedOutputs?.() ?? lastOutputs(progress)),
+    ...progress.replacedOutputs,
+  ];
   return deepFreeze({
     promptName,
     text: rendered.output ? null : turn.text,
@@ -30,6 +36,12 @@ export async function responseOf<Output>(
     finishReason: turn.finishReason,
     responseId: progress.responseId,
   });
+}
+
+function lastOutputs({ hostedCalls }: Progress) {
+  return hostedCalls.flatMap(({ name, output }) =>
+    output === null ? [] : [[name, output] as const],
+  );
 }
 
 /** An answer that was cut off or withheld is only an answer if text was asked for and there is some. */

@@ -1,7 +1,8 @@
 import { InvalidOptionError, messageOf } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
+import { deepFreeze } from "../base/freeze.ts";
 import type { Prompt } from "../prompt/prompt.ts";
-import type { RenderedPrompt } from "../prompt/render.ts";
+import { envelopeOf, type RenderedPrompt } from "../prompt/render.ts";
 import { visibilitySlice } from "../prompt/visibility.ts";
 import type { Session } from "../session/session.ts";
 import { callRecord } from "../tools/call-record.ts";
@@ -9,7 +10,7 @@ import type { HostedTool } from "../tools/hosted-tool.ts";
 import { runsAtProvider } from "../tools/projected-tool.ts";
 import { announce } from "./announce.ts";
 import type { LoopSettings } from "./loop-options.ts";
-import type { ModelClient } from "./model-client.ts";
+import type { ModelClient, Omission } from "./model-client.ts";
 import { checkToolChoice } from "./tool-choice.ts";
 
 /** Fetches overrides, if the prompt has a store for them, and tells of those that do not fit. */
@@ -39,19 +40,9 @@ export function preparePrompt<Output>(
   const { session, clock } = settings;
   const announcer = { session, prompt, adapterName: client.adapterName, clock };
   registerSlices(prompt, session);
-  const whole = renderNow(prompt, settings);
-  const isAllowed = allowedBy(settings.allowHostedTools ?? true);
-  const rendered = without(whole, (tool) => !isAllowed(tool));
-  try {
-    checkProviders(rendered, client.adapterName);
-    checkHandlers(rendered);
-    checkToolChoice(settings.toolChoice ?? "auto", rendered);
-  } catch (cause) {
-    const details = { promptName: prompt.name, phase: "request", cause } as const;
-    throw new PromptEvaluationError(messageOf(cause), details);
-  }
-  for (const { name, kind } of whole.hostedTools.filter((tool) => !isAllowed(tool))) {
-    const reason = "allowHostedTools does not allow it";
+  const { rendered, omissions } = fitted(renderNow(prompt, settings), client, settings);
+  for (const { tool, reason } of omissions) {
+    const { name, kind } = tool;
     announce(announcer, { type: "HostedToolOmitted", name, kind, reason });
   }
   announce(announcer, {
@@ -65,6 +56,55 @@ export function preparePrompt<Output>(
     hostedTools: rendered.hostedTools.map(({ name, kind }) => ({ name, kind })),
   });
   return rendered;
+}
+
+/** The prompt as this provider gets it, and the hosted tools it does not get. */
+function fitted<Output>(
+  own: RenderedPrompt<Output>,
+  client: ModelClient,
+  settings: LoopSettings,
+): { readonly rendered: RenderedPrompt<Output>; readonly omissions: readonly Omission[] } {
+  try {
+    const whole = withTools(own, client.hostedTools ?? []);
+    const forbidden = forbiddenBy(settings.allowHostedTools ?? true, whole);
+    const allowed = without(whole, forbidden);
+    checkProviders(allowed, client.adapterName);
+    checkHandlers(allowed);
+    const impossible = client.check?.(allowed) ?? [];
+    const rendered = without(allowed, impossible);
+    checkToolChoice(settings.toolChoice ?? "auto", rendered);
+    return { rendered, omissions: [...forbidden, ...impossible] };
+  } catch (cause) {
+    if (cause instanceof PromptEvaluationError) throw cause;
+    const details = { promptName: own.promptName, phase: "request", cause } as const;
+    throw new PromptEvaluationError(messageOf(cause), details);
+  }
+}
+
+/** The prompt with the adapter's own hosted tools, save those whose kind it has itself. */
+function withTools<Output>(
+  rendered: RenderedPrompt<Output>,
+  tools: readonly HostedTool[],
+): RenderedPrompt<Output> {
+  const own = new Set(rendered.hostedTools.map(({ kind }) => kind));
+  const added = tools.filter(({ kind }) => !own.has(kind));
+  if (added.length === 0) return rendered;
+  const names = new Set([...rendered.tools, ...rendered.hostedTools].map(({ name }) => name));
+  const taken = added.find(({ name }) => names.has(name));
+  if (taken) {
+    throw new InvalidOptionError({
+      field: `The adapter's hosted tool of kind "${taken.kind}"`,
+      value: taken.name,
+      rule: "must not have the name of a tool of the prompt",
+      remedy: "rename the prompt's tool, or declare the hosted tool in the prompt by another name",
+    });
+  }
+  const hostedTools = Object.freeze([...rendered.hostedTools, ...added]);
+  return Object.freeze({
+    ...rendered,
+    hostedTools,
+    nativeTools: deepFreeze(hostedTools.map(envelopeOf)),
+  });
 }
 
 /** What disclosure and policies remember, where the prompt has any. */
@@ -87,17 +127,22 @@ function renderNow<Output>(
   }
 }
 
-function allowedBy(allowed: boolean | readonly string[]): (tool: HostedTool) => boolean {
-  if (typeof allowed === "boolean") return () => allowed;
-  return ({ name, kind }) => allowed.includes(name) || allowed.includes(kind);
+function forbiddenBy(
+  allowed: boolean | readonly string[],
+  { hostedTools }: RenderedPrompt,
+): readonly Omission[] {
+  const isAllowed = ({ name, kind }: HostedTool) =>
+    typeof allowed === "boolean" ? allowed : allowed.includes(name) || allowed.includes(kind);
+  const reason = "allowHostedTools does not allow it";
+  return hostedTools.filter((tool) => !isAllowed(tool)).map((tool) => ({ tool, reason }));
 }
 
 /** The prompt without some hosted tools, and without what declared them. */
 function without<Output>(
   rendered: RenderedPrompt<Output>,
-  isOut: (tool: HostedTool) => boolean,
+  omissions: readonly Omission[],
 ): RenderedPrompt<Output> {
-  const out = new Set(rendered.hostedTools.filter(isOut).map(({ name }) => name));
+  const out = new Set(omissions.map(({ tool }) => tool.name));
   if (out.size === 0) return rendered;
   const stays = ({ name }: { readonly name: string }) => !out.has(name);
   return Object.freeze({

@@ -13,6 +13,8 @@ export class Progress {
   model: string | null = null;
   readonly requestIds: string[] = [];
   readonly hostedCalls: HostedCall[] = [];
+  /** What hooks and handlers made of outputs, by the tool's name: of its last call. */
+  readonly replacedOutputs = new Map<string, unknown>();
   readonly #earlierCitations: Citation[] = [];
   #citations: readonly Citation[] = [];
 
@@ -31,6 +33,13 @@ export class Progress {
   /** A hosted call as its tool left it, in place of what the provider sent. */
   settle(call: HostedCall, settled: HostedCall): void {
     this.hostedCalls[this.hostedCalls.lastIndexOf(call)] = settled;
+    if (settled.output === call.output) this.replacedOutputs.delete(call.name);
+    else this.replacedOutputs.set(call.name, settled.output);
+  }
+
+  /** A hosted call that was run here. */
+  perform(performed: HostedCall): void {
+    this.hostedCalls.push(performed);
   }
 
   /** Those of earlier turns point into text that is not the answer: they have no span. */

@@ -35,12 +35,16 @@ export function checkToolChoice(choice: ToolChoice, rendered: RenderedPrompt): v
 }
 
 /** Once met, a choice no longer forces: a model that must always call never answers. */
-export function choiceAfter(choice: ToolChoice, { toolCalls, hostedCalls }: Turn): ToolChoice {
+export function choiceAfter(
+  choice: ToolChoice,
+  { toolCalls, hostedCalls, askedCalls = [] }: Turn,
+): ToolChoice {
   if (choice === "auto" || choice === "none") return choice;
+  const calls = [...toolCalls, ...hostedCalls, ...askedCalls];
   const isMet =
     typeof choice === "object" && "name" in choice
-      ? [...toolCalls, ...hostedCalls].some(({ name }) => name === choice.name)
-      : toolCalls.length + hostedCalls.length > 0;
+      ? calls.some(({ name }) => name === choice.name)
+      : calls.length > 0;
   return isMet ? "auto" : choice;
 }
 

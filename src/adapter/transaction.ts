@@ -8,12 +8,14 @@ import type { Evaluation } from "./evaluation.ts";
 export async function inTransaction(
   evaluation: Evaluation,
   work: () => Promise<ToolResult<unknown>>,
+  touches: readonly Snapshotable[] = [],
 ): Promise<ToolResult<unknown>> {
   const before = evaluation.session.snapshot();
   const marks: Mark[] = [];
   let isDone = false;
   try {
-    for (const part of partsOf(evaluation)) marks.push({ part, snapshot: await part.snapshot() });
+    for (const part of partsOf(evaluation, touches))
+      marks.push({ part, snapshot: await part.snapshot() });
     const result = await work();
     isDone = result.success;
     return result;
@@ -34,10 +36,13 @@ interface Mark {
   readonly snapshot: unknown;
 }
 
-/** What is set back besides the session: resources, and the files of the workspace. */
-function partsOf({ resources, prompt }: Evaluation): ReadonlySet<Snapshotable> {
+/** What is set back besides the session: resources, the files of the workspace, and `touches`. */
+function partsOf(
+  { resources, prompt }: Evaluation,
+  touches: readonly Snapshotable[],
+): ReadonlySet<Snapshotable> {
   const filesystem = prompt.filesystem();
-  const parts = new Set<Snapshotable>(resources.snapshotables());
+  const parts = new Set<Snapshotable>([...resources.snapshotables(), ...touches]);
   if (isSnapshotable(filesystem)) parts.add(filesystem);
   return parts;
 }

@@ -98,7 +98,8 @@ export function render<Output>(
   });
 }
 
-function envelopeOf({ name, kind, config }: HostedTool): NativeToolEnvelope {
+/** A hosted tool in no provider's words. */
+export function envelopeOf({ name, kind, config }: HostedTool): NativeToolEnvelope {
   return { type: "built_in", name, kind, config };
 }
 

@@ -33,13 +33,16 @@ export class SessionLock {
     return this.#context.available;
   }
 
-  /** Does `work` when it is its turn. */
-  async hold<Result>(work: () => Promise<Result>, options: HoldOptions = {}): Promise<Result> {
+  /** Does `work` when it is its turn, and tells it whether it is within a handler's. */
+  async hold<Result>(
+    work: (isNested: boolean) => Promise<Result>,
+    options: HoldOptions = {},
+  ): Promise<Result> {
     const around = options.within instanceof Queue ? options.within : this.#context.current();
     const queue = around?.open ? around : this.#root;
     const leave = await queue.enter(options.signal);
     try {
-      return await this.#context.run(this.#between, work);
+      return await this.#context.run(this.#between, () => work(queue !== this.#root));
     } finally {
       leave();
     }
