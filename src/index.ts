@@ -134,7 +134,9 @@ export {
 // Session and events
 
 export type {
+  DroppedItem,
   EventStamp,
+  HistoryRepaired,
   HostedOrigin,
   HostedToolOmitted,
   OverrideSkipped,
@@ -173,9 +175,13 @@ export { evaluate } from "./adapter/evaluate.ts";
 export type { HostedOutputs } from "./adapter/hosted-outputs.ts";
 export type { LoopOptions } from "./adapter/loop-options.ts";
 export type {
+  AskedCall,
   FinishReason,
+  HistoryStep,
   HostedCall,
+  HostedOutcome,
   ModelClient,
+  Omission,
   ToolAnswer,
   ToolCall,
   Turn,
