@@ -2,7 +2,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-const doors = ["src/index.ts", "src/files/index.ts", "src/stores/index.ts", "src/testing/index.ts"];
+const doors = [
+  "src/index.ts",
+  "src/files/index.ts",
+  "src/openai/index.ts",
+  "src/stores/index.ts",
+  "src/testing/index.ts",
+];
 
 test.each(doors)("every name that %s exports says in a sentence what it is", async (door) => {
   const bare: string[] = [];

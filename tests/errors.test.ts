@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import * as core from "weakincentives";
 import * as files from "weakincentives/files";
+import * as openai from "weakincentives/openai";
 import * as testing from "weakincentives/testing";
 import {
   type ErrorRow,
@@ -20,7 +21,7 @@ const sources = new Map(
 );
 
 test("every error that a door exports has a heading", () => {
-  const exported = Object.keys({ ...core, ...files, ...testing });
+  const exported = Object.keys({ ...core, ...files, ...openai, ...testing });
   const classes = exported.filter((name) => name.endsWith("Error"));
   expect(classes).toContain("WinkError");
   expect(classes.filter((name) => !sections.includes(name))).toEqual([]);

@@ -36,3 +36,8 @@ export function textsAt(record: WireItem, key: string): readonly string[] {
   const value = record[key];
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 }
+
+/** The items of one type, in order; what is no object is left out. */
+export function itemsOfType(items: readonly WireItem[], type: string): readonly WireItem[] {
+  return items.filter((item) => isPlainObject(item) && item["type"] === type);
+}

@@ -1,0 +1,123 @@
+import { type ThrottlePolicy, throttlePolicy } from "../adapter/throttle.ts";
+import type { ToolChoice } from "../adapter/tool-choice.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { InvalidOptionError } from "../base/errors.ts";
+import { type Logger, silentLogger } from "../base/logger.ts";
+import { checkOptions } from "../base/names.ts";
+import {
+  checkBoolean,
+  checkKeys,
+  checkText,
+  elsewhere,
+  oneOf,
+  optional,
+} from "../tools/config-checks.ts";
+import type { HostedTool } from "../tools/hosted-tool.ts";
+import { capabilities } from "./capabilities.ts";
+import { type OpenAIClient, openAIClient } from "./client.ts";
+import type { OpenAIClientConfig } from "./client-config.ts";
+import type { HostedToolCodec } from "./codec.ts";
+import { codecsByKind } from "./codec-registry.ts";
+import type { Gate } from "./hosted-tool-gate.ts";
+import { hostedToolsOf, type OpenAIHostedToolsConfig } from "./hosted-tools-config.ts";
+import { checkModelConfig, type OpenAIModelConfig } from "./model-config.ts";
+import type { RequestSettings } from "./request.ts";
+
+/** What an `OpenAIAdapter` is made from. */
+export interface OpenAIAdapterOptions {
+  /** As the provider names it: `"gpt-5.2-codex"`. */
+  readonly model: string;
+  readonly modelConfig?: OpenAIModelConfig | undefined;
+  /** How to reach the provider. Not beside `client`. */
+  readonly clientConfig?: OpenAIClientConfig | undefined;
+  /** What to reach it with instead: `new OpenAI()` fits. It is told not to retry. */
+  readonly client?: OpenAIClient | undefined;
+  /** For every prompt; the prompt's own tool of the same kind wins. @default none */
+  readonly hostedTools?: OpenAIHostedToolsConfig | null | undefined;
+  /** Where `evaluate` is given none. @default "auto" */
+  readonly toolChoice?: ToolChoice | undefined;
+  /** These stand in for the default ones of their kinds. */
+  readonly hostedToolCodecs?: Iterable<HostedToolCodec> | undefined;
+  /** The kinds that models can run, by a prefix of their names, over the default table. */
+  readonly nativeTools?: Readonly<Record<string, Iterable<string>>> | undefined;
+  /** `"omit"` leaves out what the model cannot run, with an event. @default "error" */
+  readonly unsupportedHostedTools?: "error" | "omit" | undefined;
+  /** Whether containers that tools name are looked for before the first request. @default true */
+  readonly checkContainers?: boolean | undefined;
+  readonly throttle?: Partial<ThrottlePolicy> | undefined;
+  readonly clock?: Clock | undefined;
+  /** From 0 up to 1: spreads waits. @default Math.random */
+  readonly random?: (() => number) | undefined;
+  readonly logger?: Logger | undefined;
+}
+
+/** The same, checked and with its defaults. */
+export interface AdapterSettings extends RequestSettings, Gate {
+  readonly client: OpenAIClient;
+  readonly timeoutMs: number;
+  readonly hostedTools: readonly HostedTool[];
+  readonly checksContainers: boolean;
+  readonly toolChoice: ToolChoice;
+  readonly throttle: ThrottlePolicy;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+}
+
+/** Refuses what cannot be, before anything is sent. */
+export function adapterSettings(options: OpenAIAdapterOptions): AdapterSettings {
+  checkKeys<OpenAIAdapterOptions>({ ...checkOptions(options, "OpenAIAdapter") }, "OpenAIAdapter", {
+    model: checkText,
+    checkContainers: optional(checkBoolean),
+    unsupportedHostedTools: optional(oneOf(["error", "omit"])),
+    // Each of these is looked at by what takes it.
+    modelConfig: elsewhere,
+    clientConfig: elsewhere,
+    client: elsewhere,
+    hostedTools: elsewhere,
+    toolChoice: elsewhere,
+    hostedToolCodecs: elsewhere,
+    nativeTools: elsewhere,
+    throttle: elsewhere,
+    clock: elsewhere,
+    random: elsewhere,
+    logger: elsewhere,
+  });
+  const { model, modelConfig, clientConfig } = options;
+  return {
+    model,
+    modelConfig: checkModelConfig(modelConfig ?? {}),
+    client: clientOf(options),
+    timeoutMs: clientConfig?.timeoutMs ?? 600_000,
+    hostedTools: hostedToolsOf(options.hostedTools ?? {}),
+    toolChoice: options.toolChoice ?? "auto",
+    codecs: codecsByKind(options.hostedToolCodecs),
+    capabilities: capabilities(options.nativeTools),
+    unsupported: options.unsupportedHostedTools ?? "error",
+    env: { model, containerId: null },
+    checksContainers: options.checkContainers ?? true,
+    throttle: throttlePolicy(options.throttle),
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+    logger: options.logger ?? silentLogger,
+  };
+}
+
+function clientOf({ client, clientConfig }: OpenAIAdapterOptions): OpenAIClient {
+  if (client === undefined) return openAIClient(clientConfig);
+  if (clientConfig !== undefined) {
+    throw new InvalidOptionError({
+      field: "OpenAIAdapter.clientConfig",
+      value: Object.keys(clientConfig),
+      rule: "must be left out beside client",
+      remedy: "give the client its own settings, or leave the client out",
+    });
+  }
+  if (typeof client?.responses?.create === "function") return client;
+  throw new InvalidOptionError({
+    field: "OpenAIAdapter.client",
+    value: client,
+    rule: "must be an OpenAI client",
+    remedy: "give new OpenAI(), or leave it out and give clientConfig",
+  });
+}

@@ -1,0 +1,65 @@
+import { evaluate } from "../adapter/evaluate.ts";
+import type { PromptResponse } from "../adapter/prompt-response.ts";
+import type { EvaluateOptions, ProviderAdapter } from "../adapter/provider-adapter.ts";
+import { throttled } from "../adapter/throttle.ts";
+import { ThrottleError } from "../base/evaluation-errors.ts";
+import type { Prompt } from "../prompt/prompt.ts";
+import type { ContainerFileCitation, FileCitation } from "../tools/citation.ts";
+import {
+  type AdapterSettings,
+  adapterSettings,
+  type OpenAIAdapterOptions,
+} from "./adapter-options.ts";
+import type { OpenAIClient } from "./client.ts";
+import { Conversation } from "./conversation.ts";
+import { downloadCited } from "./download-cited.ts";
+
+/** Runs prompts on OpenAI's Responses API. */
+export class OpenAIAdapter implements ProviderAdapter {
+  readonly name = "openai";
+  readonly model: string;
+  readonly #settings: AdapterSettings;
+
+  constructor(options: OpenAIAdapterOptions) {
+    this.#settings = adapterSettings(options);
+    this.model = this.#settings.model;
+  }
+
+  /** What it talks to the provider with; `uploadFile` takes it. */
+  get client(): OpenAIClient {
+    return this.#settings.client;
+  }
+
+  async evaluate<Output>(
+    prompt: Prompt<Output>,
+    options: EvaluateOptions,
+  ): Promise<PromptResponse<Output>> {
+    const { throttle, clock, logger, random } = this.#settings;
+    const conversation = new Conversation({
+      ...this.#settings,
+      prompt,
+      session: options?.session,
+      continues: options?.continue ?? false,
+    });
+    return await evaluate(prompt, conversation, {
+      ...options,
+      toolChoice: options?.toolChoice ?? this.#settings.toolChoice,
+      ...{ throttle, clock, logger, random },
+      adapter: this,
+    });
+  }
+
+  /** The bytes of a file that an answer cites. A container's files go with the container. */
+  async downloadFile(
+    citation: ContainerFileCitation | FileCitation,
+    { signal = new AbortController().signal }: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<Uint8Array> {
+    const { client, throttle: policy, clock, random, logger } = this.#settings;
+    const setting = { policy, clock, random, logger, deadline: null, signal };
+    try {
+      return await throttled(() => downloadCited(citation, client, signal), setting);
+    } catch (error) {
+      throw error instanceof ThrottleError ? error.cause : error; // there is no prompt to blame
+    }
+  }
+}

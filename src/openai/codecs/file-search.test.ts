@@ -1,0 +1,197 @@
+import { describe, expect, test } from "vitest";
+import { InvalidOptionError } from "../../base/errors.ts";
+import { type FileSearchConfig, fileSearchTool } from "../../tools/file-search.ts";
+import { HostedTool } from "../../tools/hosted-tool.ts";
+import type { WireItem } from "../wire.ts";
+import { fileSearchCodec } from "./file-search.ts";
+
+const tool = fileSearchTool({ vectorStoreIds: ["vs_1"] });
+const env = { model: "gpt-5", containerId: null };
+const serialize = (config: FileSearchConfig) =>
+  fileSearchCodec.serialize(fileSearchTool(config), env);
+const parse = (...items: WireItem[]) => fileSearchCodec.parseOutput(items, tool);
+const calls = (...items: WireItem[]) => fileSearchCodec.calls?.(items, tool) ?? [];
+
+const search = (id: string, more: object = {}): WireItem => ({
+  type: "file_search_call",
+  id,
+  status: "completed",
+  queries: ["a"],
+  results: null,
+  ...more,
+});
+const hit = { file_id: "file-1", filename: "a.txt", score: 0.9, text: "A.", attributes: { n: 1 } };
+const answer: WireItem = {
+  type: "message",
+  content: [
+    {
+      type: "output_text",
+      text: "It is A.",
+      annotations: [
+        { type: "file_citation", file_id: "file-1", filename: "a.txt", index: 7 },
+        { type: "url_citation", url: "https://a", title: "", start_index: 0, end_index: 2 },
+      ],
+    },
+  ],
+};
+const citation = { type: "file", span: [7, 7], fileId: "file-1", filename: "a.txt" };
+
+describe("serialize", () => {
+  test("sends the stores, and how much is wanted in any case", () => {
+    expect(serialize({ vectorStoreIds: ["vs_1", "vs_2"] })).toEqual({
+      type: "file_search",
+      vector_store_ids: ["vs_1", "vs_2"],
+      max_num_results: 20,
+    });
+  });
+
+  test("sends filters and ranking in the wire's words", () => {
+    const filters = {
+      type: "and",
+      filters: [
+        { type: "eq", key: "year", value: 2026 },
+        { type: "or", filters: [{ type: "in", key: "team", value: ["a", "b"] }] },
+      ],
+    } as const;
+    const ranking = {
+      ranker: "auto",
+      scoreThreshold: 0,
+      hybridSearch: { embeddingWeight: 1, textWeight: 2 },
+    } as const;
+    expect(serialize({ vectorStoreIds: ["vs_1"], maxResults: 5, filters, ranking })).toEqual({
+      type: "file_search",
+      vector_store_ids: ["vs_1"],
+      max_num_results: 5,
+      filters,
+      ranking_options: {
+        ranker: "auto",
+        score_threshold: 0,
+        hybrid_search: { embedding_weight: 1, text_weight: 2 },
+      },
+    });
+  });
+
+  test("sends only what is set of the ranking", () => {
+    expect(serialize({ vectorStoreIds: ["vs_1"], ranking: { scoreThreshold: 0.5 } })).toEqual({
+      type: "file_search",
+      vector_store_ids: ["vs_1"],
+      max_num_results: 20,
+      ranking_options: { score_threshold: 0.5 },
+    });
+  });
+
+  test("refuses a search of no store", () => {
+    expect(() => serialize({ vectorStoreIds: [] })).toThrow(InvalidOptionError);
+    expect(() => serialize({ vectorStoreIds: [] })).toThrow(
+      'Hosted tool "file_search" config.vectorStoreIds must name a vector store, but is []: give the id of one that exists, or leave the tool out',
+    );
+  });
+
+  test("refuses a config that says nothing of stores", () => {
+    const bare = new HostedTool({
+      kind: "file_search",
+      name: "docs",
+      description: "Searches.",
+      config: {},
+    });
+    const codec: { serialize(tool: HostedTool, given: typeof env): unknown } = fileSearchCodec;
+    expect(() => codec.serialize(bare, env)).toThrow(
+      'Hosted tool "docs" config.vectorStoreIds must name a vector store',
+    );
+  });
+});
+
+test("the results are asked for", () => {
+  expect(fileSearchCodec.kind).toBe("file_search");
+  expect(fileSearchCodec.include?.(tool)).toEqual(["file_search_call.results"]);
+});
+
+describe("parseOutput", () => {
+  test("is null where the model did not search", () => {
+    expect(parse()).toBeNull();
+    expect(parse(answer)).toBeNull();
+  });
+
+  test("has what all searches asked and found", () => {
+    const output = parse(
+      search("fs_1", { queries: ["a", "b"], results: [hit] }),
+      search("fs_2", {
+        queries: ["c"],
+        results: [{ ...hit, file_id: "file-2", attributes: null }],
+      }),
+      answer,
+    );
+    expect(output).toEqual({
+      text: "It is A.",
+      queries: ["a", "b", "c"],
+      results: [
+        { fileId: "file-1", filename: "a.txt", score: 0.9, text: "A.", attributes: { n: 1 } },
+        { fileId: "file-2", filename: "a.txt", score: 0.9, text: "A.", attributes: {} },
+      ],
+      citations: [citation],
+    });
+  });
+
+  test("bears results that were not asked for, and odd ones", () => {
+    expect(parse(search("fs_1"))?.results).toEqual([]);
+    expect(parse(search("fs_1", { queries: null, results: "x" }))).toEqual({
+      text: "",
+      queries: [],
+      results: [],
+      citations: [],
+    });
+    const odd = [null, {}, { score: Number.NaN, attributes: { a: "x", b: true, c: null, d: [] } }];
+    expect(parse(search("fs_1", { results: odd }))?.results).toEqual([
+      { fileId: "", filename: "", score: 0, text: "", attributes: {} },
+      { fileId: "", filename: "", score: 0, text: "", attributes: { a: "x", b: true } },
+    ]);
+  });
+});
+
+describe("calls", () => {
+  test("are one for each item, each with what it found", () => {
+    const first = search("fs_1", { queries: ["a", "b"], results: [hit] });
+    const second = search("fs_2", { queries: [] });
+    const found = calls(first, second, answer);
+    expect(found).toEqual([
+      {
+        name: "file_search",
+        kind: "file_search",
+        callId: "fs_1",
+        params: { query: "a", queries: ["a", "b"] },
+        output: {
+          text: "It is A.",
+          queries: ["a", "b"],
+          results: [
+            { fileId: "file-1", filename: "a.txt", score: 0.9, text: "A.", attributes: { n: 1 } },
+          ],
+          citations: [citation],
+        },
+        success: true,
+        message: "Searched files: a; b",
+        raw: first,
+      },
+      expect.objectContaining({
+        callId: "fs_2",
+        params: { queries: [] },
+        message: "Searched files",
+        output: expect.objectContaining({ results: [] }),
+      }),
+    ]);
+    expect(found[0]?.raw).toBe(first);
+    expect(Object.keys(found[0]?.params ?? {}).toSorted()).toEqual(
+      Object.keys(fileSearchCodec.params ?? {}).toSorted(),
+    );
+  });
+
+  test.each([
+    ["searching", true, "Searched files: a"],
+    [undefined, true, "Searched files: a"],
+    ["failed", false, 'Failed (status "failed")'],
+    ["incomplete", false, 'Failed (status "incomplete")'],
+  ])("of status %s have success %s", (status, success, message) => {
+    expect(calls(search("fs_1", { status }))).toEqual([
+      expect.objectContaining({ success, message }),
+    ]);
+  });
+});

@@ -1,0 +1,78 @@
+import type {
+  GeneratedImage,
+  ImageGenerationConfig,
+  ImageGenerationResult,
+  ImageMask,
+} from "../../tools/image-generation.ts";
+import type { HostedToolCodec } from "../codec.ts";
+import { itemsOfType, maybeTextAt, textAt } from "../reading.ts";
+import type { WireImageGeneration, WireItem } from "../wire.ts";
+import { errorText } from "./error-text.ts";
+import { failureWith, identityOf } from "./hosted-call.ts";
+import { onlySet } from "./only-set.ts";
+
+/** https://platform.openai.com/docs/guides/tools-image-generation */
+export const imageGenerationCodec: HostedToolCodec<ImageGenerationConfig, ImageGenerationResult> = {
+  kind: "image_generation",
+
+  params: { prompt: "string" },
+
+  serialize({ config }) {
+    const { action, model, quality, size, background, moderation, inputImageMask } = config;
+    const tool: WireImageGeneration = {
+      type: "image_generation",
+      ...onlySet({
+        action,
+        model,
+        quality,
+        size,
+        output_format: config.outputFormat,
+        output_compression: config.outputCompression,
+        background,
+        input_fidelity: config.inputFidelity,
+        input_image_mask: inputImageMask && maskOf(inputImageMask),
+        moderation,
+        partial_images: config.partialImages,
+      }),
+    };
+    return tool;
+  },
+
+  parseOutput(items) {
+    const calls = itemsOfType(items, "image_generation_call");
+    return calls.length > 0 ? { images: calls.map(imageOf) } : null;
+  },
+
+  calls(items, tool) {
+    return itemsOfType(items, "image_generation_call").map((item) => {
+      const image = imageOf(item);
+      return {
+        ...identityOf(item, tool),
+        params: onlySet({ prompt: image.revisedPrompt ?? undefined }),
+        output: { images: [image] },
+        success: image.base64 !== "",
+        message: messageOf(item, image),
+      };
+    });
+  },
+};
+
+function maskOf(mask: ImageMask): WireImageGeneration["input_image_mask"] {
+  return "fileId" in mask ? { file_id: mask.fileId } : { image_url: mask.imageUrl };
+}
+
+function imageOf(item: WireItem): GeneratedImage {
+  return {
+    id: textAt(item, "id"),
+    base64: textAt(item, "result"),
+    revisedPrompt: maybeTextAt(item, "revised_prompt"),
+    status: textAt(item, "status"),
+  };
+}
+
+/** Whether there is an image tells more than the status: one of `"generating"` may have it. */
+function messageOf(item: WireItem, { base64, revisedPrompt, status }: GeneratedImage): string {
+  if (base64 !== "") return revisedPrompt ? `Drew: ${revisedPrompt}` : "Drew an image";
+  const error = errorText(item["error"]);
+  return error === null ? failureWith(status) : `${failureWith(status)}: ${error}`;
+}

@@ -1,0 +1,101 @@
+import { InvalidOptionError } from "../../base/errors.ts";
+import type { McpConfig, McpResult, McpToolFilter } from "../../tools/mcp.ts";
+import type { HostedToolCodec } from "../codec.ts";
+import type { WireMcp, WireMcpFilter, WireOutput } from "../wire.ts";
+import { identityOf } from "./hosted-call.ts";
+import { type LiveMcpTool, runApproval } from "./mcp-approval.ts";
+import { approvalsIn, callOf, callsIn, listedTools, mcpParams, verdictOn } from "./mcp-items.ts";
+import { onlySet } from "./only-set.ts";
+
+/** https://platform.openai.com/docs/guides/tools-connectors-mcp */
+export const mcpCodec: HostedToolCodec<McpConfig, McpResult> = {
+  kind: "mcp",
+
+  params: { name: "string", serverLabel: "string", arguments: "string" },
+
+  label: ({ config: { serverLabel } }) => serverLabel,
+
+  serialize({ name, config }) {
+    requireServer(name, config);
+    const { serverLabel, serverUrl, allowedTools, requireApproval } = config;
+    const tool: WireMcp = {
+      type: "mcp",
+      server_label: serverLabel,
+      server_url: serverUrl,
+      ...onlySet({
+        server_description: config.serverDescription,
+        authorization: config.authorization,
+        headers: config.headers,
+        allowed_tools: allowedTools && allowedOf(allowedTools),
+        require_approval: requireApproval && approvalOf(requireApproval),
+      }),
+    };
+    return tool;
+  },
+
+  toolChoice: ({ config: { serverLabel } }) => ({ type: "mcp", server_label: serverLabel }),
+
+  parseOutput(items, { config }) {
+    const calls = callsIn(items, config).map(callOf);
+    if (calls.length === 0) return null;
+    return { calls, ...onlySet({ tools: listedTools(items, config) }) };
+  },
+
+  calls(items, tool) {
+    return callsIn(items, tool.config).map((item) => ({
+      ...identityOf(item, tool),
+      params: mcpParams(item),
+      output: { calls: [callOf(item)] },
+      ...verdictOn(item),
+    }));
+  },
+
+  asked(items, tool: LiveMcpTool) {
+    return approvalsIn(items, tool.config).map((item) => ({
+      ...identityOf(item, tool),
+      params: mcpParams(item),
+      run: () => runApproval(item, tool),
+    }));
+  },
+
+  answer({ callId, success, message }) {
+    const response: WireOutput = {
+      type: "mcp_approval_response",
+      approval_request_id: callId,
+      approve: success,
+      ...(!success && { reason: message }),
+    };
+    return response;
+  },
+};
+
+/** A native tool's config was checked by nobody; the values of others may be secret. */
+function requireServer(name: string, { serverLabel, serverUrl }: McpConfig): void {
+  for (const [key, value] of Object.entries({ serverLabel, serverUrl })) {
+    if (typeof value === "string" && value !== "") continue;
+    throw new InvalidOptionError({
+      field: `Hosted tool "${name}" config.${key}`,
+      value,
+      rule: "must be a text that is not empty",
+      remedy: "make the tool with mcpTool({ serverLabel, serverUrl })",
+    });
+  }
+}
+
+function allowedOf(
+  allowed: NonNullable<McpConfig["allowedTools"]>,
+): NonNullable<WireMcp["allowed_tools"]> {
+  return "map" in allowed ? allowed : filterOf(allowed);
+}
+
+function approvalOf(
+  approval: NonNullable<McpConfig["requireApproval"]>,
+): NonNullable<WireMcp["require_approval"]> {
+  if (typeof approval === "string") return approval;
+  const { always, never } = approval;
+  return onlySet({ always: always && filterOf(always), never: never && filterOf(never) });
+}
+
+function filterOf({ toolNames, readOnly }: McpToolFilter): WireMcpFilter {
+  return onlySet({ tool_names: toolNames, read_only: readOnly });
+}

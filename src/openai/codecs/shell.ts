@@ -1,0 +1,110 @@
+import { isPlainObject } from "../../base/freeze.ts";
+import type { ShellConfig, ShellOutput, ShellResult } from "../../tools/shell.ts";
+import type { CodecEnv, HostedToolCodec } from "../codec.ts";
+import type { WireItem, WireOutput, WireShell } from "../wire.ts";
+import { containerOptions } from "./container.ts";
+import { type HostedCallOf, identityOf } from "./hosted-call.ts";
+import { onlySet } from "./only-set.ts";
+import { type LiveShellTool, runShell } from "./run-shell.ts";
+import {
+  commandsOf,
+  limitsOf,
+  type ShellItem,
+  shellContainer,
+  shellItems,
+  shellParams,
+  verdictOn,
+  wireOutput,
+} from "./shell-items.ts";
+
+/**
+ * https://platform.openai.com/docs/guides/tools-shell: a container's calls come with their output;
+ * in a local environment they are asked of us.
+ */
+export const shellCodec: HostedToolCodec<ShellConfig, ShellResult> = {
+  kind: "shell",
+
+  params: { commands: "array", timeoutMs: "number", maxOutputLength: "number" },
+
+  serialize({ config }, env) {
+    const tool: WireShell = { type: "shell", environment: environmentOf(config, env) };
+    return tool;
+  },
+
+  parseOutput(items) {
+    const calls = shellItems(items).map(({ call }) => call);
+    return calls.length > 0 ? { calls } : null;
+  },
+
+  calls(items, tool) {
+    if (isLocal(tool.config)) return [];
+    return shellItems(items).map((one) => {
+      const containerId = shellContainer(one.item, tool.config);
+      return {
+        ...identityOf(one.item, tool),
+        params: shellParams(one.item),
+        output: { calls: [one.call] },
+        ...verdictOnItem(one),
+        ...onlySet({ containerId }),
+      };
+    });
+  },
+
+  asked(items, tool: LiveShellTool) {
+    if (!isLocal(tool.config)) return [];
+    const open = shellItems(items).filter(({ isAnswered }) => !isAnswered);
+    return open.map((one) => ({
+      ...identityOf(one.item, tool),
+      params: shellParams(one.item),
+      run: (context) => runShell(one, tool, context),
+    }));
+  },
+
+  answer(call) {
+    const { maxOutputLength } = limitsOf(itemOf(call));
+    const output: WireOutput = {
+      type: "shell_call_output",
+      call_id: call.callId,
+      ...onlySet({ max_output_length: maxOutputLength ?? undefined }),
+      output: outputsOf(call).map(wireOutput),
+    };
+    return output;
+  },
+};
+
+function isLocal({ environment }: ShellConfig): boolean {
+  return environment?.type === "local";
+}
+
+/** A tool that names no environment shares the workspace's container, where its files are. */
+function environmentOf(
+  { environment }: ShellConfig,
+  { containerId }: CodecEnv,
+): WireShell["environment"] {
+  if (environment?.type === "local") return { type: "local" };
+  const existing = environment ? environment.containerId : containerId;
+  if (existing) return { type: "container_reference", container_id: existing };
+  return { type: "container_auto", ...containerOptions(environment ?? {}) };
+}
+
+function verdictOnItem({ call, isAnswered }: ShellItem) {
+  const isSilent = call.outputs.length === 0 && call.commands.length > 0;
+  if (isAnswered && !isSilent) return verdictOn(call);
+  return { success: false, message: "No output came back" };
+}
+
+function itemOf({ raw }: HostedCallOf<ShellResult>): WireItem {
+  return isPlainObject(raw) ? raw : {};
+}
+
+/** The model reads why there is no output where each command's would be. */
+function outputsOf(call: HostedCallOf<ShellResult>): readonly ShellOutput[] {
+  const ran = call.output?.calls.find(({ callId }) => callId === call.callId);
+  if (ran) return ran.outputs;
+  const failed: ShellOutput = {
+    stdout: "",
+    stderr: call.message,
+    outcome: { type: "exit", exitCode: 1 },
+  };
+  return commandsOf(itemOf(call)).map(() => failed);
+}

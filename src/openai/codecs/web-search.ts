@@ -1,0 +1,120 @@
+import type {
+  DomainFilter,
+  GeoHint,
+  WebSearchCall,
+  WebSearchConfig,
+  WebSearchResult,
+} from "../../tools/web-search.ts";
+import type { HostedToolCodec } from "../codec.ts";
+import { itemsOfType, maybeTextAt, recordAt, recordsAt, textAt, textsAt } from "../reading.ts";
+import { type Said, said } from "../said.ts";
+import type { WireItem, WireWebSearch } from "../wire.ts";
+import { failureWith, hasFailed, identityOf } from "./hosted-call.ts";
+import { onlySet } from "./only-set.ts";
+
+/** https://platform.openai.com/docs/guides/tools-web-search */
+export const webSearchCodec: HostedToolCodec<WebSearchConfig, WebSearchResult> = {
+  kind: "web_search",
+
+  params: { action: "string", query: "string", queries: "array", url: "string", pattern: "string" },
+
+  serialize({ config: { domainFilter, geoHint, allowLiveAccess, searchContextSize } }) {
+    const tool: WireWebSearch = {
+      type: "web_search",
+      ...onlySet({
+        filters: domainFilter && filtersOf(domainFilter),
+        user_location: geoHint && locationOf(geoHint),
+        search_context_size: searchContextSize,
+        external_web_access: allowLiveAccess === false ? false : undefined,
+      }),
+    };
+    return tool;
+  },
+
+  include: () => ["web_search_call.action.sources"],
+
+  /** The only form that is proven: `{ type: "web_search" }` is in no schema of the provider. */
+  toolChoice: () => ({ type: "web_search_preview" }),
+
+  parseOutput(items) {
+    const calls = itemsOfType(items, "web_search_call");
+    return calls.length > 0 ? resultOf(calls, said(items)) : null;
+  },
+
+  calls(items, tool) {
+    const words = said(items);
+    return itemsOfType(items, "web_search_call").map((item) => {
+      const call = searchOf(item);
+      return {
+        ...identityOf(item, tool),
+        params: paramsOf(item, call),
+        output: resultOf([item], words),
+        success: !hasFailed(call.status),
+        message: messageOf(item, call),
+      };
+    });
+  },
+};
+
+function filtersOf({ allowed = [], blocked = [] }: DomainFilter): WireWebSearch["filters"] {
+  if (allowed.length === 0 && blocked.length === 0) return undefined;
+  return onlySet({
+    allowed_domains: allowed.length > 0 ? allowed : undefined,
+    blocked_domains: blocked.length > 0 ? blocked : undefined,
+  });
+}
+
+function locationOf({ countryCode, city, region, timezone }: GeoHint) {
+  return {
+    type: "approximate",
+    ...onlySet({ country: countryCode, city, region, timezone }),
+  } as const;
+}
+
+/** Only pages: what else the text cites was not found on the web. */
+function resultOf(calls: readonly WireItem[], { text, citations }: Said): WebSearchResult {
+  const pages = citations.filter(({ type }) => type === "url");
+  const cited = citations.map((citation) => (citation.type === "url" ? citation.url : ""));
+  const consulted = calls
+    .flatMap((item) => recordsAt(recordAt(item, "action"), "sources"))
+    .map((source) => textAt(source, "url")); // sources that are an API have none
+  const sourceUrls = [...new Set([...consulted, ...cited])].filter((url) => url !== "");
+  return { text, citations: pages, sourceUrls, searches: calls.map(searchOf) };
+}
+
+function searchOf(item: WireItem): WebSearchCall {
+  const action = recordAt(item, "action");
+  const { type } = action;
+  return {
+    id: textAt(item, "id"),
+    action: type === "open_page" || type === "find_in_page" ? type : "search",
+    queries: queriesOf(action),
+    url: maybeTextAt(action, "url"),
+    status: textAt(item, "status"),
+  };
+}
+
+/** `query` is the older form, still sent beside `queries` or alone. */
+function queriesOf(action: WireItem): readonly string[] {
+  const queries = textsAt(action, "queries");
+  const query = textAt(action, "query");
+  return queries.length > 0 || query === "" ? queries : [query];
+}
+
+function paramsOf(item: WireItem, { action, queries, url }: WebSearchCall): object {
+  return onlySet({
+    action,
+    query: queries[0],
+    queries: action === "search" || queries.length > 0 ? queries : undefined,
+    url: url ?? undefined,
+    pattern: maybeTextAt(recordAt(item, "action"), "pattern") ?? undefined,
+  });
+}
+
+function messageOf(item: WireItem, { action, queries, url, status }: WebSearchCall): string {
+  if (hasFailed(status)) return failureWith(status);
+  if (action === "search")
+    return queries.length > 0 ? `Searched: ${queries.join("; ")}` : "Searched";
+  if (action === "open_page") return `Opened ${url ?? "a page"}`;
+  return `Looked for "${textAt(recordAt(item, "action"), "pattern")}" in ${url ?? "a page"}`;
+}

@@ -1,0 +1,92 @@
+import type { Logger } from "../base/logger.ts";
+import { HttpClient, type OpenAIClient, requestIdOf } from "./client.ts";
+import { containerGone, containersNamed } from "./container-check.ts";
+import { evaluationErrorOf } from "./evaluation-error.ts";
+import type { History } from "./history.ts";
+import { complaintAboutContainer, repairFor } from "./repairs.ts";
+import { type OpenAIRequestError, requestErrorFrom } from "./request-error.ts";
+import { secretsOf } from "./secrets.ts";
+import type { WireItem, WireRequest } from "./wire.ts";
+
+export interface ExchangeOptions {
+  readonly signal: AbortSignal;
+  readonly promptName: string;
+  /** Told what was dropped so that the provider would take the rest. */
+  repaired(reason: string, dropped: readonly WireItem[]): void;
+}
+
+interface Rest {
+  readonly value: WireRequest;
+  readonly text: string;
+}
+
+interface Answer {
+  readonly value: unknown;
+  readonly requestId: string | null;
+}
+
+/** `POST /responses` on either client; a history the provider will not take is mended once. */
+export class Exchange {
+  readonly #client: OpenAIClient;
+  readonly #timeoutMs: number;
+  readonly #logger: Logger;
+
+  constructor(settings: {
+    readonly client: OpenAIClient;
+    readonly timeoutMs: number;
+    readonly logger: Logger;
+  }) {
+    this.#client = settings.client;
+    this.#timeoutMs = settings.timeoutMs;
+    this.#logger = settings.logger;
+  }
+
+  async create(history: History, rest: Rest, options: ExchangeOptions): Promise<Answer> {
+    const first = await this.#attempt(history, rest, options.signal);
+    if ("value" in first) return first;
+    const repair = repairFor(first, history.items);
+    const dropped = repair ? history.drop((item) => repair.names(item)) : [];
+    if (!repair || dropped.length === 0) throw this.#explained(first, rest, options);
+    options.repaired(repair.reason, dropped);
+    const second = await this.#attempt(history, rest, options.signal);
+    if ("value" in second) return second;
+    throw this.#explained(second, rest, options);
+  }
+
+  async #attempt(
+    history: History,
+    rest: Rest,
+    signal: AbortSignal,
+  ): Promise<Answer | OpenAIRequestError> {
+    const { model } = rest.value;
+    this.#logger.debug("request", { model, items: history.length });
+    try {
+      const answer = await this.#send(history, rest, signal);
+      this.#logger.debug("response", { model, requestId: answer.requestId });
+      return answer;
+    } catch (thrown) {
+      const error = requestErrorFrom(thrown, { signal, secrets: secretsOf(this.#client) });
+      const { status, requestId, message } = error;
+      this.#logger.warn("request failed", { model, status, requestId, message });
+      return error;
+    }
+  }
+
+  async #send(history: History, rest: Rest, signal: AbortSignal): Promise<Answer> {
+    const client = this.#client;
+    if (client instanceof HttpClient) {
+      return await client.post("/responses", history.body(rest.text), { signal });
+    }
+    const options = { maxRetries: 0, signal, timeout: this.#timeoutMs };
+    const value: unknown = await client.responses.create(history.value(rest.value), options);
+    return { value, requestId: requestIdOf(value) };
+  }
+
+  /** A container of the caller's that died is the caller's to replace. */
+  #explained(error: OpenAIRequestError, { value }: Rest, { promptName }: ExchangeOptions) {
+    const [id] = containersNamed(value.tools ?? []);
+    return id !== undefined && complaintAboutContainer(error)
+      ? containerGone(id, error, promptName)
+      : evaluationErrorOf(error, promptName);
+  }
+}

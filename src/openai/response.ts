@@ -1,0 +1,178 @@
+import type {
+  AskedCall,
+  FinishReason,
+  HostedCall,
+  ToolCall,
+  Turn,
+} from "../adapter/model-client.ts";
+import { messageOf } from "../base/errors.ts";
+import { PromptEvaluationError } from "../base/evaluation-errors.ts";
+import { isPlainObject } from "../base/freeze.ts";
+import { show } from "../base/show.ts";
+import { type TokenUsage, usageOf } from "../base/usage.ts";
+import type { RenderedPrompt } from "../prompt/render.ts";
+import type { HostedTool } from "../tools/hosted-tool.ts";
+import type { HostedToolCodec } from "./codec.ts";
+import type { Codecs } from "./codec-registry.ts";
+import { responseErrorOf } from "./evaluation-error.ts";
+import { maybeTextAt, numberAt, recordAt, textAt } from "./reading.ts";
+import { refusalIn, said } from "./said.ts";
+import type { WireItem } from "./wire.ts";
+
+/** What is needed to read a response. */
+export interface ReadingOptions {
+  readonly rendered: RenderedPrompt;
+  readonly codecs: Codecs;
+  readonly requestId: string | null;
+}
+
+/** A response as a turn, with its items as they came. Throws where there is no answer in it. */
+export function readResponse(
+  value: unknown,
+  options: ReadingOptions,
+): { readonly turn: Turn; readonly items: readonly WireItem[] } {
+  const { rendered, requestId } = options;
+  const response = checkResponse(value, options);
+  const items = itemsOf(response, options);
+  const { text, citations } = said(items);
+  const refusal = refusalIn(items);
+  const toolCalls = items.flatMap(toolCallOf);
+  const order = new Map<object, number>(items.map((item, index) => [item, index]));
+  const inOrder = <Call extends { readonly raw: object }>(calls: readonly Call[]) =>
+    calls.toSorted((one, other) => (order.get(one.raw) ?? 0) - (order.get(other.raw) ?? 0));
+  const turn: Turn = {
+    text: text === "" && refusal !== null ? refusal : text,
+    toolCalls,
+    hostedCalls: inOrder(eachTool(options, (codec, tool) => callsOf(codec, tool, items))),
+    askedCalls: inOrder(eachTool(options, (codec, tool) => askedOf(codec, tool, items))),
+    citations,
+    usage: usageIn(response),
+    finishReason: finishReasonOf(response, { isRefused: refusal !== null, toolCalls }),
+    responseId: maybeTextAt(response, "id"),
+    requestId,
+    model: maybeTextAt(response, "model"),
+  };
+  if (items.length > 0 || turn.finishReason !== "stop") return { turn, items };
+  throw unusable("The provider answered with nothing: try again, or rephrase", rendered, response);
+}
+
+interface ToolsToRead {
+  readonly rendered: Pick<RenderedPrompt, "promptName" | "hostedTools">;
+  readonly codecs: Codecs;
+}
+
+/** Does something for every hosted tool; what a codec throws is a failure to parse. */
+export function eachTool<Result>(
+  { rendered, codecs }: ToolsToRead,
+  work: (codec: HostedToolCodec, tool: HostedTool) => readonly Result[],
+): readonly Result[] {
+  return rendered.hostedTools.flatMap((tool) => {
+    const codec = codecs.get(tool.kind);
+    if (!codec) return [];
+    try {
+      return work(codec, tool);
+    } catch (cause) {
+      const message = `The codec of "${tool.kind}" could not read what came back: ${messageOf(cause)}`;
+      const { promptName } = rendered;
+      throw new PromptEvaluationError(message, { promptName, phase: "parse", cause });
+    }
+  });
+}
+
+function checkResponse(value: unknown, { rendered, requestId }: ReadingOptions): WireItem {
+  if (!isPlainObject(value)) {
+    throw unusable(
+      `The provider answered with ${show(value)}, which is no response`,
+      rendered,
+      value,
+    );
+  }
+  const status = maybeTextAt(value, "status");
+  const error = recordAt(value, "error");
+  const hasError = Object.keys(error).length > 0 || typeof value["error"] === "string";
+  if (hasError && (status === null || status === "failed" || !Array.isArray(value["output"]))) {
+    const { promptName } = rendered;
+    const said = typeof value["error"] === "string" ? { message: value["error"] } : error;
+    throw responseErrorOf(said, { promptName, requestId, payload: value });
+  }
+  const isFinished = status === null || status === "completed" || status === "incomplete";
+  if (isFinished) return value;
+  throw unusable(`The response is ${show(status)}, not completed`, rendered, value);
+}
+
+function itemsOf(response: WireItem, { rendered }: ReadingOptions): readonly WireItem[] {
+  const { output } = response;
+  if (Array.isArray(output)) return output.filter(isPlainObject);
+  throw unusable(`The response's output is ${show(output)}, not a list`, rendered, response);
+}
+
+/** A call that was cut off has no whole arguments and is not run. */
+function toolCallOf(item: WireItem): readonly ToolCall[] {
+  if (item["type"] !== "function_call" || item["status"] === "incomplete") return [];
+  const name = maybeTextAt(item, "name");
+  const callId = maybeTextAt(item, "call_id");
+  if (name === null || !callId) return [];
+  const given = item["arguments"];
+  return [{ name, callId, arguments: typeof given === "string" ? given : jsonOf(given) }];
+}
+
+function jsonOf(value: unknown): string {
+  return JSON.stringify(value ?? {});
+}
+
+function callsOf(
+  codec: HostedToolCodec,
+  tool: HostedTool,
+  items: readonly WireItem[],
+): readonly HostedCall[] {
+  if (codec.calls) return codec.calls(items, tool);
+  const output = codec.parseOutput(items, tool);
+  if (output === null || output === undefined) return [];
+  // The codec does not say which item is its call: the one that is called like its kind is.
+  const raw = items.find((item) => item["type"] === `${codec.kind}_call`) ?? items[0] ?? {};
+  const { name, kind } = tool;
+  const callId = textAt(raw, "call_id") || textAt(raw, "id");
+  return [{ name, kind, callId, params: raw, output, success: true, message: "OK", raw }];
+}
+
+function askedOf(
+  codec: HostedToolCodec,
+  tool: HostedTool,
+  items: readonly WireItem[],
+): readonly AskedCall[] {
+  return codec.asked?.(items, tool) ?? [];
+}
+
+function finishReasonOf(
+  response: WireItem,
+  { isRefused, toolCalls }: { isRefused: boolean; toolCalls: readonly ToolCall[] },
+): FinishReason {
+  if (response["status"] === "incomplete") {
+    const reason = recordAt(response, "incomplete_details")["reason"];
+    return reason === "content_filter" ? "content_filter" : "length";
+  }
+  if (toolCalls.length > 0) return "tool_calls";
+  return isRefused ? "content_filter" : "stop";
+}
+
+function usageIn(response: WireItem): TokenUsage {
+  const usage = recordAt(response, "usage");
+  const count = (record: WireItem, key: string) => Math.max(0, numberAt(record, key) ?? 0);
+  const inputTokens = count(usage, "input_tokens");
+  const outputTokens = count(usage, "output_tokens");
+  return usageOf({
+    inputTokens,
+    outputTokens,
+    cachedTokens: count(recordAt(usage, "input_tokens_details"), "cached_tokens"),
+    reasoningTokens: count(recordAt(usage, "output_tokens_details"), "reasoning_tokens"),
+    totalTokens: numberAt(usage, "total_tokens") ?? inputTokens + outputTokens,
+  });
+}
+
+function unusable(
+  message: string,
+  { promptName }: RenderedPrompt,
+  providerPayload: unknown,
+): PromptEvaluationError {
+  return new PromptEvaluationError(message, { promptName, phase: "response", providerPayload });
+}

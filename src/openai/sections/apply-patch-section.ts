@@ -1,0 +1,51 @@
+import { checkOptions } from "../../base/names.ts";
+import {
+  type ApplyPatchConfig,
+  type ApplyPatchLive,
+  type ApplyPatchResult,
+  type ApplyPatchToolOptions,
+  applyPatchTool,
+} from "../../tools/apply-patch.ts";
+import type { HostedTool } from "../../tools/hosted-tool.ts";
+import { madeAs } from "./made-as.ts";
+import {
+  NativeToolSection,
+  type NativeToolSectionOptions,
+  overriding,
+} from "./native-tool-section.ts";
+
+/** What an `OpenAIApplyPatchSection` is made from. */
+export interface OpenAIApplyPatchSectionOptions
+  extends NativeToolSectionOptions,
+    Pick<ApplyPatchToolOptions, "filesystem"> {}
+
+/** Lets the model change files with patches, which are applied here. */
+export class OpenAIApplyPatchSection extends NativeToolSection<
+  ApplyPatchConfig,
+  HostedTool<ApplyPatchConfig, ApplyPatchResult, ApplyPatchLive>
+> {
+  readonly #options: OpenAIApplyPatchSectionOptions;
+
+  constructor(options: OpenAIApplyPatchSectionOptions = {}) {
+    const { key = "openai_apply_patch", ...rest } = checkOptions(
+      options,
+      "OpenAIApplyPatchSection",
+    );
+    super({ ...rest, key, title: "Apply patch" }, (section) => {
+      const { filesystem } = options;
+      const given = { config: `${section} defaultParams`, options: `${section} ` };
+      return {
+        defaultParams: {},
+        tool: madeAs(given, () => applyPatchTool({}, { filesystem })),
+      };
+    });
+    this.#options = { ...options, key, nativeTools: this.nativeTools };
+  }
+
+  /** Patches on the same files, with other options where given. */
+  override clone(options: OpenAIApplyPatchSectionOptions = {}): this {
+    const maker: unknown = this.constructor;
+    if (maker !== OpenAIApplyPatchSection) return super.clone(options);
+    return new OpenAIApplyPatchSection(overriding(this.#options, options)) as this;
+  }
+}

@@ -1,0 +1,57 @@
+import type { HttpRequest, Transport } from "./transport.ts";
+
+/**
+ * Over undici, with a pool of connections of its own: Node's `fetch` gives up after five minutes
+ * without headers, and a turn with hosted tools may last longer. It is loaded at the first request.
+ */
+export function undiciTransport(timeoutMs: number): Transport {
+  let loading: Promise<Undici> | null = null;
+  return async (request) => {
+    loading ??= load(timeoutMs);
+    const { send, agent, form } = await loading;
+    const { method, headers, body, signal } = request;
+    const answer = await send(request.url, {
+      method,
+      headers: { "accept-encoding": "identity", "user-agent": "weakincentives", ...headers },
+      body: body === null || isText(body) ? body : form(body),
+      dispatcher: agent,
+      headersTimeout: request.timeoutMs,
+      bodyTimeout: request.timeoutMs,
+      ...(signal && { signal }),
+    });
+    const header = (name: string) => {
+      const value = answer.headers[name];
+      return (Array.isArray(value) ? value[0] : value) ?? null;
+    };
+    return { status: answer.statusCode, header, chunks: answer.body };
+  };
+}
+
+type Undici = Awaited<ReturnType<typeof load>>;
+
+const LONGEST_CONNECT = 30_000;
+/** A tool may run between two turns; the server's own word, if it gives one, wins. */
+const IDLE = 30_000;
+
+async function load(timeoutMs: number) {
+  const { Agent, FormData, request: send } = await import("undici");
+  const agent = new Agent({
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    keepAliveTimeout: IDLE,
+    connect: { timeout: Math.min(timeoutMs, LONGEST_CONNECT) },
+    allowH2: false, // one connection a request: what cuts one off leaves the others alone
+  });
+  const form = (parts: Parts) => {
+    const fields = new FormData();
+    for (const [name, value] of parts) fields.append(name, value);
+    return fields;
+  };
+  return { send, agent, form };
+}
+
+type Parts = Exclude<HttpRequest["body"], string | Uint8Array | null>;
+
+function isText(body: string | Uint8Array | Parts): body is string | Uint8Array {
+  return typeof body === "string" || body instanceof Uint8Array;
+}

@@ -1,0 +1,14 @@
+import OpenAI from "openai";
+import type { OpenAIAdapterOptions } from "weakincentives/openai";
+
+/** The key that tests use, and that must not turn up anywhere but in a header. */
+export const testKey = "sk-test-0123456789abcdef";
+
+/** Every way an adapter reaches a provider: what holds for one must hold for all. */
+export const clients: readonly (readonly [string, (url: string) => ClientOptions])[] = [
+  ["our client", (baseURL) => ({ clientConfig: { apiKey: testKey, baseURL } })],
+  ["our client over fetch", (baseURL) => ({ clientConfig: { apiKey: testKey, baseURL, fetch } })],
+  ["the official client", (baseURL) => ({ client: new OpenAI({ apiKey: testKey, baseURL }) })],
+];
+
+type ClientOptions = Pick<OpenAIAdapterOptions, "client" | "clientConfig">;
