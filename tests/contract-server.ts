@@ -12,6 +12,7 @@ import {
   functionCall,
   message,
   type RouteAnswer,
+  type SeenRequest,
   type WireAnswer,
   webSearchCall,
   wireServer,
@@ -30,10 +31,14 @@ export function openaiSubject(make: (url: string, clock: Clock) => ProviderAdapt
     const server = await wireServer(script.map(answerOf), { leftOver: "allowed" });
     return {
       adapter: make(server.url, clock),
-      asked: () => server.requests.map(({ text }) => text),
+      asked: () => server.requests.filter(isTurn).map(({ text }) => text),
       close: () => server.close(),
     };
   };
+}
+
+function isTurn({ method, path }: SeenRequest): boolean {
+  return method === "POST" && path === "/responses";
 }
 
 function answerOf(turn: ContractTurn): WireAnswer {

@@ -97,7 +97,8 @@ export const answeredCalls: ReadonlySet<string> = new Set([
 export function historyRefusal(body: WireItem): Refusal | null {
   const items = recordsAt(body, "input");
   const isWhole =
-    !("previous_response_id" in body || "conversation" in body) &&
+    !body["previous_response_id"] &&
+    !body["conversation"] &&
     items.every(({ type }) => type !== "item_reference");
   const has = (type: string, callId: string) =>
     items.some((item) => item["type"] === type && item["call_id"] === callId);

@@ -318,9 +318,7 @@ function asAsked(item: WireItem, include: readonly string[]): WireItem {
   }
 }
 
-// Items as the wire has them. For one that is otherwise: { ...shellCall(["ls"]), status: "incomplete" }.
-
-/** The model says `text`. */
+/** The model says `text`. Where an item is to differ: `{ ...message("Half"), status: "incomplete" }`. */
 export function message(text: string, annotations: readonly WireItem[] = []): WireItem {
   return said({ type: "output_text", text, annotations, logprobs: [] });
 }

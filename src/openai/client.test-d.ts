@@ -1,6 +1,6 @@
-import OpenAI, { AzureOpenAI } from "openai";
+import OpenAI, { type AzureOpenAI } from "openai";
 import { describe, expectTypeOf, test } from "vitest";
-import { HttpClient, type OpenAIClient, openAIClient } from "./client.ts";
+import { type HttpClient, type OpenAIClient, openAIClient } from "./client.ts";
 
 describe("an OpenAIClient", () => {
   test("is what the official client is, unchanged", () => {

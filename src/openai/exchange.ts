@@ -44,7 +44,8 @@ export class Exchange {
   async create(history: History, rest: Rest, options: ExchangeOptions): Promise<Answer> {
     const first = await this.#attempt(history, rest, options.signal);
     if ("value" in first) return first;
-    const repair = repairFor(first, history.items);
+    const [own = null] = containersNamed(rest.value.tools ?? []); // looked for, so it lives
+    const repair = repairFor(first, history.items, own);
     const dropped = repair ? history.drop((item) => repair.names(item)) : [];
     if (!repair || dropped.length === 0) throw this.#explained(first, rest, options);
     options.repaired(repair.reason, dropped);

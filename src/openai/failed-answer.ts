@@ -9,7 +9,7 @@ import {
   type RequestContext,
 } from "./request-failure.ts";
 import { type HeaderLookup, retryAfterMs, waitNamedIn } from "./retry-after.ts";
-import { scrubbed } from "./secrets.ts";
+import { scrubbed, scrubbedText } from "./secrets.ts";
 import type { WireItem } from "./wire.ts";
 
 /** An answer with a status other than 2xx. */
@@ -28,7 +28,7 @@ export function describeAnswer(answer: FailedAnswer, context: RequestContext): D
   const clean = scrubbed(answer.body, context.secrets);
   const body = typeof clean === "string" ? beginning(clean) : clean;
   const { message, ...error } = errorIn(body);
-  const requestId = header("x-request-id");
+  const requestId = requestIdIn(header, context.secrets);
   const named = status === 429 ? waitNamedIn(message) : null;
   const isPage = typeOf(header) === "text/html";
   const id = requestId === null ? "" : ` (request ${quoted(requestId)})`;
@@ -46,6 +46,12 @@ export function describeAnswer(answer: FailedAnswer, context: RequestContext): D
       cause,
     },
   };
+}
+
+/** The id that an answer came with. */
+export function requestIdIn(header: HeaderLookup, secrets: readonly string[]): string | null {
+  const id = header("x-request-id");
+  return id === null ? null : scrubbedText(id, secrets);
 }
 
 /** The kind of content that an answer says it has, in small letters; `""` if it does not say. */

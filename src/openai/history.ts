@@ -93,7 +93,7 @@ export class History {
     return { layout: this.#layout, count: this.length, prompt: this.#prompt };
   }
 
-  /** Makes everything undone since the mark was taken; steps that were told stay told. */
+  /** Undoes all that came after the mark was taken; steps that were told stay told. */
   restore({ layout, count, prompt }: HistoryMark): void {
     if (layout === this.#layout && count === this.length) return;
     // A copy: marks that were taken later must not see what is added now.
@@ -112,7 +112,7 @@ export class History {
 
   /**
    * The bytes of a request: the items as `input`, and the fields of `rest`, the JSON of an object
-   * that has at least one. They are good until the history is next called.
+   * that has at least one. They are good until the next `add`, `prompt` or `body`.
    */
   body(rest: string): Uint8Array<ArrayBuffer> {
     return this.#layout.text.request(rest);

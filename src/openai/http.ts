@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { InvalidOptionError } from "../base/errors.ts";
 import { parseJson } from "../base/json.ts";
 import type { ClientSettings } from "./client-config.ts";
-import { typeOf } from "./failed-answer.ts";
+import { requestIdIn, typeOf } from "./failed-answer.ts";
 import { fetchTransport } from "./fetch-transport.ts";
 import { answerError, type OpenAIRequestError, requestErrorFrom } from "./request-error.ts";
 import type { RequestContext } from "./request-failure.ts";
@@ -67,7 +67,7 @@ export class Http {
       const answer = await this.#send(this.#request(call));
       const { status, header } = answer;
       if (status < 200 || status > 299) throw await failure(answer, context);
-      const requestId = header("x-request-id");
+      const requestId = requestIdIn(header, secrets);
       context = { ...known, answered: { status, requestId } };
       const { bytes, isWhole } = await readBytes(answer.chunks, most);
       if (!isWhole) throw new TooLong(`more than ${most} bytes`);

@@ -23,7 +23,7 @@ export class ItemText {
   /** Where the items end; what is behind may be overwritten. */
   #end = 0;
   /** Where each item ends. */
-  readonly #ends: number[] = [];
+  #ends: number[] = [];
 
   constructor() {
     this.#end = this.#write(OPENING, 0);
@@ -48,11 +48,11 @@ export class ItemText {
   /** A text of its own with the first `count` items. */
   prefix(count: number): ItemText {
     const copy = new ItemText();
-    const end = this.#ends[count - 1] ?? copy.#end;
+    const end = this.#ends[count - 1] ?? OPENING.length;
     copy.#reserve(end);
     copy.#bytes.set(this.#bytes.subarray(0, end));
     copy.#end = end;
-    for (let place = 0; place < count; place++) copy.#ends.push(this.#ends[place] ?? end);
+    copy.#ends = this.#ends.slice(0, count);
     return copy;
   }
 

@@ -18,7 +18,8 @@ export function resultIn({ contentType, text }: TextBody, context: RequestContex
   if (parsed.ok) return checkedResult(parsed.value, context);
   const type = contentType === "" ? "a body without a type" : contentType;
   if (contentType === "text/html") throw unreadable(type, { body: text, remedy: PROXY }, context);
-  throw unreadable(`${type} that is not JSON: ${parsed.problem}`, { body: text }, context);
+  // The parser's own words quote a part of the text: half a secret is not found and hidden.
+  throw unreadable(`${type} that is not JSON, or is cut short`, { body: text }, context);
 }
 
 /** What any client gave, if it is an object: the official one gives whatever text it was sent. */
@@ -45,7 +46,7 @@ export function unreadable(
   const { answered } = context;
   const status = answered ? `status ${answered.status} and ` : "";
   const id = answered?.requestId ? ` (request ${quoted(answered.requestId)})` : "";
-  const problem = `was answered with ${status}${quoted(what)}${id}`;
+  const problem = `was answered with ${status}${what}${id}`;
   const clean = scrubbed(body, context.secrets);
   const shown = typeof clean === "string" ? beginning(clean) : clean;
   const details = { reason: "body" as const, ...answered, body: shown };

@@ -1,12 +1,14 @@
 import { messageOf } from "../base/errors.ts";
-import { type DescribedFailure, quoted, type RequestContext } from "./request-failure.ts";
+import { type DescribedFailure, PROXY, quoted, type RequestContext } from "./request-failure.ts";
 import { scrubbedError } from "./secrets.ts";
 import { TooLong } from "./transport.ts";
 
 /** What a client or its connection threw, where there was no answer that says why. */
 export function describeThrown(thrown: unknown, context: RequestContext): DescribedFailure {
   const { reason, problem, remedy = null, shouldRetry } = diagnosis(thrown, context);
-  const cause = scrubbedError(thrown, context.secrets);
+  // A parser's message quotes a part of the text: half a secret is not found and hidden.
+  const isParsing = thrown instanceof SyntaxError;
+  const cause = isParsing ? undefined : scrubbedError(thrown, context.secrets);
   const details = { reason, ...context.answered, shouldRetry, cause };
   return { problem, remedy, details };
 }
@@ -18,18 +20,22 @@ interface Diagnosis {
   readonly shouldRetry?: false;
 }
 
-function diagnosis(thrown: unknown, { timeoutMs, answered }: RequestContext): Diagnosis {
+function diagnosis(thrown: unknown, context: RequestContext): Diagnosis {
+  const { timeoutMs, answered, secrets } = context;
   const chain = chainOf(thrown);
   const codes = chain.map(codeOf);
-  const last = quoted(messageOf(chain.at(-1)));
+  const last = quoted(messageOf(scrubbedError(chain.at(-1), secrets)));
   if (chain.some(isTimeout)) return timedOut(codes, timeoutMs, last);
   if (thrown instanceof TooLong) {
     const remedy = "raise clientConfig.maxResponseBytes if that is right";
     return { reason: "body", problem: `was answered with ${last}`, remedy };
   }
   if (thrown instanceof SyntaxError) {
-    const problem = `was answered with JSON that is malformed or cut short: ${last}`;
-    return { reason: "body", problem };
+    return { reason: "body", problem: "was answered with what is not JSON, or is cut short" };
+  }
+  const stray = NO_OBJECT.exec(last)?.[1];
+  if (stray !== undefined) {
+    return { reason: "body", problem: `was answered with no object but ${stray}`, remedy: PROXY };
   }
   if (codes.some((code) => TLS.test(code))) {
     const remedy = "check baseURL; a certificate of your own goes into NODE_EXTRA_CA_CERTS";
@@ -46,6 +52,8 @@ const TIMEOUT = /^(?:UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT)$/;
 const TLS = /^(?:ERR_(?:TLS|SSL)_.*|.*(?:CERT|SELF_SIGNED|LEAF_SIGNATURE).*|EPROTO)$/;
 const NETWORK =
   /^(?:ECONN(?:REFUSED|RESET|ABORTED)|EPIPE|ENOTFOUND|EAI_\w+|E(?:HOST|NET)(?:UNREACH|DOWN)|UND_ERR_(?!INVALID|NOT_SUPPORTED|ABORTED)\w+|HPE_\w+|ERR_STREAM_PREMATURE_CLOSE)$/;
+/** The official client looks for a field in an answer before it knows that it is an object. */
+const NO_OBJECT = /^Cannot use 'in' operator to search for 'object' in (.*)$/;
 /** How the runtimes say that a `fetch` failed, all of them with a `TypeError`. */
 const FETCH_FAILED =
   /fetch failed|failed to fetch|fetch resource|network|terminated|load failed|connect|sending request/i;

@@ -6,9 +6,11 @@ import type { HttpRequest, Transport } from "./transport.ts";
  */
 export function undiciTransport(timeoutMs: number): Transport {
   let loading: Promise<Undici> | null = null;
+  let freed: Promise<void> = Promise.resolve();
   return async (request) => {
     loading ??= load(timeoutMs);
     const { send, agent, form } = await loading;
+    await freed;
     const { method, headers, body, signal } = request;
     const answer = await send(request.url, {
       method,
@@ -23,8 +25,24 @@ export function undiciTransport(timeoutMs: number): Transport {
       const value = answer.headers[name];
       return (Array.isArray(value) ? value[0] : value) ?? null;
     };
-    return { status: answer.statusCode, header, chunks: answer.body };
+    const chunks = ending(answer.body, () => {
+      freed = nextLoop();
+    });
+    return { status: answer.statusCode, header, chunks };
   };
+}
+
+/**
+ * A connection whose answer was read is free one turn of the event loop later. A request that does
+ * not wait for it makes a new one.
+ */
+async function nextLoop(): Promise<void> {
+  await new Promise<void>((resolve) => setImmediate(resolve));
+}
+
+async function* ending<Part>(parts: AsyncIterable<Part>, end: () => void): AsyncGenerator<Part> {
+  yield* parts;
+  end();
 }
 
 type Undici = Awaited<ReturnType<typeof load>>;

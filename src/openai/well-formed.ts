@@ -8,8 +8,8 @@ export interface Keeping {
 }
 
 /**
- * The longest conversation within `items` that the provider accepts, in their order: calls with
- * their outputs, and reasoning with what it led to.
+ * The conversation within `items` that the provider accepts, in their order: calls with their
+ * outputs, and reasoning with what it led to. Nothing goes that could stay with the rest.
  */
 export function wellFormed(
   items: readonly object[],
@@ -47,7 +47,7 @@ export function without(
 ): readonly boolean[] {
   const pairing = new Pairing();
   for (const [place, item] of items.entries()) pairing.takes(item, place);
-  const stays = items.map((item) => !names(item));
+  const stays = items.map((item) => !isPlainObject(item) || !names(item));
   for (const { place, answer } of pairing.answered()) {
     if (stays[place] && stays[answer]) continue;
     stays[place] = false;

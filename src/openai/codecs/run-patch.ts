@@ -74,11 +74,12 @@ function filesystemOf({ name, live }: LivePatchTool, context: CallContext) {
 function patchOf(item: WireItem): PatchOperation | string {
   const wire = recordAt(item, "operation");
   const { operation: type, path } = operationOf(item);
-  if (type === null)
-    return `Operation ${show(wire["type"])} is not known: create_file, update_file and delete_file are`;
+  if (type === null) {
+    const known = "create_file, update_file or delete_file";
+    return `Operation ${show(wire["type"])} is not known: write ${known}`;
+  }
   if (type === "delete") return { type, path };
   const diff = maybeTextAt(wire, "diff");
-  return diff === null
-    ? `Patch of ${show(path)}: there is no diff: give one`
-    : { type, path, diff };
+  if (diff !== null) return { type, path, diff };
+  return `Patch of ${show(path)}: there is no diff: write { type, path, diff }`;
 }

@@ -4,6 +4,7 @@ import { InvalidOptionError } from "../../base/errors.ts";
 import { MarkdownSection } from "../../prompt/markdown-section.ts";
 import { Prompt } from "../../prompt/prompt.ts";
 import { PromptTemplate } from "../../prompt/template.ts";
+import { Session } from "../../session/session.ts";
 import { scriptedClient } from "../../testing/scripted-client.ts";
 import { HostedTool } from "../../tools/hosted-tool.ts";
 import {
@@ -57,7 +58,7 @@ async function realContext(): Promise<ToolContext> {
   const section = new MarkdownSection({ key: "k", title: "T", template: "Go.", tools: [look] });
   const template = new PromptTemplate({ ns: "demo", key: "k", sections: [section] });
   const client = scriptedClient({ toolCalls: [{ name: "look" }] }, { text: "Done." });
-  await client.evaluate(new Prompt(template));
+  await client.evaluate(new Prompt(template), { session: new Session() });
   if (!seen) throw new Error("the handler was not called");
   return seen;
 }

@@ -1,6 +1,8 @@
 import { checkOptions } from "../../base/names.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import {
+  type ContainerEnvironment,
+  type LocalEnvironment,
   type ShellConfig,
   type ShellExecutor,
   type ShellLive,
@@ -23,7 +25,7 @@ export interface OpenAIShellSectionOptions extends NativeToolSectionOptions {
 
 /** Lets the model run shell commands: in a container at OpenAI, or here by `executor`. */
 export class OpenAIShellSection extends NativeToolSection<
-  Required<Readonly<ShellConfig>>,
+  WholeShellConfig,
   HostedTool<ShellConfig, ShellResult, ShellLive>
 > {
   readonly #options: OpenAIShellSectionOptions;
@@ -53,4 +55,8 @@ export class OpenAIShellSection extends NativeToolSection<
     const executor = isLocal ? wanted.executor : options.executor;
     return new OpenAIShellSection({ ...wanted, executor }) as this;
   }
+}
+
+interface WholeShellConfig {
+  readonly environment: ContainerEnvironment | LocalEnvironment;
 }

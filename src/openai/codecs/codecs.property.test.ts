@@ -1,0 +1,138 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { applyPatchTool } from "../../tools/apply-patch.ts";
+import { codeInterpreterTool } from "../../tools/code-interpreter.ts";
+import { fileSearchTool } from "../../tools/file-search.ts";
+import type { HostedTool } from "../../tools/hosted-tool.ts";
+import { imageGenerationTool } from "../../tools/image-generation.ts";
+import { mcpTool } from "../../tools/mcp.ts";
+import { shellTool } from "../../tools/shell.ts";
+import { webSearchTool } from "../../tools/web-search.ts";
+import { asEarlier, refusalIn, said } from "../said.ts";
+import type { WireItem } from "../wire.ts";
+import { defaultCodecs } from "./index.ts";
+
+const tools: readonly HostedTool[] = [
+  webSearchTool(),
+  fileSearchTool({ vectorStoreIds: ["vs_1"] }),
+  codeInterpreterTool(),
+  shellTool(),
+  shellTool({ environment: { type: "local" } }, { executor: { run: async () => [] } }),
+  applyPatchTool(),
+  imageGenerationTool(),
+  mcpTool({ serverLabel: "s", serverUrl: "https://s.example" }),
+];
+
+const types = [
+  "message",
+  "web_search_call",
+  "file_search_call",
+  "code_interpreter_call",
+  "shell_call",
+  "shell_call_output",
+  "apply_patch_call",
+  "apply_patch_call_output",
+  "image_generation_call",
+  "mcp_call",
+  "mcp_list_tools",
+  "mcp_approval_request",
+  "mcp_approval_response",
+];
+const words = ["url_citation", "file_citation", "file_path", "container_file_citation"];
+
+const index = fc.oneof(fc.integer({ min: -2, max: 40 }), fc.double(), fc.jsonValue());
+const annotation = fc.record(
+  {
+    type: fc.constantFrom(...words, "other"),
+    url: fc.oneof(fc.webUrl(), fc.jsonValue()),
+    filename: fc.jsonValue(),
+    index,
+    start_index: index,
+    end_index: index,
+  },
+  { requiredKeys: ["type"] },
+);
+const text = fc.string({ unit: fc.constantFrom("a", "(", "[", "]", ")", "🌍", "\ud83d", "\n") });
+const part = fc.record({
+  type: fc.constantFrom("output_text", "refusal", "other"),
+  text: fc.oneof(text, fc.jsonValue()),
+  refusal: fc.jsonValue(),
+  annotations: fc.oneof(fc.array(fc.oneof(annotation, fc.jsonValue())), fc.jsonValue()),
+});
+const odd = <T>(likely: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 3, arbitrary: likely }, fc.jsonValue());
+const item: fc.Arbitrary<WireItem> = fc.record(
+  {
+    type: fc.constantFrom(...types),
+    id: odd(fc.constantFrom("a", "b")),
+    call_id: odd(fc.constantFrom("a", "b")),
+    status: odd(fc.constantFrom("completed", "failed", "incomplete", "searching")),
+    content: odd(fc.array(part)),
+    action: odd(
+      fc.dictionary(fc.constantFrom("type", "commands", "queries", "sources"), fc.jsonValue()),
+    ),
+    operation: odd(
+      fc.record({ type: fc.constantFrom("create_file", "odd"), path: fc.jsonValue() }),
+    ),
+    outputs: fc.jsonValue(),
+    output: fc.jsonValue(),
+    results: fc.jsonValue(),
+    result: fc.jsonValue(),
+    tools: fc.jsonValue(),
+    error: fc.jsonValue(),
+    server_label: odd(fc.constant("s")),
+    environment: fc.jsonValue(),
+  },
+  { requiredKeys: ["type"] },
+);
+
+test("whatever comes back, every codec reads it, and a call has the item it was read from", () => {
+  fc.assert(
+    fc.property(fc.array(item), (items) => {
+      for (const tool of tools) {
+        const codec = defaultCodecs.find(({ kind }) => kind === tool.kind);
+        const calls = [
+          ...(codec?.calls?.(items, tool) ?? []),
+          ...(codec?.asked?.(items, tool) ?? []),
+        ];
+        for (const { raw, name, kind } of calls) {
+          expect(items).toContain(raw);
+          expect({ name, kind }).toEqual({ name: tool.name, kind: tool.kind });
+        }
+        expect(codec?.parseOutput(items, tool)).not.toBeUndefined();
+      }
+    }),
+  );
+});
+
+test("whatever is said, spans lie within the text, and what is earlier has none", () => {
+  fc.assert(
+    fc.property(fc.array(item), (items) => {
+      const { text: whole, citations } = said(items);
+      expect(refusalIn(items)).not.toBeUndefined();
+      for (const { span } of citations) {
+        const [start, end] = span ?? [0, 0];
+        expect(start).toBeGreaterThanOrEqual(0);
+        expect(end).toBeGreaterThanOrEqual(start);
+        expect(whole.length).toBeGreaterThanOrEqual(end);
+      }
+      const earlier = said(items.map(asEarlier));
+      expect(earlier.text).toBe("");
+      expect(earlier.citations).toEqual(citations.map((citation) => ({ ...citation, span: null })));
+    }),
+  );
+});
+
+test("a span never begins or ends within a character", () => {
+  const place = fc.nat(12);
+  fc.assert(
+    fc.property(text, place, place, (words, start_index, end_index) => {
+      const annotations = [{ type: "url_citation", start_index, end_index }];
+      const content = [{ type: "output_text", text: words, annotations }];
+      const [citation] = said([{ type: "message", content }]).citations;
+      for (const at of citation?.span ?? []) {
+        expect(at === 0 || (words.codePointAt(at - 1) ?? 0) <= 0xffff).toBe(true);
+      }
+    }),
+  );
+});

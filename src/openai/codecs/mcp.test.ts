@@ -1,0 +1,208 @@
+import { describe, expect, test } from "vitest";
+import { InvalidOptionError } from "../../base/errors.ts";
+import { HostedTool } from "../../tools/hosted-tool.ts";
+import { type McpConfig, mcpTool } from "../../tools/mcp.ts";
+import type { WireItem } from "../wire.ts";
+import { mcpCodec } from "./mcp.ts";
+
+const server = { serverLabel: "dice", serverUrl: "https://dice.example/mcp" };
+const tool = mcpTool(server, { name: "games" });
+const env = { model: "gpt-5", containerId: null };
+const serialize = (more: Partial<McpConfig> = {}) =>
+  mcpCodec.serialize(mcpTool({ ...server, ...more }), env);
+const parse = (...items: WireItem[]) => mcpCodec.parseOutput(items, tool);
+const calls = (...items: WireItem[]) => mcpCodec.calls?.(items, tool) ?? [];
+
+const called = (id: string, more: object = {}): WireItem => ({
+  type: "mcp_call",
+  id,
+  server_label: "dice",
+  name: "roll",
+  arguments: '{"n":2}',
+  output: "7",
+  error: null,
+  approval_request_id: null,
+  ...more,
+});
+const listed = (tools: unknown, more: object = {}): WireItem => ({
+  type: "mcp_list_tools",
+  id: "mcpl_1",
+  server_label: "dice",
+  tools,
+  ...more,
+});
+const bare = { type: "mcp", server_label: "dice", server_url: "https://dice.example/mcp" };
+
+describe("serialize", () => {
+  test("sends the server, and leaves approval to the provider", () => {
+    expect(serialize()).toEqual(bare);
+  });
+
+  test("sends everything that is set", () => {
+    expect(
+      serialize({
+        serverDescription: "Rolls dice.",
+        authorization: "token",
+        headers: { "X-Key": "k" },
+        allowedTools: ["roll"],
+        requireApproval: "never",
+      }),
+    ).toEqual({
+      ...bare,
+      server_description: "Rolls dice.",
+      authorization: "token",
+      headers: { "X-Key": "k" },
+      allowed_tools: ["roll"],
+      require_approval: "never",
+    });
+  });
+
+  test("sends filters in the wire's words", () => {
+    expect(
+      serialize({
+        allowedTools: { toolNames: ["roll"], readOnly: true },
+        requireApproval: { always: { toolNames: ["bet"] }, never: { readOnly: false } },
+      }),
+    ).toEqual({
+      ...bare,
+      allowed_tools: { tool_names: ["roll"], read_only: true },
+      require_approval: { always: { tool_names: ["bet"] }, never: { read_only: false } },
+    });
+    expect(serialize({ allowedTools: [], requireApproval: {} })).toEqual({
+      ...bare,
+      allowed_tools: [],
+      require_approval: {},
+    });
+  });
+
+  test.each([
+    [{}, "serverLabel", "undefined"],
+    [{ serverLabel: "dice", authorization: "s3cret" }, "serverUrl", "undefined"],
+    [{ ...server, serverUrl: "" }, "serverUrl", '""'],
+  ])("refuses the unchecked config %j without its secrets", (config, key, shown) => {
+    const tool = new HostedTool({ kind: "mcp", name: "games", description: "Games.", config });
+    const codec: { serialize(tool: HostedTool, given: typeof env): unknown } = mcpCodec;
+    expect(() => codec.serialize(tool, env)).toThrow(InvalidOptionError);
+    expect(() => codec.serialize(tool, env)).toThrow(
+      new RegExp(
+        `^Hosted tool "games" config\\.${key} must be a text that is not empty, but is ${shown}: make the tool with mcpTool\\(\\{ serverLabel, serverUrl \\}\\)$`,
+      ),
+    );
+  });
+});
+
+test("a server is told apart and forced by its label", () => {
+  expect(mcpCodec.kind).toBe("mcp");
+  expect(mcpCodec.label?.(tool)).toBe("dice");
+  expect(mcpCodec.toolChoice?.(tool)).toEqual({ type: "mcp", server_label: "dice" });
+});
+
+describe("parseOutput", () => {
+  test("is null where the server was only asked what it has, or another one was called", () => {
+    expect(parse()).toBeNull();
+    expect(parse(listed([]), called("mcp_1", { server_label: "other" }))).toBeNull();
+  });
+
+  test("has every call of the server, and what it said it has", () => {
+    const tools = [
+      { name: "roll", description: "Rolls.", input_schema: { type: "object" }, annotations: {} },
+      { name: "bet", input_schema: null },
+      null,
+    ];
+    expect(
+      parse(
+        listed([{ name: "old" }]),
+        listed([{ name: "theirs" }], { server_label: "other" }),
+        listed(tools, { error: "late" }),
+        called("mcp_1"),
+        called("mcp_2", { server_label: "other" }),
+        called("mcp_3", { output: null, error: { type: "http_error", code: 424, message: "x" } }),
+      ),
+    ).toEqual({
+      calls: [
+        {
+          id: "mcp_1",
+          serverLabel: "dice",
+          name: "roll",
+          arguments: '{"n":2}',
+          output: "7",
+          error: null,
+        },
+        {
+          id: "mcp_3",
+          serverLabel: "dice",
+          name: "roll",
+          arguments: '{"n":2}',
+          output: null,
+          error: "http_error 424: x",
+        },
+      ],
+      tools: [
+        { name: "roll", description: "Rolls.", inputSchema: { type: "object" } },
+        { name: "bet", description: null, inputSchema: {} },
+      ],
+    });
+  });
+
+  test("says nothing of tools where the server was not asked", () => {
+    expect(parse(called("mcp_1"))).not.toHaveProperty("tools");
+    expect(parse(called("mcp_1"), listed(null, { error: { code: 500 } }))?.tools).toEqual([]);
+  });
+
+  test("bears a call without any field but the label", () => {
+    expect(parse({ type: "mcp_call", server_label: "dice" })).toEqual({
+      calls: [{ id: "", serverLabel: "dice", name: "", arguments: "", output: null, error: null }],
+    });
+  });
+});
+
+describe("calls", () => {
+  test("are one for each item of the server", () => {
+    const item = called("mcp_1");
+    const found = calls(listed([]), item, called("mcp_2"), called("x", { server_label: "other" }));
+    expect(found).toEqual([
+      {
+        name: "games",
+        kind: "mcp",
+        callId: "mcp_1",
+        params: { name: "roll", serverLabel: "dice", arguments: '{"n":2}' },
+        output: {
+          calls: [
+            {
+              id: "mcp_1",
+              serverLabel: "dice",
+              name: "roll",
+              arguments: '{"n":2}',
+              output: "7",
+              error: null,
+            },
+          ],
+        },
+        success: true,
+        message: 'Called "roll" of "dice"',
+        raw: item,
+      },
+      expect.objectContaining({ callId: "mcp_2" }),
+    ]);
+    expect(found[0]?.raw).toBe(item);
+    expect(Object.keys(mcpCodec.params ?? {}).toSorted()).toEqual(
+      Object.keys(found[0]?.params ?? {}).toSorted(),
+    );
+  });
+
+  test.each([
+    [{}, true, 'Called "roll" of "dice"'],
+    [{ status: "completed" }, true, 'Called "roll" of "dice"'],
+    [{ status: "calling", error: undefined }, true, 'Called "roll" of "dice"'],
+    [{ status: "failed" }, false, 'Failed (status "failed")'],
+    [{ status: "incomplete" }, false, 'Failed (status "incomplete")'],
+    [{ error: "no dice" }, false, 'Calling "roll" of "dice" failed: no dice'],
+    [
+      { status: "completed", error: { type: "mcp_protocol_error", code: -32_600, message: "bad" } },
+      false,
+      'Calling "roll" of "dice" failed: mcp_protocol_error -32600: bad',
+    ],
+  ])("of which %j is known have success %s", (more, success, message) => {
+    expect(calls(called("mcp_1", more))).toEqual([expect.objectContaining({ success, message })]);
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, test } from "vitest";
+import { OpenAICodeInterpreterSection } from "./code-interpreter-section.ts";
+
+describe("a code interpreter section", () => {
+  test("runs Python, wherever the prompt's code runs", () => {
+    const section = new OpenAICodeInterpreterSection();
+    expect(section.defaultParams).toEqual({ allowedLanguages: ["python"], timeoutSeconds: 30 });
+    expect(section.tool.config).toEqual({});
+    expect(Object.isFrozen(section.defaultParams.allowedLanguages)).toBe(true);
+  });
+
+  test("takes what the tool takes", () => {
+    const container = { type: "auto", memoryLimit: "4g", fileIds: ["file_1"] } as const;
+    const section = new OpenAICodeInterpreterSection({
+      defaultParams: { container, timeoutSeconds: 60 },
+    });
+    expect(section.tool.config).toEqual({ container, timeoutSeconds: 60 });
+    expect(section.defaultParams).toEqual({
+      allowedLanguages: ["python"],
+      timeoutSeconds: 60,
+      container,
+    });
+  });
+
+  test("is cloned with what it was given, or with something else", () => {
+    const section = new OpenAICodeInterpreterSection({
+      defaultParams: { container: { id: "cntr_1" } },
+    });
+    expect(section.clone().tool.config).toEqual({ container: { id: "cntr_1" } });
+    expect(section.clone({ defaultParams: {} }).tool.config).toEqual({});
+  });
+});
+
+test.each<[unknown, string, string]>([
+  ["auto", "", "must be a plain object"],
+  [{ memoryLimit: "4g" }, " key", "must be one of"],
+  [
+    { container: { type: "auto", memoryLimit: "8g" } },
+    ".container.memoryLimit",
+    'must be one of "1g", "4g", "16g", "64g", but is "8g"',
+  ],
+  [{ container: {} }, ".container", "must say which container"],
+  [{ container: { id: "" } }, ".container.id", "must be one line of text"],
+  [{ timeoutSeconds: 0 }, ".timeoutSeconds", "must be a whole number of at least 1"],
+])("default params of a code interpreter are refused as %o", (defaultParams, place, says) => {
+  const make = () => new OpenAICodeInterpreterSection({ key: "py", defaultParams } as never);
+  const refusal = expect.objectContaining({
+    name: "PromptValidationError",
+    field: `Section "py" defaultParams${place}`,
+    message: expect.stringContaining(says),
+  });
+  expect(make).toThrow(refusal);
+});
+
+test("a secret in default params is never told", () => {
+  const domainSecrets = [{ domain: "example.com", name: "", value: "hunter2" }];
+  const networkPolicy = { type: "allowlist", allowedDomains: ["example.com"], domainSecrets };
+  const defaultParams = { container: { type: "auto", networkPolicy } };
+  const make = () => new OpenAICodeInterpreterSection({ defaultParams } as never);
+  expect(make).toThrow("domainSecrets[0].name must be one line of text");
+  expect(make).not.toThrow("hunter2");
+  const bare = { container: { type: "auto", networkPolicy: "hunter2" } };
+  expect(() => new OpenAICodeInterpreterSection({ defaultParams: bare } as never)).toThrow(
+    'Section "openai_code_interpreter" defaultParams.container.networkPolicy must be a plain ' +
+      "object, but is a secret that is not: write { … }",
+  );
+});

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { OpenAIFileSearchSection } from "./file-search-section.ts";
+
+describe("a file search section", () => {
+  test("searches no store yet, for five passages", () => {
+    const section = new OpenAIFileSearchSection();
+    expect(section.defaultParams).toEqual({ corpusIds: [], maxResults: 5 });
+    expect(Object.keys(section.defaultParams)).toEqual(["corpusIds", "maxResults"]);
+    expect(section.tool.config).toEqual({ vectorStoreIds: [], maxResults: 5 });
+  });
+
+  test("searches the stores that it is given", () => {
+    const defaultParams = { corpusIds: ["vs_1", "vs_2"], maxResults: 50 };
+    const section = new OpenAIFileSearchSection({ defaultParams });
+    expect(section.defaultParams).toEqual(defaultParams);
+    expect(section.tool.config).toEqual({ vectorStoreIds: ["vs_1", "vs_2"], maxResults: 50 });
+  });
+
+  test("fills in what is left out or undefined", () => {
+    const corpusIds = ["vs_1"];
+    const whole = { corpusIds, maxResults: 5 };
+    const given = [{ corpusIds }, { corpusIds, maxResults: undefined }];
+    for (const defaultParams of given) {
+      expect(new OpenAIFileSearchSection({ defaultParams }).defaultParams).toEqual(whole);
+    }
+    const none = new OpenAIFileSearchSection({ defaultParams: undefined });
+    expect(none.defaultParams).toEqual({ corpusIds: [], maxResults: 5 });
+  });
+
+  test("keeps a frozen copy", () => {
+    const corpusIds = ["vs_1"];
+    const section = new OpenAIFileSearchSection({ defaultParams: { corpusIds } });
+    corpusIds.push("vs_2");
+    expect(section.defaultParams).toEqual({ corpusIds: ["vs_1"], maxResults: 5 });
+    expect(section.clone().defaultParams).toEqual({ corpusIds: ["vs_1"], maxResults: 5 });
+    expect(Object.isFrozen(section.defaultParams.corpusIds)).toBe(true);
+  });
+
+  test("is cloned with other params, which stand for all of them", () => {
+    const section = new OpenAIFileSearchSection({
+      key: "docs",
+      defaultParams: { corpusIds: ["vs_1"], maxResults: 9 },
+    });
+    const clone = section.clone({ defaultParams: { corpusIds: ["vs_2"] } });
+    expect(clone.key).toBe("docs");
+    expect(clone.defaultParams).toEqual({ corpusIds: ["vs_2"], maxResults: 5 });
+    expect(clone.tool.config.vectorStoreIds).toEqual(["vs_2"]);
+    const other = section.clone({ defaultParams: { ...section.defaultParams, maxResults: 3 } });
+    expect(other.defaultParams).toEqual({ corpusIds: ["vs_1"], maxResults: 3 });
+    expect(section.defaultParams).toEqual({ corpusIds: ["vs_1"], maxResults: 9 });
+  });
+
+  test("is refused for a model that cannot search files, by the adapter's table", () => {
+    const nativeTools = { "gpt-4.1": ["web_search"] };
+    expect(new OpenAIFileSearchSection({ model: "gpt-4.1" }).key).toBe("openai_file_search");
+    expect(() => new OpenAIFileSearchSection({ model: "gpt-4.1", nativeTools })).toThrow(
+      'must be a model that can run "file_search"',
+    );
+  });
+});
+
+test.each<[unknown, string, string]>([
+  [null, "", "must be a plain object, but is null"],
+  [["vs_1"], "", "must be a plain object"],
+  [{ vectorStoreIds: [] }, " key", 'must be one of "corpusIds", "maxResults"'],
+  [{ corpus_ids: [] }, " key", 'did you mean "corpusIds"?'],
+  [{ corpusIds: "vs_1" }, ".corpusIds", "must be a list"],
+  [{ corpusIds: [""] }, ".corpusIds[0]", "must be one line of text"],
+  [{ corpusIds: null }, ".corpusIds", "must be a list"],
+  [{ maxResults: 0 }, ".maxResults", "must be a whole number from 1 to 50"],
+  [{ maxResults: 51 }, ".maxResults", "must be a whole number from 1 to 50"],
+  [{ maxResults: 2.5 }, ".maxResults", "must be a whole number"],
+])("default params of a file search are refused as %o", (defaultParams, place, says) => {
+  const make = () => new OpenAIFileSearchSection({ key: "docs", defaultParams } as never);
+  const refusal = expect.objectContaining({
+    name: "PromptValidationError",
+    field: `Section "docs" defaultParams${place}`,
+    message: expect.stringContaining(says),
+  });
+  expect(make).toThrow(refusal);
+});

@@ -1,0 +1,123 @@
+import { describe, expectTypeOf, test } from "vitest";
+import * as z from "zod";
+import type { HostedOutputs } from "../../adapter/hosted-outputs.ts";
+import { MarkdownSection } from "../../prompt/markdown-section.ts";
+import { Prompt } from "../../prompt/prompt.ts";
+import type { Section } from "../../prompt/section.ts";
+import { PromptTemplate } from "../../prompt/template.ts";
+import type { ApplyPatchResult } from "../../tools/apply-patch.ts";
+import type { CodeInterpreterResult } from "../../tools/code-interpreter.ts";
+import type { FileSearchResult } from "../../tools/file-search.ts";
+import type { ShellResult } from "../../tools/shell.ts";
+import type { WebSearchResult } from "../../tools/web-search.ts";
+import { OpenAIApplyPatchSection } from "./apply-patch-section.ts";
+import { OpenAICodeInterpreterSection } from "./code-interpreter-section.ts";
+import { OpenAIFileSearchSection } from "./file-search-section.ts";
+import { OpenAIShellSection } from "./shell-section.ts";
+import { OpenAIWebSearchSection } from "./web-search-section.ts";
+
+const task = new MarkdownSection({
+  key: "task",
+  title: "Task",
+  template: "About $topic.",
+  params: z.object({ topic: z.string() }),
+});
+
+const promptOf = <Output, Sections extends Section>(template: PromptTemplate<Output, Sections>) =>
+  new Prompt(template);
+
+describe("sections that only carry a tool", () => {
+  const native = [
+    new OpenAIFileSearchSection(),
+    new OpenAIWebSearchSection(),
+    new OpenAICodeInterpreterSection(),
+    new OpenAIShellSection(),
+    new OpenAIApplyPatchSection(),
+  ];
+
+  test("add nothing to what must be bound", () => {
+    const sections = [new OpenAIFileSearchSection(), task, new OpenAIWebSearchSection()];
+    const { bind } = promptOf(new PromptTemplate({ ns: "demo", key: "k", sections }));
+    expectTypeOf(bind).parameter(0).toEqualTypeOf<{ topic: string }>();
+    const prompt = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections }));
+    // @ts-expect-error 'corpusIds' does not exist
+    prompt.bind({ topic: "owls", corpusIds: [] });
+    // @ts-expect-error Property 'topic' is missing
+    prompt.bind({});
+  });
+
+  test("add nothing as children either", () => {
+    const parent = new MarkdownSection({
+      key: "p",
+      title: "P",
+      template: "",
+      children: [task, new OpenAIShellSection()],
+    });
+    const { bind } = promptOf(new PromptTemplate({ ns: "demo", key: "k", sections: [parent] }));
+    expectTypeOf(bind).parameter(0).toEqualTypeOf<{ topic: string }>();
+  });
+
+  test("leave nothing to bind when there is nothing else", () => {
+    const { bind } = promptOf(new PromptTemplate({ ns: "demo", key: "k", sections: native }));
+    expectTypeOf(bind).parameter(0).toEqualTypeOf<object>();
+  });
+
+  test("keep what others need in a list made beforehand", () => {
+    const sections = [...native, task];
+    const { bind } = promptOf(new PromptTemplate({ ns: "demo", key: "k", sections }));
+    expectTypeOf(bind).parameter(0).toEqualTypeOf<{ topic: string }>();
+  });
+});
+
+test("default params are whole", () => {
+  const { defaultParams } = new OpenAIFileSearchSection({ defaultParams: { maxResults: 1 } });
+  expectTypeOf(defaultParams.corpusIds).toEqualTypeOf<readonly string[]>();
+  expectTypeOf(defaultParams.maxResults).toEqualTypeOf<number>();
+  expectTypeOf(new OpenAIWebSearchSection().defaultParams.allowLiveAccess).toEqualTypeOf<boolean>();
+  expectTypeOf(new OpenAIShellSection().defaultParams.environment.type).toEqualTypeOf<
+    "container" | "local"
+  >();
+  const { timeoutSeconds } = new OpenAICodeInterpreterSection().defaultParams;
+  expectTypeOf(timeoutSeconds).toEqualTypeOf<number>();
+  // @ts-expect-error Cannot assign to 'maxResults'
+  defaultParams.maxResults = 2;
+  // @ts-expect-error 'vectorStoreIds' does not exist
+  new OpenAIFileSearchSection({ defaultParams: { vectorStoreIds: [] } });
+  // @ts-expect-error 'corpusIds' does not exist
+  new OpenAIFileSearchSection({ corpusIds: [] });
+});
+
+test("a section's tool leads to its typed output", () => {
+  const outputs = {} as HostedOutputs;
+  expectTypeOf(outputs.get(new OpenAIFileSearchSection().tool)).toEqualTypeOf<
+    FileSearchResult | undefined
+  >();
+  expectTypeOf(outputs.get(new OpenAIWebSearchSection().tool)).toEqualTypeOf<
+    WebSearchResult | undefined
+  >();
+  expectTypeOf(outputs.get(new OpenAICodeInterpreterSection().tool)).toEqualTypeOf<
+    CodeInterpreterResult | undefined
+  >();
+  expectTypeOf(outputs.get(new OpenAIShellSection().tool)).toEqualTypeOf<ShellResult | undefined>();
+  expectTypeOf(outputs.get(new OpenAIApplyPatchSection().tool)).toEqualTypeOf<
+    ApplyPatchResult | undefined
+  >();
+});
+
+test("a clone is what its original is, and takes what its constructor takes", () => {
+  expectTypeOf(new OpenAIFileSearchSection().clone()).toEqualTypeOf<OpenAIFileSearchSection>();
+  new OpenAIShellSection().clone({ key: "sh", model: "gpt-5", defaultParams: {} });
+  // @ts-expect-error Type 'number' is not assignable to type 'string'
+  new OpenAIShellSection().clone({ key: 1 });
+  // @ts-expect-error 'title' does not exist
+  new OpenAIShellSection().clone({ title: "Sh" });
+});
+
+test("a predicate gets no params and the session", () => {
+  new OpenAIShellSection({
+    enabled(params, { session }) {
+      expectTypeOf(params).toEqualTypeOf<object>();
+      return session.id !== "";
+    },
+  });
+});

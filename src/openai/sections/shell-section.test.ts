@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+import type { ShellExecutor } from "../../tools/shell.ts";
+import { OpenAIShellSection } from "./shell-section.ts";
+
+const executor: ShellExecutor = { run: async () => [] };
+const local = { environment: { type: "local" } } as const;
+
+describe("a shell section", () => {
+  test("runs commands in a container, unless told otherwise", () => {
+    const section = new OpenAIShellSection();
+    expect(section.defaultParams).toEqual({ environment: { type: "container" } });
+    expect(section.tool.config).toEqual({});
+    expect(section.tool.live).toEqual({});
+  });
+
+  test("takes a container's options", () => {
+    const defaultParams = { environment: { type: "container", memoryLimit: "4g" } } as const;
+    const section = new OpenAIShellSection({ defaultParams });
+    expect([section.defaultParams, section.tool.config]).toEqual([defaultParams, defaultParams]);
+  });
+
+  test("runs commands here by its executor", () => {
+    const section = new OpenAIShellSection({ defaultParams: local, executor });
+    expect(section.defaultParams).toEqual(local);
+    expect(section.tool.live.executor).toBe(executor);
+  });
+
+  test("is refused for most models", () => {
+    expect(() => new OpenAIShellSection({ model: "gpt-4o" })).toThrow("another model");
+    expect(new OpenAIShellSection({ model: "gpt-5.1" }).tool.kind).toBe("shell");
+  });
+});
+
+describe("its clone", () => {
+  const section = new OpenAIShellSection({ key: "sh", defaultParams: local, executor });
+
+  test("keeps its executor and its environment", () => {
+    for (const clone of [section.clone(), section.clone({ key: "other" })]) {
+      expect(clone.defaultParams).toEqual(local);
+      expect(clone.tool.live.executor).toBe(executor);
+    }
+    expect(section.clone({ defaultParams: local }).tool.live.executor).toBe(executor);
+  });
+
+  test("may have another executor", () => {
+    const other: ShellExecutor = { run: async () => [] };
+    expect(section.clone({ executor: other }).tool.live.executor).toBe(other);
+  });
+
+  test("loses it where a container runs the commands, and refuses it there", () => {
+    const defaultParams = { environment: { type: "container" } } as const;
+    expect(section.clone({ defaultParams }).tool.live).toEqual({});
+    expect(section.clone({ defaultParams: {} }).tool.live).toEqual({});
+    expect(() => section.clone({ defaultParams, executor })).toThrow(
+      'Section "sh" executor must be left out where a container runs the commands',
+    );
+  });
+
+  test("may run commands here where the original did not", () => {
+    const clone = new OpenAIShellSection().clone({ defaultParams: local, executor });
+    expect(clone.tool.live.executor).toBe(executor);
+    expect(() => new OpenAIShellSection().clone({ defaultParams: local })).toThrow(
+      'Section "openai_shell" executor must be a ShellExecutor in a local environment',
+    );
+  });
+});
+
+test.each<[object, string, string]>([
+  [{ defaultParams: null }, "defaultParams", "must be a plain object"],
+  [{ defaultParams: { env: {} } }, "defaultParams key", "must be"],
+  [
+    { defaultParams: { environment: { type: "cloud" } } },
+    "defaultParams.environment.type",
+    'must be one of "container", "local", but is "cloud"',
+  ],
+  [
+    { defaultParams: { environment: { type: "container", memoryLimit: "8g" } } },
+    "defaultParams.environment.memoryLimit",
+    'but is "8g"',
+  ],
+  [
+    { defaultParams: { environment: { type: "container", containerId: "c", fileIds: ["f"] } } },
+    "defaultParams.environment.containerId",
+    "must be left out beside fileIds",
+  ],
+  [{ defaultParams: local }, "executor", "must be a ShellExecutor"],
+  [{ defaultParams: local, executor: {} }, "executor", "must be a ShellExecutor"],
+  [{ executor }, "executor", "must be left out where a container runs the commands"],
+])("a shell section is refused as %o", (options, place, says) => {
+  const refusal = expect.objectContaining({
+    name: "PromptValidationError",
+    field: `Section "sh" ${place}`,
+    message: expect.stringContaining(says),
+  });
+  expect(() => new OpenAIShellSection({ key: "sh", ...options } as never)).toThrow(refusal);
+});

@@ -1,0 +1,181 @@
+import type { ServerResponse } from "node:http";
+import { describe, expect, test } from "vitest";
+import { clients } from "../openai-clients.ts";
+import { functionCall, message, type RouteAnswer } from "../wire-server.ts";
+import { ourClients, stage, textAnswer } from "./stage.ts";
+
+const page = "<!doctype html><html><body><h1>Bad gateway</h1></body></html>";
+const asPage = { "content-type": "text/html; charset=utf-8" };
+const addition = functionCall("add", { a: 1, b: 2 }, "call_1");
+const answered = { id: "resp_1", object: "response", status: "completed", output: [] };
+
+/** Sends the beginning of an answer, and then nothing but the end of the connection. */
+const cutOff = (headers: Readonly<Record<string, string>>): RouteAnswer => ({
+  raw(_request, response: ServerResponse) {
+    response.writeHead(200, { "content-type": "application/json", ...headers });
+    response.write('{"id":"resp_1","output":[', () => response.destroy());
+  },
+});
+
+describe.each(clients)("on %s, an answer with status 200", (name, client) => {
+  const isOurs = name.startsWith("our");
+
+  test.each<[string, RouteAnswer, RegExp]>([
+    ["truncated JSON", textAnswer('{"id":"resp_1","output":[{"ty'), /JSON.*Unterminated string/],
+    ["a page of a proxy's", { bytes: page, headers: asPage }, /html.*proxy.*baseURL/],
+    ["nothing", textAnswer(""), /empty body|undefined/],
+    ["a list", textAnswer("[]"), /a list|\[\]/],
+    ["null", textAnswer("null"), /null/],
+    ["a mere text", textAnswer('"hello"'), /a string|hello/],
+    ["no JSON", { bytes: "hello", headers: { "content-type": "text/plain" } }, /hello/],
+  ])("that holds %s is an error at once, which says what came", async (_what, answer, words) => {
+    await using at = await stage(client, [[addition], answer]);
+    expect(await at.failure()).toMatchObject({
+      name: "PromptEvaluationError",
+      phase: "response",
+      message: expect.stringMatching(words),
+      promptName: "test:run",
+      partial: { turns: 1, responseId: "resp_1" },
+      ...(isOurs && { requestId: "req_2" }), // the official client does not tell
+    });
+    expect(at.turns).toHaveLength(2);
+    expect(at.additions).toHaveLength(1);
+  });
+
+  test.each<[string, Readonly<Record<string, string>>]>([
+    ["is shorter than it says", { "content-length": "5000" }],
+    ["ends within a chunk", {}],
+  ])("that %s is asked for again, word for word", async (_how, headers) => {
+    const script = [[addition], cutOff(headers), cutOff(headers), [message("Three.")]];
+    await using at = await stage(client, script);
+    expect(await at.evaluate()).toMatchObject({ text: "Three." });
+    const [, first, second, third] = at.turns.map(({ text }) => text);
+    expect([second, third]).toEqual([first, first]);
+    expect(at.additions).toHaveLength(1);
+  });
+
+  test("that never comes whole is a network's failure, with what was already had", async () => {
+    const cut = cutOff({ "content-length": "5000" });
+    await using at = await stage(client, [[message("Let me see."), addition], cut, cut, cut]);
+    expect(await at.failure()).toMatchObject({
+      name: "ThrottleError",
+      kind: "network",
+      phase: "request",
+      attempts: 3,
+      message: expect.stringMatching(/closed.*check baseURL and the network/),
+      partial: { text: "Let me see.", turns: 1, usage: { totalTokens: 15 } },
+      ...(isOurs && { requestId: "req_4" }),
+    });
+  });
+
+  test("that ends before it begins is a network's failure as well", async () => {
+    const gone: RouteAnswer = { raw: ({ socket }) => socket.destroy() };
+    await using at = await stage(client, [gone, gone, gone]);
+    const facts = { name: "ThrottleError", kind: "network", attempts: 3, requestId: null };
+    expect(await at.failure()).toMatchObject({ ...facts, partial: { turns: 0, text: null } });
+  });
+
+  test("that is JSON is taken under another name, if it says that it is JSON", async () => {
+    const body = JSON.stringify({ ...answered, output: [message("Hello.")] });
+    const type = { "content-type": "application/vnd.api+json" };
+    await using at = await stage(client, [{ bytes: body, headers: type }]);
+    expect(await at.evaluate()).toMatchObject({ text: "Hello.", responseId: "resp_1" });
+  });
+});
+
+describe.each(ourClients)("on %s, an answer with status 200", (_name, client) => {
+  test.each(["text/plain", "text/html", "application/octet-stream", "nonsense"])(
+    "that is JSON and is called %s is taken",
+    async (type) => {
+      const body = JSON.stringify({ ...answered, output: [message("Hello.")] });
+      await using at = await stage(client, [{ bytes: body, headers: { "content-type": type } }]);
+      expect(await at.evaluate()).toMatchObject({ text: "Hello." });
+    },
+  );
+
+  test("that does not end is given up, and its connection with it", async () => {
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    const endless: RouteAnswer = {
+      raw(_request, response) {
+        response.once("close", resolve);
+        response.writeHead(200, { "content-type": "application/json" });
+        const more = () => {
+          while (!response.destroyed && response.write(" ".repeat(16_384)));
+        };
+        response.on("drain", more);
+        more();
+      },
+    };
+    await using at = await stage(client, [endless], {
+      clientConfig: { maxResponseBytes: 1_000_000 },
+    });
+    expect(await at.failure()).toMatchObject({
+      name: "PromptEvaluationError",
+      phase: "response",
+      requestId: "req_1",
+      message: expect.stringMatching(/more than 1000000 bytes.*raise.*maxResponseBytes/),
+    });
+    await closed;
+    expect(at.turns).toHaveLength(1);
+  });
+
+  test("that is longer than it may be is refused, and one that is not is taken", async () => {
+    const script = [[message("x".repeat(2_000))]];
+    const server = { leftOver: "allowed" } as const;
+    await using short = await stage(client, script, { clientConfig: { maxResponseBytes: 2_000 } });
+    expect(await short.failure()).toMatchObject({ phase: "response", requestId: "req_1" });
+    const clientConfig = { maxResponseBytes: 10_000 };
+    await using long = await stage(client, script, { clientConfig, server });
+    expect(await long.evaluate()).toMatchObject({ text: "x".repeat(2_000) });
+  });
+});
+
+describe.each(clients)("on %s, a status that says no", (_name, client) => {
+  test("counts although its body is a page, which is asked for again where that may help", async () => {
+    const bad: RouteAnswer = {
+      raw: (_request, response) => void response.writeHead(502, asPage).end(page),
+    };
+    await using at = await stage(client, [bad, bad, bad]);
+    expect(await at.failure()).toMatchObject({
+      name: "ThrottleError",
+      kind: "server",
+      attempts: 3,
+      requestId: "req_3",
+      message: expect.stringMatching(/status 502.*proxy.*baseURL/),
+    });
+  });
+
+  test("counts although its body is cut off", async () => {
+    const cut: RouteAnswer = {
+      raw(_request, response) {
+        response.writeHead(503, { "content-type": "application/json", "content-length": "5000" });
+        response.write('{"error":{"mess', () => response.destroy());
+      },
+    };
+    await using at = await stage(client, [[addition], cut, [message("Three.")]]);
+    expect(await at.evaluate()).toMatchObject({ text: "Three." });
+    expect(at.additions).toHaveLength(1);
+  });
+});
+
+describe.each(ourClients)("on %s, a status that says no", (_name, client) => {
+  test("counts although its body does not end", async () => {
+    const endless: RouteAnswer = {
+      raw(_request, response) {
+        response.writeHead(400, { "content-type": "application/json" });
+        const more = () => {
+          while (!response.destroyed && response.write(" ".repeat(16_384)));
+        };
+        response.on("drain", more);
+        more();
+      },
+    };
+    await using at = await stage(client, [endless]);
+    expect(await at.failure()).toMatchObject({
+      name: "PromptEvaluationError",
+      phase: "request",
+      requestId: "req_1",
+      message: expect.stringContaining("status 400"),
+    });
+  });
+});

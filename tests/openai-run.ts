@@ -1,0 +1,62 @@
+import {
+  type EvaluateOptions,
+  MarkdownSection,
+  type MarkdownSectionOptions,
+  Prompt,
+  PromptTemplate,
+  Session,
+} from "weakincentives";
+import { OpenAIAdapter, type OpenAIAdapterOptions } from "weakincentives/openai";
+import { fakeClock, recordingBus } from "weakincentives/testing";
+import { testKey } from "./openai-clients.ts";
+import { type WireScript, type WireServerOptions, wireServer } from "./wire-server.ts";
+
+type Parts = Partial<MarkdownSectionOptions<object, object, never, never>>;
+
+/** A prompt that says `Go.`, with these tools. */
+export function promptWith(parts: Parts = {}): Prompt<string> {
+  const section = new MarkdownSection({ key: "task", title: "Task", template: "Go.", ...parts });
+  return new Prompt(new PromptTemplate({ ns: "test", key: "run", sections: [section] }));
+}
+
+/** What `promptWith` makes of its prompt, on the wire. */
+export const systemMessage = {
+  type: "message",
+  role: "system",
+  content: "## 1. Task (task)\n\nGo.",
+};
+
+/** How one evaluation is run. */
+export interface RunOptions {
+  readonly prompt?: Prompt<unknown>;
+  readonly adapter?: Partial<OpenAIAdapterOptions>;
+  readonly evaluate?: Partial<EvaluateOptions>;
+  readonly server?: WireServerOptions;
+  /** @default our own client */
+  readonly client?: (url: string) => Pick<OpenAIAdapterOptions, "client" | "clientConfig">;
+}
+
+/** Evaluates a prompt against a server that plays `script`; what it threw is `error`. */
+export async function runOn(script: WireScript, options: RunOptions = {}) {
+  const server = await wireServer(script, { leftOver: "allowed", ...options.server });
+  const bus = recordingBus();
+  const clock = fakeClock({ skipsSleep: true });
+  const client = options.client ?? ((baseURL) => ({ clientConfig: { apiKey: testKey, baseURL } }));
+  try {
+    const about = { model: "gpt-5.2", ...client(server.url), clock, ...options.adapter };
+    const adapter = new OpenAIAdapter(about);
+    const session = new Session({ bus });
+    const [done] = await Promise.allSettled([
+      adapter.evaluate(options.prompt ?? promptWith(), { session, ...options.evaluate }),
+    ]);
+    const { requests } = server;
+    const bodies = requests.filter(({ path }) => path === "/responses").map(({ body }) => body);
+    const ended =
+      done.status === "fulfilled"
+        ? { response: done.value, error: null }
+        : { response: null, error: done.reason as Error };
+    return { ...ended, bus, bodies, requests, session, adapter };
+  } finally {
+    await server.close();
+  }
+}

@@ -1,0 +1,237 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import {
+  applyPatchTool,
+  codeInterpreterTool,
+  fileSearchTool,
+  type HostedTool,
+  imageGenerationTool,
+  mcpTool,
+  type PromptEvaluationError,
+  type PromptResponse,
+  Session,
+  shellTool,
+  webSearchTool,
+} from "weakincentives";
+import { InMemoryFilesystem } from "weakincentives/files";
+import { OpenAIAdapter, type OpenAIModelConfig } from "weakincentives/openai";
+import { fakeClock, recordingBus } from "weakincentives/testing";
+import { testKey } from "../openai-clients.ts";
+import { promptWith } from "../openai-run.ts";
+import { message, type WireAnswer, wireServer } from "../wire-server.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+interface Exchange {
+  readonly id: string;
+  readonly method: string;
+  readonly url: string;
+  readonly status: number;
+  readonly response: unknown;
+  readonly events: readonly Json[] | null;
+}
+
+const shared = process.env["WINK_SHARED"] ?? "";
+const exchanges = readFileSync(join(shared, "recorded/dev.jsonl"), "utf8")
+  .trimEnd()
+  .split("\n")
+  .map((line): Exchange => JSON.parse(line));
+
+/** What the provider answered: as a whole, or at the end of a stream. */
+function answerIn({ response, events }: Exchange): Json | null {
+  const ends = (events ?? []).filter((event) => "response" in event && isEnd(event));
+  const answer = events?.length ? ends.at(-1)?.["response"] : response;
+  return typeof answer === "object" ? (answer as Json) : null;
+}
+
+function isEnd({ type, data }: Json): boolean {
+  const name = String(type ?? Object(data).type);
+  return ["response.completed", "response.incomplete", "response.failed"].includes(name);
+}
+
+const turns = exchanges
+  .filter(({ method, url }) => method === "POST" && /\/?responses(?:\?.*)?$/.test(url))
+  .map((exchange) => ({ exchange, id: exchange.id, answer: answerIn(exchange) }));
+const answered = turns.filter(
+  ({ answer, exchange }) => exchange.status === 200 && Array.isArray(answer?.["output"]),
+);
+const refused = turns.filter(({ exchange }) => exchange.status >= 400);
+
+test("nothing that was recorded is left out", () => {
+  expect(answered.length + refused.length).toBeGreaterThan(200);
+  const others = turns.filter((turn) => !answered.includes(turn) && !refused.includes(turn));
+  // A stream that was recorded without its end.
+  const endless = ["vercel-ai/parallel-tool-call-wrapper.1.chunks.txt#0"];
+  expect(others.map(({ id }) => id)).toEqual(endless);
+});
+
+/** The tools that the items speak of. */
+function toolsFor(items: readonly Json[]): readonly HostedTool[] {
+  const types = new Set(items.map(({ type }) => type));
+  const labels = new Set(
+    items.flatMap(({ server_label: label }) => (label ? [String(label)] : [])),
+  );
+  const runsThere = types.has("shell_call_output");
+  const executor = {
+    run: async (commands: readonly string[]) =>
+      commands.map(() => ({
+        stdout: "",
+        stderr: "",
+        outcome: { type: "exit" as const, exitCode: 0 },
+      })),
+  };
+  const shell = runsThere
+    ? shellTool()
+    : shellTool({ environment: { type: "local" } }, { executor });
+  return [
+    webSearchTool(),
+    fileSearchTool({ vectorStoreIds: ["vs_1"] }),
+    codeInterpreterTool(),
+    imageGenerationTool(),
+    shell,
+    applyPatchTool({}, { filesystem: new InMemoryFilesystem() }),
+    ...[...labels].map((serverLabel, index) =>
+      mcpTool({ serverLabel, serverUrl: "https://mcp.example" }, { name: `mcp_${index}` }),
+    ),
+  ];
+}
+
+/** Evaluates until the recorded answer was taken in and sent back. */
+async function replay(answer: Json, modelConfig: OpenAIModelConfig = {}) {
+  const items = answer["output"] as readonly Json[];
+  const raw = JSON.stringify(answer);
+  const recorded: WireAnswer = {
+    raw: (_request, response) => {
+      response.setHeader("content-type", "application/json");
+      response.end(raw);
+    },
+  };
+  await using server = await wireServer([recorded, [message("Noted.")]], { leftOver: "allowed" });
+  const bus = recordingBus();
+  const session = new Session({ bus });
+  const adapter = new OpenAIAdapter({
+    model: "recorded",
+    modelConfig,
+    clientConfig: { apiKey: testKey, baseURL: server.url },
+    clock: fakeClock({ skipsSleep: true }),
+    throttle: { maxAttempts: 1 },
+  });
+  const prompt = promptWith({ hostedTools: toolsFor(items) });
+  let error: PromptEvaluationError | null = null;
+  let response: PromptResponse<string> | null = null;
+  try {
+    response = await adapter.evaluate(prompt, { session });
+  } catch (thrown) {
+    error = thrown as PromptEvaluationError;
+  }
+  // An answer that called nothing goes back with whatever is asked next.
+  if (!error && server.requests.length === 1) {
+    await adapter.evaluate(prompt, { session, continue: true });
+  }
+  return { error, response, bus, second: server.requests[1] };
+}
+
+/** Calls that no tool of ours is for: nobody answers them, so they are not sent back. */
+const foreign = ["custom_tool_call", "computer_call", "local_shell_call"];
+
+const hostedTypes = [
+  "web_search_call",
+  "file_search_call",
+  "code_interpreter_call",
+  "image_generation_call",
+  "mcp_call",
+];
+
+const citing = ["url_citation", "file_citation", "container_file_citation", "file_path"];
+
+/** Counts by nothing but the JSON: what the codecs and the reader know is not used here. */
+function walk(items: readonly Json[]) {
+  const parts = items
+    .filter(({ type }) => type === "message")
+    .flatMap(({ content }) => (Array.isArray(content) ? (content as readonly Json[]) : []));
+  const notes = parts.flatMap(({ annotations }) =>
+    Array.isArray(annotations) ? (annotations as readonly Json[]) : [],
+  );
+  const hasOutput = items.some(({ type }) => type === "shell_call_output");
+  const isHosted = (type: unknown) =>
+    hostedTypes.includes(String(type)) || (type === "shell_call" && hasOutput);
+  return {
+    functions: items.filter(
+      ({ type, status }) => type === "function_call" && status !== "incomplete",
+    ).length,
+    hosted: items.filter(({ type }) => isHosted(type)).length,
+    citations: notes.filter(({ type }) => citing.includes(String(type))).length,
+    text: parts.map(({ text }) => (typeof text === "string" ? text : "")).join(""),
+  };
+}
+
+describe("a recorded answer is read, counted and sent back as it came:", () => {
+  test.each(answered.map(({ id, answer }) => [id, answer] as const))("%s", async (_id, answer) => {
+    const items = answer?.["output"] as readonly Json[];
+    const { error, response, bus, second } = await replay(answer ?? {});
+    const status = answer?.["status"];
+    if (status !== "completed" && status !== "incomplete") {
+      expect(error).toMatchObject({ name: expect.stringMatching(/Error$/) });
+      return;
+    }
+    const counted = walk(items);
+    const isCutOff = status === "incomplete" && counted.text === "" && counted.functions === 0;
+    if (isCutOff || items.length === 0) {
+      expect(error).toMatchObject({ phase: "response" });
+      return;
+    }
+    expect(error).toBeNull();
+    const [turn] = bus.of("TurnCompleted");
+    expect(turn?.toolCalls).toHaveLength(counted.functions);
+    expect(turn?.hostedCalls).toHaveLength(counted.hosted);
+    expect(turn?.text).toContain(counted.text);
+    expect(response?.citations).toHaveLength(counted.citations);
+
+    const body = second?.text ?? "";
+    const left = items.filter((item) => !body.includes(JSON.stringify(item)));
+    const dropped = bus.of("HistoryRepaired").flatMap((event) => event.dropped);
+    expect(left.map(({ type }) => type)).toEqual(dropped.map(({ type }) => type));
+    const isForeign = items.some(({ type }) => foreign.includes(String(type)));
+    const isTorn = status === "incomplete" || items.at(-1)?.["type"] === "reasoning";
+    if (!isForeign && !isTorn) expect(left).toEqual([]);
+  });
+});
+
+test("under store: false every recorded answer can be sent back, without what is not sealed", async () => {
+  for (const { answer, id } of answered) {
+    const { error, second, bus } = await replay(answer ?? {}, { store: false });
+    if (error) continue; // the same ones as above
+    const input = Object(JSON.parse(second?.text ?? "{}")).input as readonly Json[];
+    const unsealed = input.filter(
+      ({ type, encrypted_content: sealed }) => type === "reasoning" && !sealed,
+    );
+    expect(unsealed, id).toEqual([]);
+    const dropped = bus.of("HistoryRepaired").flatMap((event) => event.dropped);
+    const sent = (answer?.["output"] as readonly Json[]).length - dropped.length;
+    expect(input.filter(({ type }) => type !== undefined).length, id).toBeGreaterThan(sent);
+  }
+}, 60_000);
+
+describe("a recorded refusal is an error that says what the provider said:", () => {
+  test.each(refused.map(({ id, exchange }) => [id, exchange] as const))(
+    "%s",
+    async (_id, { status, response }) => {
+      const answer: WireAnswer = { json: response, status };
+      await using server = await wireServer([answer], { leftOver: "allowed" });
+      const adapter = new OpenAIAdapter({
+        model: "recorded",
+        clientConfig: { apiKey: testKey, baseURL: server.url },
+        throttle: { maxAttempts: 1 },
+      });
+      const failed = adapter.evaluate(promptWith(), { session: new Session() });
+      const { message: said = String(status) } = Object(Object(response).error ?? response);
+      await expect(failed).rejects.toMatchObject({
+        phase: "request",
+        message: expect.stringContaining(String(said).replace(/\.$/, "").slice(0, 60)),
+        cause: { name: "OpenAIRequestError", status },
+      });
+      expect(server.requests).toHaveLength(1);
+    },
+  );
+});
