@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   resolve: {
     alias: [
       { find: /^weakincentives$/, replacement: at("./src/index.ts") },
@@ -12,8 +12,12 @@ export default defineConfig({
   },
   test: {
     include: ["src/**/*.test.ts", "tests/**/*.test.ts"],
-    // Needs material from outside the repository: .ci/run says where that is.
-    exclude: process.env["WINK_SHARED"] ? [] : ["tests/reference/**"],
+    exclude: [
+      // Needs material from outside the repository: .ci/run says where that is.
+      ...(process.env["WINK_SHARED"] ? [] : ["tests/reference/**"]),
+      // Talks to the real API, and is only run when it is asked for: npm run test:live.
+      ...(mode === "live" ? [] : ["tests/live/**"]),
+    ],
     globalSetup: ["tests/print-node-version.ts"],
     testTimeout: 5_000,
     coverage: {
@@ -23,4 +27,4 @@ export default defineConfig({
       thresholds: { lines: 97, branches: 96 },
     },
   },
-});
+}));

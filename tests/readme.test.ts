@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 
 const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), "utf8");
@@ -8,6 +8,20 @@ test("the README's first agent is the example that runs", async () => {
   const [, code] = /```ts\n(import \{ MarkdownSection[\s\S]*?)```/.exec(readme) ?? [];
   expect(code).toBe(example);
   expect(example.trimEnd().split("\n").length).toBeLessThanOrEqual(30);
+});
+
+test("every program in a guide is an example that runs", async () => {
+  const names = (await readdir(new URL("../examples/", import.meta.url))).filter((name) =>
+    name.endsWith(".ts"),
+  );
+  const examples = await Promise.all(names.map((name) => read(`examples/${name}`)));
+  const guides = await readdir(new URL("../docs/guides/", import.meta.url));
+  expect(guides).toContain("openai.md");
+  for (const guide of guides) {
+    const code = [...(await read(`docs/guides/${guide}`)).matchAll(/```ts\n([\s\S]*?)```/g)];
+    expect(code.length, guide).toBeGreaterThan(0);
+    for (const [, program] of code) expect(examples, guide).toContain(program);
+  }
 });
 
 test("the README names the two commands that a newcomer types", async () => {
@@ -22,6 +36,7 @@ test.each([
   "CONTRIBUTING.md",
   "GLOSSARY.md",
   "docs/decisions/README.md",
+  "docs/guides/openai.md",
 ])("every link of %s leads somewhere", async (page) => {
   const links = [...(await read(page)).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(
     ([, to]) => to ?? "",

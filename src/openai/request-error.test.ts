@@ -111,6 +111,16 @@ describe("what was thrown becomes a failure", () => {
     );
   });
 
+  test("of the answer where the official client stumbles over what is no object", () => {
+    const thrown = new TypeError("Cannot use 'in' operator to search for 'object' in <html>");
+    expect(requestErrorFrom(thrown, context)).toMatchObject({
+      reason: "body",
+      message:
+        "GET /x was answered with no object: is there a proxy in between, or is baseURL wrong?",
+      body: "<html>",
+    });
+  });
+
   test("of no known kind where it is a bug, so that nobody tries again", () => {
     const bug = new TypeError("Cannot read properties of undefined (reading 'create')");
     const error = requestErrorFrom(bug, { secrets: [] });

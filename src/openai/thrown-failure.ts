@@ -5,12 +5,10 @@ import { TooLong } from "./transport.ts";
 
 /** What a client or its connection threw, where there was no answer that says why. */
 export function describeThrown(thrown: unknown, context: RequestContext): DescribedFailure {
-  const { reason, problem, remedy = null, shouldRetry } = diagnosis(thrown, context);
+  const { reason, problem, remedy = null, ...facts } = diagnosis(thrown, context);
   // A parser's message quotes a part of the text: half a secret is not found and hidden.
-  const isParsing = thrown instanceof SyntaxError;
-  const cause = isParsing ? undefined : scrubbedError(thrown, context.secrets);
-  const details = { reason, ...context.answered, shouldRetry, cause };
-  return { problem, remedy, details };
+  const cause = reason === "body" ? undefined : scrubbedError(thrown, context.secrets);
+  return { problem, remedy, details: { reason, ...context.answered, ...facts, cause } };
 }
 
 interface Diagnosis {
@@ -18,6 +16,7 @@ interface Diagnosis {
   readonly problem: string;
   readonly remedy?: string;
   readonly shouldRetry?: false;
+  readonly body?: string;
 }
 
 function diagnosis(thrown: unknown, context: RequestContext): Diagnosis {
@@ -35,7 +34,8 @@ function diagnosis(thrown: unknown, context: RequestContext): Diagnosis {
   }
   const stray = NO_OBJECT.exec(last)?.[1];
   if (stray !== undefined) {
-    return { reason: "body", problem: `was answered with no object but ${stray}`, remedy: PROXY };
+    const problem = "was answered with no object";
+    return { reason: "body", problem, remedy: PROXY, body: stray };
   }
   if (codes.some((code) => TLS.test(code))) {
     const remedy = "check baseURL; a certificate of your own goes into NODE_EXTRA_CA_CERTS";

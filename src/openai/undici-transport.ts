@@ -47,17 +47,17 @@ async function* ending<Part>(parts: AsyncIterable<Part>, end: () => void): Async
 
 type Undici = Awaited<ReturnType<typeof load>>;
 
-const LONGEST_CONNECT = 30_000;
+const LONGEST_CONNECT_MS = 30_000;
 /** A tool may run between two turns; the server's own word, if it gives one, wins. */
-const IDLE = 30_000;
+const IDLE_MS = 30_000;
 
 async function load(timeoutMs: number) {
   const { Agent, FormData, request: send } = await import("undici");
   const agent = new Agent({
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
-    keepAliveTimeout: IDLE,
-    connect: { timeout: Math.min(timeoutMs, LONGEST_CONNECT) },
+    keepAliveTimeout: IDLE_MS,
+    connect: { timeout: Math.min(timeoutMs, LONGEST_CONNECT_MS) },
     allowH2: false, // one connection a request: what cuts one off leaves the others alone
   });
   const form = (parts: Parts) => {

@@ -66,6 +66,10 @@ test("nothing that was recorded is left out", () => {
   expect(others.map(({ id }) => id)).toEqual(endless);
 });
 
+function outputOf(answer: Json | null): readonly Json[] {
+  return (answer?.["output"] ?? []) as readonly Json[];
+}
+
 /** The tools that the items speak of. */
 function toolsFor(items: readonly Json[]): readonly HostedTool[] {
   const types = new Set(items.map(({ type }) => type));
@@ -99,7 +103,7 @@ function toolsFor(items: readonly Json[]): readonly HostedTool[] {
 
 /** Evaluates until the recorded answer was taken in and sent back. */
 async function replay(answer: Json, modelConfig: OpenAIModelConfig = {}) {
-  const items = answer["output"] as readonly Json[];
+  const items = outputOf(answer);
   const raw = JSON.stringify(answer);
   const recorded: WireAnswer = {
     raw: (_request, response) => {
@@ -168,7 +172,7 @@ function walk(items: readonly Json[]) {
 
 describe("a recorded answer is read, counted and sent back as it came:", () => {
   test.each(answered.map(({ id, answer }) => [id, answer] as const))("%s", async (_id, answer) => {
-    const items = answer?.["output"] as readonly Json[];
+    const items = outputOf(answer);
     const { error, response, bus, second } = await replay(answer ?? {});
     const status = answer?.["status"];
     if (status !== "completed" && status !== "incomplete") {
@@ -208,7 +212,7 @@ test("under store: false every recorded answer can be sent back, without what is
     );
     expect(unsealed, id).toEqual([]);
     const dropped = bus.of("HistoryRepaired").flatMap((event) => event.dropped);
-    const sent = (answer?.["output"] as readonly Json[]).length - dropped.length;
+    const sent = outputOf(answer).length - dropped.length;
     expect(input.filter(({ type }) => type !== undefined).length, id).toBeGreaterThan(sent);
   }
 }, 60_000);

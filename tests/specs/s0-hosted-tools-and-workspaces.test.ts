@@ -137,7 +137,11 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
         },
       },
     );
-    expect(Object(bodies[1]?.["input"]).at(-1)).toMatchObject({ output: "Here true true" });
+    expect(bodies[1]?.["input"]).toMatchObject([
+      { role: "system" },
+      { type: "function_call" },
+      { type: "function_call_output", output: "Here true true" },
+    ]);
     expect(response).toMatchObject({ text: "Here.", usage: { totalTokens: 30 } });
     expect(tracker.total.totalTokens).toBe(30);
   });

@@ -168,7 +168,7 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
       python({
         handler: (params, { providerOutput }) => {
           heard.push(params, providerOutput);
-          return ToolResult.ok(Object(providerOutput), "Looked at it");
+          return { success: true, message: "Looked at it", value: null };
         },
       }),
       { script: [ran] },
@@ -279,10 +279,10 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
       "POST /responses",
     ]);
     for (const body of bodies) {
-      expect(Object(body["tools"]).at(-1)).toEqual({
-        type: "code_interpreter",
-        container: "cntr_mine",
-      });
+      expect(body["tools"]).toEqual([
+        expect.objectContaining({ type: "function", name: "look" }),
+        { type: "code_interpreter", container: "cntr_mine" },
+      ]);
     }
   });
 

@@ -1,3 +1,5 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: a template is text with such placeholders
+
 import { describe, expect, expectTypeOf, test } from "vitest";
 import {
   fileSearchTool,

@@ -1,0 +1,353 @@
+import { describe, expect, expectTypeOf, test } from "vitest";
+import {
+  applyPatchTool,
+  MarkdownSection,
+  NativeTool,
+  Prompt,
+  PromptEvaluationError,
+  PromptTemplate,
+  PromptValidationError,
+  Session,
+  Tool,
+  ToolResult,
+  toolLog,
+} from "weakincentives";
+import { InMemoryFilesystem } from "weakincentives/files";
+import { type HostedToolCodec, OpenAIAdapter } from "weakincentives/openai";
+import { recordingBus } from "weakincentives/testing";
+import * as z from "zod";
+import { clients } from "../openai-clients.ts";
+import {
+  functionCall,
+  imageGenerationCall,
+  mcpCall,
+  message,
+  webSearchCall,
+  wireServer,
+} from "../wire-server.ts";
+import { failure, run } from "./example-run.ts";
+
+const WebSearchParams = z.object({ query: z.string() });
+const Payload = z.object({ payload: z.record(z.string(), z.unknown()) });
+
+const webSearchTool = new NativeTool({
+  name: "web_search",
+  description: "Use the provider's built-in search to gather fresh results.",
+  params: WebSearchParams,
+  result: Payload,
+  examples: [
+    {
+      description: "Search for current weather in Paris.",
+      input: { query: "current weather in Paris" },
+      output: { payload: { results: [] } },
+    },
+  ],
+});
+
+const add = new Tool({
+  name: "add",
+  description: "Adds two numbers.",
+  params: z.strictObject({ a: z.number(), b: z.number() }),
+  handler: ({ a, b }) => ToolResult.ok({ sum: a + b }, "Added"),
+});
+
+function promptWith(...tools: readonly Tool[]) {
+  const section = new MarkdownSection({ title: "Task", key: "task", template: "Go.", tools });
+  return new Prompt(new PromptTemplate({ ns: "native", key: "task", sections: [section] }));
+}
+
+const search = {
+  id: "ws_1",
+  ...webSearchCall("current weather in Paris", ["https://weather.example"]),
+};
+
+describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
+  test("OpenAI Usage Examples: it is declared like a client tool, sent as the provider's own, and its payload comes back verbatim", async () => {
+    expectTypeOf(webSearchTool).toExtend<
+      NativeTool<{ query: string }, { payload: Record<string, unknown> }>
+    >();
+    await using api = await wireServer([[search, message("Rain.")]]);
+    const adapter = new OpenAIAdapter({ model: "gpt-4.1", ...reach(api.url) });
+    const bus = recordingBus();
+    const session = new Session({ bus });
+    const prompt = promptWith(webSearchTool);
+    const response = await adapter.evaluate(prompt, { session });
+
+    const { text } = prompt.render();
+    expect(text).toContain("- Search for current weather in Paris.");
+    expect(api.requests.map(({ body }) => body)).toEqual([
+      {
+        model: "gpt-4.1",
+        input: [{ type: "message", role: "system", content: text }],
+        tools: [{ type: "web_search" }],
+        tool_choice: "auto",
+        include: ["web_search_call.action.sources"],
+      },
+    ]);
+    const value = { payload: search };
+    expect(response.output).toBe("Rain.");
+    expect(response.hostedCalls).toMatchObject([{ name: "web_search", output: value }]);
+    const [event] = bus.of("ToolInvoked");
+    expect(event).toEqual({
+      type: "ToolInvoked",
+      sessionId: session.id,
+      promptName: "native:task",
+      adapter: "openai",
+      createdAt: expect.any(String),
+      name: "web_search",
+      callId: "ws_1",
+      params: { query: "current weather in Paris" },
+      result: { success: true, message: "Searched: current weather in Paris", value },
+      renderedOutput: JSON.stringify(value),
+      usage: response.usage,
+      durationMs: null,
+      origin: { execution: "provider", provider: "openai", capability: "web_search" },
+    });
+  });
+
+  test("Invocation Lifecycle: the event has the fields of a client tool's, and says besides where it ran", async () => {
+    const { bus } = await run(reach, promptWith(webSearchTool, add), {
+      script: [[search, functionCall("add", { a: 1, b: 2 })], [message("Rain.")]],
+    });
+    const [native, client] = bus.of("ToolInvoked").map((event) => Object.keys(event).sort());
+    expect(native).toEqual([...(client ?? []), "origin"].sort());
+    expect(bus.types().filter((type) => type === "ToolInvoked")).toHaveLength(2);
+  });
+
+  test("Invocation Lifecycle: the session's transcript has native calls as it has client calls", async () => {
+    const session = new Session({ bus: recordingBus() });
+    session.register(toolLog);
+    await run(reach, promptWith(webSearchTool, add), {
+      script: [[search, functionCall("add", { a: 1, b: 2 }, "call_1")], [message("Rain.")]],
+      evaluate: { session },
+    });
+    const log = session.get(toolLog);
+    expect(log.map(({ name, callId, result }) => [name, callId, result.value])).toEqual([
+      ["web_search", "ws_1", { payload: search }],
+      ["add", "call_1", { sum: 3 }],
+    ]);
+    expect(log.map(({ renderedOutput }) => JSON.parse(renderedOutput))).toEqual([
+      { payload: search },
+      { sum: 3 },
+    ]);
+    expect(log.map(({ origin }) => origin?.capability)).toEqual(["web_search", undefined]);
+  });
+
+  test("Event Contract: a request that is tried again tells of its calls once, and by no event of another type", async () => {
+    const limited = { status: 429, error: { message: "Slow down", code: "rate_limit_exceeded" } };
+    const retried = await run(reach, promptWith(webSearchTool, add), {
+      script: [limited, [search, functionCall("add", { a: 1, b: 2 })], limited, [message("Rain.")]],
+    });
+    const smooth = await run(reach, promptWith(webSearchTool, add), {
+      script: [[search, functionCall("add", { a: 1, b: 2 })], [message("Rain.")]],
+    });
+    expect(retried.bus.types()).toEqual(smooth.bus.types());
+    expect(retried.bus.of("ToolInvoked").map(({ name }) => name)).toEqual(["web_search", "add"]);
+  });
+
+  test("Adapter Responsibilities: params that do not fit are told as rejected, and the payload is kept", async () => {
+    const opened = { ...search, action: { type: "open_page", url: "https://weather.example" } };
+    const { bus, response } = await run(reach, promptWith(webSearchTool), {
+      script: [[opened, message("Rain.")]],
+    });
+    const [event] = bus.of("ToolInvoked");
+    expect(event?.params).toMatchObject({
+      rejected: true,
+      given: { action: "open_page", url: "https://weather.example" },
+      problem: expect.stringContaining("query"),
+    });
+    expect(event?.result).toMatchObject({ success: false, value: { payload: opened } });
+    expect(response.text).toBe("Rain.");
+  });
+
+  const mcp = new NativeTool({
+    name: "tickets",
+    description: "Asks the ticket server.",
+    kind: "mcp",
+    config: { serverLabel: "server", serverUrl: "https://tickets.example/mcp" },
+    params: z.object({ name: z.string(), arguments: z.string() }),
+    result: Payload,
+  });
+  const image = new NativeTool({
+    name: "image_generation",
+    description: "Draws.",
+    params: z.object({ prompt: z.string().optional() }),
+    result: Payload,
+  });
+  const timedOut = { type: "http_error", code: 504, message: "Gateway timeout" };
+  const blocked = { code: "moderation_blocked", message: "Not this" };
+  const failures = [
+    ["a server", mcp, { ...mcpCall("find", {}, null), error: timedOut }, "http_error 504"],
+    [
+      "an image",
+      image,
+      { ...imageGenerationCall(null), status: "failed", error: blocked },
+      "moderation_blocked: Not this",
+    ],
+    ["a search", webSearchTool, { ...search, status: "failed" }, 'Failed (status "failed")'],
+  ] as const;
+
+  test.each(failures)(
+    "Adapter Responsibilities: what went wrong with %s is a failed result with the provider's code",
+    async (_what, tool, item, said) => {
+      const { bus, response } = await run(reach, promptWith(tool), {
+        script: [[item, message("It failed.")]],
+        adapter: { model: "gpt-5.2" },
+      });
+      const [event] = bus.of("ToolInvoked");
+      expect(event?.result.success).toBe(false);
+      expect(event?.result.message).toContain(said);
+      expect(response.text).toBe("It failed.");
+    },
+  );
+
+  test("Adapter Responsibilities: params that the provider's calls never have are refused before a request", async () => {
+    const odd = new NativeTool({
+      name: "web_search",
+      description: "Searches.",
+      params: z.object({ search_terms: z.string() }),
+      result: Payload,
+    });
+    const { error, requests } = await failure(reach, promptWith(odd));
+    expect(error).toBeInstanceOf(PromptEvaluationError);
+    expect(error).toMatchObject({ phase: "request", promptName: "native:task" });
+    expect(String(error)).toContain('NativeTool "web_search" declares the param "search_terms"');
+    expect(String(error)).toContain("leave it out, or make it optional");
+    expect(requests).toEqual([]);
+  });
+
+  test("Adapter Responsibilities: patches are applied here, so that a native tool of that kind is refused with a remedy", async () => {
+    const patch = new NativeTool({
+      name: "apply_patch",
+      description: "Patches files.",
+      params: z.object({ path: z.string() }),
+      result: Payload,
+    });
+    const options = { adapter: { model: "gpt-5.2" } };
+    const { error, requests } = await failure(reach, promptWith(patch), options);
+    expect(error).toBeInstanceOf(PromptEvaluationError);
+    expect(String(error)).toContain("put applyPatchTool() among the section's hostedTools");
+    expect(requests).toEqual([]);
+  });
+
+  const native = (kind: string, config: object = {}) =>
+    new NativeTool({
+      name: kind,
+      description: "Native.",
+      params: z.object({}),
+      result: Payload,
+      config,
+    });
+  const kinds = [
+    ["web_search", native("web_search"), { type: "web_search" }],
+    [
+      "code_interpreter",
+      native("code_interpreter"),
+      { type: "code_interpreter", container: { type: "auto" } },
+    ],
+    [
+      "file_search",
+      native("file_search", { vectorStoreIds: ["vs_1"] }),
+      { type: "file_search", vector_store_ids: ["vs_1"], max_num_results: 20 },
+    ],
+    ["shell", native("shell"), { type: "shell", environment: { type: "container_auto" } }],
+  ] as const;
+
+  test.each(kinds)(
+    "OpenAI Implementation and Integration Points: %s is sent as the provider's own type, and may be forced",
+    async (kind, tool, wire) => {
+      const { bodies } = await run(reach, promptWith(tool, add), {
+        script: [[message("Done.")]],
+        adapter: { model: "gpt-5.2" },
+        evaluate: { toolChoice: { type: "built_in", name: tool.name } },
+      });
+      expect(bodies[0]?.["tools"]).toEqual([expect.objectContaining({ name: "add" }), wire]);
+      const forced = kind === "web_search" ? "web_search_preview" : kind;
+      expect(bodies[0]?.["tool_choice"]).toEqual({ type: forced });
+    },
+  );
+
+  test("OpenAI Implementation and Integration Points: apply_patch is sent for the hosted tool that has files", async () => {
+    const filesystem = new InMemoryFilesystem();
+    const section = new MarkdownSection({
+      title: "Task",
+      key: "task",
+      template: "Go.",
+      hostedTools: [applyPatchTool({}, { filesystem })],
+    });
+    const template = new PromptTemplate({ ns: "native", key: "patch", sections: [section] });
+    const { bodies } = await run(reach, new Prompt(template), {
+      script: [[message("Done.")]],
+      adapter: { model: "gpt-5.2" },
+    });
+    expect(bodies[0]?.["tools"]).toEqual([{ type: "apply_patch" }]);
+  });
+
+  test("OpenAI Implementation and Integration Points: a handler is refused when the tool is made", () => {
+    const options = { name: "web_search", description: "Searches.", params: WebSearchParams };
+    const handler = () => ToolResult.ok(null);
+    const make = () => new NativeTool({ ...options, result: Payload, ...{ handler } });
+    expect(make).toThrow(PromptValidationError);
+    expect(webSearchTool).toMatchObject({ handler: null, acceptsOverrides: false });
+  });
+
+  test("Security and Sandbox Considerations: a tool that the model lacks drops out where that is wanted, with an event", async () => {
+    const { bodies, bus } = await run(reach, promptWith(native("shell"), webSearchTool), {
+      script: [[message("Done.")]],
+      adapter: { model: "gpt-4.1", unsupportedHostedTools: "omit" },
+    });
+    expect(bodies[0]?.["tools"]).toEqual([{ type: "web_search" }]);
+    expect(bus.of("HostedToolOmitted")).toMatchObject([
+      { name: "shell", kind: "shell", reason: expect.stringContaining('"gpt-4.1"') },
+    ]);
+  });
+
+  test("Security and Sandbox Considerations: an evaluation that is not trusted goes without native tools", async () => {
+    const none = await run(reach, promptWith(webSearchTool, add), {
+      script: [[message("Done.")]],
+      evaluate: { allowHostedTools: false },
+    });
+    expect(none.bodies[0]?.["tools"]).toMatchObject([{ type: "function", name: "add" }]);
+    expect(none.bus.of("HostedToolOmitted")).toMatchObject([{ name: "web_search" }]);
+    const some = await run(reach, promptWith(webSearchTool, native("code_interpreter")), {
+      script: [[message("Done.")]],
+      evaluate: { allowHostedTools: ["web_search"] },
+    });
+    expect(some.bodies[0]?.["tools"]).toEqual([{ type: "web_search" }]);
+  });
+
+  test("Compatibility and Extensibility: a new capability needs a constructor of its own and a codec, and no other marker", async () => {
+    const forecast = () =>
+      new NativeTool({
+        name: "forecast",
+        description: "Forecasts the weather.",
+        params: z.object({ place: z.string() }),
+        result: z.object({ degrees: z.number() }),
+      });
+    const codec: HostedToolCodec = {
+      kind: "forecast",
+      serialize: () => ({ type: "forecast" }),
+      parseOutput: (items) => items.find(({ type }) => type === "forecast_call") ?? null,
+    };
+    const call = { type: "forecast_call", id: "fo_1", place: "Oslo", degrees: 4 };
+    const { bodies, bus } = await run(reach, promptWith(forecast()), {
+      script: [[call, message("Cold.")]],
+      adapter: { hostedToolCodecs: [codec] },
+      server: { invalid: "allowed" }, // OpenAI has no such tool
+    });
+    expect(bodies[0]?.["tools"]).toEqual([{ type: "forecast" }]);
+    expect(bus.of("ToolInvoked")).toMatchObject([
+      { params: { place: "Oslo" }, result: { success: true, value: { degrees: 4 } } },
+    ]);
+  });
+
+  test("Compatibility and Extensibility: a native tool is compared, kept in sets and printed like any other", () => {
+    const twin = native("web_search");
+    const tools: ReadonlySet<Tool> = new Set([webSearchTool, twin, add, webSearchTool]);
+    expect([...tools]).toEqual([webSearchTool, twin, add]);
+    expect(tools.has(webSearchTool)).toBe(true);
+    expect(tools.has(native("web_search"))).toBe(false);
+    expect(String(webSearchTool)).toBe(String(add));
+    expect([...tools].every((tool) => tool instanceof Tool)).toBe(true);
+  });
+});
