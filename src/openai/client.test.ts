@@ -114,8 +114,6 @@ describe.each(ways)("a request over %s", (way, transport) => {
   });
 
   test.each([
-    ["../x", "..%2Fx"],
-    ["a/b", "a%2Fb"],
     ["%2e%2e", "%252e%252e"],
     ["a?b#c", "a%3Fb%23c"],
     ["…", "%E2%80%A6"],
@@ -132,7 +130,7 @@ describe.each(ways)("a request over %s", (way, transport) => {
     ]);
   });
 
-  test.each(["", ".", "..", "a\nb", "a\u0000", "\ud800"])(
+  test.each(["", ".", "..", "../x", "a/b", "a\\b", "a\nb", "a\u0000", "\ud800"])(
     "is not sent with the id %j",
     async (id) => {
       const server = await rawServer((_, response) => answer(response, 200, {}));
@@ -144,7 +142,8 @@ describe.each(ways)("a request over %s", (way, transport) => {
         () => client.containers.files.content.retrieve(id, { container_id: "c" }),
       ];
       for (const call of calls) {
-        const rule = 'must be an id: neither empty, "." nor "..", and without control characters';
+        const rule =
+          'must be an id: neither empty, "." nor "..", without slashes and control characters';
         await expect(call()).rejects.toThrow(rule);
         await expect(call()).rejects.toThrow(InvalidOptionError);
       }

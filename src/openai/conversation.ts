@@ -15,13 +15,15 @@ import type { HostedTool } from "../tools/hosted-tool.ts";
 import { attachmentMessage } from "./attachments.ts";
 import type { OpenAIClient } from "./client.ts";
 import { checkContainers, containersNamed } from "./container-check.ts";
-import { Exchange } from "./exchange.ts";
+import { Exchange, type Rest } from "./exchange.ts";
 import { History } from "./history.ts";
 import { historySlice } from "./history-slice.ts";
 import { checkHostedTools, type Gate } from "./hosted-tool-gate.ts";
 import { outputItem, type RequestSettings, requestOf } from "./request.ts";
 import { eachTool, readResponse } from "./response.ts";
 import { asEarlier } from "./said.ts";
+import { secretsOf } from "./secrets.ts";
+import { toolSecrets } from "./tool-secrets.ts";
 import type { WireItem, WireMessage, WireRequest } from "./wire.ts";
 
 /** What one evaluation's conversation is made with. */
@@ -83,7 +85,8 @@ export class Conversation implements ModelClient {
         repaired: (reason, dropped) => this.#tell(reason, dropped),
       });
       const { codecs } = this.#settings;
-      const { turn, items } = readResponse(value, { rendered, codecs, requestId });
+      const { secrets } = rest;
+      const { turn, items } = readResponse(value, { rendered, codecs, requestId, secrets });
       history.add(items);
       this.#turns.push([...added, ...items]);
       for (const tool of rendered.hostedTools) this.#tools.set(tool.name, tool);
@@ -111,7 +114,8 @@ export class Conversation implements ModelClient {
     const known = this.#rest;
     if (known && known.for === rendered && known.choice === toolChoice) return known.is;
     const value = requestOf(rendered, toolChoice, this.#settings);
-    const is = { value, text: JSON.stringify(value) };
+    const secrets = [...secretsOf(this.#settings.client), ...toolSecrets(value.tools ?? [])];
+    const is = { value, text: JSON.stringify(value), secrets };
     this.#rest = { for: rendered, choice: toolChoice, is };
     return is;
   }
@@ -170,10 +174,4 @@ export class Conversation implements ModelClient {
       },
     );
   }
-}
-
-/** A request without its input, as data and as text. */
-export interface Rest {
-  readonly value: WireRequest;
-  readonly text: string;
 }

@@ -62,18 +62,21 @@ describe.each(clients)("over %s", (_way, make) => {
     await expect(failed).rejects.toBe("enough");
   });
 
-  test.each(["", "..", "a\nb"])("the id %j is refused and nothing is sent", async (id) => {
-    const server = await rawServer((_, response) => response.end());
-    const client = make(server.url);
-    await expect(downloadStoredFile(client, id)).rejects.toThrow(/^fileId must be an id/);
-    await expect(downloadContainerFile(client, "c", id)).rejects.toThrow(/^fileId must be an id/);
-    await expect(downloadContainerFile(client, id, "f")).rejects.toThrow(/^containerId must be/);
-    expect(server.requests).toEqual([]);
-  });
+  test.each(["", "..", "../files", "a\nb"])(
+    "the id %j is refused and nothing is sent",
+    async (id) => {
+      const server = await rawServer((_, response) => response.end());
+      const client = make(server.url);
+      await expect(downloadStoredFile(client, id)).rejects.toThrow(/^fileId must be an id/);
+      await expect(downloadContainerFile(client, "c", id)).rejects.toThrow(/^fileId must be an id/);
+      await expect(downloadContainerFile(client, id, "f")).rejects.toThrow(/^containerId must be/);
+      expect(server.requests).toEqual([]);
+    },
+  );
 
   test("a hostile id stays one part of the path", async () => {
     const server = await rawServer((_, response) => response.end("x"));
-    await downloadContainerFile(make(server.url), "../files", "a/../../b");
-    expect(server.requests[0]?.path).toBe("/containers/..%2Ffiles/files/a%2F..%2F..%2Fb/content");
+    await downloadContainerFile(make(server.url), "c?d", "a#b");
+    expect(server.requests[0]?.path).toBe("/containers/c%3Fd/files/a%23b/content");
   });
 });

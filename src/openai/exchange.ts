@@ -5,7 +5,6 @@ import { evaluationErrorOf } from "./evaluation-error.ts";
 import type { History } from "./history.ts";
 import { complaintAboutContainer, repairFor } from "./repairs.ts";
 import { type OpenAIRequestError, requestErrorFrom } from "./request-error.ts";
-import { secretsOf } from "./secrets.ts";
 import type { WireItem, WireRequest } from "./wire.ts";
 
 export interface ExchangeOptions {
@@ -15,9 +14,12 @@ export interface ExchangeOptions {
   repaired(reason: string, dropped: readonly WireItem[]): void;
 }
 
-interface Rest {
+/** A request without its input, as data and as text. */
+export interface Rest {
   readonly value: WireRequest;
   readonly text: string;
+  /** What its errors may not say. */
+  readonly secrets: readonly string[];
 }
 
 interface Answer {
@@ -66,7 +68,8 @@ export class Exchange {
       this.#logger.debug("response", { model, requestId: answer.requestId });
       return answer;
     } catch (thrown) {
-      const error = requestErrorFrom(thrown, { signal, secrets: secretsOf(this.#client) });
+      const { secrets } = rest;
+      const error = requestErrorFrom(thrown, { request: "POST /responses", signal, secrets });
       const { status, requestId, message } = error;
       this.#logger.warn("request failed", { model, status, requestId, message });
       return error;

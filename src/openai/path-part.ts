@@ -5,9 +5,9 @@ import { InvalidOptionError } from "../base/errors.ts";
  * and what would change the path all the same is refused.
  */
 export function pathPart(id: string, field: string): string {
-  const isPart = typeof id === "string" && !/^\.{0,2}$|\p{Cc}/u.test(id) && id.isWellFormed();
+  const isPart = typeof id === "string" && !/^\.{0,2}$|[\\/]|\p{Cc}/u.test(id) && id.isWellFormed();
   if (isPart) return encodeURIComponent(id);
-  const rule = 'must be an id: neither empty, "." nor "..", and without control characters';
+  const rule = 'must be an id: neither empty, "." nor "..", without slashes and control characters';
   throw new InvalidOptionError({
     field,
     value: id,

@@ -8,7 +8,7 @@ import type {
   RequestFailure,
 } from "./request-failure.ts";
 import type { HeaderLookup } from "./retry-after.ts";
-import { scrubbedText } from "./secrets.ts";
+import { scrubbed, scrubbedError, scrubbedText } from "./secrets.ts";
 import { describeThrown } from "./thrown-failure.ts";
 
 /** A request to OpenAI, or to what speaks its wire, failed. No secret is in it. */
@@ -51,11 +51,23 @@ export class OpenAIRequestError extends WinkError {
  */
 export function requestErrorFrom(thrown: unknown, context: RequestContext): OpenAIRequestError {
   context.signal?.throwIfAborted();
-  if (thrown instanceof OpenAIRequestError) return thrown;
+  if (thrown instanceof OpenAIRequestError) return withoutSecrets(thrown, context.secrets);
   if (thrown instanceof WinkError) throw thrown;
   return isStatusError(thrown)
     ? answerError(answerIn(thrown), context)
     : requestError(describeThrown(thrown, context), context);
+}
+
+/** The client knows its own secrets only, and a request may hold others. */
+function withoutSecrets(error: OpenAIRequestError, secrets: readonly string[]): OpenAIRequestError {
+  const told = { code: error.code, param: error.param, body: error.body };
+  const clean = scrubbed({ message: error.message, ...told }, secrets) as typeof told;
+  const message = scrubbedText(error.message, secrets);
+  if (message === error.message && JSON.stringify(clean.body) === JSON.stringify(told.body)) {
+    return error;
+  }
+  const cause = scrubbedError(error.cause, secrets);
+  return new OpenAIRequestError(message, { ...error, ...clean, cause });
 }
 
 /** What an answer with a status other than 2xx is for our caller. */

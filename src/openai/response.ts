@@ -17,6 +17,7 @@ import type { Codecs } from "./codec-registry.ts";
 import { responseErrorOf } from "./evaluation-error.ts";
 import { maybeTextAt, numberAt, recordAt, textAt } from "./reading.ts";
 import { refusalIn, said } from "./said.ts";
+import { scrubbed, scrubbedText } from "./secrets.ts";
 import type { WireItem } from "./wire.ts";
 
 /** What is needed to read a response. */
@@ -24,6 +25,8 @@ export interface ReadingOptions {
   readonly rendered: RenderedPrompt;
   readonly codecs: Codecs;
   readonly requestId: string | null;
+  /** What errors may not say. */
+  readonly secrets: readonly string[];
 }
 
 /** A response as a turn, with its items as they came. Throws where there is no answer in it. */
@@ -31,7 +34,7 @@ export function readResponse(
   value: unknown,
   options: ReadingOptions,
 ): { readonly turn: Turn; readonly items: readonly WireItem[] } {
-  const { rendered, requestId } = options;
+  const { requestId } = options;
   const response = checkResponse(value, options);
   const items = itemsOf(response, options);
   const { text, citations } = said(items);
@@ -53,7 +56,7 @@ export function readResponse(
     model: maybeTextAt(response, "model"),
   };
   if (items.length > 0 || turn.finishReason !== "stop") return { turn, items };
-  throw unusable("The provider answered with nothing: try again, or rephrase", rendered, response);
+  throw unusable("The provider answered with nothing: try again, or rephrase", options, response);
 }
 
 interface ToolsToRead {
@@ -79,11 +82,12 @@ export function eachTool<Result>(
   });
 }
 
-function checkResponse(value: unknown, { rendered, requestId }: ReadingOptions): WireItem {
+function checkResponse(value: unknown, options: ReadingOptions): WireItem {
+  const { rendered, requestId, secrets } = options;
   if (!isPlainObject(value)) {
     throw unusable(
       `The provider answered with ${show(value)}, which is no response`,
-      rendered,
+      options,
       value,
     );
   }
@@ -93,17 +97,17 @@ function checkResponse(value: unknown, { rendered, requestId }: ReadingOptions):
   if (hasError && (status === null || status === "failed" || !Array.isArray(value["output"]))) {
     const { promptName } = rendered;
     const said = typeof value["error"] === "string" ? { message: value["error"] } : error;
-    throw responseErrorOf(said, { promptName, requestId, payload: value });
+    throw responseErrorOf(said, { promptName, requestId, payload: value, secrets });
   }
   const isFinished = status === null || status === "completed" || status === "incomplete";
   if (isFinished) return value;
-  throw unusable(`The response is ${show(status)}, not completed`, rendered, value);
+  throw unusable(`The response is ${show(status)}, not completed`, options, value);
 }
 
-function itemsOf(response: WireItem, { rendered }: ReadingOptions): readonly WireItem[] {
+function itemsOf(response: WireItem, options: ReadingOptions): readonly WireItem[] {
   const { output } = response;
   if (Array.isArray(output)) return output.filter(isPlainObject);
-  throw unusable(`The response's output is ${show(output)}, not a list`, rendered, response);
+  throw unusable(`The response's output is ${show(output)}, not a list`, options, response);
 }
 
 /** A call that was cut off has no whole arguments and is not run. */
@@ -171,8 +175,11 @@ function usageIn(response: WireItem): TokenUsage {
 
 function unusable(
   message: string,
-  { promptName }: RenderedPrompt,
-  providerPayload: unknown,
+  { rendered, requestId, secrets }: ReadingOptions,
+  payload: unknown,
 ): PromptEvaluationError {
-  return new PromptEvaluationError(message, { promptName, phase: "response", providerPayload });
+  const { promptName } = rendered;
+  const providerPayload = scrubbed(payload, secrets);
+  const details = { promptName, requestId, phase: "response", providerPayload } as const;
+  return new PromptEvaluationError(scrubbedText(message, secrets), details);
 }

@@ -107,7 +107,7 @@ describe.each(clients)("on %s, a turn that fails for good", (_name, client) => {
     const warnings = at.logged.filter(([said]) => said.includes("throttled"));
     expect(warnings).toMatchObject([
       ["throttled: waiting to try again", { kind: "server", attempts: 1, delayMs: 1 }],
-      ["throttled: waiting to try again", { kind: "server", attempts: 2, delayMs: 2 }],
+      ["throttled: waiting to try again", { kind: "server", attempts: 2, delayMs: 1 }],
     ]);
     expect(at.logged.filter(([said]) => said === "request failed")).toHaveLength(3);
     expect(JSON.stringify(at.logged)).not.toContain("call_1");

@@ -110,6 +110,12 @@ export function textAnswer(text: string, headers: Readonly<Record<string, string
   return { bytes: text, headers: { "content-type": "application/json", ...headers } };
 }
 
+/** A completed response, of items that are JSON already. */
+export function responseText(items: readonly string[], more: object = {}): string {
+  const rest = { id: "resp_1", object: "response", status: "completed", model: "gpt-5.2", ...more };
+  return `${JSON.stringify(rest).slice(0, -1)},"output":[${items.join(",")}]}`;
+}
+
 class Thrown {
   readonly error: unknown;
   constructor(error: unknown) {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  InvalidOptionError,
   MarkdownSection,
   Prompt,
   PromptEvaluationError,
@@ -81,11 +82,10 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
   });
 
   test("OpenAICodeInterpreterTool contract > Container lifecycle and files: what was uploaded is named by its id, in the container and in the input", async () => {
-    const folder = temporaryTree({ "input.csv": "value\n4\n5\n", "input.exe": "MZ" });
+    const folder = temporaryTree({ "input.csv": "value\n4\n5\n" });
     const routes = { "POST /files": { json: { id: "file_csv_upload", object: "file" } } };
     await using api = await wireServer([ran], { routes });
     const adapter = new OpenAIAdapter({ model: "gpt-4.1", ...reach(api.url) });
-    await expect(uploadFile(adapter.client, `${folder}/input.exe`)).rejects.toThrow(".exe");
     const { id } = await uploadFile(adapter.client, `${folder}/input.csv`);
     const prompt = python({ container: { type: "auto", fileIds: [id] } }).attach({ fileId: id });
     await adapter.evaluate(prompt, { session: new Session() });
@@ -99,6 +99,15 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
         { role: "user", content: [{ type: "input_file", file_id: "file_csv_upload" }] },
       ],
     });
+  });
+
+  test("OpenAICodeInterpreterTool contract > Container lifecycle and files: a file of a type that is of no use there is refused before it is uploaded", async () => {
+    const folder = temporaryTree({ "setup.exe": "MZ" });
+    await using api = await wireServer([]);
+    const { client } = new OpenAIAdapter({ model: "gpt-4.1", ...reach(api.url) });
+    await expect(uploadFile(client, `${folder}/setup.exe`)).rejects.toThrow(InvalidOptionError);
+    await expect(uploadFile(client, `${folder}/setup.exe`)).rejects.toThrow('but is "setup.exe"');
+    expect(api.requests).toEqual([]);
   });
 
   const filtered = { incomplete_details: { reason: "content_filter" } };

@@ -2,6 +2,8 @@
 
 import { describe, expect, expectTypeOf, test } from "vitest";
 import {
+  Deadline,
+  DeadlineExceededError,
   fileSearchTool,
   HostedTool,
   MarkdownSection,
@@ -22,7 +24,7 @@ import {
   OpenAIWebSearchSection,
   type WireTool,
 } from "weakincentives/openai";
-import { recordingBus } from "weakincentives/testing";
+import { fakeClock, recordingBus } from "weakincentives/testing";
 import * as z from "zod";
 import { clients } from "../openai-clients.ts";
 import { fileCitation, fileSearchCall, functionCall, message, wireServer } from "../wire-server.ts";
@@ -291,6 +293,28 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
       expect(requests).toEqual([]);
     },
   );
+
+  test("Integration Points > OpenAIAdapter.evaluate: deadlines and errors are with native tools what they are without", async () => {
+    const clock = fakeClock();
+    const late = await failure(reach, research(), {
+      script: async () => {
+        await clock.advance(100);
+        return { stall: true };
+      },
+      adapter: { clock },
+      evaluate: { deadline: Deadline.after(50, clock) },
+    });
+    expect(late.error).toBeInstanceOf(DeadlineExceededError);
+    const words = { message: "No such store.", code: "not_found", param: "tools[0]" };
+    const refused = await failure(reach, research(), { script: [{ status: 404, error: words }] });
+    expect(refused.error).toBeInstanceOf(PromptEvaluationError);
+    expect(refused.error).toMatchObject({
+      phase: "request",
+      requestId: "req_1",
+      providerPayload: { error: words },
+    });
+    expect(String(refused.error)).toContain("status 404: No such store");
+  });
 
   const malformed = [
     ["an unknown name", "file_serach", {}, "Unsupported hosted tool kind 'file_serach'"],

@@ -1,0 +1,221 @@
+import { describe, expect, test } from "vitest";
+import {
+  codeInterpreterTool,
+  fileSearchTool,
+  imageGenerationTool,
+  mcpTool,
+  webSearchTool,
+} from "weakincentives";
+import { clients } from "../openai-clients.ts";
+import { functionCall, message } from "../wire-server.ts";
+import { conversationOf, responseText, type StageSetting, stage, textAnswer } from "./stage.ts";
+
+const addition = JSON.stringify(functionCall("add", { a: 1, b: 2 }, "call_1"));
+const sum = { type: "function_call_output", call_id: "call_1", output: "3" };
+/** The items themselves are nonsense. */
+const server = { invalid: "allowed" } as const;
+const saying = (part: string) => `{"type":"message","role":"assistant","content":[${part}]}`;
+const cited = (annotations: string) =>
+  saying(`{"type":"output_text","text":"Owls.","annotations":${annotations}}`);
+
+const harmless: readonly [string, string][] = [
+  ["of a type to come", '{"type":"telepathy_call","id":"tp_1","thought":{"x":[1,null]}}'],
+  ["without a type", '{"id":"x_1","content":"y"}'],
+  ["without a type, that says something", '{"role":"assistant","content":"Hello."}'],
+  ["with nothing in it", "{}"],
+  ["whose type is null", '{"type":null,"id":"x_1"}'],
+  ["whose type is a number", '{"type":7}'],
+  ["whose type is an object", '{"type":{"toString":1,"valueOf":2},"id":{"toString":1}}'],
+  ["whose type is empty", '{"type":"","role":""}'],
+  ["called __proto__", '{"type":"__proto__","id":"__proto__"}'],
+  ["with a prototype", '{"type":"odd","__proto__":{"polluted":true},"x":{"__proto__":null}}'],
+  ["with a constructor", '{"type":"odd","constructor":{"prototype":{"polluted":true}}}'],
+  ["with methods", '{"type":"odd","toString":1,"valueOf":2,"toJSON":"x","hasOwnProperty":null}'],
+  ["that would be awaited", '{"type":"odd","then":{"then":1},"catch":"x"}'],
+  ["with half characters", '{"type":"odd","x":"\\ud800","\\udfff":"\\udc00\\ud800"}'],
+  ["with control characters", '{"type":"odd","x":"\\u0000\\u001b[31m\\u2028\\r\\n"}'],
+  ["that says a text", '{"type":"message","role":"assistant","content":"Hello."}'],
+  ["that says odd parts", saying('1,"x",[],{},{"type":"telepathy"},{"type":null}')],
+  ["that says no text", saying('{"type":"output_text"},{"type":"output_text","text":null}')],
+  ["that refuses nothing", saying('{"type":"refusal","refusal":null}')],
+  ["whose annotations are null", cited("null")],
+  ["whose annotations are an object", cited('{"type":"url_citation"}')],
+  ["with annotations to come", cited('[{"type":"dream_citation","start_index":0}]')],
+  ["with odd annotations", cited('[null,1,"x",[],{},{"type":null},{"type":"url_citation"}]')],
+  ["that cites odd places", cited('[{"type":"url_citation","start_index":"NaN","end_index":{}}]')],
+  ["that cites places beyond", cited('[{"type":"url_citation","start_index":-5,"end_index":1e9}]')],
+  ["that cites half places", cited('[{"type":"file_citation","index":0.5,"file_id":null}]')],
+  ["that is reasoning without a summary", '{"type":"reasoning","id":"rs_1","summary":null}'],
+  ["that is reasoning without an id", '{"type":"reasoning","encrypted_content":7}'],
+];
+
+const hosted: StageSetting = {
+  server,
+  hostedTools: [
+    webSearchTool(),
+    codeInterpreterTool(),
+    fileSearchTool({ vectorStoreIds: ["vs_1"] }),
+    imageGenerationTool(),
+    mcpTool({ serverLabel: "docs", serverUrl: "https://docs.example/mcp" }),
+  ],
+};
+
+/** What the official client itself stumbles over, before anybody else may look at it. */
+const stumblingBlocks: readonly [string, string][] = [
+  ["that says null", '{"type":"message","role":"assistant","content":null}'],
+  ["that says an object", '{"type":"message","role":"assistant","content":{"text":"x"}}'],
+  ["that says nulls", saying("null")],
+  ["that is null", "null"],
+];
+
+describe.each(clients)("on %s, an item", (name, client) => {
+  const isOurs = name.startsWith("our");
+
+  test.each(stumblingBlocks)("%s is borne, or refused by the client", async (_what, item) => {
+    const script = [textAnswer(responseText([item, addition])), [message("Three.")]];
+    await using at = await stage(client, script, { server });
+    if (isOurs) expect(await at.evaluate()).toMatchObject({ text: "Three." });
+    else expect(await at.failure()).toMatchObject({ name: "PromptEvaluationError" });
+    if (!isOurs) expect(await at.evaluate()).toMatchObject({ text: "Three." });
+    expect(at.turns).toHaveLength(2);
+  });
+
+  test.each(harmless)("%s is sent back as it came", async (_what, item) => {
+    const answer = textAnswer(responseText([item, addition]));
+    await using at = await stage(client, [answer, [message("Three.")]], { server });
+    expect(await at.evaluate()).toMatchObject({ text: "Three.", usage: { totalTokens: 15 } });
+    expect(conversationOf(at.turns[1])).toEqual([JSON.parse(item), JSON.parse(addition), sum]);
+    expect(at.turns[1]?.text).toContain(JSON.stringify(JSON.parse(item)));
+    expect(at.additions).toEqual([{ a: 1, b: 2 }]);
+    expect(at.bus.of("HistoryRepaired")).toEqual([]);
+    expect({}).not.toHaveProperty("polluted");
+  });
+
+  test.each(harmless)("%s can be kept, and gone on with", async (_what, item) => {
+    const answer = textAnswer(responseText([item, JSON.stringify(message("Hi."))]));
+    await using at = await stage(client, [answer, [message("Again.")]], { server });
+    await at.evaluate();
+    expect(await at.evaluate({ continue: true })).toMatchObject({ text: "Again." });
+    expect(conversationOf(at.turns[1])[0]).toEqual(JSON.parse(item));
+  });
+
+  test.each(["1", '"x"', "[]", '[{"type":"message"}]', "true"])(
+    "that is %s is left out",
+    async (item) => {
+      const answer = textAnswer(responseText([item, addition, item]));
+      await using at = await stage(client, [answer, [message("Three.")]], { server });
+      expect(await at.evaluate()).toMatchObject({ text: "Three." });
+      expect(conversationOf(at.turns[1])).toEqual([JSON.parse(addition), sum]);
+    },
+  );
+
+  test.each(["web_search", "code_interpreter", "file_search", "image_generation", "mcp"])(
+    "of the tool %s with nothing in it, or with nothing right in it, is told as a call",
+    async (kind) => {
+      const type = `${kind}_call`;
+      const odd = { type, id: 7, status: {}, action: "x", queries: 1, outputs: {}, results: "x" };
+      const odder = { type, id: null, action: { sources: [null, 1], queries: [null] }, code: [] };
+      const rest = { name: 1, server_label: "docs", arguments: [], output: {}, result: 5 };
+      const items = [
+        { type, server_label: "docs" },
+        { ...odd, ...rest },
+        { ...odder, ...rest },
+      ];
+      const output = [...items.map((item) => JSON.stringify(item)), addition];
+      const script = [textAnswer(responseText(output)), [message("Three.")]];
+      await using at = await stage(client, script, hosted);
+      const response = await at.evaluate();
+      expect(response).toMatchObject({ text: "Three." });
+      expect(response.hostedCalls.map(({ name }) => name)).toEqual([kind, kind, kind]);
+      expect(conversationOf(at.turns[1]).slice(0, 3)).toEqual(items);
+    },
+  );
+
+  test("with a number beyond all numbers is sent on, and does not end it", async () => {
+    const item = cited('[{"type":"url_citation","start_index":1e400,"end_index":-1e400}]');
+    const script = [textAnswer(responseText([item, addition])), [message("Three.")]];
+    await using at = await stage(client, script, { server });
+    const response = await at.evaluate();
+    expect(response).toMatchObject({ text: "Three.", citations: [{ type: "url", span: null }] });
+  });
+
+  test("with half characters in what it says gives them to the caller as they are", async () => {
+    const item = saying('{"type":"output_text","text":"\\ud83e","annotations":[]}');
+    await using at = await stage(client, [textAnswer(responseText([item]))], { server });
+    expect((await at.evaluate()).text).toBe("\ud83e");
+  });
+
+  test("goes back without its id where nothing is stored, whatever else it holds", async () => {
+    const thought =
+      '{"type":"reasoning","id":"rs_1","summary":null,"encrypted_content":"x","__proto__":[1]}';
+    const script = [textAnswer(responseText([thought, addition])), [message("Three.")]];
+    const adapter = { modelConfig: { store: false } };
+    await using at = await stage(client, script, { server, adapter });
+    expect(await at.evaluate()).toMatchObject({ text: "Three." });
+    expect(at.turns[1]?.text).toContain(thought.replace('"id":"rs_1",', ""));
+  });
+});
+
+describe.each(clients)("on %s, an output", (name, client) => {
+  const isOurs = name.startsWith("our");
+
+  test.each<[string, unknown]>([
+    ["null", null],
+    ["an object", {}],
+    ["a text", "[]"],
+    ["missing", undefined],
+    ["a number", 7],
+  ])("that is %s is an error that says so", async (_what, output) => {
+    const json = { id: "resp_1", object: "response", status: "completed", output };
+    const script = [[functionCall("add", { a: 1, b: 2 })], { json }, [message("Fresh.")]];
+    await using at = await stage(client, script);
+    expect(await at.failure()).toMatchObject({
+      name: "PromptEvaluationError",
+      message: expect.stringMatching(/output is (.*, not a list|not iterable)/),
+      partial: { turns: 1 },
+      ...(isOurs && { phase: "response" }), // the official client stumbles over it by itself
+    });
+    expect(await at.evaluate()).toMatchObject({ text: "Fresh." });
+  });
+
+  test.each(["[]", "[null]", '[1,"x",[]]'])("that is %s holds no answer", async (output) => {
+    const text = `{"id":"resp_1","status":"completed","output":${output}}`;
+    await using at = await stage(client, [textAnswer(text)]);
+    const words = expect.stringContaining("answered with nothing");
+    expect(await at.failure()).toMatchObject({ phase: "response", message: words });
+  });
+});
+
+const none = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
+
+describe.each(clients)("on %s, a usage", (_name, client) => {
+  const used = async (usage: unknown) => {
+    const json = { id: "resp_1", status: "completed", output: [message("Hi.")], usage };
+    await using at = await stage(client, [{ json }]);
+    return (await at.evaluate()).usage;
+  };
+
+  test.each<[string, unknown]>([
+    ["missing", undefined],
+    ["null", null],
+    ["a text", "many"],
+    ["a list", [1, 2]],
+    ["empty", {}],
+    ["in texts", { input_tokens: "10", output_tokens: "5", total_tokens: "15" }],
+    ["in nulls", { input_tokens: null, input_tokens_details: null, total_tokens: null }],
+    ["odd within", { input_tokens_details: 7, output_tokens_details: { reasoning_tokens: [] } }],
+  ])("that is %s counts as nothing", async (_what, usage) => {
+    expect(await used(usage)).toEqual({ ...none, totalTokens: 0 });
+  });
+
+  test("without a total has one", async () => {
+    const usage = { input_tokens: 10, output_tokens: 5 };
+    expect(await used(usage)).toMatchObject({ inputTokens: 10, outputTokens: 5, totalTokens: 15 });
+  });
+
+  test("of less than nothing counts as nothing", async () => {
+    const details = { input_tokens_details: { cached_tokens: -1 } };
+    const usage = { input_tokens: -10, output_tokens: -5, total_tokens: -15, ...details };
+    expect(await used(usage)).toEqual({ ...none, totalTokens: 0 });
+  });
+});
