@@ -78,9 +78,9 @@ describe.each(clients)("on %s, an answer of great length", slow, (_name, client)
   });
 });
 
-const nested = (levels: number, [open, close] = ["[", "]"]) =>
-  `${open.repeat(levels)}1${close.repeat(levels)}`.replace("{1", "{");
-const objects = ['{"a":', "}"];
+const nested = (levels: number, [open, close]: [string, string] = ["[", "]"]) =>
+  `${open.repeat(levels)}1${close.repeat(levels)}`;
+const objects: [string, string] = ['{"a":', "}"];
 
 const isUsable = async (at: Stage) => {
   expect(await at.evaluate()).toMatchObject({ text: "Fresh." });
@@ -176,4 +176,22 @@ describe.each(clients)("on %s, what is nested 100,000 levels deep", slow, (_name
     expect(await at.evaluate({ session, continue: true })).toMatchObject({ text: "Four." });
     expect(conversationOf(at.turns[2])).toHaveLength(5);
   });
+});
+
+describe.each(clients)("on %s, what is nested", slow, (_name, client) => {
+  test.each([1_200, 2_500, 4_000])(
+    "%i levels deep is taken for good or refused in words",
+    async (levels) => {
+      const items = [`{"type":"odd","x":${nested(levels)}}`, calling];
+      const deep = textAnswer(responseText(items));
+      let asked = 0;
+      const script = () => (asked++ === 0 ? deep : [message("Done.")]);
+      await using at = await stage(client, script, { server });
+      const words = /nested/;
+      await at.evaluate().catch(({ message: said }) => expect(said).toMatch(words));
+      expect(await at.evaluate({ continue: true })).toMatchObject({ text: "Done." });
+      const session = Session.parse(at.session.serialize(), [historySlice]);
+      expect(await at.evaluate({ session, continue: true })).toMatchObject({ text: "Done." });
+    },
+  );
 });
