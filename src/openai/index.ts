@@ -8,11 +8,18 @@
 
 export { OpenAIAdapter } from "./adapter.ts";
 export type { OpenAIAdapterOptions } from "./adapter-options.ts";
-export { type OpenAIClient, openAIClient } from "./client.ts";
+export {
+  type BinaryAnswer,
+  type CallOptions,
+  type FilePurpose,
+  type NewFile,
+  type OpenAIClient,
+  openAIClient,
+} from "./client.ts";
 export type { OpenAIClientConfig } from "./client-config.ts";
 export { historySlice } from "./history-slice.ts";
 export type { OpenAIHostedToolsConfig } from "./hosted-tools-config.ts";
-export type { OpenAIModelConfig } from "./model-config.ts";
+export type { OpenAIModelConfig, ReasoningConfig } from "./model-config.ts";
 export { type UploadFileOptions, uploadFile } from "./upload-file.ts";
 
 // Tools
@@ -21,15 +28,31 @@ export {
   OpenAICodeInterpreterTool,
   type OpenAICodeInterpreterToolOptions,
 } from "./code-interpreter-tool.ts";
-export { OpenAIApplyPatchSection } from "./sections/apply-patch-section.ts";
-export { OpenAICodeInterpreterSection } from "./sections/code-interpreter-section.ts";
-export { OpenAIFileSearchSection } from "./sections/file-search-section.ts";
-export { OpenAIShellSection } from "./sections/shell-section.ts";
-export { OpenAIWebSearchSection } from "./sections/web-search-section.ts";
+export {
+  OpenAIApplyPatchSection,
+  type OpenAIApplyPatchSectionOptions,
+} from "./sections/apply-patch-section.ts";
+export {
+  OpenAICodeInterpreterSection,
+  type OpenAICodeInterpreterSectionOptions,
+} from "./sections/code-interpreter-section.ts";
+export {
+  type FileSearchParams,
+  OpenAIFileSearchSection,
+  type OpenAIFileSearchSectionOptions,
+} from "./sections/file-search-section.ts";
+export {
+  OpenAIShellSection,
+  type OpenAIShellSectionOptions,
+} from "./sections/shell-section.ts";
+export {
+  OpenAIWebSearchSection,
+  type OpenAIWebSearchSectionOptions,
+} from "./sections/web-search-section.ts";
 
 // Codecs
 
-export type { CodecEnv, HostedToolCodec } from "./codec.ts";
+export type { CodecEnv, HostedToolCodec, JsonType } from "./codec.ts";
 export { defaultCodecs } from "./codecs/index.ts";
 export type { WireItem, WireTool } from "./wire.ts";
 
@@ -37,3 +60,4 @@ export type { WireItem, WireTool } from "./wire.ts";
 
 export { ContainerExpiredError } from "./errors.ts";
 export { OpenAIRequestError } from "./request-error.ts";
+export type { RequestFailure } from "./request-failure.ts";

@@ -15,6 +15,7 @@ import {
   ToolResult,
 } from "weakincentives";
 import * as files from "weakincentives/files";
+import { OpenAIAdapter } from "weakincentives/openai";
 import { JsonlSessionStore } from "weakincentives/stores";
 import { adapterContract, scriptedClient, scriptedSubject } from "weakincentives/testing";
 import * as z from "zod";
@@ -71,7 +72,25 @@ const again = await Session.open(new JsonlSessionStore(directory), "smoke", [cou
 assert.equal(again.get(count), 2);
 await rm(directory, { recursive: true });
 
+const answer = {
+  status: "completed",
+  output: [
+    { type: "message", role: "assistant", content: [{ type: "output_text", text: '{"count":1}' }] },
+  ],
+};
+const { createServer } = await import("node:http");
+const server = createServer((_, response) => response.end(JSON.stringify(answer)));
+await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+const baseURL = `http://127.0.0.1:${server.address().port}`;
+for (const clientConfig of [{ baseURL }, { baseURL, fetch }]) {
+  const adapter = new OpenAIAdapter({ model: "gpt-5", clientConfig });
+  const prompt = new Prompt(template).bind({ goal: 1 });
+  const response = await adapter.evaluate(prompt, { session: new Session() });
+  assert.deepEqual(response.output, { count: 1 });
+}
+server.close();
+
 const contract = adapterContract(scriptedSubject);
 for (const { run } of contract) await run();
 
-console.log(`smoke: ${contract.length + 4} checks held on Node ${process.version}`);
+console.log(`smoke: ${contract.length + 6} checks held on Node ${process.version}`);
