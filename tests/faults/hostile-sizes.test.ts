@@ -155,18 +155,6 @@ describe.each(clients)("on %s, what is nested 100,000 levels deep", slow, (_name
     expect(await at.evaluate()).toMatchObject({ text: "Hi." });
   });
 
-  test("within an error is told by its words", async () => {
-    const body = `{"error":{"message":"Too deep.","x":${nested(100_000)}}}`;
-    const refused = {
-      raw: (_request: unknown, response: ServerResponse) =>
-        void response.writeHead(400, { "content-type": "application/json" }).end(body),
-    };
-    await using at = await stage(client, [refused, textAnswer(body), ...fresh]);
-    expect(await at.failure()).toMatchObject({ message: expect.stringContaining("Too deep") });
-    expect(await at.failure()).toMatchObject({ message: expect.stringContaining("Too deep") });
-    await isUsable(at);
-  });
-
   test("in a session that has kept deep items before can be kept again", async () => {
     const items = [`{"type":"odd","x":${nested(500)}}`, calling];
     const script = [textAnswer(responseText(items)), [message("Three.")], [message("Four.")]];
@@ -192,6 +180,22 @@ describe.each(clients)("on %s, what is nested", slow, (_name, client) => {
       expect(await at.evaluate({ continue: true })).toMatchObject({ text: "Done." });
       const session = Session.parse(at.session.serialize(), [historySlice]);
       expect(await at.evaluate({ session, continue: true })).toMatchObject({ text: "Done." });
+    },
+  );
+
+  test.each([20_000, 100_000])(
+    "%i levels deep within an error is told by its words",
+    async (levels) => {
+      const body = `{"error":{"message":"Too deep.","x":${nested(levels)}}}`;
+      const refused = {
+        raw: (_request: unknown, response: ServerResponse) =>
+          void response.writeHead(400, { "content-type": "application/json" }).end(body),
+      };
+      await using at = await stage(client, [refused, textAnswer(body), ...fresh]);
+      const words = { name: "PromptEvaluationError", message: expect.stringContaining("Too deep") };
+      expect(await at.failure()).toMatchObject(words);
+      expect(await at.failure()).toMatchObject(words);
+      await isUsable(at);
     },
   );
 });

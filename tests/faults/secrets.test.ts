@@ -149,6 +149,15 @@ describe.each(clients)("on %s, a tool's secret", (_name, client) => {
 
   test.each<[string, (tools: string) => WireAnswer]>([
     ["a status that says no", (tools) => ({ status: 400, error: { message: tools } })],
+    [
+      "every part of an error",
+      (tools) => ({
+        status: 400,
+        error: { message: "No.", code: tools, type: tools, param: tools },
+      }),
+    ],
+    ["a body beside the error", (tools) => ({ status: 500, json: { error: "no", tools } })],
+    ["what is no JSON", (tools) => textAnswer(`no: ${tools}`)],
     ["an error with status 200", (tools) => ({ json: { error: { code: "x", message: tools } } })],
     ["a response that was cancelled", (tools) => ({ json: { status: "cancelled", tools } })],
   ])("that the server repeats in %s is shown to nobody", async (_where, echo) => {
