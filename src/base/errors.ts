@@ -25,11 +25,19 @@ export class InvalidOptionError extends WinkError {
   readonly field: string;
   /** What was given, or `undefined` if it was a secret. */
   readonly value: unknown;
+  readonly #refusal: Refusal;
 
   constructor(refusal: Refusal) {
     super(refusalMessage(refusal), refusal.cause === undefined ? {} : { cause: refusal.cause });
     this.field = refusal.field;
     this.value = refusal.secret ? undefined : refusal.value;
+    this.#refusal = refusal;
+  }
+
+  /** The same refusal, by the name under which the caller knows the field. */
+  renamed(field: string): this {
+    const kind = this.constructor as new (refusal: Refusal) => this;
+    return new kind({ ...this.#refusal, field });
   }
 }
 

@@ -50,8 +50,7 @@ async function statusOf(
     return isPlainObject(container) ? container["status"] : null;
   } catch (thrown) {
     const error = requestErrorFrom(thrown, { signal, secrets: secretsOf(client) });
-    throw error.status === 404
-      ? containerGone(id, error, promptName)
-      : evaluationErrorOf(error, promptName);
+    const isGone = error.status === 404 && !/invalid url/i.test(error.message);
+    throw isGone ? containerGone(id, error, promptName) : evaluationErrorOf(error, promptName);
   }
 }

@@ -19,12 +19,13 @@ import { Exchange, type Rest } from "./exchange.ts";
 import { History } from "./history.ts";
 import { historySlice } from "./history-slice.ts";
 import { checkHostedTools, type Gate } from "./hosted-tool-gate.ts";
+import { maybeTextAt, recordAt } from "./reading.ts";
 import { outputItem, type RequestSettings, requestOf } from "./request.ts";
 import { eachTool, readResponse } from "./response.ts";
 import { asEarlier } from "./said.ts";
 import { secretsOf } from "./secrets.ts";
 import { toolSecrets } from "./tool-secrets.ts";
-import type { WireItem, WireMessage, WireRequest } from "./wire.ts";
+import type { WireItem, WireMessage, WireRequest, WireTool } from "./wire.ts";
 
 /** What one evaluation's conversation is made with. */
 export interface ConversationSettings extends RequestSettings, Gate {
@@ -90,6 +91,7 @@ export class Conversation implements ModelClient {
       history.add(items);
       this.#turns.push([...added, ...items]);
       for (const tool of rendered.hostedTools) this.#tools.set(tool.name, tool);
+      logContainers(this.#settings.logger, turn, rest.value.tools);
       return { ...turn, history: history.step() };
     } catch (error) {
       history.restore(before);
@@ -173,5 +175,16 @@ export class Conversation implements ModelClient {
         })),
       },
     );
+  }
+}
+
+/** In which container of which size code ran: what one asks for when it fails. */
+function logContainers(logger: Logger, { hostedCalls }: Turn, tools: readonly WireTool[] = []) {
+  for (const { name, kind, callId, containerId } of hostedCalls) {
+    if (containerId === undefined) continue;
+    const tool: WireItem = { ...tools.find(({ type }) => type === kind) };
+    const place = { ...recordAt(tool, "environment"), ...recordAt(tool, "container") };
+    const memoryLimit = maybeTextAt(place, "memory_limit");
+    logger.info("hosted code ran", { name, callId, containerId, memoryLimit });
   }
 }

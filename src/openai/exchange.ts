@@ -61,8 +61,8 @@ export class Exchange {
     rest: Rest,
     signal: AbortSignal,
   ): Promise<Answer | OpenAIRequestError> {
-    const { model } = rest.value;
-    this.#logger.debug("request", { model, items: history.length });
+    const { model, max_output_tokens: maxOutputTokens } = rest.value;
+    this.#logger.debug("request", { model, items: history.length, maxOutputTokens });
     try {
       const answer = await this.#send(history, rest, signal);
       this.#logger.debug("response", { model, requestId: answer.requestId });

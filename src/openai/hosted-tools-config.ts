@@ -5,7 +5,7 @@ import { checkBoolean, checkKeys, elsewhere, optional } from "../tools/config-ch
 import { type FileSearchConfig, fileSearchTool } from "../tools/file-search.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import { type WebSearchConfig, webSearchTool } from "../tools/web-search.ts";
-import { madeAs } from "./sections/made-as.ts";
+import { madeAs } from "./made-as.ts";
 
 /** What an adapter adds to every prompt; a prompt's own tool of the same kind wins. */
 export interface OpenAIHostedToolsConfig {

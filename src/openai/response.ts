@@ -132,11 +132,16 @@ function callsOf(
   if (codec.calls) return codec.calls(items, tool);
   const output = codec.parseOutput(items, tool);
   if (output === null || output === undefined) return [];
-  // The codec does not say which item is its call: the one that is called like its kind is.
-  const raw = items.find((item) => item["type"] === `${codec.kind}_call`) ?? items[0] ?? {};
+  const raw = callItem(codec.kind, items) ?? {};
   const { name, kind } = tool;
   const callId = textAt(raw, "call_id") || textAt(raw, "id");
   return [{ name, kind, callId, params: raw, output, success: true, message: "OK", raw }];
+}
+
+/** The codec does not say which item is its call: the one that is called like its kind, or a call. */
+function callItem(kind: string, items: readonly WireItem[]): WireItem | undefined {
+  const calls = items.filter((item) => textAt(item, "type").endsWith("_call"));
+  return calls.find((item) => item["type"] === `${kind}_call`) ?? calls[0];
 }
 
 function askedOf(

@@ -103,10 +103,11 @@ describe.skipIf(!key)("on the real API", { timeout: 180_000 }, () => {
     expect(response.hostedOutputs.get(tool)?.queries.length).toBeGreaterThan(0);
   });
 
-  test("code interpreter, and the file it makes", async () => {
+  test("code interpreter, the file it makes, and its container once more", async () => {
     const tool = codeInterpreterTool();
     const task = "With Python print 2**64, write that number to power.txt, and link the file.";
-    const { response } = await run(ask(task, [tool]), tool.name);
+    const { response, calls, session } = await run(ask(task, [tool]), tool.name);
+    expect(calls[0]?.result).toMatchObject({ success: true, value: { exitCode: 0 } });
     const output = response.hostedOutputs.get(tool);
     expect(output?.calls.map(({ stdout }) => stdout).join("")).toContain("18446744073709551616");
     const [file] = output?.files ?? [];
@@ -114,6 +115,9 @@ describe.skipIf(!key)("on the real API", { timeout: 180_000 }, () => {
     expect(new TextDecoder().decode(await adapter.downloadFile(file))).toContain(
       "18446744073709551616",
     );
+    const next = ask("With Python print how many characters power.txt has.", [tool]);
+    const again = await adapter.evaluate(next, { session, continue: true });
+    expect(again.hostedCalls[0]?.containerId).toBe(file.containerId);
   });
 
   test("shell in a container", async () => {

@@ -316,11 +316,22 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
     expect(String(refused.error)).toContain("status 404: No such store");
   });
 
+  const auto = (memoryLimit: string) => ({ type: "auto", memoryLimit });
+  const filter = (domain: string) => ({ domainFilter: { allowed: [domain] } });
   const malformed = [
     ["an unknown name", "file_serach", {}, "Unsupported hosted tool kind 'file_serach'"],
     ["no stores", "file_search", {}, "vectorStoreIds must name a vector store"],
     ["another language", "code_interpreter", { allowedLanguages: ["r"] }, "allowedLanguages"],
-    ["no server", "mcp", {}, "serverLabel must be a text"],
+    ["no server", "mcp", {}, "serverLabel must be"],
+    [
+      "a tier that is not sold",
+      "code_interpreter",
+      { container: auto("8g") },
+      "memoryLimit must be",
+    ],
+    ["no container at all", "code_interpreter", { container: {} }, "must say which container"],
+    ["an address for a domain", "web_search", filter("https://a.example"), "allowed[0] must be"],
+    ["a slip in a name", "web_search", { domainFilters: {} }, 'did you mean "domainFilter"?'],
   ] as const;
 
   test.each(malformed)(

@@ -147,17 +147,33 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
 
   test("Adapter Responsibilities: params that do not fit are told as rejected, and the payload is kept", async () => {
     const opened = { ...search, action: { type: "open_page", url: "https://weather.example" } };
-    const { bus, response } = await run(reach, promptWith(webSearchTool), {
+    const searchesOnly = new NativeTool({
+      name: "web_search",
+      description: "Searches, and does nothing else.",
+      params: z.object({ action: z.literal("search") }),
+      result: Payload,
+    });
+    const { bus, response } = await run(reach, promptWith(searchesOnly), {
       script: [[opened, message("Rain.")]],
     });
     const [event] = bus.of("ToolInvoked");
     expect(event?.params).toMatchObject({
       rejected: true,
       given: { action: "open_page", url: "https://weather.example" },
-      problem: expect.stringContaining("query"),
+      problem: expect.stringContaining("action"),
     });
     expect(event?.result).toMatchObject({ success: false, value: { payload: opened } });
     expect(response.text).toBe("Rain.");
+  });
+
+  test("Adapter Responsibilities: what was looked for is told of a page that was opened as well", async () => {
+    const opened = { ...search, action: { type: "open_page", url: "https://weather.example" } };
+    const { bus } = await run(reach, promptWith(webSearchTool), {
+      script: [[opened, message("Rain.")]],
+    });
+    expect(bus.of("ToolInvoked")).toMatchObject([
+      { params: { query: "https://weather.example" }, result: { success: true } },
+    ]);
   });
 
   const mcp = new NativeTool({
@@ -195,7 +211,7 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
         adapter: { model: "gpt-5.2" },
       });
       const [event] = bus.of("ToolInvoked");
-      expect(event?.result.success).toBe(false);
+      expect(event?.result).toMatchObject({ success: false, value: null });
       expect(event?.result.message).toContain(said);
       expect(response.text).toBe("It failed.");
     },

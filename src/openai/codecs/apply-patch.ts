@@ -1,9 +1,13 @@
-import type { ApplyPatchConfig, ApplyPatchResult } from "../../tools/apply-patch.ts";
+import {
+  type ApplyPatchConfig,
+  type ApplyPatchResult,
+  applyPatchTool,
+} from "../../tools/apply-patch.ts";
 import { isSnapshotable } from "../../tools/open-resources.ts";
 import type { HostedToolCodec } from "../codec.ts";
 import { itemsOfType, maybeTextAt, recordAt, textAt } from "../reading.ts";
 import type { WireApplyPatch, WireItem, WireOutput } from "../wire.ts";
-import { callIdOf, identityOf } from "./hosted-call.ts";
+import { callIdOf, checkConfig, identityOf } from "./hosted-call.ts";
 import { onlySet } from "./only-set.ts";
 import { type LivePatchTool, operationOf, runPatch } from "./run-patch.ts";
 
@@ -13,9 +17,10 @@ export const applyPatchCodec: HostedToolCodec<ApplyPatchConfig, ApplyPatchResult
 
   params: { operation: "string", path: "string", diff: "string" },
 
-  serialize() {
-    const tool: WireApplyPatch = { type: "apply_patch" };
-    return tool;
+  serialize(tool) {
+    checkConfig(tool, () => applyPatchTool(tool.config));
+    const entry: WireApplyPatch = { type: "apply_patch" };
+    return entry;
   },
 
   parseOutput(items) {

@@ -1,17 +1,17 @@
 import { InvalidOptionError } from "../../base/errors.ts";
 import type { ContainerFileCitation } from "../../tools/citation.ts";
-import type {
-  CodeInterpreterCall,
-  CodeInterpreterConfig,
-  CodeInterpreterResult,
+import {
+  type CodeInterpreterCall,
+  type CodeInterpreterConfig,
+  type CodeInterpreterResult,
+  codeInterpreterTool,
 } from "../../tools/code-interpreter.ts";
 import type { CodecEnv, HostedToolCodec } from "../codec.ts";
-import { itemsOfType, maybeTextAt, recordsAt, textAt } from "../reading.ts";
+import { itemsOfType, recordsAt, textAt } from "../reading.ts";
 import { type Said, said } from "../said.ts";
 import type { WireCodeInterpreter, WireItem } from "../wire.ts";
 import { containerOptions } from "./container.ts";
-import { failureWith, hasFailed, identityOf } from "./hosted-call.ts";
-import { onlySet } from "./only-set.ts";
+import { checkConfig, failureWith, hasFailed, identityOf } from "./hosted-call.ts";
 import { tracebackIn } from "./traceback.ts";
 
 /** https://platform.openai.com/docs/guides/tools-code-interpreter */
@@ -20,11 +20,13 @@ export const codeInterpreterCodec: HostedToolCodec<CodeInterpreterConfig, CodeIn
 
   params: { code: "string" },
 
-  serialize({ name, config }, env) {
+  serialize(tool, env) {
+    const { name, config } = tool;
+    checkConfig(tool, () => codeInterpreterTool(config));
     refuseOtherLanguages(name, config);
     const container = containerOf(name, config, env);
-    const tool: WireCodeInterpreter = { type: "code_interpreter", container };
-    return tool;
+    const entry: WireCodeInterpreter = { type: "code_interpreter", container };
+    return entry;
   },
 
   include: () => ["code_interpreter_call.outputs"],
@@ -41,7 +43,7 @@ export const codeInterpreterCodec: HostedToolCodec<CodeInterpreterConfig, CodeIn
       const { containerId, exitCode } = call;
       return {
         ...identityOf(item, tool),
-        params: onlySet({ code: maybeTextAt(item, "code") ?? undefined }),
+        params: { code: call.code },
         output: resultOf([call], withinContainer(words, containerId)),
         success: exitCode === 0,
         message: call.stdout || words.text || wordOn(call),

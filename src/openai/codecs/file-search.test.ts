@@ -173,7 +173,7 @@ describe("calls", () => {
       },
       expect.objectContaining({
         callId: "fs_2",
-        params: { queries: [] },
+        params: { query: "", queries: [] },
         message: "Searched files",
         output: expect.objectContaining({ results: [] }),
       }),

@@ -1,15 +1,16 @@
 import { InvalidOptionError } from "../../base/errors.ts";
-import type {
-  FileSearchConfig,
-  FileSearchHit,
-  FileSearchRanking,
-  FileSearchResult,
+import {
+  type FileSearchConfig,
+  type FileSearchHit,
+  type FileSearchRanking,
+  type FileSearchResult,
+  fileSearchTool,
 } from "../../tools/file-search.ts";
 import type { HostedToolCodec } from "../codec.ts";
 import { itemsOfType, numberAt, recordAt, recordsAt, textAt, textsAt } from "../reading.ts";
 import { type Said, said } from "../said.ts";
 import type { WireFileSearch, WireItem } from "../wire.ts";
-import { failureWith, hasFailed, identityOf } from "./hosted-call.ts";
+import { checkConfig, failureWith, hasFailed, identityOf } from "./hosted-call.ts";
 import { onlySet } from "./only-set.ts";
 
 /** https://platform.openai.com/docs/guides/tools-file-search */
@@ -18,15 +19,17 @@ export const fileSearchCodec: HostedToolCodec<FileSearchConfig, FileSearchResult
 
   params: { query: "string", queries: "array" },
 
-  serialize({ name, config: { vectorStoreIds = [], maxResults = 20, filters, ranking } }) {
-    if (vectorStoreIds.length === 0) throw noStores(name, vectorStoreIds);
-    const tool: WireFileSearch = {
+  serialize(tool) {
+    const { vectorStoreIds = [], maxResults = 20, filters, ranking } = tool.config;
+    if (vectorStoreIds.length === 0) throw noStores(tool.name, vectorStoreIds);
+    checkConfig(tool, () => fileSearchTool(tool.config));
+    const entry: WireFileSearch = {
       type: "file_search",
       vector_store_ids: vectorStoreIds,
       max_num_results: maxResults,
       ...onlySet({ filters, ranking_options: ranking && rankingOf(ranking) }),
     };
-    return tool;
+    return entry;
   },
 
   include: () => ["file_search_call.results"],
@@ -42,8 +45,8 @@ export const fileSearchCodec: HostedToolCodec<FileSearchConfig, FileSearchResult
       const queries = textsAt(item, "queries");
       return {
         ...identityOf(item, tool),
-        params: onlySet({ query: queries[0], queries }),
-        output: resultOf([item], words),
+        params: { query: queries[0] ?? "", queries },
+        output: hasFailed(textAt(item, "status")) ? null : resultOf([item], words),
         success: !hasFailed(textAt(item, "status")),
         message: messageOf(item),
       };

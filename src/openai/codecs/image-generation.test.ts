@@ -107,7 +107,7 @@ describe("calls", () => {
         message: "Drew: a cat",
         raw: item,
       },
-      expect.objectContaining({ callId: "ig_2", params: {}, message: "Drew an image" }),
+      expect.objectContaining({ callId: "ig_2", params: { prompt: "" }, message: "Drew an image" }),
     ]);
     expect(found[0]?.raw).toBe(item);
     expect(Object.keys(imageGenerationCodec.params ?? {})).toEqual(["prompt"]);
@@ -127,7 +127,7 @@ describe("calls", () => {
       expect.objectContaining({
         success: false,
         message: 'Failed (status "failed"): moderation_blocked: Not this.',
-        output: { images: [expect.objectContaining({ base64: "", status: "failed" })] },
+        output: null,
       }),
     ]);
     expect(calls(drawn("ig_1", failed))[0]?.message).toBe('Failed (status "failed")');

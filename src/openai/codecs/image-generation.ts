@@ -1,14 +1,15 @@
-import type {
-  GeneratedImage,
-  ImageGenerationConfig,
-  ImageGenerationResult,
-  ImageMask,
+import {
+  type GeneratedImage,
+  type ImageGenerationConfig,
+  type ImageGenerationResult,
+  type ImageMask,
+  imageGenerationTool,
 } from "../../tools/image-generation.ts";
 import type { HostedToolCodec } from "../codec.ts";
 import { itemsOfType, maybeTextAt, textAt } from "../reading.ts";
 import type { WireImageGeneration, WireItem } from "../wire.ts";
 import { errorText } from "./error-text.ts";
-import { failureWith, identityOf } from "./hosted-call.ts";
+import { checkConfig, failureWith, identityOf } from "./hosted-call.ts";
 import { onlySet } from "./only-set.ts";
 
 /** https://platform.openai.com/docs/guides/tools-image-generation */
@@ -17,9 +18,11 @@ export const imageGenerationCodec: HostedToolCodec<ImageGenerationConfig, ImageG
 
   params: { prompt: "string" },
 
-  serialize({ config }) {
+  serialize(tool) {
+    const { config } = tool;
+    checkConfig(tool, () => imageGenerationTool(config));
     const { action, model, quality, size, background, moderation, inputImageMask } = config;
-    const tool: WireImageGeneration = {
+    const entry: WireImageGeneration = {
       type: "image_generation",
       ...onlySet({
         action,
@@ -35,7 +38,7 @@ export const imageGenerationCodec: HostedToolCodec<ImageGenerationConfig, ImageG
         partial_images: config.partialImages,
       }),
     };
-    return tool;
+    return entry;
   },
 
   parseOutput(items) {
@@ -48,8 +51,8 @@ export const imageGenerationCodec: HostedToolCodec<ImageGenerationConfig, ImageG
       const image = imageOf(item);
       return {
         ...identityOf(item, tool),
-        params: onlySet({ prompt: image.revisedPrompt ?? undefined }),
-        output: { images: [image] },
+        params: { prompt: image.revisedPrompt ?? "" },
+        output: image.base64 === "" ? null : { images: [image] },
         success: image.base64 !== "",
         message: messageOf(item, image),
       };

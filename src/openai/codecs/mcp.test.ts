@@ -76,18 +76,16 @@ describe("serialize", () => {
   });
 
   test.each([
-    [{}, "serverLabel", "undefined"],
-    [{ serverLabel: "dice", authorization: "s3cret" }, "serverUrl", "undefined"],
-    [{ ...server, serverUrl: "" }, "serverUrl", '""'],
-  ])("refuses the unchecked config %j without its secrets", (config, key, shown) => {
+    [{}, "serverLabel"],
+    [{ serverLabel: "dice", authorization: "s3cret" }, "serverUrl"],
+    [{ ...server, serverUrl: "" }, "serverUrl"],
+    [{ ...server, authorization: "s3cret\n" }, "authorization"],
+  ])("refuses the unchecked config %j without its secrets", (config, key) => {
     const tool = new HostedTool({ kind: "mcp", name: "games", description: "Games.", config });
     const codec: { serialize(tool: HostedTool, given: typeof env): unknown } = mcpCodec;
     expect(() => codec.serialize(tool, env)).toThrow(InvalidOptionError);
-    expect(() => codec.serialize(tool, env)).toThrow(
-      new RegExp(
-        `^Hosted tool "games" config\\.${key} must be a text that is not empty, but is ${shown}: make the tool with mcpTool\\(\\{ serverLabel, serverUrl \\}\\)$`,
-      ),
-    );
+    expect(() => codec.serialize(tool, env)).toThrow(`Hosted tool "games" config.${key} must be`);
+    expect(() => codec.serialize(tool, env)).not.toThrow("s3cret");
   });
 });
 

@@ -1,8 +1,7 @@
-import { InvalidOptionError } from "../../base/errors.ts";
-import type { McpConfig, McpResult, McpToolFilter } from "../../tools/mcp.ts";
+import { type McpConfig, type McpResult, type McpToolFilter, mcpTool } from "../../tools/mcp.ts";
 import type { HostedToolCodec } from "../codec.ts";
 import type { WireMcp, WireMcpFilter, WireOutput } from "../wire.ts";
-import { identityOf } from "./hosted-call.ts";
+import { checkConfig, identityOf } from "./hosted-call.ts";
 import { type LiveMcpTool, runApproval } from "./mcp-approval.ts";
 import { approvalsIn, callOf, callsIn, listedTools, mcpParams, verdictOn } from "./mcp-items.ts";
 import { onlySet } from "./only-set.ts";
@@ -15,10 +14,11 @@ export const mcpCodec: HostedToolCodec<McpConfig, McpResult> = {
 
   label: ({ config: { serverLabel } }) => serverLabel,
 
-  serialize({ name, config }) {
-    requireServer(name, config);
+  serialize(tool) {
+    const { config } = tool;
+    checkConfig(tool, () => mcpTool(config));
     const { serverLabel, serverUrl, allowedTools, requireApproval } = config;
-    const tool: WireMcp = {
+    const entry: WireMcp = {
       type: "mcp",
       server_label: serverLabel,
       server_url: serverUrl,
@@ -30,7 +30,7 @@ export const mcpCodec: HostedToolCodec<McpConfig, McpResult> = {
         require_approval: requireApproval && approvalOf(requireApproval),
       }),
     };
-    return tool;
+    return entry;
   },
 
   toolChoice: ({ config: { serverLabel } }) => ({ type: "mcp", server_label: serverLabel }),
@@ -42,12 +42,11 @@ export const mcpCodec: HostedToolCodec<McpConfig, McpResult> = {
   },
 
   calls(items, tool) {
-    return callsIn(items, tool.config).map((item) => ({
-      ...identityOf(item, tool),
-      params: mcpParams(item),
-      output: { calls: [callOf(item)] },
-      ...verdictOn(item),
-    }));
+    return callsIn(items, tool.config).map((item) => {
+      const verdict = verdictOn(item);
+      const output = verdict.success ? { calls: [callOf(item)] } : null;
+      return { ...identityOf(item, tool), params: mcpParams(item), output, ...verdict };
+    });
   },
 
   asked(items, tool: LiveMcpTool) {
@@ -68,19 +67,6 @@ export const mcpCodec: HostedToolCodec<McpConfig, McpResult> = {
     return response;
   },
 };
-
-/** A native tool's config was checked by nobody; the values of others may be secret. */
-function requireServer(name: string, { serverLabel, serverUrl }: McpConfig): void {
-  for (const [key, value] of Object.entries({ serverLabel, serverUrl })) {
-    if (typeof value === "string" && value !== "") continue;
-    throw new InvalidOptionError({
-      field: `Hosted tool "${name}" config.${key}`,
-      value,
-      rule: "must be a text that is not empty",
-      remedy: "make the tool with mcpTool({ serverLabel, serverUrl })",
-    });
-  }
-}
 
 function allowedOf(
   allowed: NonNullable<McpConfig["allowedTools"]>,

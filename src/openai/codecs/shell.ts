@@ -1,9 +1,14 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import type { ShellConfig, ShellOutput, ShellResult } from "../../tools/shell.ts";
+import {
+  type ShellConfig,
+  type ShellOutput,
+  type ShellResult,
+  shellTool,
+} from "../../tools/shell.ts";
 import type { CodecEnv, HostedToolCodec } from "../codec.ts";
 import type { WireItem, WireOutput, WireShell } from "../wire.ts";
 import { containerOptions } from "./container.ts";
-import { type HostedCallOf, identityOf } from "./hosted-call.ts";
+import { checkConfig, type HostedCallOf, identityOf } from "./hosted-call.ts";
 import { onlySet } from "./only-set.ts";
 import { type LiveShellTool, runShell } from "./run-shell.ts";
 import {
@@ -26,9 +31,11 @@ export const shellCodec: HostedToolCodec<ShellConfig, ShellResult> = {
 
   params: { commands: "array", timeoutMs: "number", maxOutputLength: "number" },
 
-  serialize({ config }, env) {
-    const tool: WireShell = { type: "shell", environment: environmentOf(config, env) };
-    return tool;
+  serialize(tool: LiveShellTool, env) {
+    const { config, live } = tool;
+    checkConfig(tool, () => shellTool(config, { executor: live.executor }));
+    const entry: WireShell = { type: "shell", environment: environmentOf(config, env) };
+    return entry;
   },
 
   parseOutput(items) {

@@ -214,19 +214,19 @@ describe("calls", () => {
   });
 
   test.each([
-    [{ type: "search" }, { action: "search", queries: [] }, "Searched"],
+    [{ type: "search" }, { action: "search", query: "", queries: [] }, "Searched"],
     [
       { type: "open_page", url: "https://a" },
-      { action: "open_page", url: "https://a" },
+      { action: "open_page", query: "https://a", url: "https://a" },
       "Opened https://a",
     ],
-    [{ type: "open_page", url: null }, { action: "open_page" }, "Opened a page"],
+    [{ type: "open_page", url: null }, { action: "open_page", query: "" }, "Opened a page"],
     [
       { type: "find_in_page", url: "https://a", pattern: "x" },
-      { action: "find_in_page", url: "https://a", pattern: "x" },
+      { action: "find_in_page", query: "x", url: "https://a", pattern: "x" },
       'Looked for "x" in https://a',
     ],
-    [{ type: "find_in_page" }, { action: "find_in_page" }, 'Looked for "" in a page'],
+    [{ type: "find_in_page" }, { action: "find_in_page", query: "" }, 'Looked for "" in a page'],
   ])("tell what was done by %j", (action, params, said) => {
     expect(calls(search("ws_1", action))).toEqual([
       expect.objectContaining({ params, message: said, success: true }),
@@ -245,6 +245,7 @@ describe("calls", () => {
   ])("of status %s have success %s", (status, success) => {
     const [call] = calls({ ...search("ws_1", { type: "search", query: "a" }), status });
     expect(call?.success).toBe(success);
+    expect(call?.output === null).toBe(!success);
     expect(call?.message).toBe(success ? "Searched: a" : `Failed (status "${status}")`);
   });
 

@@ -1,15 +1,16 @@
-import type {
-  DomainFilter,
-  GeoHint,
-  WebSearchCall,
-  WebSearchConfig,
-  WebSearchResult,
+import {
+  type DomainFilter,
+  type GeoHint,
+  type WebSearchCall,
+  type WebSearchConfig,
+  type WebSearchResult,
+  webSearchTool,
 } from "../../tools/web-search.ts";
 import type { HostedToolCodec } from "../codec.ts";
 import { itemsOfType, maybeTextAt, recordAt, recordsAt, textAt, textsAt } from "../reading.ts";
 import { type Said, said } from "../said.ts";
 import type { WireItem, WireWebSearch } from "../wire.ts";
-import { failureWith, hasFailed, identityOf } from "./hosted-call.ts";
+import { checkConfig, failureWith, hasFailed, identityOf } from "./hosted-call.ts";
 import { onlySet } from "./only-set.ts";
 
 /** https://platform.openai.com/docs/guides/tools-web-search */
@@ -18,8 +19,10 @@ export const webSearchCodec: HostedToolCodec<WebSearchConfig, WebSearchResult> =
 
   params: { action: "string", query: "string", queries: "array", url: "string", pattern: "string" },
 
-  serialize({ config: { domainFilter, geoHint, allowLiveAccess, searchContextSize } }) {
-    const tool: WireWebSearch = {
+  serialize(tool) {
+    checkConfig(tool, () => webSearchTool(tool.config));
+    const { domainFilter, geoHint, allowLiveAccess, searchContextSize } = tool.config;
+    const entry: WireWebSearch = {
       type: "web_search",
       ...onlySet({
         filters: domainFilter && filtersOf(domainFilter),
@@ -28,7 +31,7 @@ export const webSearchCodec: HostedToolCodec<WebSearchConfig, WebSearchResult> =
         external_web_access: allowLiveAccess === false ? false : undefined,
       }),
     };
-    return tool;
+    return entry;
   },
 
   include: () => ["web_search_call.action.sources"],
@@ -48,7 +51,7 @@ export const webSearchCodec: HostedToolCodec<WebSearchConfig, WebSearchResult> =
       return {
         ...identityOf(item, tool),
         params: paramsOf(item, call),
-        output: resultOf([item], words),
+        output: hasFailed(call.status) ? null : resultOf([item], words),
         success: !hasFailed(call.status),
         message: messageOf(item, call),
       };
@@ -101,13 +104,15 @@ function queriesOf(action: WireItem): readonly string[] {
   return queries.length > 0 || query === "" ? queries : [query];
 }
 
+/** `query` is what was looked for, whatever was done: a tool may declare it for all its calls. */
 function paramsOf(item: WireItem, { action, queries, url }: WebSearchCall): object {
+  const pattern = maybeTextAt(recordAt(item, "action"), "pattern");
   return onlySet({
     action,
-    query: queries[0],
+    query: queries[0] ?? pattern ?? url ?? "",
     queries: action === "search" || queries.length > 0 ? queries : undefined,
     url: url ?? undefined,
-    pattern: maybeTextAt(recordAt(item, "action"), "pattern") ?? undefined,
+    pattern: pattern ?? undefined,
   });
 }
 

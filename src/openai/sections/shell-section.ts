@@ -9,7 +9,7 @@ import {
   type ShellResult,
   shellTool,
 } from "../../tools/shell.ts";
-import { madeAs } from "./made-as.ts";
+import { madeAs } from "../made-as.ts";
 import {
   NativeToolSection,
   type NativeToolSectionOptions,

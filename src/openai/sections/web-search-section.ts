@@ -5,7 +5,7 @@ import {
   type WebSearchResult,
   webSearchTool,
 } from "../../tools/web-search.ts";
-import { madeAs } from "./made-as.ts";
+import { madeAs } from "../made-as.ts";
 import {
   NativeToolSection,
   type NativeToolSectionOptions,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { PromptValidationError } from "../../base/errors.ts";
-import { codeInterpreterTool } from "../../tools/code-interpreter.ts";
-import { shellTool } from "../../tools/shell.ts";
-import { webSearchTool } from "../../tools/web-search.ts";
+import { PromptValidationError } from "../base/errors.ts";
+import { codeInterpreterTool } from "../tools/code-interpreter.ts";
+import { shellTool } from "../tools/shell.ts";
+import { webSearchTool } from "../tools/web-search.ts";
 import { madeAs } from "./made-as.ts";
 
 function refusalOf(make: () => unknown, options?: string): PromptValidationError {

@@ -1,0 +1,173 @@
+import { describe, expect, test } from "vitest";
+import { codeInterpreterTool, type HostedTool } from "weakincentives";
+import { clients } from "../openai-clients.ts";
+import { historyRefusal } from "../openapi.ts";
+import {
+  codeInterpreterCall,
+  functionCall,
+  message,
+  type RouteAnswer,
+  reasoning,
+  type SeenRequest,
+} from "../wire-server.ts";
+import { conversationOf, type Stage, stage } from "./stage.ts";
+
+const refused = (status: number, words: string): RouteAnswer => ({
+  status,
+  error: { message: words },
+});
+const thought = reasoning("rs_1");
+const addition = { ...functionCall("add", { a: 1, b: 2 }, "call_1"), id: "fc_1" };
+const another = { ...functionCall("add", { a: 3, b: 4 }, "call_2"), id: "fc_2" };
+const code = { ...codeInterpreterCall("print(3)", ["3\n"], "cntr_1"), id: "ci_1" };
+const first = [thought, code, addition];
+const hostedTools: readonly HostedTool[] = [codeInterpreterTool()];
+const server = { lenient: true } as const;
+
+const unknownItem =
+  "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false. " +
+  "Try again with `store` set to true, or remove this item from your input.";
+const alone = "Item 'rs_1' of type 'reasoning' was provided without its required following item.";
+const missing =
+  "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.";
+
+const complaints: readonly [string, number, string][] = [
+  [unknownItem, 404, "reasoning code_interpreter_call function_call function_call_output"],
+  ["Item with id 'ci_1' not found.", 404, "code_interpreter_call"],
+  [alone, 400, "reasoning"],
+  [missing, 400, "function_call function_call_output"],
+  ["No tool output found for function call call_1.", 400, "function_call function_call_output"],
+  [
+    "No tool call found for function call output with call_id call_1.",
+    400,
+    "function_call function_call_output",
+  ],
+  ["Container is expired.", 400, "code_interpreter_call"],
+  ["Container with id 'cntr_1' not found.", 404, "code_interpreter_call"],
+  ["Expected container_id: cntr_9", 400, "code_interpreter_call"],
+];
+
+const typesIn = (items: readonly unknown[]) => items.map((item) => Object(item).type);
+const droppedBy = (at: Stage) => {
+  const events = at.bus.of("HistoryRepaired");
+  expect(events).toHaveLength(1);
+  return typesIn(events[0]?.dropped ?? []).join(" ");
+};
+
+describe.each(clients)("on %s, the complaint", (_name, client) => {
+  test.each(complaints)(
+    "«%s» (%i) is met once by leaving out what it is about",
+    async (words, status, dropped) => {
+      const script = [first, refused(status, words), [message("Three.")]];
+      await using at = await stage(client, script, { hostedTools, server });
+      expect(await at.evaluate()).toMatchObject({ text: "Three." });
+      expect(droppedBy(at)).toBe(dropped);
+      const [, before, after] = at.turns;
+      const kept = typesIn(conversationOf(before)).filter(
+        (type) => !dropped.split(" ").includes(type),
+      );
+      expect(typesIn(conversationOf(after))).toEqual(kept);
+      expect(historyRefusal(after?.body ?? {})).toBeNull();
+      expect(at.additions).toHaveLength(1);
+      expect(at.logged.filter(([said]) => said === "the history was repaired")).toHaveLength(1);
+    },
+  );
+
+  test.each(complaints)("«%s» (%i) is met when an old history goes on", async (words, status) => {
+    const script = [first, [message("Three.")], refused(status, words), [message("Four.")]];
+    await using at = await stage(client, [...script, [message("Five.")]], { hostedTools, server });
+    await at.evaluate();
+    expect(await at.evaluate({ continue: true })).toMatchObject({ text: "Four." });
+    droppedBy(at);
+    // What was left out stays out.
+    expect(await at.evaluate({ continue: true })).toMatchObject({ text: "Five." });
+    const [, , , fourth, fifth] = at.turns.map((turn) => conversationOf(turn));
+    expect(fifth?.slice(0, fourth?.length)).toEqual(fourth);
+    expect(historyRefusal(at.turns[4]?.body ?? {})).toBeNull();
+    droppedBy(at);
+  });
+
+  test.each(complaints)("«%s» (%i) is an error when it comes again", async (words, status) => {
+    const again = refused(status, words);
+    const script = [first, again, again, [message("Fresh.")]];
+    await using at = await stage(client, script, { hostedTools, server });
+    expect(await at.failure()).toMatchObject({
+      name: "PromptEvaluationError",
+      phase: "request",
+      requestId: "req_3",
+      message: expect.stringContaining(words.slice(0, 20)),
+      cause: { name: "OpenAIRequestError", status },
+      partial: { turns: 1, hostedCalls: [{ kind: "code_interpreter" }] },
+    });
+    expect(at.turns).toHaveLength(3);
+    expect(await at.evaluate()).toMatchObject({ text: "Fresh." });
+  });
+
+  test("of another kind, after one was met, is an error", async () => {
+    const script = [first, refused(400, alone), refused(400, "Container is expired.")];
+    await using at = await stage(client, script, { hostedTools, server });
+    const words = expect.stringContaining("Container is expired");
+    expect(await at.failure()).toMatchObject({ phase: "request", message: words });
+    expect(at.turns).toHaveLength(3);
+  });
+
+  test("about a later turn is met as well", async () => {
+    const script = [
+      ...[first, refused(400, "Container is expired."), [another]],
+      ...[refused(404, "Item with id 'rs_1' not found."), [message("Done.")]],
+    ];
+    await using at = await stage(client, script, { hostedTools, server });
+    expect(await at.evaluate()).toMatchObject({ text: "Done." });
+    expect(at.bus.of("HistoryRepaired")).toHaveLength(2);
+    expect(historyRefusal(at.turns.at(-1)?.body ?? {})).toBeNull();
+  });
+
+  test.each([
+    ["Item with id 'rs_999' not found.", 404],
+    ["Item 'rs_999' of type 'reasoning' was provided without its required following item.", 400],
+    ["No tool output found for function call call_999.", 400],
+    ["No tool output found for function call call_11.", 400],
+    ["Container with id 'cntr_999' not found.", 404],
+    ["The requested model 'gpt-9' does not exist.", 404],
+    ["Unknown parameter: 'call_1'.", 400],
+  ])("«%s» about nothing in the history is an error at once", async (words, status) => {
+    const script = [first, refused(status, words)];
+    await using at = await stage(client, script, { hostedTools, server });
+    expect(await at.failure()).toMatchObject({
+      name: "PromptEvaluationError",
+      phase: "request",
+      requestId: "req_2",
+      cause: { name: "OpenAIRequestError", status },
+    });
+    expect(at.turns).toHaveLength(2);
+    expect(at.bus.of("HistoryRepaired")).toEqual([]);
+  });
+
+  test.each(["Container is expired.", "Expected container_id: cntr_9"])(
+    "«%s» at the very first is an error at once",
+    async (words) => {
+      await using at = await stage(client, [refused(400, words)], { hostedTools });
+      expect(await at.failure()).toMatchObject({ phase: "request", requestId: "req_1" });
+      expect(at.bus.of("HistoryRepaired")).toEqual([]);
+    },
+  );
+
+  test.each([401, 403, 413, 422])("in an answer with status %i is not believed", async (status) => {
+    const script = [first, refused(status, alone)];
+    await using at = await stage(client, script, { hostedTools, server });
+    expect(await at.failure()).toMatchObject({ phase: "request", requestId: "req_2" });
+    expect(at.turns).toHaveLength(2);
+  });
+
+  test("that was met is not met again because the next answer was late", async () => {
+    let [asked, mended] = [0, 0];
+    const script = ({ text }: SeenRequest) => {
+      if (asked++ === 0) return first;
+      if (text.includes("cntr_1")) return refused(400, "Container is expired.");
+      return mended++ === 0 ? refused(503, "Busy.") : [message("Three.")];
+    };
+    await using at = await stage(client, script, { hostedTools, server });
+    expect(await at.evaluate()).toMatchObject({ text: "Three." });
+    expect(droppedBy(at)).toBe("code_interpreter_call");
+  });
+});

@@ -1,0 +1,155 @@
+import { describe, expect, test } from "vitest";
+import { codeInterpreterTool, shellTool } from "weakincentives";
+import { clients } from "../openai-clients.ts";
+import {
+  codeInterpreterCall,
+  functionCall,
+  message,
+  type RouteAnswer,
+  type WireServerOptions,
+} from "../wire-server.ts";
+import { conversationOf, type StageSetting, stage } from "./stage.ts";
+
+const refused = (status: number, words: string): RouteAnswer => ({
+  status,
+  error: { message: words },
+});
+const addition = functionCall("add", { a: 1, b: 2 }, "call_1");
+const code = codeInterpreterCall("print(3)", ["3\n"], "cntr_1");
+const first = [code, addition];
+
+type Routes = NonNullable<WireServerOptions["routes"]>;
+
+const theCallers = (route: Routes[string]): StageSetting => ({
+  hostedTools: [codeInterpreterTool({ container: { id: "cntr_1" } })],
+  server: { lenient: true, routes: { "GET /containers/cntr_1": route } },
+});
+const container = (status: string) => ({
+  json: { id: "cntr_1", object: "container", created_at: 1, status, name: "mine" },
+});
+
+describe.each(clients)("on %s, a container of the caller's", (_name, client) => {
+  test.each([
+    ["Container is expired.", 400],
+    ["Container with id 'cntr_1' not found.", 404],
+    ["Expected container_id: cntr_1", 400],
+  ])("that dies on the way (%s) is the caller's to replace", async (words, status) => {
+    const no = refused(status, words);
+    const setting = theCallers(container("running"));
+    await using at = await stage(client, () => (at.turns.length === 1 ? first : no), setting);
+    expect(await at.failure()).toMatchObject({
+      name: "PromptEvaluationError",
+      phase: "request",
+      message: expect.stringMatching(/cntr_1 is gone.*make a new one and give its id/),
+      cause: {
+        name: "ContainerExpiredError",
+        containerId: "cntr_1",
+        originalError: { name: "OpenAIRequestError", status },
+      },
+      partial: { turns: 1, hostedCalls: [{ kind: "code_interpreter", containerId: "cntr_1" }] },
+    });
+    expect(at.turns.length).toBeLessThanOrEqual(3);
+  });
+
+  test("that dies on the way is told with the request that found out", async () => {
+    const script = [first, refused(400, "Container is expired.")];
+    await using at = await stage(client, script, theCallers(container("running")));
+    expect(await at.failure()).toMatchObject({
+      requestId: "req_3", // after one that looked for the container
+      providerPayload: { error: { message: "Container is expired." } },
+    });
+  });
+
+  test.each<[string, Routes[string]]>([
+    ["has expired", container("expired")],
+    ["was deleted", container("deleted")],
+    ["was never there", refused(404, "Container with id 'cntr_1' not found.")],
+  ])("that %s is found out before anything is asked", async (_how, route) => {
+    await using at = await stage(client, [], theCallers(route));
+    expect(await at.failure()).toMatchObject({
+      name: "PromptEvaluationError",
+      phase: "request",
+      message: expect.stringMatching(/cntr_1 is gone.*make a new one/),
+      cause: { name: "ContainerExpiredError", containerId: "cntr_1" },
+      partial: { turns: 0 },
+    });
+    expect(at.turns).toEqual([]);
+  });
+
+  test.each<[string, RouteAnswer]>([
+    ["running", container("running")],
+    ["in a state to come", container("dreaming")],
+    ["without a state", { json: { id: "cntr_1" } }],
+    ["odd", { json: { status: { toString: 1 } } }],
+  ])("that is %s is believed to live", async (_how, route) => {
+    await using at = await stage(client, [[message("Hi.")]], theCallers(route));
+    expect(await at.evaluate()).toMatchObject({ text: "Hi." });
+  });
+
+  test("is looked for once in an evaluation, and again after a fault", async () => {
+    let looked = 0;
+    const route = () => (looked++ === 0 ? refused(503, "Busy.") : container("running"));
+    await using at = await stage(client, [first, [message("Three.")]], theCallers(route));
+    expect(await at.evaluate()).toMatchObject({ text: "Three." });
+    expect(looked).toBe(2);
+  });
+
+  test.each([
+    [401, /OPENAI_API_KEY/],
+    [403, /project/],
+  ])("that may not be looked for (%i) is an error at once", async (status, words) => {
+    await using at = await stage(client, [], theCallers(refused(status, "No.")));
+    const facts = { name: "PromptEvaluationError", phase: "request", requestId: "req_1" };
+    expect(await at.failure()).toMatchObject({ ...facts, message: expect.stringMatching(words) });
+  });
+
+  test("that is looked for in vain is an error of its kind after three tries", async () => {
+    await using at = await stage(client, [], theCallers(refused(500, "Oops.")));
+    const facts = { name: "ThrottleError", kind: "server", attempts: 3, requestId: "req_3" };
+    expect(await at.failure()).toMatchObject(facts);
+    expect(at.turns).toEqual([]);
+  });
+
+  test("lives on when one that the provider had made died", async () => {
+    const setting = theCallers(container("running"));
+    const old = codeInterpreterCall("print(1)", ["1\n"], "cntr_0");
+    const script = [[old, code, addition], refused(400, "Container is expired."), [message("Hi.")]];
+    await using at = await stage(client, script, setting);
+    expect(await at.evaluate()).toMatchObject({ text: "Hi." });
+    const containers = conversationOf(at.turns[2]).map((item) => Object(item).container_id);
+    expect(containers).toContain("cntr_1");
+    expect(containers).not.toContain("cntr_0");
+  });
+});
+
+describe.each(clients)("on %s, a container that the provider makes", (_name, client) => {
+  test("is not looked for, and not blamed on the caller", async () => {
+    const hostedTools = [codeInterpreterTool()];
+    const no = refused(400, "Container is expired.");
+    await using at = await stage(client, [first, no, no], {
+      hostedTools,
+      server: { lenient: true },
+    });
+    const cause = { name: "OpenAIRequestError", status: 400 };
+    expect(await at.failure()).toMatchObject({ name: "PromptEvaluationError", cause });
+  });
+
+  test("of a shell that died is left out with its calls and their outputs", async () => {
+    const hostedTools = [shellTool({ environment: { type: "container" } })];
+    const environment = { type: "container_reference", container_id: "cntr_1" };
+    const action = { commands: ["ls"], timeout_ms: null, max_output_length: null };
+    const shell = { type: "shell_call", id: "sh_1", call_id: "call_9", status: "completed" };
+    const answer = { type: "shell_call_output", id: "sho_1", call_id: "call_9", output: [] };
+    const ran = [
+      { ...shell, action, environment },
+      { ...answer, status: "completed", max_output_length: null },
+    ];
+    const script = [[...ran, addition], refused(400, "Container is expired."), [message("Hi.")]];
+    await using at = await stage(client, script, { hostedTools, server: { lenient: true } });
+    expect(await at.evaluate()).toMatchObject({ text: "Hi." });
+    expect(conversationOf(at.turns[2])).toMatchObject([{ call_id: "call_1" }, { output: "3" }]);
+    expect(at.bus.of("HistoryRepaired")).toMatchObject([
+      { dropped: [{ type: "shell_call" }, { type: "shell_call_output" }] },
+    ]);
+  });
+});

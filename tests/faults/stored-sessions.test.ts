@@ -1,0 +1,201 @@
+import { readdirSync, readFileSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { Session, toolLog, webSearchTool } from "weakincentives";
+import { historySlice } from "weakincentives/openai";
+import { JsonlSessionStore } from "weakincentives/stores";
+import { recordingBus } from "weakincentives/testing";
+import { clients, testKey } from "../openai-clients.ts";
+import { temporaryTree } from "../temporary-tree.ts";
+import {
+  functionCall,
+  message,
+  type RouteAnswer,
+  reasoning,
+  type WireScript,
+  webSearchCall,
+} from "../wire-server.ts";
+import {
+  conversationOf,
+  type MakeClient,
+  responseText,
+  type Stage,
+  type StageSetting,
+  stage,
+  textAnswer,
+} from "./stage.ts";
+
+const addition = { ...functionCall("add", { a: 1, b: 2 }, "call_1"), id: "fc_1" };
+const calling = JSON.stringify(addition);
+const busy: RouteAnswer = { status: 503, error: { message: "Busy." } };
+const bad: RouteAnswer = { status: 401, error: { message: "Bad key." } };
+const cut: RouteAnswer = { raw: ({ socket }) => socket.destroy() };
+const page = { bytes: "<html>", headers: { "content-type": "text/html" } };
+const nonsense = { invalid: "allowed" } as const;
+const slices = [historySlice, toolLog];
+
+/** One process's work on a stored session, until all of it is written or `work` throws. */
+async function inStore(
+  client: MakeClient,
+  script: WireScript,
+  work: (at: Stage) => Promise<void>,
+  setting: StageSetting = {},
+): Promise<string> {
+  const folder = temporaryTree();
+  await using store = new JsonlSessionStore(folder);
+  await using at = await stage(client, script, { ...setting, store });
+  at.session.register(toolLog);
+  await work(at);
+  await at.session.flush();
+  return folder;
+}
+
+/** What another process finds, and how it goes on. */
+async function goneOn(
+  client: MakeClient,
+  folder: string,
+  { script = [[message("Gone on.")]], ...setting }: StageSetting & { script?: WireScript } = {},
+) {
+  const cuts: object[] = [];
+  await using store = new JsonlSessionStore(folder, { onRepair: (one) => void cuts.push(one) });
+  const [id = ""] = await store.list();
+  const bus = recordingBus();
+  const session = await Session.open(store, id, slices, { bus });
+  const found = session.get(historySlice);
+  await using at = await stage(client, script, { ...setting, session });
+  const response = await at.evaluate({ continue: true });
+  await session.flush();
+  const repairs = bus.of("HistoryRepaired");
+  return { found, response, repairs, cuts, sent: conversationOf(at.turns[0]), session };
+}
+
+const fileIn = (folder: string) =>
+  join(folder, readdirSync(folder).find((name) => name.endsWith(".jsonl")) ?? "");
+
+describe.each(clients)("on %s, a stored session", (_name, client) => {
+  test.each<[string, readonly RouteAnswer[]]>([
+    ["a server that is busy", [busy, busy, busy]],
+    ["a key that is refused", [bad]],
+    ["connections that end", [cut, cut, cut]],
+    ["a page", [page]],
+  ])("whose evaluation ended by %s can be opened and gone on with", async (_how, faults) => {
+    const turn = [reasoning("rs_1"), message("Let me see."), addition];
+    const folder = await inStore(client, [turn, ...faults], async (at) => {
+      await at.failure();
+    });
+    const { found, response, repairs, sent } = await goneOn(client, folder);
+    expect(response).toMatchObject({ text: "Gone on." });
+    const types = found.map((item) => Object(item).type);
+    expect(types).toEqual(["message", "reasoning", "message", "function_call"]);
+    expect(repairs).toMatchObject([{ dropped: [{ type: "function_call", id: "fc_1" }] }]);
+    expect(sent).toMatchObject([{ type: "reasoning" }, { id: "msg_1" }, { role: "system" }]);
+  });
+
+  test("whose last evaluation had no answer goes on from the one before", async () => {
+    const folder = await inStore(client, [[message("Hi.")], bad], async (at) => {
+      await at.evaluate();
+      await at.failure();
+    });
+    const { found, sent, repairs } = await goneOn(client, folder);
+    expect(found).toHaveLength(2);
+    expect(sent).toMatchObject([{ role: "assistant" }, { role: "system" }]);
+    expect(repairs).toEqual([]);
+  });
+
+  test("whose faults were overcome is as if there had been none", async () => {
+    const script = [busy, [addition], cut, [message("Three.")]];
+    const folder = await inStore(client, script, async (at) => {
+      expect(await at.evaluate()).toMatchObject({ text: "Three." });
+    });
+    const { sent, repairs, session } = await goneOn(client, folder);
+    expect(sent).toMatchObject([addition, { output: "3" }, { role: "assistant" }, {}]);
+    expect(repairs).toEqual([]);
+    expect(session.get(toolLog)).toMatchObject([{ name: "add", callId: "call_1" }]);
+  });
+
+  test("keeps a repair that the provider asked for", async () => {
+    const complaint = { status: 404, error: { message: "Item with id 'ws_1' not found." } };
+    const script = [[webSearchCall("owls"), addition], complaint, [message("Three.")]];
+    const hostedTools = [webSearchTool()];
+    const folder = await inStore(client, script, async (at) => void (await at.evaluate()), {
+      hostedTools,
+    });
+    const { sent, repairs } = await goneOn(client, folder);
+    expect(sent).toMatchObject([addition, { output: "3" }, { role: "assistant" }, {}]);
+    expect(repairs).toEqual([]);
+  });
+
+  test("whose process was killed while it wrote goes on from what is whole", async () => {
+    const script = [[addition], [message("Three.")]];
+    const folder = await inStore(client, script, async (at) => void (await at.evaluate()));
+    const file = fileIn(folder);
+    const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+    const last = lines.pop() ?? "";
+    truncateSync(file, Buffer.byteLength(`${lines.join("\n")}\n${last}`) - 20);
+    const { response, cuts, sent, repairs } = await goneOn(client, folder);
+    expect(response).toMatchObject({ text: "Gone on." });
+    expect(cuts).toHaveLength(1);
+    expect(repairs).toMatchObject([{ dropped: [{ type: "function_call" }] }]);
+    expect(sent).toMatchObject([{ role: "system" }]);
+  });
+
+  test("does not know the key, whatever went wrong", async () => {
+    const echo = { status: 401, error: { message: `Bad key: Bearer ${testKey}` } };
+    const odd = { json: { error: { code: "x", message: `Bad key: Bearer ${testKey}` } } };
+    const folder = await inStore(client, [[addition], echo, [addition], odd], async (at) => {
+      await at.failure();
+      await at.failure();
+    });
+    expect(readFileSync(fileIn(folder), "utf8")).not.toContain(testKey);
+  });
+});
+
+describe.each(clients)("on %s, a stored session with an item", (_name, client) => {
+  test.each([
+    ["of a type to come", '{"type":"telepathy_call","thought":{"x":[1,null]}}'],
+    ["without a type", '{"id":"x_1"}'],
+    ["with a prototype", '{"type":"odd","__proto__":{"polluted":true},"constructor":1}'],
+    ["with half characters", '{"type":"odd","x":"\\ud800","\\udfff":"\\udc00"}'],
+    ["with line breaks", '{"type":"odd","x":"\\n\\r\\u2028\\u0000"}'],
+    ["whose type is an object", '{"type":{"toString":1},"id":{}}'],
+    ["nested deeply", `{"type":"odd","x":${"[".repeat(500)}${"]".repeat(500)}}`],
+  ])("%s can be opened and gone on with", async (_what, item) => {
+    const script = [textAnswer(responseText([item, calling])), [message("Three.")]];
+    const folder = await inStore(client, script, async (at) => void (await at.evaluate()), {
+      server: nonsense,
+    });
+    const { sent, response } = await goneOn(client, folder, { server: nonsense });
+    expect(response).toMatchObject({ text: "Gone on." });
+    expect(JSON.stringify(sent[0])).toBe(JSON.stringify(JSON.parse(item)));
+    expect(sent).toHaveLength(5);
+    expect({}).not.toHaveProperty("polluted");
+  });
+
+  test.each([
+    ["nested too deeply", `{"type":"odd","x":${"[".repeat(1_500)}${"]".repeat(1_500)}}`, /nested/],
+    ["with a number beyond all numbers", '{"type":"odd","x":1e400}', /Infinity/],
+  ])("%s is borne or refused in words, and can be opened", async (_what, item, words) => {
+    const script = [[message("Hi.")], textAnswer(responseText([item, calling])), [message("Hm.")]];
+    const server = { ...nonsense, leftOver: "allowed" } as const;
+    const work = async (at: Stage) => {
+      await at.evaluate();
+      await at.evaluate({ continue: true }).catch((error: unknown) => {
+        const said = expect.stringMatching(words);
+        expect(error).toMatchObject({ name: "PromptEvaluationError", message: said });
+      });
+    };
+    const folder = await inStore(client, script, work, { server });
+    const { response } = await goneOn(client, folder, { server });
+    expect(response).toMatchObject({ text: "Gone on." });
+  });
+
+  test("of 2 MB is written once", async () => {
+    const long = message("x".repeat(2 * 1024 * 1024));
+    const folder = await inStore(client, [[long, addition], [message("Three.")]], async (at) => {
+      await at.evaluate();
+    });
+    expect(readFileSync(fileIn(folder)).length).toBeLessThan(5 * 1024 * 1024);
+    const { sent } = await goneOn(client, folder);
+    expect(JSON.stringify(sent[0]).length).toBeGreaterThan(2 * 1024 * 1024);
+  });
+});
