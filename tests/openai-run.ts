@@ -5,6 +5,8 @@ import {
   Prompt,
   PromptTemplate,
   Session,
+  Tool,
+  ToolResult,
 } from "weakincentives";
 import { OpenAIAdapter, type OpenAIAdapterOptions } from "weakincentives/openai";
 import { fakeClock, recordingBus } from "weakincentives/testing";
@@ -18,6 +20,14 @@ export function promptWith(parts: Parts = {}): Prompt<string> {
   const section = new MarkdownSection({ key: "task", title: "Task", template: "Go.", ...parts });
   return new Prompt(new PromptTemplate({ ns: "test", key: "run", sections: [section] }));
 }
+
+/** Takes nothing and says `Seen.`. */
+export const lookTool = new Tool({
+  name: "look",
+  description: "Looks.",
+  params: null,
+  handler: () => ToolResult.ok(null, "Seen."),
+});
 
 /** What `promptWith` makes of its prompt, on the wire. */
 export const systemMessage = {

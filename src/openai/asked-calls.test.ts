@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { clients } from "../../tests/openai-clients.ts";
-import { promptWith, runOn, systemMessage } from "../../tests/openai-run.ts";
+import { lookTool, promptWith, runOn, systemMessage } from "../../tests/openai-run.ts";
 import {
   applyPatchCall,
   functionCall,
@@ -18,16 +18,7 @@ import { PromptTemplate } from "../prompt/template.ts";
 import { applyPatchTool } from "../tools/apply-patch.ts";
 import { mcpTool } from "../tools/mcp.ts";
 import { type ShellExecutor, shellTool } from "../tools/shell.ts";
-import { Tool } from "../tools/tool.ts";
-import { ToolResult } from "../tools/tool-result.ts";
 import { webSearchTool } from "../tools/web-search.ts";
-
-const look = new Tool({
-  name: "look",
-  description: "Looks.",
-  params: null,
-  handler: () => ToolResult.ok(null, "Seen."),
-});
 
 const executor: ShellExecutor = {
   run: async (commands) =>
@@ -154,7 +145,7 @@ test("without a callback every MCP call that asks is refused", async () => {
 });
 
 test("answers, outputs and feedback go back in one request, each where it belongs", async () => {
-  const tools = [look];
+  const tools = [lookTool];
   const hostedTools = [
     shellTool({ environment: { type: "local" } }, { executor }),
     webSearchTool(),

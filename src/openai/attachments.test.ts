@@ -2,11 +2,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { promptWith, runOn, systemMessage } from "../../tests/openai-run.ts";
+import { lookTool, promptWith, runOn, systemMessage } from "../../tests/openai-run.ts";
 import { functionCall, message } from "../../tests/wire-server.ts";
 import type { Attachment } from "../prompt/attachment.ts";
-import { Tool } from "../tools/tool.ts";
-import { ToolResult } from "../tools/tool-result.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -16,13 +14,6 @@ beforeAll(async () => {
   await writeFile(join(folder, "empty.txt"), "");
 });
 afterAll(() => rm(folder, { recursive: true }));
-
-const look = new Tool({
-  name: "look",
-  description: "Looks.",
-  params: null,
-  handler: () => ToolResult.ok(null, "Seen."),
-});
 
 const sending = async (...files: readonly Attachment[]) => {
   const prompt = promptWith().attach(...files);
@@ -73,7 +64,7 @@ describe("an attachment goes out as part of a user message:", () => {
 });
 
 test("attachments are sent once and stay in the conversation", async () => {
-  const prompt = promptWith({ tools: [look] }).attach({ fileId: "file-1" });
+  const prompt = promptWith({ tools: [lookTool] }).attach({ fileId: "file-1" });
   const { bodies } = await runOn([[functionCall("look", {})], [message("Hi.")]], { prompt });
   const files = { type: "message", role: "user", content: [{ file_id: "file-1" }] };
   expect(bodies[1]?.["input"]).toMatchObject([systemMessage, files, {}, { output: "Seen." }]);

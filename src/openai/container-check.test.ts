@@ -1,21 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { clients } from "../../tests/openai-clients.ts";
-import { promptWith, runOn } from "../../tests/openai-run.ts";
+import { lookTool, promptWith, runOn } from "../../tests/openai-run.ts";
 import { functionCall, message } from "../../tests/wire-server.ts";
 import { codeInterpreterTool } from "../tools/code-interpreter.ts";
 import { shellTool } from "../tools/shell.ts";
-import { Tool } from "../tools/tool.ts";
-import { ToolResult } from "../tools/tool-result.ts";
 import { ContainerExpiredError } from "./errors.ts";
 
-const look = new Tool({
-  name: "look",
-  description: "Looks.",
-  params: null,
-  handler: () => ToolResult.ok(null, "Seen."),
-});
 const prompt = promptWith({
-  tools: [look],
+  tools: [lookTool],
   hostedTools: [codeInterpreterTool({ container: { id: "cntr_1" } })],
 });
 const container = (status: string) => ({ json: { id: "cntr_1", object: "container", status } });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { testKey } from "../../tests/openai-clients.ts";
-import { promptWith, systemMessage } from "../../tests/openai-run.ts";
+import { lookTool, promptWith, systemMessage } from "../../tests/openai-run.ts";
 import {
   functionCall,
   message,
@@ -32,13 +32,6 @@ const adapterOn = ({ url }: WireServer, more: Partial<OpenAIAdapterOptions> = {}
     ...more,
   });
 
-const look = new Tool({
-  name: "look",
-  description: "Looks.",
-  params: null,
-  handler: () => ToolResult.ok(null, "Seen."),
-});
-
 const asking = (question: string) =>
   new Prompt(
     new PromptTemplate({
@@ -64,7 +57,7 @@ describe("a conversation", () => {
       [message("Seen.")],
     ]);
     const session = new Session();
-    await adapterOn(server).evaluate(promptWith({ tools: [look] }), { session });
+    await adapterOn(server).evaluate(promptWith({ tools: [lookTool] }), { session });
     expect(session.get(historySlice)).toMatchObject([
       systemMessage,
       { type: "reasoning", id: "rs_1" },
@@ -143,7 +136,7 @@ describe("a conversation", () => {
     const bus = recordingBus();
     const session = new Session({ bus });
     const adapter = adapterOn(server);
-    const failed = adapter.evaluate(promptWith({ tools: [look] }), { session });
+    const failed = adapter.evaluate(promptWith({ tools: [lookTool] }), { session });
     await expect(failed).rejects.toMatchObject({ phase: "request" });
     expect(session.get(historySlice)).toHaveLength(3); // the output was never taken
     await adapter.evaluate(asking("Well?"), { session, continue: true });
@@ -211,7 +204,7 @@ describe("a conversation", () => {
         template: "The whole of it.",
         summary: "In short.",
         visibility: "summary",
-        tools: [look],
+        tools: [lookTool],
       }),
     ];
     const session = new Session();

@@ -1,17 +1,8 @@
 import { expect, test } from "vitest";
-import { promptWith, runOn } from "../../tests/openai-run.ts";
+import { lookTool, promptWith, runOn } from "../../tests/openai-run.ts";
 import { codeInterpreterCall, functionCall, message } from "../../tests/wire-server.ts";
 import { codeInterpreterTool } from "../tools/code-interpreter.ts";
-import { Tool } from "../tools/tool.ts";
-import { ToolResult } from "../tools/tool-result.ts";
 import { webSearchTool } from "../tools/web-search.ts";
-
-const look = new Tool({
-  name: "look",
-  description: "Looks.",
-  params: null,
-  handler: () => ToolResult.ok(null, "Seen."),
-});
 
 function recordingLogger() {
   const lines: (readonly [string, string, object])[] = [];
@@ -57,7 +48,7 @@ test("a request that changes nothing is not made anew", async () => {
   };
   const script = [...Array.from({ length: 5 }, () => [functionCall("look", {})]), [message("Hi.")]];
   const { bodies } = await runOn(script, {
-    prompt: promptWith({ tools: [look], hostedTools: [webSearchTool()] }),
+    prompt: promptWith({ tools: [lookTool], hostedTools: [webSearchTool()] }),
     adapter: { hostedToolCodecs: [codec] },
   });
   expect(bodies).toHaveLength(6);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { promptWith, runOn } from "../../tests/openai-run.ts";
+import { lookTool, promptWith, runOn } from "../../tests/openai-run.ts";
 import {
   codeInterpreterCall,
   functionCall,
@@ -8,20 +8,11 @@ import {
 } from "../../tests/wire-server.ts";
 import { codeInterpreterTool } from "../tools/code-interpreter.ts";
 import { HostedTool } from "../tools/hosted-tool.ts";
-import { Tool } from "../tools/tool.ts";
-import { ToolResult } from "../tools/tool-result.ts";
 import { webSearchTool } from "../tools/web-search.ts";
 import type { HostedToolCodec } from "./codec.ts";
 import { codecsByKind } from "./codec-registry.ts";
 import { readResponse } from "./response.ts";
 import type { WireItem } from "./wire.ts";
-
-const look = new Tool({
-  name: "look",
-  description: "Looks.",
-  params: null,
-  handler: () => ToolResult.ok(null, "Seen."),
-});
 
 const reading = (value: unknown) =>
   readResponse(value, {
@@ -118,7 +109,7 @@ test("calls come in the order of their items, whatever the order of the tools", 
     ],
     {
       prompt: promptWith({
-        tools: [look],
+        tools: [lookTool],
         hostedTools: [codeInterpreterTool(), webSearchTool()],
       }),
     },

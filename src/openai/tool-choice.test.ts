@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { promptWith, runOn } from "../../tests/openai-run.ts";
+import { lookTool, promptWith, runOn } from "../../tests/openai-run.ts";
 import { functionCall, message, webSearchCall } from "../../tests/wire-server.ts";
 import type { ToolChoice } from "../adapter/tool-choice.ts";
 import { applyPatchTool } from "../tools/apply-patch.ts";
@@ -7,20 +7,12 @@ import { codeInterpreterTool } from "../tools/code-interpreter.ts";
 import { imageGenerationTool } from "../tools/image-generation.ts";
 import { mcpTool } from "../tools/mcp.ts";
 import { shellTool } from "../tools/shell.ts";
-import { Tool } from "../tools/tool.ts";
-import { ToolResult } from "../tools/tool-result.ts";
 import { webSearchTool } from "../tools/web-search.ts";
 
-const look = new Tool({
-  name: "look",
-  description: "Looks.",
-  params: null,
-  handler: () => ToolResult.ok(null, "Seen."),
-});
 const mcp = (serverLabel: string) =>
   mcpTool({ serverLabel, serverUrl: "https://mcp.example.com" }, { name: serverLabel });
 const prompt = promptWith({
-  tools: [look],
+  tools: [lookTool],
   hostedTools: [
     webSearchTool({}, { name: "find" }),
     codeInterpreterTool(),

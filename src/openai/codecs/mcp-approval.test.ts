@@ -1,35 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { MarkdownSection } from "../../prompt/markdown-section.ts";
-import { Prompt } from "../../prompt/prompt.ts";
-import { PromptTemplate } from "../../prompt/template.ts";
-import { Session } from "../../session/session.ts";
-import { scriptedClient } from "../../testing/scripted-client.ts";
+import { realContext } from "../../../tests/tool-context.ts";
 import { type McpApprovalRequest, type McpApprover, mcpTool } from "../../tools/mcp.ts";
-import { Tool } from "../../tools/tool.ts";
-import type { ToolContext } from "../../tools/tool-context.ts";
-import { ToolResult } from "../../tools/tool-result.ts";
 import type { WireItem } from "../wire.ts";
 import { mcpCodec } from "./mcp.ts";
-
-/** What a handler gets in an evaluation. */
-async function realContext(): Promise<ToolContext> {
-  let seen: ToolContext | undefined;
-  const look = new Tool({
-    name: "look",
-    description: "Looks.",
-    params: null,
-    handler: (_, context) => {
-      seen = context;
-      return ToolResult.ok(null);
-    },
-  });
-  const section = new MarkdownSection({ key: "k", title: "T", template: "Go.", tools: [look] });
-  const template = new PromptTemplate({ ns: "demo", key: "k", sections: [section] });
-  const client = scriptedClient({ toolCalls: [{ name: "look" }] }, { text: "Done." });
-  await client.evaluate(new Prompt(template), { session: new Session() });
-  if (!seen) throw new Error("the handler was not called");
-  return seen;
-}
 
 const config = {
   serverLabel: "dice",

@@ -2,44 +2,13 @@ import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { realContext } from "../../../tests/tool-context.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import type { Filesystem } from "../../files/filesystem.ts";
 import { HostFilesystem } from "../../files/host-filesystem.ts";
 import { InMemoryFilesystem } from "../../files/in-memory-filesystem.ts";
-import { MarkdownSection } from "../../prompt/markdown-section.ts";
-import { Prompt } from "../../prompt/prompt.ts";
-import { PromptTemplate } from "../../prompt/template.ts";
-import { Session } from "../../session/session.ts";
-import { scriptedClient } from "../../testing/scripted-client.ts";
 import { applyPatchTool } from "../../tools/apply-patch.ts";
-import { Tool } from "../../tools/tool.ts";
-import type { ToolContext } from "../../tools/tool-context.ts";
-import { ToolResult } from "../../tools/tool-result.ts";
 import { applyPatchCodec } from "./apply-patch.ts";
-
-/** What a handler gets in an evaluation, with the files of a workspace if there is one. */
-async function realContext(filesystem: Filesystem | null = null): Promise<ToolContext> {
-  class Workspace extends MarkdownSection {
-    readonly filesystem = filesystem;
-  }
-  let seen: ToolContext | undefined;
-  const look = new Tool({
-    name: "look",
-    description: "Looks.",
-    params: null,
-    handler: (_, context) => {
-      seen = context;
-      return ToolResult.ok(null);
-    },
-  });
-  const options = { key: "k", title: "T", template: "Go.", tools: [look] };
-  const section = filesystem ? new Workspace(options) : new MarkdownSection(options);
-  const template = new PromptTemplate({ ns: "demo", key: "k", sections: [section] });
-  const client = scriptedClient({ toolCalls: [{ name: "look" }] }, { text: "Done." });
-  await client.evaluate(new Prompt(template), { session: new Session() });
-  if (!seen) throw new Error("the handler was not called");
-  return seen;
-}
 
 /** Runs one operation on the tool's own files, or on a workspace's. */
 async function run(

@@ -1,11 +1,7 @@
 import { execFile } from "node:child_process";
 import { describe, expect, test } from "vitest";
+import { realContext } from "../../../tests/tool-context.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
-import { MarkdownSection } from "../../prompt/markdown-section.ts";
-import { Prompt } from "../../prompt/prompt.ts";
-import { PromptTemplate } from "../../prompt/template.ts";
-import { Session } from "../../session/session.ts";
-import { scriptedClient } from "../../testing/scripted-client.ts";
 import { HostedTool } from "../../tools/hosted-tool.ts";
 import {
   type ShellConfig,
@@ -15,9 +11,6 @@ import {
   type ShellRunOptions,
   shellTool,
 } from "../../tools/shell.ts";
-import { Tool } from "../../tools/tool.ts";
-import type { ToolContext } from "../../tools/tool-context.ts";
-import { ToolResult } from "../../tools/tool-result.ts";
 import type { WireItem } from "../wire.ts";
 import { shellCodec } from "./shell.ts";
 
@@ -41,26 +34,6 @@ function runOne(command: string, timeout: number): Promise<ShellOutput> {
       });
     });
   });
-}
-
-/** What a handler gets in an evaluation. */
-async function realContext(): Promise<ToolContext> {
-  let seen: ToolContext | undefined;
-  const look = new Tool({
-    name: "look",
-    description: "Looks.",
-    params: null,
-    handler: (_, context) => {
-      seen = context;
-      return ToolResult.ok(null);
-    },
-  });
-  const section = new MarkdownSection({ key: "k", title: "T", template: "Go.", tools: [look] });
-  const template = new PromptTemplate({ ns: "demo", key: "k", sections: [section] });
-  const client = scriptedClient({ toolCalls: [{ name: "look" }] }, { text: "Done." });
-  await client.evaluate(new Prompt(template), { session: new Session() });
-  if (!seen) throw new Error("the handler was not called");
-  return seen;
 }
 
 const asked = (call_id: string, commands: readonly unknown[], limits: object = {}): WireItem => ({
