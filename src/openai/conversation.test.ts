@@ -54,3 +54,18 @@ test("a request that changes nothing is not made anew", async () => {
   expect(bodies).toHaveLength(6);
   expect(made).toBe(2); // once to be looked at, once to be sent
 });
+
+test("a search that both allows and blocks domains is sent, with a warning", async () => {
+  const { lines, logger } = recordingLogger();
+  const domainFilter = { allowed: ["who.int"], blocked: ["blog.who.int"] };
+  const { bodies } = await runOn([[message("Hi.")]], {
+    prompt: promptWith({ hostedTools: [webSearchTool({ domainFilter })] }),
+    adapter: { logger },
+  });
+  expect(bodies[0]?.["tools"]).toMatchObject([
+    { filters: { allowed_domains: ["who.int"], blocked_domains: ["blog.who.int"] } },
+  ]);
+  expect(lines.filter(([level]) => level === "warn")).toMatchObject([
+    ["warn", expect.stringContaining("both allows and blocks"), { name: "web_search" }],
+  ]);
+});

@@ -65,7 +65,9 @@ export class Conversation implements ModelClient {
   }
 
   check(rendered: RenderedPrompt): readonly Omission[] {
-    return checkHostedTools(rendered, this.#settings);
+    const omissions = checkHostedTools(rendered, this.#settings);
+    for (const tool of rendered.hostedTools) warnOfBothLists(tool, this.#settings.logger);
+    return omissions;
   }
 
   async send(request: TurnRequest): Promise<Turn> {
@@ -187,4 +189,11 @@ function logContainers(logger: Logger, { hostedCalls }: Turn, tools: readonly Wi
     const memoryLimit = maybeTextAt(place, "memory_limit");
     logger.info("hosted code ran", { name, callId, containerId, memoryLimit });
   }
+}
+
+/** OpenAI documents one list or the other; with both it has been seen to keep to neither. */
+function warnOfBothLists({ name, kind, config }: HostedTool, logger: Logger): void {
+  const { allowed, blocked } = Object(Object(config).domainFilter);
+  if (kind !== "web_search" || !allowed?.length || !blocked?.length) return;
+  logger.warn("a search that both allows and blocks domains may keep to neither list", { name });
 }

@@ -37,6 +37,14 @@ describe("an item the provider does not have", () => {
     });
   });
 
+  test("is dropped with all calls of its type where none of them is kept", () => {
+    const code = (id: string) => ({ type: "code_interpreter_call", id });
+    const search = { type: "web_search_call", id: "ws_1" };
+    const items = [code("ci_1"), search, code("ci_2"), said];
+    expect(named(lost("ci_1"), items)?.items).toEqual([code("ci_1"), code("ci_2")]);
+    expect(named("Item with id 'ci_1' not found.", items)?.items).toEqual([code("ci_1")]);
+  });
+
   test("is dropped with what it led to, if it is reasoning", () => {
     const items = [user, reasoning("rs_1"), call("a"), call("b"), output("a"), output("b"), said];
     expect(named(lost("rs_1"), items)?.items).toEqual([reasoning("rs_1"), call("a"), call("b")]);

@@ -75,9 +75,14 @@ const RULES: readonly Rule[] = [
 function unknownItem(message: string, items: readonly WireItem[]): ReturnType<Rule> {
   const id = between(message, "Item with id '", "' not found");
   if (id === null) return null;
-  // What unknown reasoning led to would be refused next, for want of it.
+  // What would be refused next goes too: where nothing is kept, other calls of its type, none of
+  // which is sealed as reasoning is; and what unknown reasoning led to.
+  const isKept = !message.includes("not persisted");
+  const found = items.filter((item) => item["id"] === id);
+  const types = new Set(found.map(typeOf).filter((type) => !isKept && type.endsWith("_call")));
+  const isMeant = (item: WireItem) => item["id"] === id || types.has(typeOf(item));
   const named = items.flatMap((item, place) => {
-    if (item["id"] !== id) return [];
+    if (!isMeant(item)) return [];
     return partOf(item) === "reasoning" ? restOfGroup(items, place) : [item];
   });
   return { reason: `the provider does not have the item ${show(id)}`, items: named };
