@@ -72,6 +72,8 @@ export interface Turn {
   readonly citations: readonly Citation[];
   readonly usage: TokenUsage;
   readonly finishReason: FinishReason;
+  /** Why it stopped early, in the provider's word. @default it does not say */
+  readonly stopReason?: string | null | undefined;
   readonly responseId: string | null;
   readonly requestId: string | null;
   readonly model: string | null;

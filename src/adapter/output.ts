@@ -1,6 +1,7 @@
 import { OutputParseError } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { deepFreeze } from "../base/freeze.ts";
+import { show } from "../base/show.ts";
 import type { RenderedPrompt } from "../prompt/render.ts";
 import { readOutput } from "../prompt/structured-output.ts";
 import { hostedOutputs } from "./hosted-outputs.ts";
@@ -45,14 +46,19 @@ function lastOutputs({ hostedCalls }: Progress) {
 }
 
 /** An answer that was cut off or withheld is only an answer if text was asked for and there is some. */
-function checkFinish({ promptName, output }: RenderedPrompt, { finishReason, text }: Turn): void {
+function checkFinish({ promptName, output }: RenderedPrompt, turn: Turn): void {
+  const { finishReason, text, stopReason = null, requestId } = turn;
   const isWhole = finishReason === "stop" || finishReason === "tool_calls";
   const isUsable = finishReason !== "error" && !output && text !== "";
   if (isWhole || isUsable) return;
-  throw new PromptEvaluationError(`The answer is not whole: ${whyNot[finishReason]}`, {
+  const isCutOff = finishReason === "length" && (stopReason === null || /token/.test(stopReason));
+  const isOther = finishReason === "length" && !isCutOff;
+  const why = isOther ? `the provider stopped it (${show(stopReason)})` : whyNot[finishReason];
+  throw new PromptEvaluationError(`The answer is not whole: ${why}`, {
     promptName,
     phase: "response",
-    providerPayload: { finishReason, text },
+    requestId,
+    providerPayload: { finishReason, stopReason, text },
   });
 }
 

@@ -25,8 +25,8 @@ export class Progress {
     this.responseId = turn.responseId ?? this.responseId;
     this.model = turn.model ?? this.model;
     if (turn.requestId !== null) this.requestIds.push(turn.requestId);
-    this.hostedCalls.push(...turn.hostedCalls);
-    this.#earlierCitations.push(...this.#citations);
+    for (const call of turn.hostedCalls) this.hostedCalls.push(call); // however many there are
+    for (const citation of this.#citations) this.#earlierCitations.push(citation);
     this.#citations = turn.citations;
   }
 

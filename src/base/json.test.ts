@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { jsonProblem, parseJson, stableStringify } from "./json.ts";
+import { isTooDeep, jsonProblem, parseJson, stableStringify } from "./json.ts";
 
 describe("parseJson", () => {
   test("gives the value", () => {
@@ -95,3 +95,20 @@ function nested(levels: number): unknown {
   for (let level = 0; level < levels; level++) value = [value];
   return value;
 }
+
+test("data is too deep beyond a thousand levels, of lists or of objects", () => {
+  const nested = (levels: number, wrap: (inner: unknown) => unknown) => {
+    let value: unknown = 1;
+    for (let level = 0; level < levels; level++) value = wrap(value);
+    return value;
+  };
+  for (const wrap of [
+    (inner: unknown) => [inner],
+    (inner: unknown) => ({ inner, by: "the way" }),
+  ]) {
+    expect(isTooDeep(nested(1000, wrap))).toBe(false);
+    expect(isTooDeep(nested(1001, wrap))).toBe(true);
+    expect(isTooDeep(nested(100_000, wrap))).toBe(true);
+  }
+  expect([null, "text", 7, undefined].some(isTooDeep)).toBe(false);
+});

@@ -28,7 +28,19 @@ export function jsonProblem(value: unknown): string | null {
 }
 
 /** `JSON.stringify` gives up at some thousands, depending on the stack. */
-const DEEPEST = 1000;
+export const DEEPEST = 1000;
+
+/** Whether data that was JSON is nested more than `DEEPEST` levels deep. */
+export function isTooDeep(value: unknown): boolean {
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > DEEPEST) return true;
+    level = level.flatMap((part) =>
+      typeof part === "object" && part !== null ? Object.values(part) : [],
+    );
+  }
+  return false;
+}
 
 function problemAt(value: unknown, place: string, open: Set<object>): string | null {
   if (value === null || typeof value === "string" || typeof value === "boolean") return null;

@@ -88,7 +88,7 @@ export function adapterSettings(options: OpenAIAdapterOptions): AdapterSettings 
     model,
     modelConfig: checkModelConfig(modelConfig ?? {}),
     client: clientOf(options),
-    timeoutMs: clientConfig?.timeoutMs ?? 600_000,
+    timeoutMs: clientConfig?.timeoutMs ?? timeoutOf(options.client) ?? 600_000,
     hostedTools: hostedToolsOf(options.hostedTools ?? {}),
     toolChoice: options.toolChoice ?? "auto",
     codecs: codecsByKind(options.hostedToolCodecs),
@@ -101,6 +101,13 @@ export function adapterSettings(options: OpenAIAdapterOptions): AdapterSettings 
     random: options.random ?? Math.random,
     logger: options.logger ?? silentLogger,
   };
+}
+
+/** The official client says how long it waits; others may not. */
+function timeoutOf(client: object | undefined): number | null {
+  return client && "timeout" in client && typeof client.timeout === "number"
+    ? client.timeout
+    : null;
 }
 
 function clientOf({ client, clientConfig }: OpenAIAdapterOptions): OpenAIClient {

@@ -5,7 +5,7 @@ import { show } from "../base/show.ts";
 import type { OpenAIClient } from "./client.ts";
 import { ContainerExpiredError } from "./errors.ts";
 import { evaluationErrorOf } from "./evaluation-error.ts";
-import { requestErrorFrom } from "./request-error.ts";
+import { OpenAIRequestError, requestErrorFrom } from "./request-error.ts";
 import { secretsOf } from "./secrets.ts";
 import type { WireTool } from "./wire.ts";
 
@@ -37,7 +37,14 @@ export async function checkContainers(
 export function containerGone(id: string, why: unknown, promptName: string): PromptEvaluationError {
   const remedy = "make a new one and give its id, or leave the id out";
   const cause = new ContainerExpiredError(id, why, remedy);
-  return new PromptEvaluationError(cause.message, { promptName, phase: "request", cause });
+  const told = why instanceof OpenAIRequestError ? why : null;
+  return new PromptEvaluationError(cause.message, {
+    promptName,
+    phase: "request",
+    cause,
+    requestId: told?.requestId,
+    providerPayload: told?.body,
+  });
 }
 
 async function statusOf(

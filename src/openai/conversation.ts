@@ -55,6 +55,8 @@ export class Conversation implements ModelClient {
   /** Of each turn: our answers to the calls before it, then what came back. */
   readonly #turns: (readonly WireItem[])[] = [];
   readonly #tools = new Map<string, HostedTool>();
+  /** Items that the provider would not take. */
+  readonly #unwanted = new WeakSet<WireItem>();
   #rest: { readonly for: RenderedPrompt; readonly choice: unknown; readonly is: Rest } | null =
     null;
 
@@ -97,6 +99,7 @@ export class Conversation implements ModelClient {
       return { ...turn, history: history.step() };
     } catch (error) {
       history.restore(before);
+      history.drop((item) => this.#unwanted.has(item)); // what was mended stays mended
       throw error;
     }
   }
@@ -163,6 +166,7 @@ export class Conversation implements ModelClient {
 
   #tell(reason: string, dropped: readonly WireItem[]): void {
     if (dropped.length === 0) return;
+    for (const item of dropped) this.#unwanted.add(item);
     const { session, prompt, clock, logger } = this.#settings;
     const { adapterName } = this;
     logger.warn("the history was repaired", { reason, dropped: dropped.length });

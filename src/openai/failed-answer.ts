@@ -26,7 +26,7 @@ export interface FailedAnswer {
 export function describeAnswer(answer: FailedAnswer, context: RequestContext): DescribedFailure {
   const { status, header, cause } = answer;
   const clean = scrubbed(answer.body, context.secrets);
-  const body = typeof clean === "string" ? beginning(clean) : clean;
+  const body = typeof clean === "string" ? beginning(clean) || null : clean;
   const { message, ...error } = errorIn(body);
   const requestId = requestIdIn(header, context.secrets);
   const named = status === 429 ? waitNamedIn(message) : null;

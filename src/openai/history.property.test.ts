@@ -277,28 +277,23 @@ function refusals(input: readonly WireItem[], stored: boolean): readonly string[
     }
     if (!stored && type === "item_reference") return ["an id of what is not stored"];
     if (!stored && nameless(item) !== item) return [`an id on a ${type}`];
-    const isHalf = (other: WireItem, of: string, key: string) =>
-      other["type"] === of && other[key] === nameOf(item);
-    if (callTypes.includes(type) || type === "mcp_approval_request") {
-      const [answer, key] = type.startsWith("mcp")
-        ? ["mcp_approval_response", "approval_request_id"]
-        : [`${type}_output`, "call_id"];
-      const twins = input.filter(
-        (other) => other["type"] === type && nameOf(other) === nameOf(item),
-      );
-      const answers = input.filter((other) => isHalf(other, answer, key));
-      const fine = twins.length === 1 && answers.length === 1 && rest.includes(answers[0] ?? {});
-      return fine && typeof nameOf(item) === "string" ? [] : [`a ${type} without its one answer`];
-    }
-    const asked = type.replace(/_output$/, "");
-    const isAnswer = asked !== type || type === "mcp_approval_response";
-    const calls = before.filter((other) =>
-      type === "mcp_approval_response"
-        ? isHalf(other, "mcp_approval_request", "id")
-        : isHalf(other, asked, "call_id"),
-    );
-    return isAnswer && calls.length !== 1 ? [`a ${type} to nothing`] : [];
+    // Of the items that share a call's name, every call is followed by an answer, and every answer
+    // follows a call.
+    const [call, answer] = halves(type);
+    if (call === null) return [];
+    const isHalf = (other: WireItem) =>
+      [call, answer].includes(String(other["type"])) && nameOf(other) === nameOf(item);
+    const next = rest.find(isHalf);
+    const last = before.findLast(isHalf);
+    const isPaired = type === call ? next?.["type"] === answer : last?.["type"] === call;
+    return isPaired && typeof nameOf(item) === "string" ? [] : [`a ${type} without its other half`];
   });
+}
+
+function halves(type: string): readonly [call: string | null, answer: string | null] {
+  if (type.startsWith("mcp_approval")) return ["mcp_approval_request", "mcp_approval_response"];
+  const call = type.replace(/_output$/, "");
+  return callTypes.includes(call) ? [call, `${call}_output`] : [null, null];
 }
 
 function nameOf(item: WireItem): unknown {

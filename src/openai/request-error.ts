@@ -60,13 +60,12 @@ export function requestErrorFrom(thrown: unknown, context: RequestContext): Open
 
 /** The client knows its own secrets only, and a request may hold others. */
 function withoutSecrets(error: OpenAIRequestError, secrets: readonly string[]): OpenAIRequestError {
-  const told = { code: error.code, param: error.param, body: error.body };
-  const clean = scrubbed({ message: error.message, ...told }, secrets) as typeof told;
-  const message = scrubbedText(error.message, secrets);
-  if (message === error.message && JSON.stringify(clean.body) === JSON.stringify(told.body)) {
-    return error;
-  }
+  if (secrets.length === 0) return error;
+  const { code, param, errorType, requestId, body } = error;
+  const told = { code, param, errorType, requestId, body };
+  const clean = scrubbed(told, secrets) as typeof told;
   const cause = scrubbedError(error.cause, secrets);
+  const message = scrubbedText(error.message, secrets);
   return new OpenAIRequestError(message, { ...error, ...clean, cause });
 }
 

@@ -8,6 +8,7 @@ import type {
 import { messageOf } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
+import { DEEPEST, isTooDeep } from "../base/json.ts";
 import { show } from "../base/show.ts";
 import { type TokenUsage, usageOf } from "../base/usage.ts";
 import type { RenderedPrompt } from "../prompt/render.ts";
@@ -39,7 +40,7 @@ export function readResponse(
   const items = itemsOf(response, options);
   const { text, citations } = said(items);
   const refusal = refusalIn(items);
-  const toolCalls = items.flatMap(toolCallOf);
+  const toolCalls = toolCallsIn(items);
   const order = new Map<object, number>(items.map((item, index) => [item, index]));
   const inOrder = <Call extends { readonly raw: object }>(calls: readonly Call[]) =>
     calls.toSorted((one, other) => (order.get(one.raw) ?? 0) - (order.get(other.raw) ?? 0));
@@ -51,12 +52,18 @@ export function readResponse(
     citations,
     usage: usageIn(response),
     finishReason: finishReasonOf(response, { isRefused: refusal !== null, toolCalls }),
+    stopReason: maybeTextAt(recordAt(response, "incomplete_details"), "reason"),
     responseId: maybeTextAt(response, "id"),
     requestId,
     model: maybeTextAt(response, "model"),
   };
-  if (items.length > 0 || turn.finishReason !== "stop") return { turn, items };
-  throw unusable("The provider answered with nothing: try again, or rephrase", options, response);
+  if (turn.finishReason !== "stop" || turn.text !== "") return { turn, items };
+  if (items.length === 0) {
+    throw unusable("The provider answered with nothing: try again, or rephrase", options, response);
+  }
+  if (!items.some(({ type }) => type === "function_call")) return { turn, items };
+  const message = "The model called a function without whole arguments or without an id: try again";
+  throw unusable(message, options, response);
 }
 
 interface ToolsToRead {
@@ -106,8 +113,26 @@ function checkResponse(value: unknown, options: ReadingOptions): WireItem {
 
 function itemsOf(response: WireItem, options: ReadingOptions): readonly WireItem[] {
   const { output } = response;
-  if (Array.isArray(output)) return output.filter(isPlainObject);
+  if (Array.isArray(output)) return output.filter((item) => isItem(item, options));
   throw unusable(`The response's output is ${show(output)}, not a list`, options, response);
+}
+
+/** What is no object is left out; what could not be sent back makes the whole useless. */
+function isItem(item: unknown, options: ReadingOptions): item is WireItem {
+  if (!isPlainObject(item)) return false;
+  if (!isTooDeep(item)) return true;
+  const [type, id] = [maybeTextAt(item, "type"), maybeTextAt(item, "id")];
+  const message = `An item of the type ${show(type)} cannot be sent back: it is nested more than ${DEEPEST} levels deep`;
+  throw unusable(message, options, { type, id });
+}
+
+/** The calls to run here. A second one of the same id could not be answered. */
+function toolCallsIn(items: readonly WireItem[]): readonly ToolCall[] {
+  const calls = new Map<string, ToolCall>();
+  for (const call of items.flatMap(toolCallOf)) {
+    if (!calls.has(call.callId)) calls.set(call.callId, call);
+  }
+  return [...calls.values()];
 }
 
 /** A call that was cut off has no whole arguments and is not run. */
@@ -174,7 +199,7 @@ function usageIn(response: WireItem): TokenUsage {
     outputTokens,
     cachedTokens: count(recordAt(usage, "input_tokens_details"), "cached_tokens"),
     reasoningTokens: count(recordAt(usage, "output_tokens_details"), "reasoning_tokens"),
-    totalTokens: numberAt(usage, "total_tokens") ?? inputTokens + outputTokens,
+    totalTokens: Math.max(0, numberAt(usage, "total_tokens") ?? inputTokens + outputTokens),
   });
 }
 

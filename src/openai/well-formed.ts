@@ -202,7 +202,9 @@ interface Call {
 /** Finds each output its call, as the items come. */
 class Pairing {
   readonly unanswered = new Set<Call>();
-  readonly #calls = new Map<string, Call>();
+  readonly #calls: Call[] = [];
+  /** The latest call of each name: some servers count anew in each response. */
+  readonly #latest = new Map<string, Call>();
 
   /** Whether the item stands alone, has found its call, or may yet find its output. */
   takes(item: object, place: number): boolean {
@@ -212,21 +214,23 @@ class Pairing {
   }
 
   *answered(): Generator<{ readonly place: number; readonly answer: number }> {
-    for (const { place, answer } of this.#calls.values()) {
+    for (const { place, answer } of this.#calls) {
       if (answer !== null) yield { place, answer };
     }
   }
 
   #open(names: readonly string[], place: number): boolean {
-    if (names.length === 0 || names.some((name) => this.#calls.has(name))) return false;
+    const isOpen = (name: string) => this.#latest.get(name)?.answer === null;
+    if (names.length === 0 || names.some(isOpen)) return false;
     const call = { place, answer: null };
-    for (const name of names) this.#calls.set(name, call);
+    this.#calls.push(call);
+    for (const name of names) this.#latest.set(name, call);
     this.unanswered.add(call);
     return true;
   }
 
   #close(names: readonly string[], place: number): boolean {
-    const calls = names.map((name) => this.#calls.get(name));
+    const calls = names.map((name) => this.#latest.get(name));
     const call = calls.find((one) => one?.answer === null);
     if (!call) return false;
     call.answer = place;

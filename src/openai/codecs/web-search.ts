@@ -41,11 +41,11 @@ export const webSearchCodec: HostedToolCodec<WebSearchConfig, WebSearchResult> =
 
   parseOutput(items) {
     const calls = itemsOfType(items, "web_search_call");
-    return calls.length > 0 ? resultOf(calls, said(items)) : null;
+    return calls.length > 0 ? resultOf(calls, pagesIn(items)) : null;
   },
 
   calls(items, tool) {
-    const words = said(items);
+    const words = pagesIn(items);
     return itemsOfType(items, "web_search_call").map((item) => {
       const call = searchOf(item);
       return {
@@ -75,14 +75,18 @@ function locationOf({ countryCode, city, region, timezone }: GeoHint) {
 }
 
 /** Only pages: what else the text cites was not found on the web. */
+function pagesIn(items: readonly WireItem[]): Said {
+  const { text, citations } = said(items);
+  return { text, citations: citations.filter(({ type }) => type === "url") };
+}
+
 function resultOf(calls: readonly WireItem[], { text, citations }: Said): WebSearchResult {
-  const pages = citations.filter(({ type }) => type === "url");
   const cited = citations.map((citation) => (citation.type === "url" ? citation.url : ""));
   const consulted = calls
     .flatMap((item) => recordsAt(recordAt(item, "action"), "sources"))
     .map((source) => textAt(source, "url")); // sources that are an API have none
   const sourceUrls = [...new Set([...consulted, ...cited])].filter((url) => url !== "");
-  return { text, citations: pages, sourceUrls, searches: calls.map(searchOf) };
+  return { text, citations, sourceUrls, searches: calls.map(searchOf) };
 }
 
 function searchOf(item: WireItem): WebSearchCall {
