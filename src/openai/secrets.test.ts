@@ -75,7 +75,10 @@ describe("an error", () => {
   test("with an endless chain of causes is cut", () => {
     const error = new Error("one");
     error.cause = error;
-    expect(inspect(scrubbedError(error, []), { depth: 99 }).match(/one/g)).toHaveLength(9);
+    let length = 0;
+    let link = scrubbedError(error, []);
+    for (; link instanceof Error; link = link.cause) length += 1;
+    expect(length).toBe(9);
   });
 
   test("that is none is data", () => {
