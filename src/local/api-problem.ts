@@ -1,13 +1,13 @@
 /** What is wrong with a request, in OpenAI's words and with its status. Routes throw it. */
-export class ApiError extends Error {
-  override readonly name = "ApiError";
+export class ApiProblem extends Error {
+  override readonly name = "ApiProblem";
   readonly status: number;
   /** `"invalid_request_error"`, `"server_error"`, … */
   readonly type: string;
   readonly param: string | null;
   readonly code: string | null;
 
-  constructor(status: number, message: string, details: ApiErrorDetails = {}) {
+  constructor(status: number, message: string, details: ApiProblemDetails = {}) {
     super(message);
     this.status = status;
     this.type = details.type ?? (status >= 500 ? "server_error" : "invalid_request_error");
@@ -22,42 +22,42 @@ export class ApiError extends Error {
   }
 }
 
-export interface ApiErrorDetails {
+export interface ApiProblemDetails {
   readonly type?: string | undefined;
   readonly param?: string | null | undefined;
   readonly code?: string | null | undefined;
 }
 
 /** `404 Response with id 'resp_1' not found.`: how OpenAI says it of most things. */
-export function notFound(what: string, id: string): ApiError {
-  return new ApiError(404, `${what} with id '${id}' not found.`, { param: "id" });
+export function notFound(what: string, id: string): ApiProblem {
+  return new ApiProblem(404, `${what} with id '${id}' not found.`, { param: "id" });
 }
 
 /** `400 Unknown parameter: 'tools[0].foo'.` */
-export function unknownParameter(param: string): ApiError {
-  return new ApiError(400, `Unknown parameter: '${param}'.`, { param, code: "unknown_parameter" });
+export function unknownParameter(param: string): ApiProblem {
+  return new ApiProblem(400, `Unknown parameter: '${param}'.`, { param, code: "unknown_parameter" });
 }
 
 /** `400 Missing required parameter: 'model'.` */
-export function missingParameter(param: string): ApiError {
+export function missingParameter(param: string): ApiProblem {
   const code = "missing_required_parameter";
-  return new ApiError(400, `Missing required parameter: '${param}'.`, { param, code });
+  return new ApiProblem(400, `Missing required parameter: '${param}'.`, { param, code });
 }
 
 /** `400 Invalid value: 'x'. Supported values are: 'a', 'b', and 'c'.` */
-export function invalidValue(param: string, value: unknown, known: readonly string[]): ApiError {
+export function invalidValue(param: string, value: unknown, known: readonly string[]): ApiProblem {
   const list = known.map((one) => `'${one}'`);
   const last = list.pop();
   const all =
     list.length === 0 ? `${last}` : `${list.join(", ")}${list.length > 1 ? "," : ""} and ${last}`;
   const message = `Invalid value: '${String(value)}'. Supported values are: ${all}.`;
-  return new ApiError(400, message, { param, code: "invalid_value" });
+  return new ApiProblem(400, message, { param, code: "invalid_value" });
 }
 
 /** `400 Invalid type for 'input': expected a string, but got a number instead.` */
-export function invalidType(param: string, expected: string, value: unknown): ApiError {
+export function invalidType(param: string, expected: string, value: unknown): ApiProblem {
   const message = `Invalid type for '${param}': expected ${expected}, but got ${typeName(value)} instead.`;
-  return new ApiError(400, message, { param, code: "invalid_type" });
+  return new ApiProblem(400, message, { param, code: "invalid_type" });
 }
 
 function typeName(value: unknown): string {
