@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 const doors = [
   "src/index.ts",
   "src/files/index.ts",
+  "src/local/index.ts",
   "src/openai/index.ts",
   "src/stores/index.ts",
   "src/testing/index.ts",

@@ -18,6 +18,7 @@ test("the package has these doors and no others", () => {
   expect(manifest.exports).toEqual({
     ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
     "./files": { types: "./dist/files/index.d.ts", default: "./dist/files/index.js" },
+    "./local": { types: "./dist/local/index.d.ts", default: "./dist/local/index.js" },
     "./openai": { types: "./dist/openai/index.d.ts", default: "./dist/openai/index.js" },
     "./stores": { types: "./dist/stores/index.d.ts", default: "./dist/stores/index.js" },
     "./testing": { types: "./dist/testing/index.d.ts", default: "./dist/testing/index.js" },

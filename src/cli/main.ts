@@ -27,6 +27,19 @@ wink
     await demo({ json: options.json ?? false });
   });
 
+wink
+  .command("doctor")
+  .description("say what this machine can run, and which sandbox would be taken")
+  .option("--json", "print the findings as one JSON document")
+  .addHelpText(
+    "after",
+    "\nExamples:\n  wink doctor\n  wink doctor --json | jq '.sandboxes[] | {name, usable, reason}'\n\nEnds with 1 if no sandbox works here.",
+  )
+  .action(async (options: { readonly json?: boolean }) => {
+    const { doctor } = await import("./doctor.ts");
+    process.exitCode = await doctor({ json: options.json ?? false });
+  });
+
 try {
   await wink.parseAsync();
 } catch (error) {

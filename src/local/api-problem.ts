@@ -6,6 +6,8 @@ export class ApiProblem extends Error {
   readonly type: string;
   readonly param: string | null;
   readonly code: string | null;
+  /** To answer with besides: `retry-after`. */
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(status: number, message: string, details: ApiProblemDetails = {}) {
     super(message);
@@ -13,6 +15,7 @@ export class ApiProblem extends Error {
     this.type = details.type ?? (status >= 500 ? "server_error" : "invalid_request_error");
     this.param = details.param ?? null;
     this.code = details.code ?? null;
+    this.headers = details.headers ?? {};
   }
 
   /** The body that clients parse. */
@@ -26,6 +29,7 @@ export interface ApiProblemDetails {
   readonly type?: string | undefined;
   readonly param?: string | null | undefined;
   readonly code?: string | null | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** `404 Response with id 'resp_1' not found.`: how OpenAI says it of most things. */
@@ -35,7 +39,10 @@ export function notFound(what: string, id: string): ApiProblem {
 
 /** `400 Unknown parameter: 'tools[0].foo'.` */
 export function unknownParameter(param: string): ApiProblem {
-  return new ApiProblem(400, `Unknown parameter: '${param}'.`, { param, code: "unknown_parameter" });
+  return new ApiProblem(400, `Unknown parameter: '${param}'.`, {
+    param,
+    code: "unknown_parameter",
+  });
 }
 
 /** `400 Missing required parameter: 'model'.` */

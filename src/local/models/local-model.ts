@@ -31,7 +31,14 @@ export interface ModelRequest {
 export type ModelAction =
   | { readonly say: string | object; readonly citations?: readonly ModelCitation[] }
   | { readonly think: string }
-  | { readonly call: { readonly name: string; readonly args: object; readonly callId?: string } }
+  | {
+      readonly call: {
+        readonly name: string;
+        /** A text is sent as it is: models do not always write JSON. */
+        readonly args: object | string;
+        readonly callId?: string;
+      };
+    }
   | { readonly code: string }
   | { readonly shell: readonly string[] }
   | {

@@ -1,0 +1,29 @@
+/**
+ * OpenAI's API on your own machine: hosted tools really run, in front of a scripted model or one of
+ * your own.
+ *
+ * A name added here is public: it gets a line in CHANGELOG.md in the same commit.
+ */
+
+export type { Listening, ListenOptions } from "./listen.ts";
+export type {
+  LocalModel,
+  ModelAction,
+  ModelCitation,
+  ModelOptions,
+  ModelRequest,
+} from "./models/local-model.ts";
+export { type ModelScript, scriptedModel } from "./models/scripted-model.ts";
+export { type UpstreamModelOptions, upstreamModel } from "./models/upstream-model.ts";
+export { LocalProvider } from "./provider.ts";
+export type { LocalLimits, LocalProviderOptions } from "./provider-options.ts";
+export type {
+  PythonRun,
+  RunLimits,
+  Sandbox,
+  SandboxImage,
+  SandboxOptions,
+  SandboxProcess,
+  ShellRun,
+} from "./sandbox/sandbox.ts";
+export { sandboxedShell } from "./sandbox/sandboxed-shell.ts";

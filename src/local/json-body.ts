@@ -1,0 +1,22 @@
+import { parseJson } from "../base/json.ts";
+import { ApiProblem } from "./api-problem.ts";
+
+/** A request's JSON. What is too long is given up before it is held. */
+export async function jsonBody(request: Request, mostBytes: number): Promise<unknown> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of request.body ?? []) {
+    length += part.length;
+    if (length > mostBytes) throw tooLarge(mostBytes);
+    parts.push(part);
+  }
+  const json = parseJson(new TextDecoder().decode(Buffer.concat(parts)));
+  if (json.ok) return json.value;
+  const message = `We could not parse the JSON body of your request: ${json.problem}`;
+  throw new ApiProblem(400, message);
+}
+
+function tooLarge(most: number): ApiProblem {
+  const message = `The request is larger than ${most} bytes.`;
+  return new ApiProblem(413, message, { code: "request_too_large" });
+}

@@ -1,0 +1,120 @@
+import { describe, expect, test } from "vitest";
+import type { OfferedFunctions } from "./offered-functions.ts";
+import { responsesWire } from "./responses-wire.ts";
+import type { UpstreamQuestion } from "./upstream-wire.ts";
+
+const none: OfferedFunctions = { all: [], choice: "auto", nameOf: (name) => name };
+
+function ask(over: Partial<UpstreamQuestion>) {
+  const base = { model: "m", instructions: null, turns: [], offered: none, format: null };
+  return responsesWire.ask({ ...base, ...over });
+}
+
+describe("a request for a response", () => {
+  test("has every turn as items, calls before their results", () => {
+    const picture = { image: "https://a.test/b.png", detail: null };
+    const call = { id: "1", name: "add", args: "{}", result: [{ text: "One." }] };
+    const shown = { ...call, id: "2", result: [{ text: "Two." }, { ...picture, detail: "low" }] };
+    const format = { type: "json_schema", name: "a", schema: {} };
+    expect(
+      ask({
+        instructions: "Be brief.",
+        format,
+        turns: [
+          { role: "developer", parts: [{ text: "A." }] },
+          { role: "user", parts: [{ text: "B." }, picture] },
+          { role: "assistant", text: "", calls: [call, shown] },
+          { role: "assistant", text: "C.", calls: [{ ...call, id: "3" }] },
+          { role: "assistant", text: "", calls: [] },
+        ],
+      }),
+    ).toEqual({
+      model: "m",
+      instructions: "Be brief.",
+      input: [
+        { type: "message", role: "developer", content: [{ type: "input_text", text: "A." }] },
+        {
+          type: "message",
+          role: "user",
+          content: [
+            { type: "input_text", text: "B." },
+            { type: "input_image", image_url: "https://a.test/b.png", detail: "auto" },
+          ],
+        },
+        { type: "function_call", call_id: "1", name: "add", arguments: "{}" },
+        { type: "function_call", call_id: "2", name: "add", arguments: "{}" },
+        { type: "function_call_output", call_id: "1", output: "One." },
+        {
+          type: "function_call_output",
+          call_id: "2",
+          output: [
+            { type: "input_text", text: "Two." },
+            { type: "input_image", image_url: "https://a.test/b.png", detail: "low" },
+          ],
+        },
+        { type: "message", role: "assistant", content: "C." },
+        { type: "function_call", call_id: "3", name: "add", arguments: "{}" },
+        { type: "function_call_output", call_id: "3", output: "One." },
+        { type: "message", role: "assistant", content: "" },
+      ],
+      text: { format },
+      store: false,
+      stream: false,
+    });
+  });
+
+  test("has functions that say whether they are strict, and a choice", () => {
+    const parameters = { type: "object" };
+    const one = { name: "add", description: "Adds.", parameters, strict: true, hosted: null };
+    const two = { name: "now", description: null, parameters, strict: false, hosted: null };
+    expect(ask({ offered: { ...none, all: [one, two], choice: { name: "now" } } })).toMatchObject({
+      tools: [
+        { type: "function", name: "add", description: "Adds.", parameters, strict: true },
+        { type: "function", name: "now", parameters, strict: false },
+      ],
+      tool_choice: { type: "function", name: "now" },
+    });
+    expect(ask({ offered: { ...none, all: [one], choice: "none" } })).toMatchObject({
+      tool_choice: "none",
+    });
+  });
+});
+
+describe("a response", () => {
+  const empty = { thought: "", text: "", refusal: "", calls: [] };
+  const message = (...content: readonly object[]) => ({ type: "message", content });
+  test.each<[string, readonly unknown[], object]>([
+    ["nothing", [], {}],
+    ["odd items", [null, "odd", { type: "web_search_call" }, { type: "message", content: 7 }], {}],
+    ["words", [message({ text: "A" }, { text: "B" }), message({ text: "C" })], { text: "ABC" }],
+    ["plain words", [{ type: "message", content: "A" }], { text: "A" }],
+    ["a refusal", [message({ type: "refusal", refusal: "No." })], { refusal: "No." }],
+    [
+      "a summary",
+      [{ type: "reasoning", summary: [{ text: "A" }, { text: "B" }] }],
+      { thought: "A\nB" },
+    ],
+    [
+      "a thought",
+      [{ type: "reasoning", summary: [{ text: "A" }], content: [{ text: "B" }] }],
+      { thought: "B" },
+    ],
+    [
+      "calls",
+      [{ type: "function_call", name: "a", arguments: "{}" }, { type: "function_call" }],
+      {
+        calls: [
+          { name: "a", args: "{}" },
+          { name: "", args: undefined },
+        ],
+      },
+    ],
+  ])("of %s", (_, output, answer) => {
+    expect(responsesWire.read({ output })).toEqual({ ...empty, ...answer });
+  });
+
+  test("cannot be without output, nor have failed", () => {
+    expect(responsesWire.read({})).toBe("no output");
+    expect(responsesWire.read({ status: "failed", output: [] })).toBe("a response that failed");
+  });
+});

@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { InvalidOptionError } from "../base/errors.ts";
+import { type Listening, type ListenOptions, listen } from "./listen.ts";
+import {
+  type LocalProviderOptions,
+  type ProviderSettings,
+  providerSettings,
+} from "./provider-options.ts";
+import { Dropped } from "./responses/dropped.ts";
+import { type LocalServer, startServer } from "./server.ts";
+
+/**
+ * OpenAI's API on this machine, with hosted tools that really run: no key, no network.
+ *
+ * @example
+ * const provider = new LocalProvider({ model: scriptedModel([[{ code: "print(6 * 7)" }], [{ say: "42" }]]) });
+ * const adapter = new OpenAIAdapter({ model: "any", clientConfig: { fetch: provider.fetch } });
+ */
+export class LocalProvider implements AsyncDisposable {
+  /** In process: pass it as `clientConfig.fetch`. */
+  readonly fetch: typeof globalThis.fetch;
+  readonly #settings: ProviderSettings;
+  readonly #listening = new Set<Listening>();
+  #server: Promise<LocalServer> | null = null;
+  #isDisposed = false;
+
+  constructor(options: LocalProviderOptions = {}) {
+    this.#settings = providerSettings(options);
+    this.fetch = (input, init) => this.#fetch(new Request(input, init));
+  }
+
+  /** Which sandbox code runs in, and why that one; starts the provider if it has not. */
+  async sandbox(): Promise<{ readonly name: string; readonly reason: string }> {
+    const { sandbox } = await this.#started();
+    return sandbox;
+  }
+
+  /** Serves on a socket; anywhere but on this machine only with a key. */
+  async listen(options: ListenOptions = {}): Promise<Listening> {
+    const { host = "127.0.0.1" } = options;
+    if (!isLoopback(host) && this.#settings.apiKey === undefined) throw needsKey(host);
+    const { app } = await this.#started();
+    const listening = await listen((request) => app.fetch(request), options);
+    this.#listening.add(listening);
+    return {
+      url: listening.url,
+      close: async () => {
+        this.#listening.delete(listening);
+        await listening.close();
+      },
+    };
+  }
+
+  /** Ends every connection and every container's process, and removes what was temporary. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isDisposed = true;
+    for (const listening of this.#listening) await listening.close();
+    this.#listening.clear();
+    const starting = this.#server;
+    this.#server = null;
+    const server = await starting?.catch(() => null);
+    await server?.[Symbol.asyncDispose]();
+  }
+
+  async #fetch(request: Request): Promise<Response> {
+    const { app } = await this.#started();
+    try {
+      return await app.fetch(request);
+    } catch (error) {
+      // As a connection that is lost looks to whoever fetches.
+      throw error instanceof Dropped ? new TypeError("fetch failed", { cause: error }) : error;
+    }
+  }
+
+  #started(): Promise<LocalServer> {
+    if (this.#isDisposed) {
+      const remedy = "make a new one";
+      const field = "LocalProvider";
+      throw new InvalidOptionError({ field, value: "disposed", rule: "must be in use", remedy });
+    }
+    this.#server ??= start(this.#settings);
+    return this.#server;
+  }
+}
+
+/** A temporary folder goes with the server that it was made for. */
+async function start(settings: ProviderSettings): Promise<LocalServer> {
+  const { dataDir = mkdtempSync(join(tmpdir(), "wink-local-")) } = settings;
+  const isTemporary = settings.dataDir === undefined;
+  const remove = () => {
+    if (isTemporary) rmSync(dataDir, { recursive: true, force: true });
+  };
+  try {
+    return await startServer({ ...settings, dataDir }, remove);
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host.startsWith("127.");
+}
+
+function needsKey(host: string): InvalidOptionError {
+  return new InvalidOptionError({
+    field: "listen(host)",
+    value: host,
+    rule: "must be this machine, unless the provider has an apiKey",
+    remedy: "give new LocalProvider({ apiKey }), or listen on 127.0.0.1",
+  });
+}

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { withIncludes } from "./includes.ts";
+
+const none = new Set<string>();
+const code = { type: "code_interpreter_call", id: "ci_1", outputs: [{ type: "logs", logs: "1" }] };
+const files = { type: "file_search_call", id: "fs_1", results: [{ text: "a" }] };
+const action = { type: "search", query: "a", sources: [{ type: "url", url: "u" }] };
+const web = { type: "web_search_call", id: "ws_1", action, results: [] };
+const thought = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "sealed" };
+
+test.each([
+  [code, "code_interpreter_call.outputs", { ...code, outputs: null }],
+  [files, "file_search_call.results", { ...files, results: null }],
+  [thought, "reasoning.encrypted_content", { type: "reasoning", id: "rs_1", summary: [] }],
+])("%j is shown whole only with its include", (item, include, bare) => {
+  expect(withIncludes(item, new Set([include]))).toBe(item);
+  expect(withIncludes(item, none)).toEqual(bare);
+});
+
+test("a web search shows its sources and its results only with their includes", () => {
+  const bare = { type: "search", query: "a" };
+  expect(withIncludes(web, none)).toEqual({ type: "web_search_call", id: "ws_1", action: bare });
+  const withSources = withIncludes(web, new Set(["web_search_call.action.sources"]));
+  expect(withSources).toEqual({ type: "web_search_call", id: "ws_1", action });
+  const withResults = withIncludes(web, new Set(["web_search_call.results"]));
+  expect(withResults).toEqual({ ...web, action: bare });
+});
+
+test("what has nothing to hide stays what it is", () => {
+  const message = { type: "message", role: "assistant", content: [] };
+  expect(withIncludes(message, none)).toBe(message);
+  const bare = { type: "web_search_call", id: "ws_1" };
+  expect(withIncludes(bare, none)).toBe(bare);
+});

@@ -1,0 +1,138 @@
+import type { Clock } from "../../base/clock.ts";
+import type { WireItem } from "../../openai/wire.ts";
+import type { ResponseStore } from "../store/response-store.ts";
+import { compacted, compactionItem } from "./compaction.ts";
+import { type Conversation, conversationOf } from "./conversation.ts";
+import { withIncludes } from "./includes.ts";
+import { type CheckedRequest, checkRequest } from "./request-check.ts";
+import { responseObject } from "./response-object.ts";
+import { runTurn } from "./run-turn.ts";
+import { allowedBy } from "./tool-choice.ts";
+import type { TurnOutcome, TurnServices } from "./turn.ts";
+import { inputTokens, usageOf } from "./usage.ts";
+
+/** What responses are made with. */
+export interface ResponsesOptions {
+  readonly turns: TurnServices;
+  readonly store: ResponseStore;
+  readonly clock: Clock;
+}
+
+/** A request that was found good, and the response that has begun with it. */
+export interface Begun {
+  readonly request: CheckedRequest;
+  readonly conversation: Conversation;
+  /** `in_progress`. */
+  readonly response: WireItem;
+}
+
+/** Makes responses: checks a request, runs its turn, keeps what came of it. */
+export class Responses {
+  readonly #turns: TurnServices;
+  readonly #store: ResponseStore;
+  readonly #clock: Clock;
+
+  constructor({ turns, store, clock }: ResponsesOptions) {
+    this.#turns = turns;
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** Throws what OpenAI would answer, before anything has run. */
+  begin(body: unknown): Begun {
+    const request = checkRequest(body);
+    const conversation = conversationOf(request, { store: this.#store, ...this.#turns });
+    const id = this.#turns.ids.next("resp_");
+    const parts = { id, createdAt: this.#seconds(), output: [], echo: request.echo };
+    return {
+      request,
+      conversation,
+      response: responseObject({ ...parts, status: "in_progress" }),
+    };
+  }
+
+  /** Runs the turn; tells each item when it is done. */
+  async finish(
+    begun: Begun,
+    signal: AbortSignal,
+    onItem: (item: WireItem) => void = () => {},
+  ): Promise<WireItem> {
+    const { request, conversation } = begun;
+    const shown = (item: WireItem) => withIncludes(item, request.include);
+    const outcome = request.compactNow
+      ? compactNow(conversation, this.#turns)
+      : await this.#run(begun, signal, (item) => onItem(shown(item)));
+    if (request.compactNow) for (const item of outcome.output) onItem(shown(item));
+    const tokens = inputTokens({ ...request, items: conversation.items });
+    const output = this.#withCompaction(begun, outcome, tokens, (item) => onItem(shown(item)));
+    const response = responseObject({
+      id: String(begun.response["id"]),
+      createdAt: Number(begun.response["created_at"]),
+      completedAt: this.#seconds(),
+      status: outcome.status,
+      output: output.map(shown),
+      usage: usageOf(tokens, output),
+      error: outcome.error,
+      incompleteReason: outcome.incompleteReason,
+      echo: request.echo,
+      shellContainerId: outcome.containerId,
+    });
+    this.#keep(response, begun, output);
+    return response;
+  }
+
+  async #run(begun: Begun, signal: AbortSignal, onItem: (item: WireItem) => void) {
+    const { request, conversation } = begun;
+    const { tools } = allowedBy(request.toolChoice, request.tools);
+    const input = {
+      model: request.model,
+      instructions: request.instructions,
+      items: conversation.readable,
+      tools,
+      toolChoice: request.toolChoice,
+      format: request.textFormat,
+      maxToolCalls: request.maxToolCalls,
+      maxOutputTokens: request.maxOutputTokens,
+      parallelToolCalls: request.parallelToolCalls,
+      signal,
+    };
+    return await runTurn(input, this.#turns, onItem);
+  }
+
+  /** Where the conversation has grown beyond what the client allows, one more item stands for it. */
+  #withCompaction(
+    { request, conversation }: Begun,
+    { output, status }: TurnOutcome,
+    tokens: number,
+    onItem: (item: WireItem) => void,
+  ): readonly WireItem[] {
+    const { compactThreshold } = request;
+    const isOver = compactThreshold !== null && tokens > compactThreshold;
+    if (!isOver || request.compactNow || status !== "completed") return output;
+    const item = compactionItem([...conversation.readable, ...output], this.#turns);
+    onItem(item);
+    return [...output, item];
+  }
+
+  /** What goes on from a response that was compacted goes on from the compaction. */
+  #keep(response: WireItem, { request, conversation }: Begun, output: readonly WireItem[]): void {
+    if (!request.store) return;
+    const all = [...conversation.items, ...output];
+    const last = all.findLastIndex(({ type }) => type === "compaction");
+    const users = all.slice(0, Math.max(0, last)).filter(({ role }) => role === "user");
+    const items = last === -1 ? all : [...users, ...all.slice(last)];
+    const id = String(response["id"]);
+    const createdAt = Number(response["created_at"]);
+    this.#store.put({ id, createdAt, response, items, stored: true });
+  }
+
+  #seconds(): number {
+    return Math.floor(this.#clock.now() / 1000);
+  }
+}
+
+function compactNow({ readable }: Conversation, turns: TurnServices): TurnOutcome {
+  const item = compacted(readable, turns).at(-1);
+  const output = item ? [item] : [];
+  return { status: "completed", output, incompleteReason: null, error: null, containerId: null };
+}

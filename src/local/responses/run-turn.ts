@@ -1,0 +1,225 @@
+import type { WireItem } from "../../openai/wire.ts";
+import { ApiProblem } from "../api-problem.ts";
+import type { ModelAction } from "../models/local-model.ts";
+import { runCode } from "../tools/code-interpreter.ts";
+import { searchFiles } from "../tools/file-search.ts";
+import { runCommands } from "../tools/shell.ts";
+import { toolOf } from "../tools/tool-of.ts";
+import { findInPage, openPage, searchWeb } from "../tools/web-search.ts";
+import { annotationsOf } from "./annotations.ts";
+import { compactionItem } from "./compaction.ts";
+import { Dropped } from "./dropped.ts";
+import { lastText } from "./last-text.ts";
+import type { TurnInput, TurnOutcome, TurnServices, TurnState } from "./turn.ts";
+
+/** A model that only ever uses tools is asked no more often than this. */
+const MOST_ASKS = 100;
+
+/** Asks the model, does what it says, and asks again until it speaks or hands over to the client. */
+export async function runTurn(
+  input: TurnInput,
+  services: TurnServices,
+  onItem: (item: WireItem) => void = () => {},
+): Promise<TurnOutcome> {
+  const output: WireItem[] = [];
+  const state: TurnState = {
+    input,
+    services,
+    output,
+    hits: [],
+    files: [],
+    containerId: null,
+    toolCalls: 0,
+  };
+  let told = 0;
+  for (let asks = 0; asks < MOST_ASKS; asks++) {
+    input.signal.throwIfAborted();
+    const actions = await ask(state);
+    let isOver = false;
+    for (const action of actions) {
+      const failure = failureIn(action, output);
+      if (failure) return { ...ended(state, "failed"), error: failure };
+      isOver = (await perform(action, state)) || isOver;
+      const cut = cutOff(state);
+      for (; told < output.length; told++) onItem(output[told] ?? {});
+      if (cut) return { ...ended(state, "incomplete"), incompleteReason: cut };
+    }
+    if (isOver) return ended(state, "completed");
+  }
+  const message = `The model used tools ${MOST_ASKS} times and said nothing.`;
+  throw new ApiProblem(500, message, { code: "model_error" });
+}
+
+async function ask({ input, services, output }: TurnState): Promise<readonly ModelAction[]> {
+  const { model, instructions, tools, toolChoice, format, signal } = input;
+  const items = [...input.items, ...output];
+  const turn = services.asked.count++;
+  const text = lastText(items) || (instructions ?? "");
+  const request = { model, instructions, items, tools, toolChoice, format, turn, text };
+  return await services.model.respond(request, { signal });
+}
+
+/** Does one thing; says whether the turn is over by it. */
+async function perform(action: ModelAction, state: TurnState): Promise<boolean> {
+  const { services, input, output } = state;
+  if ("say" in action) {
+    output.push(message(action, state));
+    return true;
+  }
+  if ("refuse" in action) {
+    const content = [{ type: "refusal", refusal: action.refuse }];
+    output.push(assistantMessage(state, content));
+    return true;
+  }
+  if ("think" in action) output.push(reasoning(action.think, state));
+  else if ("call" in action) return callFunction(action.call, state);
+  else if ("patch" in action) return handPatches(action.patch, state);
+  else if ("compact" in action) {
+    output.push(compactionItem([...input.items, ...output], services));
+    return true;
+  } else if ("stall" in action) await services.sleep(action.stall, input.signal);
+  else if ("drop" in action) throw new Dropped("the model dropped the connection");
+  else if ("expireContainer" in action) await expire(state);
+  else if ("fail" in action) throw failed(action.fail);
+  else return await useTool(action, state);
+  return false;
+}
+
+/** Hosted tools. Those beyond `max_tool_calls` are ignored, as the API does. */
+async function useTool(
+  action: Extract<ModelAction, { code: string } | { shell: unknown } | { search: unknown }>,
+  state: TurnState,
+): Promise<boolean> {
+  const { maxToolCalls } = state.input;
+  if (maxToolCalls !== null && state.toolCalls >= maxToolCalls) return false;
+  state.toolCalls += 1;
+  if ("code" in action) await runCode(action.code, state);
+  else if ("shell" in action) return await runCommands(action.shell, state);
+  else await search(action.search, state);
+  return false;
+}
+
+async function search(
+  what: Extract<ModelAction, { search: unknown }>["search"],
+  state: TurnState,
+): Promise<void> {
+  if (typeof what === "string") {
+    const isFiles = state.input.tools.some(({ type }) => type === "file_search");
+    await search(isFiles ? { file: what } : { web: what }, state);
+  } else if ("file" in what) await searchFiles(what.file, state);
+  else if ("web" in what) searchWeb(what.web, state);
+  else if ("open" in what) openPage(what.open, state);
+  else findInPage(what.in, what.find, state);
+}
+
+function message(
+  { say, citations = [] }: Extract<ModelAction, { say: unknown }>,
+  state: TurnState,
+): WireItem {
+  const text = typeof say === "string" ? say : JSON.stringify(say);
+  const annotations = annotationsOf(text, citations, state);
+  return assistantMessage(state, [{ type: "output_text", text, annotations, logprobs: [] }]);
+}
+
+function assistantMessage({ services }: TurnState, content: readonly object[]): WireItem {
+  const id = services.ids.next("msg_");
+  return { id, type: "message", status: "completed", role: "assistant", content };
+}
+
+function reasoning(text: string, { services }: TurnState): WireItem {
+  return {
+    id: services.ids.next("rs_"),
+    type: "reasoning",
+    summary: [{ type: "summary_text", text }],
+    encrypted_content: services.sealer.seal({ text }),
+  };
+}
+
+function callFunction(
+  { name, args, callId }: Extract<ModelAction, { call: unknown }>["call"],
+  { input, services, output }: TurnState,
+): boolean {
+  const isOffered = input.tools.some(
+    (tool) => tool["type"] === "function" && tool["name"] === name,
+  );
+  if (!isOffered) {
+    const text = `The model called the function '${name}', which the request does not offer.`;
+    throw new ApiProblem(500, text, { code: "model_error" });
+  }
+  const hasCalled = output.some(({ type }) => type === "function_call");
+  if (hasCalled && !input.parallelToolCalls) return true;
+  output.push({
+    id: services.ids.next("fc_"),
+    type: "function_call",
+    status: "completed",
+    name,
+    arguments: typeof args === "string" ? args : JSON.stringify(args),
+    call_id: callId ?? services.ids.next("call_"),
+  });
+  return true;
+}
+
+/** The client applies them: one call each, as the API has it. */
+function handPatches(
+  operations: readonly object[],
+  { input, services, output }: TurnState,
+): boolean {
+  toolOf(input.tools, ["apply_patch"], "wrote a patch");
+  for (const operation of operations) {
+    output.push({
+      id: services.ids.next("apc_"),
+      type: "apply_patch_call",
+      call_id: services.ids.next("call_"),
+      status: "completed",
+      operation,
+    });
+  }
+  return true;
+}
+
+async function expire({ input, services, containerId }: TurnState): Promise<void> {
+  const named = input.tools.flatMap(({ container }) =>
+    typeof container === "string" ? [container] : [],
+  );
+  for (const id of new Set([...named, ...(containerId ? [containerId] : [])])) {
+    await services.tools.containers.expire(id);
+  }
+}
+
+type Failing = Extract<ModelAction, { fail: unknown }>["fail"];
+
+/** Without a status it is the response that fails, and not the request. */
+function failureIn(action: ModelAction, output: readonly WireItem[]) {
+  if (!("fail" in action)) return null;
+  const { status, code = "server_error", message: text = "The model failed." } = action.fail;
+  return status === undefined || output.length > 0 ? { code, message: text } : null;
+}
+
+function failed({ status = 500, code, message: text = "The model failed." }: Failing): ApiProblem {
+  return new ApiProblem(status, text, { code: code ?? null });
+}
+
+/** A text that is longer than it may be is cut, and with it the turn. */
+function cutOff({ input, output }: TurnState): string | null {
+  const { maxOutputTokens } = input;
+  if (maxOutputTokens === null) return null;
+  let left = maxOutputTokens * 4;
+  for (const [place, item] of output.entries()) {
+    if (item["type"] !== "message") continue;
+    const [part] = item["content"] as readonly WireItem[];
+    const text = String(part?.["text"] ?? "");
+    const bytes = new TextEncoder().encode(text);
+    if (bytes.length > left) {
+      const kept = new TextDecoder().decode(bytes.subarray(0, left)).replace(/\uFFFD$/, "");
+      const content = [{ ...part, text: kept, annotations: [] }];
+      output[place] = { ...item, status: "incomplete", content };
+      return "max_output_tokens";
+    }
+    left -= bytes.length;
+  }
+  return null;
+}
+
+function ended({ output, containerId }: TurnState, status: TurnOutcome["status"]): TurnOutcome {
+  return { status, output, incompleteReason: null, error: null, containerId };
+}

@@ -1,0 +1,65 @@
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { isPlainObject } from "../../base/freeze.ts";
+
+/** Makes texts that only this server can read: reasoning and compactions between requests. */
+export interface Sealer {
+  seal(content: object): string;
+  /** `null` if it was sealed by another, or changed since. */
+  open(text: string): Readonly<Record<string, unknown>> | null;
+}
+
+/** AES-256-GCM with a key of 32 bytes. */
+export function sealer(
+  key: Uint8Array,
+  random: (bytes: number) => Uint8Array = randomBytes,
+): Sealer {
+  if (key.byteLength !== 32) throw new Error("A sealer's key has 32 bytes");
+  const secret = Uint8Array.from(key);
+  return {
+    seal(content) {
+      const nonce = random(nonceBytes);
+      const cipher = createCipheriv(algorithm, secret, nonce).setAAD(version);
+      const body = cipher.update(JSON.stringify(content), "utf8");
+      const sealed = [nonce, body, cipher.final(), cipher.getAuthTag()];
+      return prefix + Buffer.concat(sealed).toString("base64url");
+    },
+    open(text) {
+      const sealed = bytesOf(text);
+      const opened = sealed && plainOf(sealed, secret);
+      return opened === null ? null : recordOf(opened);
+    },
+  };
+}
+
+const algorithm = "aes-256-gcm";
+const prefix = "wink1-";
+const version = Buffer.from(prefix);
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** One text for the same bytes: Node's decoder would skip over what is no digit. */
+function bytesOf(text: string): Buffer | null {
+  if (!text.startsWith(prefix)) return null;
+  const digits = text.slice(prefix.length);
+  const bytes = Buffer.from(digits, "base64url");
+  const isWhole = bytes.byteLength >= nonceBytes + tagBytes;
+  return isWhole && bytes.toString("base64url") === digits ? bytes : null;
+}
+
+function plainOf(sealed: Buffer, key: Uint8Array): string | null {
+  const nonce = sealed.subarray(0, nonceBytes);
+  const body = sealed.subarray(nonceBytes, -tagBytes);
+  const options = { authTagLength: tagBytes };
+  const decipher = createDecipheriv(algorithm, key, nonce, options).setAAD(version);
+  decipher.setAuthTag(sealed.subarray(-tagBytes));
+  try {
+    return Buffer.concat([decipher.update(body), decipher.final()]).toString("utf8");
+  } catch {
+    return null; // it says no more than that the tag does not fit
+  }
+}
+
+function recordOf(json: string): Readonly<Record<string, unknown>> | null {
+  const content: unknown = JSON.parse(json);
+  return isPlainObject(content) ? content : null;
+}

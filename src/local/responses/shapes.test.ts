@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import {
+  anyObject,
+  byType,
+  decimal,
+  either,
+  flag,
+  integer,
+  list,
+  object,
+  oneOf,
+  text,
+} from "./shapes.ts";
+
+const none = () => null;
+
+describe("a shape", () => {
+  const inner = object({ name: text() }, { count: integer() });
+  const shape = object({ all: list(inner) });
+
+  test("points to the deepest place", () => {
+    const value = { all: [{ name: "a" }, { name: "b", count: "c" }] };
+    expect(shape(value, "")).toMatchObject({ param: "all[1].count", code: "invalid_type" });
+    expect(shape(value, "body")?.param).toBe("body.all[1].count");
+  });
+
+  test("of an object complains of what is unknown first, then of what is missing", () => {
+    expect(inner({ count: "c", more: 1 }, "x")?.message).toBe("Unknown parameter: 'x.more'.");
+    expect(inner({ count: "c" }, "x")?.message).toBe("Missing required parameter: 'x.name'.");
+  });
+
+  test("takes an inherited key for none", () => {
+    expect(object({ toString: none })({}, "x")?.code).toBe("missing_required_parameter");
+    expect(byType({ a: none })({ type: "constructor" }, "x")?.code).toBe("invalid_value");
+  });
+
+  test("of several says which values there are", () => {
+    expect(oneOf("a")("b", "x")?.message).toBe("Invalid value: 'b'. Supported values are: 'a'.");
+    expect(oneOf("a")(1, "x")?.message).toBe(
+      "Invalid type for 'x': expected one of 'a', but got an integer instead.",
+    );
+    expect(oneOf("a", "b", "c")(null, "x")?.message).toBe(
+      "Invalid type for 'x': expected one of 'a', 'b', or 'c', but got null instead.",
+    );
+  });
+
+  test("of a string, a list or an object is that of the one that is there", () => {
+    const any = either({ string: text({ max: 1 }), array: list(flag), object: anyObject });
+    expect(any("a", "x")).toBeNull();
+    expect(any([true], "x")).toBeNull();
+    expect(any({}, "x")).toBeNull();
+    expect(any("ab", "x")?.code).toBe("string_above_max_length");
+    expect(any([1], "x")?.param).toBe("x[0]");
+    expect(any(true, "x")?.message).toBe(
+      "Invalid type for 'x': expected one of a string, an array or an object, but got a boolean instead.",
+    );
+  });
+
+  test("of a number takes none that is not finite", () => {
+    expect(decimal()(Number.NaN, "x")?.code).toBe("invalid_type");
+    expect(integer()(Number.POSITIVE_INFINITY, "x")?.code).toBe("invalid_type");
+    expect(decimal()(0.5, "x")).toBeNull();
+  });
+
+  test("of a list or a string may ask for a length", () => {
+    expect(list(flag, { min: 2 })([true], "x")?.message).toBe(
+      "Invalid 'x': array too short. Expected an array with minimum length 2, but got an array with length 1 instead.",
+    );
+    expect(text({ min: 1 })("", "x")?.message).toBe(
+      "Invalid 'x': empty string. Expected a string with minimum length 1, but got an empty string instead.",
+    );
+  });
+});

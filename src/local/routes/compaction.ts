@@ -1,0 +1,86 @@
+import type { Hono } from "hono";
+import { isPlainObject } from "../../base/freeze.ts";
+import type { WireItem } from "../../openai/wire.ts";
+import { missingParameter, unknownParameter } from "../api-problem.ts";
+import { jsonBody } from "../json-body.ts";
+import { compacted } from "../responses/compaction.ts";
+import { conversationOf } from "../responses/conversation.ts";
+import { checkRequest } from "../responses/request-check.ts";
+import type { TurnServices } from "../responses/turn.ts";
+import { inputTokens, usageOf } from "../responses/usage.ts";
+import type { ResponseStore } from "../store/response-store.ts";
+import { limits } from "./responses.ts";
+
+export interface CompactionServices {
+  readonly store: ResponseStore;
+  readonly turns: TurnServices;
+  readonly seconds: () => number;
+  readonly maxBodyBytes: number;
+}
+
+/** `/v1/responses/compact` and `/v1/responses/input_tokens`: both read a conversation and run nothing. */
+export function compactionRoutes(app: Hono, services: CompactionServices): void {
+  const { store, turns, seconds, maxBodyBytes } = services;
+  const read = async (request: Request, known: ReadonlySet<string>) => {
+    const body = await jsonBody(request, maxBodyBytes);
+    checkKeys(body, known);
+    const checked = checkRequest(body);
+    return { checked, conversation: conversationOf(checked, { store, ...turns }) };
+  };
+  app.post("/v1/responses/compact", async (context) => {
+    limits(context);
+    const { checked, conversation } = await read(context.req.raw, compactKeys);
+    const output = compacted(conversation.readable, turns);
+    const tokens = inputTokens({ ...checked, items: conversation.items });
+    return context.json({
+      id: turns.ids.next("resp_"),
+      object: "response.compaction",
+      created_at: seconds(),
+      output: output.map((item) => withId(item, turns)),
+      usage: usageOf(tokens, output),
+    });
+  });
+  app.post("/v1/responses/input_tokens", async (context) => {
+    const { checked, conversation } = await read(context.req.raw, countKeys);
+    const input_tokens = inputTokens({ ...checked, items: conversation.items });
+    return context.json({ object: "response.input_tokens", input_tokens });
+  });
+}
+
+const compactKeys: ReadonlySet<string> = new Set([
+  "model",
+  "input",
+  "previous_response_id",
+  "instructions",
+  "prompt_cache_key",
+  "prompt_cache_options",
+  "prompt_cache_retention",
+  "service_tier",
+]);
+
+const countKeys: ReadonlySet<string> = new Set([
+  "model",
+  "input",
+  "previous_response_id",
+  "conversation",
+  "instructions",
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "reasoning",
+  "text",
+  "truncation",
+]);
+
+function checkKeys(body: unknown, known: ReadonlySet<string>): void {
+  if (!isPlainObject(body)) return; // which is said by what reads it next
+  const unknown = Object.keys(body).find((key) => !known.has(key));
+  if (unknown !== undefined) throw unknownParameter(unknown);
+  if (body["model"] === undefined) throw missingParameter("model");
+}
+
+function withId(item: WireItem, { ids }: TurnServices): WireItem {
+  return item["id"] === undefined && item["type"] === "message"
+    ? { id: ids.next("msg_"), status: "completed", ...item }
+    : item;
+}

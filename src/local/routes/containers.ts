@@ -1,0 +1,105 @@
+import type { Context, Hono } from "hono";
+import { missingParameter, unknownParameter } from "../api-problem.ts";
+import type { Containers } from "../containers.ts";
+import type { ContainerFileRecord } from "../containers-files.ts";
+import { containerOptions, fileIdIn } from "../containers-request.ts";
+import { jsonBody } from "../json-body.ts";
+import { pageQuery } from "../list-page.ts";
+import { readMultipart } from "../multipart.ts";
+import { fileAnswer } from "../store/file-answer.ts";
+import type { FileStore } from "../store/file-store.ts";
+
+/** What the container routes work on. */
+export interface ContainerServices {
+  readonly containers: Containers;
+  /** Where uploads arrive, and what file ids name. */
+  readonly files: FileStore;
+}
+
+const MAX_BODY_BYTES = 2 ** 20;
+
+/** `/v1/containers` and the files in them. */
+export function containerRoutes(app: Hono, { containers, files }: ContainerServices): void {
+  app.post("/v1/containers", async (context) => {
+    const body = await jsonBody(context.req.raw, MAX_BODY_BYTES);
+    return context.json(await containers.create(containerOptions(body)));
+  });
+
+  app.get("/v1/containers", (context) =>
+    context.json(containers.list(pageOf(context), context.req.query("name"))),
+  );
+
+  app.get("/v1/containers/:id", (context) =>
+    context.json(containers.retrieve(context.req.param("id"))),
+  );
+
+  app.delete("/v1/containers/:id", async (context) => {
+    const id = context.req.param("id");
+    await containers.delete(id);
+    return context.json({ id, object: "container.deleted", deleted: true });
+  });
+
+  containerFileRoutes(app, { containers, files });
+}
+
+function containerFileRoutes(app: Hono, services: ContainerServices): void {
+  const { containers } = services;
+  app.post("/v1/containers/:id/files", async (context) => {
+    const id = context.req.param("id");
+    containers.check(id);
+    const isForm = /^multipart\//i.test(context.req.header("content-type") ?? "");
+    const add = isForm ? addFromForm : addFromJson;
+    return context.json(await add(id, context.req.raw, services));
+  });
+
+  app.get("/v1/containers/:id/files", async (context) =>
+    context.json(await containers.listFiles(context.req.param("id"), pageOf(context))),
+  );
+
+  app.get("/v1/containers/:id/files/:file", async (context) => {
+    const { id, file } = context.req.param();
+    return context.json(await containers.retrieveFile(id, file));
+  });
+
+  app.get("/v1/containers/:id/files/:file/content", async (context) => {
+    const { id, file } = context.req.param();
+    const { handle, filename } = await containers.openFile(id, file);
+    return fileAnswer(handle, filename);
+  });
+
+  app.delete("/v1/containers/:id/files/:file", async (context) => {
+    const { id, file } = context.req.param();
+    await containers.deleteFile(id, file);
+    return context.json({ id: file, object: "container.file.deleted", deleted: true });
+  });
+}
+
+async function addFromJson(
+  id: string,
+  request: Request,
+  { containers }: ContainerServices,
+): Promise<ContainerFileRecord> {
+  return await containers.copyFile(id, fileIdIn(await jsonBody(request, MAX_BODY_BYTES)));
+}
+
+/** A file, or what JSON would say: the official client sends either as a form. */
+async function addFromForm(
+  id: string,
+  request: Request,
+  { containers, files }: ContainerServices,
+): Promise<ContainerFileRecord> {
+  const form = await readMultipart(request, files.incoming);
+  try {
+    const fields = Object.fromEntries(form.fields);
+    if (!form.file && form.fields.size === 0) throw missingParameter("file");
+    if (!form.file) return await containers.copyFile(id, fileIdIn(fields));
+    for (const key of form.fields.keys()) throw unknownParameter(key);
+    return await containers.upload(id, form.file);
+  } finally {
+    await form[Symbol.asyncDispose]();
+  }
+}
+
+function pageOf(context: Context) {
+  return pageQuery((name) => context.req.query(name));
+}

@@ -1,0 +1,116 @@
+import type { Context, Hono } from "hono";
+import { ApiProblem, missingParameter, unknownParameter } from "../api-problem.ts";
+import { boundedInteger, pageQuery, toPage } from "../list-page.ts";
+import { readMultipart } from "../multipart.ts";
+import { fileAnswer } from "../store/file-answer.ts";
+import type { FileStore, StoredFile } from "../store/file-store.ts";
+
+/** What the file routes work on. */
+export interface FileServices {
+  readonly files: FileStore;
+}
+
+const PURPOSES = ["fine-tune", "assistants", "batch", "user_data", "vision", "evals"];
+
+const FIELDS = new Set(["purpose", "expires_after[anchor]", "expires_after[seconds]"]);
+
+/** As far as `expires_after[seconds]` reaches: an hour to 30 days. */
+const LIFETIME = [3600, 2_592_000] as const;
+
+/** One page of files may hold them all. */
+const PAGE = { max: 10_000, usual: 10_000 };
+
+/** `/v1/files`: uploads, which containers and vector stores take by their ids. */
+export function fileRoutes(app: Hono, { files }: FileServices): void {
+  app.post("/v1/files", async (context) => {
+    const form = await readMultipart(context.req.raw, files.incoming);
+    try {
+      const { purpose, expiresAfterSeconds } = readFields(form.fields);
+      if (!form.file) throw missingParameter("file");
+      const { path, bytes, filename = "" } = form.file;
+      const added = files.add({ path, bytes, filename, purpose, expiresAfterSeconds });
+      return context.json(toWire(added));
+    } finally {
+      await form[Symbol.asyncDispose]();
+    }
+  });
+
+  app.get("/v1/files", (context) => {
+    const query = pageQuery((name) => context.req.query(name), PAGE);
+    const page = files.list(query, context.req.query("purpose"));
+    return context.json(toPage(page.files.map(toWire), page.hasMore));
+  });
+
+  app.get("/v1/files/:id", (context) => context.json(toWire(known(context))));
+
+  app.get("/v1/files/:id/content", async (context) => {
+    const { id, filename } = known(context);
+    return fileAnswer(await files.open(id), filename);
+  });
+
+  app.delete("/v1/files/:id", (context) => {
+    const { id } = known(context);
+    files.delete(id);
+    return context.json({ id, object: "file", deleted: true });
+  });
+
+  function known(context: Context): StoredFile {
+    const id = context.req.param("id") ?? "";
+    const file = files.get(id);
+    if (!file) throw new FileProblem(404, `No such File object: ${id}`, "id");
+    return file;
+  }
+}
+
+/** These routes say what is wrong twice, as OpenAI's do. */
+class FileProblem extends ApiProblem {
+  constructor(status: number, message: string, param: string) {
+    super(status, message, { param });
+  }
+
+  override get body(): { readonly error: object; readonly detail: object } {
+    return { ...super.body, detail: { message: this.message, code: this.code } };
+  }
+}
+
+function readFields(fields: ReadonlyMap<string, string>): {
+  readonly purpose: string;
+  readonly expiresAfterSeconds: number | undefined;
+} {
+  for (const name of fields.keys()) if (!FIELDS.has(name)) throw unknownParameter(name);
+  const purpose = fields.get("purpose");
+  if (purpose === undefined) throw missingParameter("purpose");
+  if (!PURPOSES.includes(purpose)) throw unknownOption("purpose", purpose, PURPOSES);
+  return { purpose, expiresAfterSeconds: lifetimeOf(fields, purpose) };
+}
+
+function lifetimeOf(fields: ReadonlyMap<string, string>, purpose: string): number | undefined {
+  const anchor = fields.get("expires_after[anchor]");
+  const seconds = fields.get("expires_after[seconds]");
+  if (anchor === undefined && seconds === undefined) {
+    return purpose === "batch" ? LIFETIME[1] : undefined;
+  }
+  if (anchor === undefined) throw missingParameter("expires_after[anchor]");
+  if (seconds === undefined) throw missingParameter("expires_after[seconds]");
+  if (anchor !== "created_at") throw unknownOption("expires_after.anchor", anchor, ["created_at"]);
+  return boundedInteger("expires_after[seconds]", seconds, LIFETIME);
+}
+
+function unknownOption(param: string, value: string, known: readonly string[]): ApiProblem {
+  const list = known.map((one) => `'${one}'`).join(", ");
+  return new FileProblem(400, `'${value}' is not one of [${list}] - '${param}'`, param);
+}
+
+function toWire(file: StoredFile) {
+  return {
+    id: file.id,
+    object: "file",
+    bytes: file.bytes,
+    created_at: file.createdAt,
+    expires_at: file.expiresAt,
+    filename: file.filename,
+    purpose: file.purpose,
+    status: "processed",
+    status_details: null,
+  };
+}

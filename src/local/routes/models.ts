@@ -1,0 +1,8 @@
+import type { Hono } from "hono";
+
+/** `/v1/models`: any name is accepted, so there is one for those who ask. */
+export function modelRoutes(app: Hono): void {
+  const local = { id: "local", object: "model", created: 0, owned_by: "weakincentives" };
+  app.get("/v1/models", (context) => context.json({ object: "list", data: [local] }));
+  app.get("/v1/models/:id", (context) => context.json({ ...local, id: context.req.param("id") }));
+}

@@ -1,0 +1,245 @@
+/** The second half of the supervisor: its loop between the host, the child and the watch. */
+export const LOOP_PROGRAM: string = String.raw`
+class Host:
+    """Requests from outside: four bytes of length, then JSON."""
+    def __init__(self):
+        self.pending = b""
+
+    def read(self):
+        got = os.read(0, CHUNK)
+        if not got:
+            os._exit(0)
+        self.pending += got
+        while len(self.pending) >= 4:
+            size = struct.unpack(">I", self.pending[:4])[0]
+            if len(self.pending) < 4 + size:
+                return
+            body = self.pending[4:4 + size]
+            self.pending = self.pending[4 + size:]
+            yield json.loads(body)
+
+class Output:
+    """One of the child's two streams, up to as many bytes as the run may have."""
+    def __init__(self, kind):
+        self.kind = kind
+        self.reader, self.writer = os.pipe()
+        os.set_blocking(self.reader, False)
+        self.left = 0
+
+    def pump(self):
+        try:
+            got = os.read(self.reader, CHUNK)
+        except BlockingIOError:
+            return False
+        if self.left > 0:
+            send(self.kind, got[:self.left])
+            self.left -= len(got)
+        return bool(got)
+
+    def drain(self):
+        while self.pump():
+            pass
+
+def signal_all(number):
+    try:
+        os.kill(-1, number)
+    except ProcessLookupError:
+        pass
+
+class Supervisor:
+    def __init__(self, config):
+        self.config = config
+        self.host = Host()
+        self.outputs = [Output(b"o"), Output(b"e")]
+        self.requests, self.replies = os.pipe(), os.pipe()
+        self.wake = os.pipe()
+        self.watch = Watch(config)
+        self.running = self.interrupted = False
+        self.reply = self.ticket = b""
+        self.child = 0
+        self.status = None
+
+    def start(self):
+        for end in self.wake:
+            os.set_blocking(end, False)
+        signal.set_wakeup_fd(self.wake[1], warn_on_full_buffer=False)
+        visible_to_siblings(True)
+        self.child = os.fork()
+        if self.child == 0:
+            self.be_the_child()
+        signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        visible_to_siblings(False)
+        os.close(self.requests[0])
+        os.close(self.replies[1])
+
+    def be_the_child(self):
+        signal.set_wakeup_fd(-1)
+        os.setpgid(0, 0)
+        null = os.open("/dev/null", os.O_RDONLY)
+        os.dup2(null, 0)
+        for stream, output in enumerate(self.outputs, 1):
+            os.dup2(output.writer, stream)
+        mine = (self.requests[0], self.replies[1])
+        for end in (null, *self.requests, *self.replies, *self.wake,
+                    *(end for output in self.outputs for end in (output.reader, output.writer))):
+            if end not in mine:
+                os.close(end)
+        limit_child(self.config)
+        if self.config["mode"] == "python":
+            kernel(*mine)
+        else:
+            shell(*mine)
+
+    def loop(self):
+        reading = [0, self.wake[0], self.replies[0], *(output.reader for output in self.outputs)]
+        poll = select.poll()
+        for descriptor in reading:
+            poll.register(descriptor, select.POLLIN)
+        while True:
+            patience = self.watch.patience() * 1000 if self.running else None
+            for descriptor, event in poll.poll(patience):
+                if descriptor == 0:
+                    for request in self.host.read():
+                        self.ask(request)
+                elif descriptor == self.wake[0]:
+                    self.reap()
+                elif descriptor == self.replies[0]:
+                    if not self.read_reply():
+                        poll.unregister(descriptor)
+            if self.running:
+                for output in self.outputs:
+                    output.pump()
+                self.watch.look()
+            if self.status is not None:
+                self.child_ended()
+
+    def ask(self, request):
+        if request["op"] == "interrupt":
+            if self.running:
+                self.interrupted = True
+                signal_all(signal.SIGCONT)
+                try:
+                    os.killpg(self.child, signal.SIGINT)
+                except ProcessLookupError:
+                    pass
+            return
+        for output in self.outputs:
+            output.drain()
+            output.left = request["maxOutput"] + 1
+        self.ticket = os.urandom(16)
+        body = {"text": request["text"], "reap": self.interrupted, "ticket": self.ticket.hex()}
+        body = json.dumps(body).encode()
+        self.running, self.interrupted = True, False
+        self.watch.run_begins()
+        signal_all(signal.SIGCONT)
+        pending = memoryview(struct.pack(">I", len(body)) + body)
+        try:
+            while pending:
+                pending = pending[os.write(self.requests[1], pending):]
+        except BrokenPipeError:
+            pass
+
+    def read_reply(self):
+        got = os.read(self.replies[0], CHUNK)
+        self.reply += got
+        if len(self.reply) >= 4:
+            size = struct.unpack(">I", self.reply[:4])[0]
+            if size > LARGEST_FRAME:
+                raise Violation("protocol")
+            if len(self.reply) >= 4 + size:
+                body, self.reply = self.reply[4:4 + size], b""
+                self.answered(body)
+        return bool(got)
+
+    def answered(self, body):
+        if not self.running:
+            if body == b"ready":
+                self.rest()
+                send(b"r")
+            return
+        if body[:16] != self.ticket:
+            raise Violation("protocol")
+        self.rest()
+        self.running = False
+        send(b"d", body[16:])
+
+    def rest(self):
+        # Between runs nothing in here gets any time, whatever was left running.
+        signal_all(signal.SIGSTOP)
+        if self.interrupted:
+            self.kill_leftovers()
+        for output in self.outputs:
+            output.drain()
+        if self.running:
+            self.watch.run_ends()
+
+    def kill_leftovers(self):
+        for pid in processes():
+            if pid != self.child:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+
+    def reap(self):
+        try:
+            while os.read(self.wake[0], 512):
+                pass
+        except BlockingIOError:
+            pass
+        try:
+            while True:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if pid == 0:
+                    return
+                if pid == self.child:
+                    self.status = status
+        except ChildProcessError:
+            pass
+
+    def child_ended(self):
+        self.end({"code": os.waitstatus_to_exitcode(self.status)})
+
+    def end(self, why):
+        signal_all(signal.SIGKILL)
+        for output in self.outputs:
+            output.drain()
+        if why.get("violation") == "depth":
+            lift_all()
+        send_json(b"x", why)
+        os._exit(0)
+
+def shell(requests, replies):
+    size = struct.unpack(">I", os.read(requests, 4))[0]
+    body = b""
+    while len(body) < size:
+        body += os.read(requests, size - len(body))
+    command = json.loads(body)["text"]
+    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
+    program = "/bin/bash" if os.path.exists("/bin/bash") else "/bin/sh"
+    try:
+        os.execv(program, [program, "-c", command])
+    except (OSError, ValueError) as problem:
+        os.write(2, ("%s\n" % problem).encode())
+        os._exit(126)
+
+def main():
+    config = json.loads(sys.argv[1])
+    # Whatever the host had open and did not mark as its own.
+    os.closerange(3, 65536)
+    become(config["uid"])
+    os.chdir(DATA)
+    os.umask(0o022)
+    supervisor = Supervisor(config)
+    try:
+        supervisor.start()
+        if config["mode"] == "shell":
+            send(b"r")
+        supervisor.loop()
+    except Violation as violation:
+        supervisor.end({"violation": str(violation)})
+
+main()
+`;

@@ -1,0 +1,95 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bubblewrapSandbox } from "./bubblewrap.ts";
+import type { RunLimits, Sandbox } from "./sandbox.ts";
+import { sandboxedShell } from "./sandboxed-shell.ts";
+
+const { usable, reason } = await bubblewrapSandbox().probe();
+if (!usable) process.stderr.write(`Skipped: ${reason}\n`);
+
+const { signal } = new AbortController();
+const UNSAID = { timeoutMs: null, maxOutputLength: null, signal };
+
+let root: string;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), "wink-shell-"));
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+describe.skipIf(!usable)("sandboxedShell", () => {
+  test("runs commands in order in its folder, one output for each", async () => {
+    await using shell = sandboxedShell({ root });
+    const outputs = await shell.run(["echo hi > a; cat a", "cat a >&2; exit 3"], UNSAID);
+    expect(outputs).toEqual([
+      { stdout: "hi\n", stderr: "", outcome: { type: "exit", exitCode: 0 } },
+      { stdout: "", stderr: "hi\n", outcome: { type: "exit", exitCode: 3 } },
+    ]);
+    expect(await readFile(join(root, "a"), "utf8")).toBe("hi\n");
+  });
+
+  test("says when a command's time was up, and goes on with the next", async () => {
+    await using shell = sandboxedShell({ root, sandbox: "bubblewrap" });
+    const outputs = await shell.run(["sleep 60", "echo next"], { ...UNSAID, timeoutMs: 300 });
+    expect(outputs.map(({ outcome }) => outcome.type)).toEqual(["timeout", "exit"]);
+  });
+
+  test("gives no more output than is wanted", async () => {
+    await using shell = sandboxedShell({ root });
+    const [output] = await shell.run(["echo 123456"], { ...UNSAID, maxOutputLength: 3 });
+    expect(output?.stdout).toBe("123");
+  });
+});
+
+describe("sandboxedShell on a sandbox of one's own", () => {
+  function recording(fails = 0) {
+    const seen: RunLimits[] = [];
+    const opened: object[] = [];
+    let closed = 0;
+    const sandbox: Sandbox = {
+      name: "own",
+      isolation: "none",
+      probe: async () => ({ usable: true, reason: "it is ours" }),
+      open: async (options) => {
+        opened.push(options);
+        if (opened.length <= fails) throw new Error("not yet");
+        return {
+          python: () => Promise.reject(new Error("no Python here")),
+          shell: async (_command, limits) => {
+            seen.push(limits);
+            const nothing = { stdout: "", stderr: "", timedOut: false, truncated: false };
+            return { ...nothing, exitCode: 0 };
+          },
+          [Symbol.asyncDispose]: async () => {
+            closed += 1;
+          },
+        };
+      },
+    };
+    return { sandbox, seen, opened, closed: () => closed };
+  }
+
+  test("opens one process for all runs, with a minute, a megabyte and a gibibyte by default", async () => {
+    const { sandbox, seen, opened, closed } = recording();
+    {
+      await using shell = sandboxedShell({ root, sandbox });
+      await Promise.all([shell.run(["a"], UNSAID), shell.run(["b"], UNSAID)]);
+    }
+    expect(opened).toEqual([{ root, memoryBytes: 2 ** 30 }]);
+    expect(seen).toEqual(Array(2).fill({ timeoutMs: 60_000, maxOutputBytes: 1_000_000, signal }));
+    expect(closed()).toBe(1);
+  });
+
+  test("tries again after a start that failed, and needs no start to be disposed of", async () => {
+    const { sandbox, opened } = recording(1);
+    await using shell = sandboxedShell({ root, sandbox, memoryBytes: 5 });
+    await expect(shell.run(["a"], UNSAID)).rejects.toThrow("not yet");
+    expect(await shell.run(["a"], UNSAID)).toHaveLength(1);
+    expect(opened).toHaveLength(2);
+    await using unused = sandboxedShell({ root, sandbox });
+    await expect(
+      unused.run(["a"], { ...UNSAID, signal: AbortSignal.abort(new Error("no")) }),
+    ).rejects.toThrow("no");
+  });
+});

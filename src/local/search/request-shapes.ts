@@ -1,0 +1,111 @@
+import type { ApiProblem } from "../api-problem.ts";
+import { numberAt, recordAt } from "../reading.ts";
+import {
+  at,
+  byType,
+  decimal,
+  either,
+  flag,
+  integer,
+  list,
+  map,
+  maybe,
+  object,
+  oneOf,
+  type Shape,
+  text,
+} from "../responses/shapes.ts";
+import { phrase } from "../responses/shapes-bounds.ts";
+import { attributesShape, filterShape } from "./attribute-filter.ts";
+
+const staticSizes = object({
+  max_chunk_size_tokens: integer({ min: 100, max: 4096 }),
+  chunk_overlap_tokens: integer({ min: 0 }),
+});
+
+const chunkingStrategy = byType({
+  auto: object({ type: text() }),
+  static: object({ type: text(), static: overlapping }),
+});
+
+/** No more of two pieces may be shared than half of one. */
+function overlapping(value: unknown, path: string): ApiProblem | null {
+  const problem = staticSizes(value, path);
+  if (problem) return problem;
+  const sizes = recordAt({ value }, "value");
+  const most = (numberAt(sizes, "max_chunk_size_tokens") ?? 0) / 2;
+  const overlap = numberAt(sizes, "chunk_overlap_tokens") ?? 0;
+  if (overlap <= most) return null;
+  const rule = `a value <= ${most}, half of 'max_chunk_size_tokens'`;
+  const code = "integer_above_max_value";
+  const where = at(path, "chunk_overlap_tokens");
+  return phrase(where, "integer above maximum value", rule, String(overlap), code);
+}
+
+const expiresAfter = object({
+  anchor: oneOf("last_active_at"),
+  days: integer({ min: 1, max: 365 }),
+});
+const metadata = map(text({ max: 512 }), { keys: 16, keyLength: 64 });
+const fileId = text({ min: 1 });
+
+/** `POST /vector_stores`. */
+export const newStoreShape: Shape = object(
+  {},
+  {
+    name: maybe(text()),
+    description: maybe(text()),
+    file_ids: maybe(list(fileId, { max: 500 })),
+    chunking_strategy: maybe(chunkingStrategy),
+    expires_after: maybe(expiresAfter),
+    metadata: maybe(metadata),
+  },
+);
+
+/** `POST /vector_stores/{id}`. */
+export const storeChangeShape: Shape = object(
+  {},
+  { name: maybe(text()), expires_after: maybe(expiresAfter), metadata: maybe(metadata) },
+);
+
+/** `POST /vector_stores/{id}/files`. */
+export const newFileShape: Shape = object(
+  { file_id: fileId },
+  { attributes: maybe(attributesShape), chunking_strategy: maybe(chunkingStrategy) },
+);
+
+/** `POST /vector_stores/{id}/files/{file_id}`. */
+export const fileChangeShape: Shape = object({ attributes: maybe(attributesShape) });
+
+/** `POST /vector_stores/{id}/file_batches`. */
+export const newBatchShape: Shape = object(
+  {},
+  {
+    file_ids: list(fileId, { min: 1, max: 2000 }),
+    files: list(newFileShape, { min: 1, max: 2000 }),
+    attributes: maybe(attributesShape),
+    chunking_strategy: maybe(chunkingStrategy),
+  },
+);
+
+const share = decimal({ min: 0, max: 1 });
+const weight = decimal({ min: 0 });
+
+/** `POST /vector_stores/{id}/search`. */
+export const searchShape: Shape = object(
+  { query: either({ string: text(), array: list(text(), { min: 1 }) }) },
+  {
+    filters: maybe(filterShape),
+    max_num_results: integer({ min: 1, max: 50 }),
+    ranking_options: object(
+      {},
+      {
+        ranker: oneOf("none", "auto", "default-2024-11-15"),
+        score_threshold: share,
+        // Weights are checked and change nothing: there is no embedding here to weigh words against.
+        hybrid_search: maybe(object({ embedding_weight: weight, text_weight: weight })),
+      },
+    ),
+    rewrite_query: flag,
+  },
+);

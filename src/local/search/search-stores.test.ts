@@ -1,0 +1,154 @@
+import { describe, expect, test } from "vitest";
+import { birds, openStores, plain } from "../../../tests/vector-stores.ts";
+import { defaultSizes } from "./chunks.ts";
+
+describe("a search in a store", () => {
+  test.each([
+    ["Which birds hunt mice at night in the dark?", "owl.md"],
+    ["swimming in the sea", "penguin.txt"],
+    ["What is the fastest bird?", "falcon.html"],
+    ["how do I do an installation", "install.md"],
+    ["CAFE", "install.md"],
+    ["日本の首都", "tokyo.txt"],
+    ["夜", "tokyo.txt"],
+  ])("for %j has the right passage first", async (query, filename) => {
+    await using opened = openStores();
+    const { stores, attach, search } = opened;
+    const { id } = stores.create(plain);
+    for (const [name, text] of Object.entries(birds)) attach(id, name, text);
+    await stores.idle();
+    const [first] = search(query, { vectorStoreIds: [id] });
+    expect(first?.filename).toBe(filename);
+  });
+
+  test("gives scores between 0 and 1, best first, and the same each time", async () => {
+    await using opened = openStores();
+    const { stores, attach, search } = opened;
+    const { id } = stores.create(plain);
+    for (const [name, text] of Object.entries(birds)) attach(id, name, text);
+    await stores.idle();
+    const hits = search("birds that hunt and swim", { vectorStoreIds: [id] });
+    expect(hits.length).toBeGreaterThan(2);
+    expect(search("birds that hunt and swim", { vectorStoreIds: [id] })).toEqual(hits);
+    const scores = hits.map(({ score }) => score);
+    expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+    for (const score of scores) expect(score > 0 && score < 1).toBe(true);
+    const half = ((scores[0] ?? 0) + (scores[1] ?? 0)) / 2;
+    expect(
+      search("birds that hunt and swim", { vectorStoreIds: [id], scoreThreshold: half }),
+    ).toEqual([hits[0]]);
+    expect(search("birds that hunt and swim", { vectorStoreIds: [id], maxResults: 2 })).toEqual(
+      hits.slice(0, 2),
+    );
+  });
+
+  test("gives a telling score also where there is one file only", async () => {
+    await using opened = openStores();
+    const { stores, attach, search } = opened;
+    const { id } = stores.create(plain);
+    attach(id, "owl.md", birds["owl.md"]);
+    await stores.idle();
+    expect(search("nocturnal birds", { vectorStoreIds: [id] })[0]?.score).toBeGreaterThan(0.5);
+  });
+
+  test("goes over several stores and queries, and gives each piece once", async () => {
+    await using opened = openStores();
+    const { stores, attach, search } = opened;
+    const [one, two] = [stores.create(plain).id, stores.create(plain).id];
+    const owl = attach(one, "owl.md", birds["owl.md"]);
+    stores.files.attach(two, { fileId: owl, attributes: { a: 1 }, sizes: defaultSizes });
+    const penguin = attach(two, "penguin.txt", birds["penguin.txt"]);
+    await stores.idle();
+    const hits = search(["owls hunt", "birds swim"], { vectorStoreIds: [one, two, one] });
+    expect(hits.map(({ fileId }) => fileId).toSorted()).toEqual([owl, penguin].toSorted());
+    expect(search("krill", { vectorStoreIds: [one] })).toEqual([]);
+  });
+
+  test("lets through what its filter does, though better pieces are left out", async () => {
+    await using opened = openStores();
+    const { stores, attach, search } = opened;
+    const { id } = stores.create(plain);
+    attach(id, "owl.md", birds["owl.md"], { kind: "bird", year: 2020 });
+    attach(id, "penguin.txt", birds["penguin.txt"], { kind: "bird", year: 2024 });
+    attach(id, "falcon.html", birds["falcon.html"], { kind: "raptor", year: 2024 });
+    await stores.idle();
+    const filters = {
+      type: "and",
+      filters: [
+        { type: "eq", key: "kind", value: "bird" },
+        { type: "gte", key: "year", value: 2021 },
+      ],
+    };
+    const hits = search("owls hunt birds", { vectorStoreIds: [id], filters, maxResults: 1 });
+    expect(hits).toMatchObject([
+      { filename: "penguin.txt", attributes: { kind: "bird", year: 2024 } },
+    ]);
+    expect(() => search("x", { vectorStoreIds: [id], filters: { type: "like" } })).toThrow(
+      "Invalid value: 'like'.",
+    );
+  });
+
+  test.each([
+    ['"', "quotes"],
+    ['owls" OR "x', "an expression"],
+    ["NEAR(owls birds, 2)", "NEAR"],
+    ["owls*", "a star"],
+    ["^owls", "a caret"],
+    ["text:owls", "a column"],
+    ["{text}: owls", "braces"],
+    ["AND OR NOT", "operators"],
+    ["owls\0birds", "zero bytes"],
+    ["(((((", "brackets"],
+    ["'; DROP TABLE vector_stores; --", "SQL"],
+    ["\ud800 owls \udc00", "half characters"],
+    ["🦉🦉 e\u0301 ‮", "emoji and marks"],
+    ["owls ".repeat(20_000), "10^5 characters"],
+    [Array.from({ length: 20_000 }, (_, index) => `w${index}`).join(" "), "20,000 words"],
+    ["x".repeat(100_000), "a word of 10^5 characters"],
+    ["東".repeat(100_000), "10^5 characters without a space"],
+  ])("is not led astray by %.20j (%s)", async (query) => {
+    await using opened = openStores();
+    const { stores, attach, search } = opened;
+    const { id } = stores.create(plain);
+    attach(id, "owl.md", birds["owl.md"]);
+    await stores.idle();
+    const hits = search(query, { vectorStoreIds: [id] });
+    expect(hits.length).toBe(/owls/.test(query) ? 1 : 0);
+  });
+
+  test.each(["", "   ", "?!…", "\0"])("for %j finds nothing", async (query) => {
+    await using opened = openStores();
+    const { stores, attach, search } = opened;
+    const { id } = stores.create(plain);
+    attach(id, "owl.md", birds["owl.md"]);
+    await stores.idle();
+    expect(search(query, { vectorStoreIds: [id] })).toEqual([]);
+  });
+
+  test("finds words that are everywhere if it asks for nothing else", async () => {
+    await using opened = openStores();
+    const { stores, attach, search } = opened;
+    const { id } = stores.create(plain);
+    attach(id, "owl.md", birds["owl.md"]);
+    await stores.idle();
+    expect(search("are the", { vectorStoreIds: [id] })).toHaveLength(1);
+  });
+
+  test("finds one of 2,000 documents", { timeout: 20_000 }, async () => {
+    await using opened = openStores();
+    const { stores, upload, search } = opened;
+    const fileIds = Array.from({ length: 2000 }, (_, index) =>
+      upload(`${index}.txt`, `Report ${index}: bird number b${index} was seen near the lake.`),
+    );
+    const { id } = stores.create(plain);
+    const files = fileIds.map((fileId) => ({ fileId, attributes: {}, sizes: defaultSizes }));
+    const batch = stores.files.attachBatch(id, files);
+    expect(batch.file_counts).toMatchObject({ in_progress: 2000, total: 2000 });
+    await stores.idle();
+    expect(stores.files.batch(id, batch.id)).toMatchObject({
+      status: "completed",
+      file_counts: { completed: 2000, total: 2000 },
+    });
+    expect(search("bird b1234", { vectorStoreIds: [id] })[0]?.fileId).toBe(fileIds[1234]);
+  });
+});

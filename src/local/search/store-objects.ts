@@ -1,0 +1,139 @@
+import { isPlainObject } from "../../base/freeze.ts";
+import { numberIn, numberOrNullIn, type Row, textIn, textOrNullIn } from "../store/row.ts";
+import type { Attributes } from "./attribute-filter.ts";
+
+/** How many files are in which state. */
+export interface FileCounts {
+  readonly in_progress: number;
+  readonly completed: number;
+  readonly failed: number;
+  readonly cancelled: number;
+  readonly total: number;
+}
+
+/** A vector store, as clients get it. */
+export interface VectorStoreObject {
+  readonly id: string;
+  readonly object: "vector_store";
+  readonly created_at: number;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly usage_bytes: number;
+  readonly file_counts: FileCounts;
+  readonly status: "expired" | "in_progress" | "completed";
+  readonly expires_after: { readonly anchor: "last_active_at"; readonly days: number } | null;
+  readonly expires_at: number | null;
+  readonly last_active_at: number;
+  readonly metadata: unknown;
+}
+
+/** A file in a vector store, as clients get it. */
+export interface VectorStoreFileObject {
+  readonly id: string;
+  readonly object: "vector_store.file";
+  readonly usage_bytes: number;
+  readonly created_at: number;
+  readonly vector_store_id: string;
+  readonly status: string;
+  readonly last_error: unknown;
+  readonly chunking_strategy: object;
+  readonly attributes: Attributes;
+}
+
+/** Files that were attached together, as clients get them. */
+export interface FileBatchObject {
+  readonly id: string;
+  readonly object: "vector_store.file_batch";
+  readonly created_at: number;
+  readonly status: "in_progress" | "completed" | "cancelled";
+  readonly vector_store_id: string;
+  readonly file_counts: FileCounts;
+}
+
+/** When a store ends if nobody uses it; `null` if never. */
+export function expiryOf(store: Row): number | null {
+  const days = numberOrNullIn(store, "expires_days");
+  return days === null ? null : numberIn(store, "last_active_at") + days * SECONDS_A_DAY;
+}
+
+const SECONDS_A_DAY = 86_400;
+
+/** A store's object. `states` are its files by status: `{ status, files, bytes }`. */
+export function storeObject(store: Row, states: readonly Row[], now: number): VectorStoreObject {
+  const counts = countsOf(states);
+  const expiresAt = expiryOf(store);
+  const days = numberOrNullIn(store, "expires_days");
+  const isBusy = counts.in_progress > 0;
+  const isOver = expiresAt !== null && now >= expiresAt;
+  return {
+    id: textIn(store, "id"),
+    object: "vector_store",
+    created_at: numberIn(store, "created_at"),
+    name: textOrNullIn(store, "name"),
+    description: textOrNullIn(store, "description"),
+    usage_bytes: states.reduce((sum, state) => sum + numberIn(state, "bytes"), 0),
+    file_counts: counts,
+    status: isOver ? "expired" : isBusy ? "in_progress" : "completed",
+    expires_after: days === null ? null : { anchor: "last_active_at", days },
+    expires_at: expiresAt,
+    last_active_at: numberIn(store, "last_active_at"),
+    metadata: JSON.parse(textIn(store, "metadata")),
+  };
+}
+
+/** A file's object. */
+export function fileObject(file: Row, storeId: string): VectorStoreFileObject {
+  const error = textOrNullIn(file, "error");
+  return {
+    id: textIn(file, "file_id"),
+    object: "vector_store.file",
+    usage_bytes: numberIn(file, "usage_bytes"),
+    created_at: numberIn(file, "created_at"),
+    vector_store_id: storeId,
+    status: textIn(file, "status"),
+    last_error: error === null ? null : JSON.parse(error),
+    chunking_strategy: {
+      type: "static",
+      static: {
+        max_chunk_size_tokens: numberIn(file, "max_tokens"),
+        chunk_overlap_tokens: numberIn(file, "overlap_tokens"),
+      },
+    },
+    attributes: attributesOf(file),
+  };
+}
+
+/** A batch's object. `states` are its files by status. */
+export function batchObject(batch: Row, states: readonly Row[], storeId: string): FileBatchObject {
+  const counts = countsOf(states);
+  const ended = numberIn(batch, "is_cancelled") === 1 ? "cancelled" : "completed";
+  return {
+    id: textIn(batch, "id"),
+    object: "vector_store.file_batch",
+    created_at: numberIn(batch, "created_at"),
+    status: counts.in_progress > 0 ? "in_progress" : ended,
+    vector_store_id: storeId,
+    file_counts: counts,
+  };
+}
+
+/** What the user said of a file. */
+export function attributesOf(file: Row): Attributes {
+  const attributes: unknown = JSON.parse(textIn(file, "attributes"));
+  return isPlainObject(attributes) ? (attributes as Attributes) : {};
+}
+
+function countsOf(states: readonly Row[]): FileCounts {
+  const files = (status: string) => {
+    const state = states.find((one) => one["status"] === status);
+    return state === undefined ? 0 : numberIn(state, "files");
+  };
+  const counts = {
+    in_progress: files("in_progress"),
+    completed: files("completed"),
+    failed: files("failed"),
+    cancelled: files("cancelled"),
+  };
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return { ...counts, total };
+}

@@ -1,0 +1,120 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { birds, openStores, plain } from "../../../tests/vector-stores.ts";
+import { defaultSizes } from "./chunks.ts";
+
+describe("a store", () => {
+  test("expires when it has not been used for its days, and is then of no use", async () => {
+    await using opened = openStores();
+    const { stores, attach, search, clock } = opened;
+    const { id } = stores.create({ ...plain, expiresDays: 1 });
+    const fileId = attach(id, "owl.md", birds["owl.md"]);
+    await stores.idle();
+    const day = 86_400_000;
+    await clock.advance(day - 1000);
+    expect(search("owls", { vectorStoreIds: [id] })).toHaveLength(1);
+    await clock.advance(day - 1000);
+    expect(stores.get(id)).toMatchObject({ status: "completed" });
+    await clock.advance(1000);
+    expect(stores.get(id).status).toBe("expired");
+    const uses = [
+      () => search("owls", { vectorStoreIds: [id] }),
+      () => stores.update(id, { expiresDays: null }),
+      () => stores.files.content(id, fileId),
+      () => stores.files.attach(id, { fileId, attributes: {}, sizes: defaultSizes }),
+    ];
+    for (const use of uses) expect(use).toThrow(`Vector store with id '${id}' is expired.`);
+    stores.delete(id);
+    expect(() => stores.get(id)).toThrow(`Vector store with id '${id}' not found.`);
+  });
+
+  test("is made with all of its files or not at all", async () => {
+    await using opened = openStores();
+    const { stores, upload } = opened;
+    const fileIds = [upload("a.txt", "a"), "file-1", "file-2"];
+    expect(() => stores.create({ ...plain, fileIds })).toThrow(
+      "Files ['file-1', 'file-2'] were not found.",
+    );
+    expect(stores.list({ limit: 20, order: "desc" }).data).toEqual([]);
+  });
+
+  test("goes on indexing when it is woken after the database failed", async () => {
+    await using opened = openStores();
+    const { stores, attach, database, faults, search } = opened;
+    const { id } = stores.create(plain);
+    attach(id, "owl.md", birds["owl.md"]);
+    database.exec(
+      "CREATE TRIGGER full BEFORE INSERT ON vector_store_chunks BEGIN SELECT RAISE(FAIL, 'disk full'); END",
+    );
+    await stores.idle();
+    expect(faults).toHaveLength(1);
+    expect(stores.get(id).status).toBe("in_progress");
+    database.exec("DROP TRIGGER full");
+    attach(id, "penguin.txt", birds["penguin.txt"]);
+    await stores.idle();
+    expect(search("owls", { vectorStoreIds: [id] })).toHaveLength(1);
+  });
+
+  test("is one of hundreds", async () => {
+    await using opened = openStores();
+    const { stores, upload, search } = opened;
+    const fileId = upload("owl.md", birds["owl.md"]);
+    const ids = Array.from(
+      { length: 300 },
+      () => stores.create({ ...plain, fileIds: [fileId] }).id,
+    );
+    await stores.idle();
+    expect(search("owls", { vectorStoreIds: ids })).toHaveLength(1);
+  });
+});
+
+describe("after a kill", () => {
+  test("what was acknowledged is there, and what was being indexed is finished", {
+    timeout: 20_000,
+  }, async () => {
+    const folder = temporaryTree();
+    const { id, fileIds } = await killedWriter(folder);
+    await using opened = openStores(folder);
+    const { stores, search, database } = opened;
+    const { in_progress: left, total } = stores.get(id).file_counts;
+    expect(total).toBe(fileIds.length);
+    expect(left).toBeGreaterThan(0);
+    await stores.idle();
+    expect(stores.get(id)).toMatchObject({
+      name: "killed",
+      status: "completed",
+      file_counts: { completed: total },
+    });
+    for (const index of [0, 150, 299]) {
+      expect(search(`b${index}`, { vectorStoreIds: [id] })[0]?.fileId).toBe(fileIds[index]);
+    }
+    const { chunks } =
+      database.prepare("SELECT count(*) AS chunks FROM vector_store_chunks").get() ?? {};
+    expect(database.prepare("SELECT chunk_count FROM vector_stores").get()?.["chunk_count"]).toBe(
+      chunks,
+    );
+    expect(chunks).toBe(fileIds.length * PIECES_A_FILE);
+  });
+});
+
+/** How many pieces each of the writer's files makes. */
+const PIECES_A_FILE = 3;
+
+/** Lets another process fill a store and kills it once a few files are indexed. */
+async function killedWriter(folder: string): Promise<{ id: string; fileIds: readonly string[] }> {
+  const script = fileURLToPath(new URL("../../../tests/vector-store-writer.ts", import.meta.url));
+  const writer = spawn(process.execPath, [script, folder], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let said = "";
+  for await (const part of writer.stdout) {
+    said += part;
+    if (said.includes("\n")) break;
+  }
+  writer.kill("SIGKILL");
+  if (writer.signalCode === null) await once(writer, "exit");
+  return JSON.parse(said.split("\n")[0] ?? "");
+}

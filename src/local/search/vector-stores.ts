@@ -1,0 +1,221 @@
+import type { Clock } from "../../base/clock.ts";
+import { ApiProblem, notFound } from "../api-problem.ts";
+import type { Ids } from "../ids.ts";
+import { type ListPage, type PageQuery, toPage } from "../list-page.ts";
+import type { Database } from "../store/database.ts";
+import { numberIn, type Row } from "../store/row.ts";
+import { filterShape } from "./attribute-filter.ts";
+import { ChunkIndex } from "./chunk-index.ts";
+import type { ChunkSizes } from "./chunks.ts";
+import { Indexer, type SearchableFiles } from "./indexer.ts";
+import { pageOfRows } from "./page-of-rows.ts";
+import { type SearchHit, searchStores } from "./search-stores.ts";
+import { type NewStoreFile, StoreFiles } from "./store-files.ts";
+import { expiryOf, storeObject, type VectorStoreObject } from "./store-objects.ts";
+import { prepareTables } from "./tables.ts";
+
+/** What vector stores work with. */
+export interface VectorStoresOptions {
+  readonly database: Database;
+  readonly files: SearchableFiles;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Told what must not happen and did. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** A store to be made. */
+export interface NewVectorStore {
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly expiresDays: number | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly fileIds: readonly string[];
+  readonly sizes: ChunkSizes;
+}
+
+/** What of a store is to change. */
+export interface VectorStoreChange {
+  readonly name?: string | null | undefined;
+  readonly expiresDays?: number | null | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What to look for in which stores. */
+export interface VectorStoreSearch {
+  readonly vectorStoreIds: readonly string[];
+  /** Several: what is found for any of them. */
+  readonly query: string | readonly string[];
+  readonly maxResults: number;
+  /** As on the wire; `null` for none. */
+  readonly filters: unknown;
+  readonly scoreThreshold: number;
+}
+
+/** Files made searchable: OpenAI's vector stores, with BM25 in place of vectors. */
+export class VectorStores {
+  /** The files of the stores, and their batches. */
+  readonly files: StoreFiles;
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #ids: Ids;
+  readonly #index: ChunkIndex;
+  readonly #indexer: Indexer;
+  readonly #find;
+  readonly #touch;
+
+  /** Goes on with what a process that was killed had not yet indexed. */
+  constructor({ database, files, clock, ids, onFault }: VectorStoresOptions) {
+    prepareTables(database);
+    this.#database = database;
+    this.#clock = clock;
+    this.#ids = ids;
+    this.#find = database.prepare("SELECT * FROM vector_stores WHERE id = ?");
+    this.#touch = database.prepare("UPDATE vector_stores SET last_active_at = ? WHERE row = ?");
+    this.#index = new ChunkIndex(database);
+    this.#indexer = new Indexer({ database, index: this.#index, files, onFault });
+    this.files = new StoreFiles({
+      database,
+      clock,
+      ids,
+      files,
+      index: this.#index,
+      openStore: (id) => this.#open(id),
+      onAttached: () => this.#indexer.wake(),
+    });
+    this.#indexer.wake();
+  }
+
+  /** Makes a store; its files are indexed in the background. */
+  create(given: NewVectorStore): VectorStoreObject {
+    const attached: readonly NewStoreFile[] = given.fileIds.map((fileId) => ({
+      fileId,
+      sizes: given.sizes,
+      attributes: {},
+    }));
+    const id = this.#ids.next("vs_");
+    const now = this.#now();
+    this.#database.transaction(() => {
+      this.#database
+        .prepare(
+          `INSERT INTO vector_stores (id, created_at, last_active_at, name, description, expires_days, metadata)
+           VALUES (?, ?, ?, ?, ?, ?, ?)`,
+        )
+        .run(
+          id,
+          now,
+          now,
+          given.name,
+          given.description,
+          given.expiresDays,
+          JSON.stringify(given.metadata),
+        );
+      this.files.insert(this.#row(id), attached, null);
+    });
+    this.#indexer.wake();
+    return this.get(id);
+  }
+
+  /** A store. 404 if there is none. */
+  get(id: string): VectorStoreObject {
+    return this.#object(this.#row(id));
+  }
+
+  /** One page of the stores. */
+  list(query: PageQuery): ListPage<VectorStoreObject> {
+    const scope = { table: "vector_stores", id: "id", where: "TRUE", values: [] };
+    const { rows, hasMore } = pageOfRows(this.#database, scope, query);
+    return toPage(
+      rows.map((row) => this.#object(row)),
+      hasMore,
+    );
+  }
+
+  /** Changes what is given. */
+  update(id: string, { name, expiresDays, metadata }: VectorStoreChange): VectorStoreObject {
+    const row = numberIn(this.#open(id), "row");
+    const set = (column: string, value: string | number | null) =>
+      this.#database
+        .prepare(`UPDATE vector_stores SET ${column} = ? WHERE row = ?`)
+        .run(value, row);
+    this.#database.transaction(() => {
+      if (name !== undefined) set("name", name);
+      if (expiresDays !== undefined) set("expires_days", expiresDays);
+      if (metadata !== undefined) set("metadata", JSON.stringify(metadata));
+    });
+    return this.get(id);
+  }
+
+  /** Forgets a store and what was indexed for it; the uploaded files stay. */
+  delete(id: string): void {
+    const row = numberIn(this.#row(id), "row");
+    this.#database.transaction(() => {
+      const files = this.#database.prepare("SELECT row FROM vector_store_files WHERE store = ?");
+      this.#index.drop(
+        row,
+        files.all(row).map((file) => numberIn(file, "row")),
+      );
+      for (const table of ["vector_store_files", "vector_store_batches"]) {
+        this.#database.prepare(`DELETE FROM ${table} WHERE store = ?`).run(row);
+      }
+      this.#database.prepare("DELETE FROM vector_stores WHERE row = ?").run(row);
+    });
+  }
+
+  /** The best pieces of all files in some stores, best first. */
+  search(given: VectorStoreSearch): readonly SearchHit[] {
+    const { filters, query } = given;
+    const problem = filters === null ? null : filterShape(filters, "filters");
+    if (problem) throw problem;
+    const stores = [...new Set(given.vectorStoreIds)].map((id) => numberIn(this.#open(id), "row"));
+    return searchStores(this.#database, this.#index, {
+      stores,
+      queries: typeof query === "string" ? [query] : query,
+      maxResults: given.maxResults,
+      filters,
+      scoreThreshold: given.scoreThreshold,
+    });
+  }
+
+  /** When everything attached has been indexed. */
+  async idle(): Promise<void> {
+    await this.#indexer.idle();
+  }
+
+  /** Stops indexing; close the database after it. */
+  async close(): Promise<void> {
+    await this.#indexer.close();
+  }
+
+  #row(id: string): Row {
+    const row = this.#find.get(id);
+    if (row === undefined) throw notFound("Vector store", id);
+    return row;
+  }
+
+  /** A store to be used, which puts its end off. */
+  #open(id: string): Row {
+    const row = this.#row(id);
+    const now = this.#now();
+    const end = expiryOf(row);
+    if (end !== null && now >= end) {
+      throw new ApiProblem(400, `Vector store with id '${id}' is expired.`, { param: "id" });
+    }
+    if (now !== numberIn(row, "last_active_at")) this.#touch.run(now, numberIn(row, "row"));
+    return row;
+  }
+
+  #object(row: Row): VectorStoreObject {
+    const states = this.#database
+      .prepare(
+        `SELECT status, count(*) AS files, sum(usage_bytes) AS bytes
+         FROM vector_store_files WHERE store = ? GROUP BY status`,
+      )
+      .all(numberIn(row, "row"));
+    return storeObject(row, states, this.#now());
+  }
+
+  #now(): number {
+    return Math.floor(this.#clock.now() / 1000);
+  }
+}

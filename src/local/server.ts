@@ -1,0 +1,87 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Hono } from "hono";
+import { emptyApi } from "./api.ts";
+import { Containers } from "./containers.ts";
+import { randomIds } from "./ids.ts";
+import { echoModel } from "./models/echo-model.ts";
+import type { ProviderSettings } from "./provider-options.ts";
+import { Responses } from "./responses/responses.ts";
+import { sealer } from "./responses/sealed.ts";
+import type { TurnServices } from "./responses/turn.ts";
+import { compactionRoutes } from "./routes/compaction.ts";
+import { containerRoutes } from "./routes/containers.ts";
+import { fileRoutes } from "./routes/files.ts";
+import { modelRoutes } from "./routes/models.ts";
+import { responseRoutes } from "./routes/responses.ts";
+import { vectorStoreRoutes } from "./routes/vector-stores.ts";
+import { chooseSandbox } from "./sandbox/choose-sandbox.ts";
+import { VectorStores } from "./search/vector-stores.ts";
+import { openDatabase } from "./store/database.ts";
+import { FileStore } from "./store/file-store.ts";
+import { ResponseStore } from "./store/response-store.ts";
+import { WebPages } from "./web/web-pages.ts";
+
+/** Everything behind the API, while it runs. */
+export interface LocalServer extends AsyncDisposable {
+  readonly app: Hono;
+  readonly sandbox: { readonly name: string; readonly reason: string };
+}
+
+/** Opens the store, picks a sandbox, and puts all routes together. `onEnd` is called last of all. */
+export async function startServer(
+  settings: ProviderSettings & { readonly dataDir: string },
+  onEnd: () => void,
+): Promise<LocalServer> {
+  const { dataDir, clock, limits, onFault, apiKey = null } = settings;
+  const ids = randomIds;
+  const { sandbox, reason } = await chooseSandbox(settings.sandbox);
+  const web = settings.web === undefined ? null : WebPages.open(settings.web);
+  const database = openDatabase(dataDir);
+  const files = new FileStore({ database, dataDir, clock, ids });
+  const containers = new Containers({ database, files, dataDir, sandbox, clock, ids });
+  const vectorStores = new VectorStores({ database, files, clock, ids, onFault });
+  const store = new ResponseStore(database);
+  const turns: TurnServices = {
+    model: settings.model ?? echoModel(),
+    tools: { containers, fileSearch: vectorStores, web },
+    sealer: sealer(sealKey(dataDir)),
+    ids,
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+    asked: { count: 0 },
+    runTimeoutMs: limits.runTimeoutMs,
+  };
+  const { maxBodyBytes } = limits;
+  const seconds = () => Math.floor(clock.now() / 1000);
+  const app = emptyApi({ clock, ids, apiKey, onFault });
+  compactionRoutes(app, { store, turns, seconds, maxBodyBytes });
+  responseRoutes(app, {
+    responses: new Responses({ turns, store, clock }),
+    store,
+    maxBodyBytes,
+  });
+  containerRoutes(app, { containers, files });
+  fileRoutes(app, { files });
+  modelRoutes(app);
+  app.route("/v1", vectorStoreRoutes(vectorStores));
+  return {
+    app,
+    sandbox: { name: sandbox.name, reason },
+    async [Symbol.asyncDispose]() {
+      await containers[Symbol.asyncDispose]();
+      await vectorStores.close();
+      web?.[Symbol.dispose]();
+      database[Symbol.dispose]();
+      onEnd();
+    },
+  };
+}
+
+/** What is sealed before a restart can be opened after it. */
+function sealKey(dataDir: string): Uint8Array {
+  const path = join(dataDir, "seal.key");
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  if (!existsSync(path)) writeFileSync(path, randomBytes(32), { mode: 0o600 });
+  return readFileSync(path);
+}

@@ -1,0 +1,136 @@
+import type { PageQuery } from "../list-page.ts";
+import type { Database } from "./database.ts";
+import { PagedRows } from "./paged-rows.ts";
+import { numberIn, type Row, textIn, textOrNullIn } from "./row.ts";
+
+/** How much memory a container has. */
+export type MemoryTier = "1g" | "4g" | "16g" | "64g";
+
+/** Every tier, from the least: what OpenAI accepts. */
+export const MEMORY_TIERS: readonly MemoryTier[] = ["1g", "4g", "16g", "64g"];
+
+/** What a container's code may reach: here, nothing. */
+export interface NetworkPolicy {
+  readonly type: "disabled" | "allowlist";
+  readonly allowed_domains?: readonly string[] | undefined;
+}
+
+/** A container as it is kept. */
+export interface StoredContainer {
+  readonly id: string;
+  readonly name: string;
+  /** Milliseconds since 1970, as the next. */
+  readonly createdAt: number;
+  readonly lastActiveAt: number;
+  readonly minutes: number;
+  readonly memoryLimit: MemoryTier;
+  readonly networkPolicy: NetworkPolicy | null;
+  /** Expired for good: its files are gone. */
+  readonly expired: boolean;
+}
+
+const TABLES = [
+  `CREATE TABLE containers (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT,
+     id TEXT NOT NULL UNIQUE,
+     name TEXT NOT NULL,
+     created_at INTEGER NOT NULL,
+     last_active_at INTEGER NOT NULL,
+     minutes INTEGER NOT NULL,
+     memory_limit TEXT NOT NULL,
+     network_policy TEXT,
+     expired INTEGER NOT NULL DEFAULT 0,
+     deleted INTEGER NOT NULL DEFAULT 0
+   ) STRICT;
+   CREATE INDEX live_containers ON containers (id) WHERE expired = 0 AND deleted = 0`,
+];
+
+/** Keeps what is known of containers; their files are `ContainerFileStore`'s. */
+export class ContainerStore {
+  readonly #paged: PagedRows;
+  readonly #insert;
+  readonly #get;
+  readonly #live;
+  readonly #touch;
+  readonly #expire;
+  readonly #delete;
+
+  constructor(database: Database) {
+    database.tables("containers", TABLES);
+    this.#paged = new PagedRows(database, "containers");
+    this.#insert = database.prepare(
+      `INSERT INTO containers (id, name, created_at, last_active_at, minutes, memory_limit, network_policy)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    );
+    this.#get = database.prepare("SELECT * FROM containers WHERE id = ? AND deleted = 0");
+    this.#live = database.prepare("SELECT * FROM containers WHERE expired = 0 AND deleted = 0");
+    this.#touch = database.prepare(
+      "UPDATE containers SET last_active_at = ? WHERE id = ? AND expired = 0 AND deleted = 0",
+    );
+    this.#expire = database.prepare("UPDATE containers SET expired = 1 WHERE id = ?");
+    this.#delete = database.prepare("UPDATE containers SET deleted = 1 WHERE id = ?");
+  }
+
+  /** Keeps a new one. */
+  add(container: StoredContainer): void {
+    const { id, name, createdAt, lastActiveAt, minutes, memoryLimit, networkPolicy } = container;
+    const policy = networkPolicy && JSON.stringify(networkPolicy);
+    this.#insert.run(id, name, createdAt, lastActiveAt, minutes, memoryLimit, policy);
+  }
+
+  /** `undefined` if there is none, or no more. */
+  get(id: string): StoredContainer | undefined {
+    const row = this.#get.get(id);
+    return row && toContainer(row);
+  }
+
+  /** Those that have not been marked as expired. */
+  live(): readonly StoredContainer[] {
+    return this.#live.all().map(toContainer);
+  }
+
+  /** Those of one name, or all. */
+  list(
+    query: PageQuery,
+    name?: string,
+  ): { readonly containers: readonly StoredContainer[]; readonly hasMore: boolean } {
+    const { rows, hasMore } =
+      name === undefined
+        ? this.#paged.page(query, "TRUE", [])
+        : this.#paged.page(query, "name = ?", [name]);
+    return { containers: rows.map(toContainer), hasMore };
+  }
+
+  /** Notes that it was used, if it lives. */
+  touch(id: string, at: number): void {
+    this.#touch.run(at, id);
+  }
+
+  /** Marks it for good. */
+  expire(id: string): void {
+    this.#expire.run(id);
+  }
+
+  /** Its place in the list stays known; all else is forgotten. */
+  delete(id: string): void {
+    this.#delete.run(id);
+  }
+}
+
+function toContainer(row: Row): StoredContainer {
+  const policy = textOrNullIn(row, "network_policy");
+  return {
+    id: textIn(row, "id"),
+    name: textIn(row, "name"),
+    createdAt: numberIn(row, "created_at"),
+    lastActiveAt: numberIn(row, "last_active_at"),
+    minutes: numberIn(row, "minutes"),
+    memoryLimit: tierOf(textIn(row, "memory_limit")),
+    networkPolicy: policy === null ? null : JSON.parse(policy),
+    expired: numberIn(row, "expired") === 1,
+  };
+}
+
+function tierOf(text: string): MemoryTier {
+  return MEMORY_TIERS.find((tier) => tier === text) ?? "1g";
+}

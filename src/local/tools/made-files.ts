@@ -1,0 +1,7 @@
+import type { TurnState } from "../responses/turn.ts";
+import type { Changed } from "./ports.ts";
+
+/** Files that a run made can be cited by what is said after it. */
+export function addFiles(state: TurnState, containerId: string, files: Changed["files"]): void {
+  for (const { id, path } of files) state.files.push({ id, path, containerId });
+}

@@ -1,0 +1,123 @@
+import { DatabaseSync } from "node:sqlite";
+import { FullText } from "../search/full-text.ts";
+import { readHtml } from "../search/html.ts";
+import { termsOf } from "../search/terms.ts";
+import { Addresses, addressKey } from "./addresses.ts";
+import { isWithin } from "./domains.ts";
+import { findInText, type TextMatch } from "./find-in-text.ts";
+import { type PageFile, readPageFiles, readText } from "./page-files.ts";
+import { snippetOf } from "./snippet.ts";
+
+/** A page that was found. */
+export interface FoundPage {
+  readonly url: string;
+  readonly title: string;
+  readonly snippet: string;
+}
+
+/** A page as it is read. */
+export interface OpenPage {
+  readonly url: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+/** Which pages, and how many. */
+export interface WebSearchOptions {
+  /** With their subdomains; none: all. */
+  readonly allowedDomains?: readonly string[] | undefined;
+  /** With their subdomains. */
+  readonly blockedDomains?: readonly string[] | undefined;
+  /** @default 10 */
+  readonly max?: number | undefined;
+}
+
+/** A small web of one's own: pages in a folder, searched by their words and opened by their addresses. */
+export class WebPages implements Disposable {
+  readonly #database = new DatabaseSync(":memory:");
+  readonly #index = new FullText(this.#database, "pages", { title: 4, text: 1 });
+  readonly #pages: OpenPage[] = [];
+  readonly #places = new Map<string, number>();
+
+  /** Reads every `.html`, `.htm`, `.md` and `.txt` below a folder. */
+  static open(folder: string): WebPages {
+    const pages = new WebPages();
+    const addresses = new Addresses(
+      readText(folder, "pages.json"),
+      readText(folder, "sitemap.xml"),
+    );
+    for (const file of readPageFiles(folder)) pages.#add(file, addresses);
+    return pages;
+  }
+
+  /** How many there are. */
+  get size(): number {
+    return this.#pages.length;
+  }
+
+  /** The pages that have any of the query's words, best first. */
+  search(query: string, options: WebSearchOptions = {}): readonly FoundPage[] {
+    const { max = 10 } = options;
+    const terms = termsOf(query);
+    const found: FoundPage[] = [];
+    for (const { row } of this.#index.matches(terms, this.#pages.length)) {
+      if (found.length >= max) break;
+      const page = this.#pages[row];
+      if (page === undefined || !isWithin(page.url, options)) continue;
+      found.push({ url: page.url, title: page.title, snippet: snippetOf(page.text, terms) });
+    }
+    return found;
+  }
+
+  /** The page at an address; `null` if there is none. */
+  open(url: string): OpenPage | null {
+    const key = addressKey(url);
+    const place = key === null ? undefined : this.#places.get(key);
+    return place === undefined ? null : (this.#pages[place] ?? null);
+  }
+
+  /** Where a page has some words, as written but for case and spaces. None if there is no such page. */
+  find(url: string, pattern: string): readonly TextMatch[] {
+    const page = this.open(url);
+    return page === null ? [] : findInText(page.text, pattern);
+  }
+
+  /** Frees the index. */
+  [Symbol.dispose](): void {
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  #add(file: PageFile, addresses: Addresses): void {
+    const read = readPage(file);
+    // A page cannot take another's address: the first one by its path has it.
+    const url = addresses
+      .of(file.path, read)
+      .find((one) => !this.#places.has(addressKey(one) ?? ""));
+    if (url === undefined) return;
+    const title = read.title ?? file.path;
+    const row = this.#pages.push({ url, title, text: read.text }) - 1;
+    this.#places.set(addressKey(url) ?? "", row);
+    this.#index.add(row, [title, read.text]);
+  }
+}
+
+interface ReadPage {
+  readonly title: string | null;
+  readonly text: string;
+  readonly canonical: string | null;
+  readonly base: string | null;
+}
+
+function readPage({ format, source }: PageFile): ReadPage {
+  if (format === "html") {
+    const { title, heading, text, canonical, base } = readHtml(source);
+    return { title: title ?? heading, text, canonical, base };
+  }
+  const title = format === "markdown" ? markdownTitle(source) : null;
+  return { title, text: source, canonical: null, base: null };
+}
+
+/** The first heading that begins with `#`. */
+function markdownTitle(source: string): string | null {
+  return /^#{1,6}[ \t]+(\S.*)$/m.exec(source)?.[1]?.trim() ?? null;
+}

@@ -1,0 +1,143 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { isPlainObject } from "../../src/base/freeze.ts";
+import { ApiProblem } from "../../src/local/api-problem.ts";
+import { EventWriter, type StreamEvent } from "../../src/local/responses/events.ts";
+import { checkHistory, checkRequest } from "../../src/local/responses/request-check.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+interface Exchange {
+  readonly id: string;
+  readonly method: string;
+  readonly url: string;
+  readonly status: number;
+  readonly request: unknown;
+  readonly events: readonly Json[] | null;
+}
+
+const shared = process.env["WINK_SHARED"] ?? "";
+const exchanges = readFileSync(join(shared, "recorded/dev.jsonl"), "utf8")
+  .trimEnd()
+  .split("\n")
+  .map((line): Exchange => JSON.parse(line))
+  .filter(({ method, url }) => method === "POST" && /\/?responses(?:\?.*)?$/.test(url));
+
+const accepted = exchanges.filter(
+  ({ status, request }) => status === 200 && isPlainObject(request),
+);
+
+/** The message of what is thrown, if anything is. */
+function refusalOf(check: () => void): string | null {
+  try {
+    check();
+    return null;
+  } catch (problem) {
+    if (problem instanceof ApiProblem) return problem.message;
+    throw problem;
+  }
+}
+
+/** What OpenAI does and this server does not, by the first words of the refusal. */
+const notHere = ["Unsupported parameter: 'conversation'", "Unsupported parameter: 'background'"];
+
+describe("a recorded request that OpenAI answered", () => {
+  test("there are enough of them", () => {
+    expect(accepted.length).toBeGreaterThan(200);
+  });
+
+  test.each(accepted.map((exchange) => [exchange.id, exchange] as const))(
+    "%s is accepted, unless it asks for what is not had here",
+    (_id, { request }) => {
+      const refusal = refusalOf(() => checkRequest(request));
+      if (refusal !== null)
+        expect(notHere.filter((words) => refusal.startsWith(words))).toHaveLength(1);
+    },
+  );
+
+  test("is refused for what is not had here no more often than it asks for it", () => {
+    const refused = accepted.filter(
+      ({ request }) => refusalOf(() => checkRequest(request)) !== null,
+    );
+    const asking = accepted.filter(
+      ({ request }) =>
+        isPlainObject(request) && ("conversation" in request || request["background"] === true),
+    );
+    expect(refused).toEqual(asking);
+  });
+
+  test("has a history that is accepted, if it is whole", () => {
+    const refusals = accepted.flatMap(({ id, request }) => {
+      if (!isPlainObject(request) || request["previous_response_id"] || request["conversation"])
+        return [];
+      const { input } = request;
+      if (!Array.isArray(input)) return [];
+      const refusal = refusalOf(() => checkHistory(input, { isStored: () => true }));
+      return refusal === null ? [] : [`${id}: ${refusal}`];
+    });
+    expect(refusals).toEqual([]);
+  });
+});
+
+/** Events one by one, the same in a row counted once. */
+function orderOf(events: readonly Json[]): readonly string[] {
+  return events.map(({ type }) => String(type)).filter((type, at, all) => type !== all[at - 1]);
+}
+
+function keysByType(events: readonly Json[]): Readonly<Record<string, readonly string[]>> {
+  const optional = ["obfuscation", "logprobs"];
+  return Object.fromEntries(
+    events.map(({ type, ...event }) => [
+      String(type),
+      Object.keys(event)
+        .filter((key) => !optional.includes(key))
+        .sort(),
+    ]),
+  );
+}
+
+/** The events of each output item, of every recorded stream that has them all and numbers them. */
+const recordedItems = exchanges.flatMap(({ id, events }) => {
+  const all = (events ?? []).map((event) => (isPlainObject(event["data"]) ? event["data"] : event));
+  if (all.length === 0 || !all.every((event) => "sequence_number" in event)) return [];
+  const count = (type: string) => all.filter((event) => event["type"] === type).length;
+  if (count("response.completed") !== 1) return []; // several streams in one file, or half of one
+  const done = all.filter(({ type }) => type === "response.output_item.done");
+  return done.flatMap(({ item, output_index: index }) => {
+    if (!isPlainObject(item)) return [];
+    const its = all.filter((event) => event["output_index"] === index);
+    return [[`${id} [${index}] ${item["type"]}`, item, its] as const];
+  });
+});
+
+function toldOf(item: Json): readonly StreamEvent[] {
+  const events: StreamEvent[] = [];
+  new EventWriter((event) => events.push(event)).item(item);
+  return events;
+}
+
+/** Where a recorded stream differs from all its like, and why we do not. */
+const ownWay = /image_generation_call|mcp_call$/;
+
+describe("the events of a recorded item", () => {
+  test("there are enough of them", () => {
+    const types = new Set(recordedItems.map(([, item]) => item["type"]));
+    expect(recordedItems.length).toBeGreaterThan(80);
+    expect([...types]).toEqual(expect.arrayContaining(["message", "code_interpreter_call"]));
+  });
+
+  test.each(recordedItems.filter(([name]) => !ownWay.test(name)))(
+    "%s come in the recorded order",
+    (_name, item, its) => {
+      expect(orderOf(toldOf(item))).toEqual(orderOf(its));
+    },
+  );
+
+  test.each(recordedItems)("%s have the recorded keys", (_name, item, its) => {
+    const [ours, theirs] = [keysByType(toldOf(item)), keysByType(its)];
+    for (const type of Object.keys(theirs))
+      if (type in ours) expect(ours[type]).toEqual(theirs[type]);
+    expect(Object.keys(ours)).toEqual(expect.arrayContaining(["response.output_item.done"]));
+  });
+});
