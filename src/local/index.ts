@@ -6,6 +6,7 @@
  */
 
 export type { Listening, ListenOptions } from "./listen.ts";
+export { echoModel } from "./models/echo-model.ts";
 export type {
   LocalModel,
   ModelAction,

@@ -68,7 +68,8 @@ function asWritten(args: unknown): object | string {
 
 function argumentsOf(args: unknown): Validation<Readonly<Record<string, unknown>>> {
   const written = asWritten(args);
-  const parsed = typeof written === "string" ? parseJson(written) : { ok: true, value: written };
+  if (typeof written !== "string") return { ok: true, value: { ...written } };
+  const parsed = parseJson(written);
   if (!parsed.ok) return parsed;
   const { value } = parsed;
   return isPlainObject(value)

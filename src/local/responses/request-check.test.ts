@@ -289,6 +289,15 @@ describe("a request that says little", () => {
     expect(checkRequest({ ...plain, ...nulls })).toEqual(checkRequest(plain));
   });
 
+  test("may leave out the type of a message and of a reference", () => {
+    const input = [{ role: "user", content: "Hi." }, { id: "msg_1" }, { type: null, id: "msg_2" }];
+    expect(checkRequest({ model: "m", input }).input).toEqual([
+      { type: "message", role: "user", content: "Hi." },
+      { type: "item_reference", id: "msg_1" },
+      { type: "item_reference", id: "msg_2" },
+    ]);
+  });
+
   test("may go on with a response and add nothing", () => {
     const { input, previousResponseId } = checkRequest({
       model: "m",

@@ -11,7 +11,7 @@ export interface CheckedRequest {
   /** Any name is known. */
   readonly model: string;
   readonly instructions: string | null;
-  /** Of this request alone: what `previousResponseId` stands for comes before it. */
+  /** Of this request alone, each with its type: what `previousResponseId` stands for comes before it. */
   readonly input: readonly WireItem[];
   readonly tools: readonly WireItem[];
   readonly toolChoice: ToolChoice;
@@ -100,8 +100,15 @@ function notHere(param: string, remedy: string): ApiProblem {
 }
 
 function itemsOf(input: unknown): readonly WireItem[] {
-  if (typeof input !== "string") return Array.isArray(input) ? input.filter(isPlainObject) : [];
-  return [{ type: "message", role: "user", content: [{ type: "input_text", text: input }] }];
+  if (typeof input === "string")
+    return [{ type: "message", role: "user", content: [{ type: "input_text", text: input }] }];
+  return Array.isArray(input) ? input.filter(isPlainObject).map(typed) : [];
+}
+
+/** Messages and references may come without their type. */
+function typed(item: WireItem): WireItem {
+  if (typeof item["type"] === "string") return item;
+  return { ...item, type: "role" in item ? "message" : "item_reference" };
 }
 
 function formatOf(format: WireItem | null): WireItem | null {

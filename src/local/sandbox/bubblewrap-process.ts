@@ -54,7 +54,8 @@ export class BubblewrapProcess implements SandboxProcess {
     return {
       stdout: stdout.text(),
       stderr: stderr.text(),
-      error: answer === null ? interpreterEnded(outcome, limits, this.#housing.limits) : answer.error,
+      error:
+        answer === null ? interpreterEnded(outcome, limits, this.#housing.limits) : answer.error,
       images: answer?.images ?? [],
       timedOut,
       truncated: stdout.truncated || stderr.truncated,
@@ -76,7 +77,9 @@ export class BubblewrapProcess implements SandboxProcess {
     const explanation = explainEnding(ending, this.#housing.limits);
     return {
       stdout: stdout.text(),
-      stderr: [stderr.text(), explanation].filter((part) => part !== null && part !== "").join("\n"),
+      stderr: [stderr.text(), explanation]
+        .filter((part) => part !== null && part !== "")
+        .join("\n"),
       exitCode: timedOut ? null : exitCode(outcome),
       timedOut,
       truncated: stdout.truncated || stderr.truncated,

@@ -1,6 +1,10 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
-import { bubblewrapRuns, openTarget, processesOf } from "../../../tests/attacks/bubblewrap-stage.ts";
+import {
+  bubblewrapRuns,
+  openTarget,
+  processesOf,
+} from "../../../tests/attacks/bubblewrap-stage.ts";
 import { temporaryTree } from "../../../tests/temporary-tree.ts";
 import { bubblewrapSandbox } from "./bubblewrap.ts";
 
@@ -89,7 +93,8 @@ describe.skipIf(!runs)("Python in bubblewrap", () => {
 
   test("kills code that goes on when interrupted, and begins anew", async () => {
     const target = await openTarget();
-    const stubborn = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass";
+    const stubborn =
+      "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass";
     const run = await target.python(`print('begun')\n${stubborn}`, { timeoutMs: 200 });
     expect(run).toMatchObject({ stdout: "begun\n", timedOut: true, died: true });
     expect(run.error).toBe(
@@ -124,7 +129,9 @@ describe.skipIf(!runs)("Python in bubblewrap", () => {
       }),
     });
     const png = "import base64\nPNG = base64.b64decode('iVBORw0KGgo=')\n";
-    const value = await target.python(`${png}class Picture:\n  def _repr_png_(self): return PNG\nPicture()`);
+    const value = await target.python(
+      `${png}class Picture:\n  def _repr_png_(self): return PNG\nPicture()`,
+    );
     expect(value.images).toEqual([{ mediaType: "image/png", base64: "iVBORw0KGgo=" }]);
     expect(value.stdout).toBe("");
     const figure = await target.python("import matplotlib.pyplot as plt\nplt.left_open = [1, 2]");
@@ -182,7 +189,10 @@ describe.skipIf(!runs)("a command in bubblewrap", () => {
 
   test("leaves nothing running that it put into the background", async () => {
     const target = await openTarget();
-    expect(await target.shell("sleep 60 & echo gone")).toMatchObject({ stdout: "gone\n", exitCode: 0 });
+    expect(await target.shell("sleep 60 & echo gone")).toMatchObject({
+      stdout: "gone\n",
+      exitCode: 0,
+    });
     expect(processesOf(target.root)).toEqual([]);
   });
 
@@ -203,7 +213,9 @@ describe.skipIf(!runs)("a bubblewrap container", () => {
     expect(readFileSync(`${target.root}/made.txt`, "utf8")).toBe("made");
     expect(statSync(`${target.root}/made.txt`).mode & 0o777).toBe(0o644);
     writeFileSync(`${target.root}/later.txt`, "2", { mode: 0o600 });
-    const run = await target.shell("echo more >> later.txt; echo more >> given/deep.txt; cat later.txt");
+    const run = await target.shell(
+      "echo more >> later.txt; echo more >> given/deep.txt; cat later.txt",
+    );
     expect(run).toMatchObject({ stdout: "2more\n", stderr: "" });
     writeFileSync(`${target.root}/made.txt`, "changed");
     expect((await target.python("open('made.txt').read()")).stdout).toBe("'changed'\n");
@@ -253,7 +265,10 @@ describe.skipIf(!runs)("a bubblewrap container", () => {
 
 describe("the probe of bubblewrap", () => {
   test.skipIf(!runs)("succeeds by a run", async () => {
-    expect(await bubblewrapSandbox().probe()).toEqual({ usable: true, reason: "a trial run succeeded" });
+    expect(await bubblewrapSandbox().probe()).toEqual({
+      usable: true,
+      reason: "a trial run succeeded",
+    });
   });
 
   test("says what to install", async () => {
@@ -278,7 +293,9 @@ describe("the probe of bubblewrap", () => {
     for (const name of ["refused", "broken", "silent"]) {
       const { chmodSync } = await import("node:fs");
       chmodSync(`${folder}/${name}`, 0o755);
-      const { usable, reason } = await bubblewrapSandbox({ bubblewrap: `${folder}/${name}` }).probe();
+      const { usable, reason } = await bubblewrapSandbox({
+        bubblewrap: `${folder}/${name}`,
+      }).probe();
       expect(usable).toBe(false);
       reasons.push(reason);
     }

@@ -29,10 +29,7 @@ export function bubblewrapSandbox(options: BubblewrapOptions = {}): Sandbox {
     const uidMap = await readFile("/proc/self/uid_map", "utf8");
     const identity = identityFor(root, process.getuid?.() ?? 0, uidMap);
     const limits = containerLimits(container);
-    return new BubblewrapProcess(
-      { bubblewrap, python, root, identity, limits, clock },
-      graceMs,
-    );
+    return new BubblewrapProcess({ bubblewrap, python, root, identity, limits, clock }, graceMs);
   }
 
   return Object.freeze({

@@ -1,0 +1,89 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import OpenAI, { toFile } from "openai";
+import { describe, expect, it } from "vitest";
+import { localStorage, temporaryDataDir } from "../../../tests/local-storage.ts";
+import { localStorageProcess } from "../../../tests/local-storage-process.ts";
+import { systemClock } from "../../base/clock.ts";
+
+/** Writes as fast as it can until the server is gone; notes what was acknowledged. */
+async function writeOn(client: OpenAI, kept: Kept): Promise<void> {
+  try {
+    for (let step = 0; ; step++) {
+      const name = `step-${step}`;
+      const file = await client.files.create({
+        file: await toFile(Buffer.from(name.repeat(1000)), `${name}.txt`),
+        purpose: "user_data",
+      });
+      kept.files.set(file.id, name.repeat(1000));
+      const container = await client.containers.create({ name, file_ids: [file.id] });
+      kept.containers.add(container.id);
+      const upload = await toFile(Buffer.from(name), "upload.txt");
+      const added = await client.containers.files.create(container.id, { file: upload });
+      kept.uploads.set(added.id, { containerId: container.id, path: added.path, content: name });
+    }
+  } catch {
+    // It was killed.
+  }
+}
+
+interface Kept {
+  readonly files: Map<string, string>;
+  readonly containers: Set<string>;
+  readonly uploads: Map<string, { containerId: string; path: string; content: string }>;
+}
+
+describe("a server that is killed", () => {
+  it("has lost nothing that it acknowledged, and shows nothing half", {
+    timeout: 20_000,
+  }, async () => {
+    using folder = temporaryDataDir();
+    const kept: Kept = { files: new Map(), containers: new Set(), uploads: new Map() };
+    for (let round = 0; round < 2; round++) {
+      await using server = await localStorageProcess(folder.path);
+      const client = new OpenAI({ baseURL: server.url, apiKey: "none", maxRetries: 0 });
+      const enough = (round + 1) * 15;
+      const writing = Promise.all([writeOn(client, kept), writeOn(client, kept)]);
+      await expect.poll(() => kept.uploads.size, { timeout: 8000 }).toBeGreaterThan(enough);
+      await server.kill();
+      await writing;
+    }
+
+    await using api = await localStorage({ dataDir: folder.path, clock: systemClock });
+    for (const [id, content] of kept.files) {
+      expect(await (await api.client.files.content(id)).text()).toBe(content);
+    }
+    for (const id of kept.containers) {
+      expect(api.containers.retrieve(id).status).toBe("running");
+    }
+    for (const [id, { containerId, path, content }] of kept.uploads) {
+      const scope = { container_id: containerId };
+      const file = await api.client.containers.files.retrieve(id, scope);
+      expect(file).toMatchObject({ path, bytes: content.length, source: "user" });
+      const answer = await api.client.containers.files.content.retrieve(id, scope);
+      expect(await answer.text()).toBe(content);
+    }
+    for await (const file of api.client.files.list()) {
+      const answer = await api.client.files.content(file.id);
+      expect((await answer.text()).length).toBe(file.bytes);
+    }
+    expect(readdirSync(join(folder.path, "incoming"))).toEqual([]);
+  });
+
+  it("is rid of bytes and folders that nothing knows when it starts again", async () => {
+    using folder = temporaryDataDir();
+    let known = "";
+    {
+      await using api = await localStorage({ dataDir: folder.path });
+      known = (await api.containers.create({ name: "known" })).id;
+      writeFileSync(join(folder.path, "files", "file-half"), "half");
+      writeFileSync(join(folder.path, "incoming", "incoming-half"), "half");
+      writeFileSync(join(folder.path, "containers", "cntr_half"), "half");
+    }
+    await using api = await localStorage({ dataDir: folder.path });
+    await expect.poll(() => readdirSync(join(folder.path, "containers"))).toEqual([known]);
+    expect(readdirSync(join(folder.path, "files"))).toEqual([]);
+    expect(readdirSync(join(folder.path, "incoming"))).toEqual([]);
+    expect(api.faults).toEqual([]);
+  });
+});
