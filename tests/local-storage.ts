@@ -19,6 +19,8 @@ import { type HostSandbox, hostSandbox } from "./host-sandbox.ts";
 export interface LocalStorageOptions {
   readonly dataDir?: string;
   readonly clock?: Clock;
+  /** How much later than `START` its own clock starts. */
+  readonly startsAfterMs?: number;
   readonly sandbox?: Sandbox;
   readonly maxFileBytes?: number;
   readonly limits?: ContainerLimits;
@@ -37,7 +39,7 @@ export function temporaryDataDir(): Disposable & { readonly path: string } {
 export async function localStorage(options: LocalStorageOptions = {}) {
   const folder = options.dataDir === undefined ? temporaryDataDir() : undefined;
   const dataDir = options.dataDir ?? folder?.path ?? "";
-  const fake = fakeClock({ now: START });
+  const fake = fakeClock({ now: START + (options.startsAfterMs ?? 0) });
   const clock = options.clock ?? fake;
   const host: HostSandbox = hostSandbox();
   const ids = randomIds;

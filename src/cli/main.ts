@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { WinkError } from "../base/errors.ts";
+import type { ServeOptions } from "./serve.ts";
 
 const { version } = JSON.parse(
   readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
@@ -40,6 +41,45 @@ wink
     process.exitCode = await doctor({ json: options.json ?? false });
   });
 
+wink
+  .command("serve")
+  .description("serve OpenAI's API on this machine, with hosted tools that really run")
+  .option("--port <number>", "where to listen; 0: any that is free", portOf, 8484)
+  .option("--host <address>", "who may reach it; any but this machine needs a key", "127.0.0.1")
+  .option("--data-dir <folder>", "where to keep everything (default: a temporary folder)")
+  .addOption(
+    new Option("--sandbox <name>", "where code runs; auto: the strongest there is")
+      .choices(["auto", "bubblewrap", "wasm"])
+      .default("auto"),
+  )
+  .addOption(
+    new Option(
+      "--model <script>",
+      "play this script: a .json list of turns, or a module (default: an echo)",
+    ).conflicts(["upstream", "upstreamModel"]),
+  )
+  .option("--upstream <url>", "ask this OpenAI-compatible model server, with --upstream-model")
+  .option("--upstream-model <name>", "what that server calls the model")
+  .option("--web <folder>", "the pages that web search finds (default: none)")
+  .addOption(new Option("--api-key <key>", "ask for this key").env("WINK_API_KEY"))
+  .option("--json", "print one line of JSON with url, sandbox and model")
+  .addHelpText(
+    "after",
+    "\nExamples:\n  wink serve\n  wink serve --port 0 --json --model turns.json\n  wink serve --upstream http://127.0.0.1:11434/v1 --upstream-model qwen3 --web ./pages\n\nA key is better given as WINK_API_KEY: other users of a machine can read command lines.",
+  )
+  .action(async (options: ServeFlags, command: Command) => {
+    const { upstream, upstreamModel, model: script, json = false, ...rest } = options;
+    if ((upstream === undefined) !== (upstreamModel === undefined)) {
+      command.error("error: --upstream and --upstream-model go together: give both, or neither");
+    }
+    const { serve } = await import("./serve.ts");
+    const asked =
+      upstream !== undefined && upstreamModel !== undefined
+        ? { upstream: { baseURL: upstream, model: upstreamModel } }
+        : { script };
+    await serve({ ...rest, model: asked, json });
+  });
+
 try {
   await wink.parseAsync();
 } catch (error) {
@@ -52,4 +92,16 @@ function exitCodeOf(error: unknown): number {
   const text = error instanceof WinkError ? `${error.name}: ${error.message}` : error;
   console.error(text);
   return 1;
+}
+
+interface ServeFlags extends Omit<ServeOptions, "model" | "json"> {
+  readonly model?: string;
+  readonly upstream?: string;
+  readonly upstreamModel?: string;
+  readonly json?: boolean;
+}
+
+function portOf(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) < 65_536) return Number(text);
+  throw new InvalidArgumentError("It is a whole number from 0 to 65535.");
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { lstatSync, renameSync } from "node:fs";
-import { chmod, type FileHandle } from "node:fs/promises";
+import { chmod, type FileHandle, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { ApiProblem } from "./api-problem.ts";
@@ -84,8 +84,12 @@ export class ContainerFiles {
   async copy(folder: ContainerFolder, fileId: string): Promise<ContainerFileRecord> {
     const name = this.nameOf(fileId);
     const path = this.#files.incoming.place();
-    await this.#files.copy(fileId, path);
-    return await this.#moveIn(folder, { path, name });
+    try {
+      await this.#files.copy(fileId, path);
+      return await this.#moveIn(folder, { path, name });
+    } finally {
+      await rm(path, { force: true });
+    }
   }
 
   /** Forgets the files of a container that is gone. */

@@ -41,7 +41,9 @@ export interface FolderSearch {
 export async function searchFolder(root: string, maxFiles: number): Promise<FolderSearch> {
   const search: Search = { files: [], entriesLeft: maxFiles * 2, maxFiles, isPartial: false };
   await searchBelow({ path: root, place: root }, [], search);
-  return search;
+  const { files, isPartial } = search;
+  // Folders have an order of their own, which nobody can know.
+  return { files: files.sort((a, b) => (a.name < b.name ? -1 : 1)), isPartial };
 }
 
 /** A file below the folder, opened for reading; `null` if there is no regular file of that name. */
@@ -89,7 +91,7 @@ interface Opened extends Place {
 }
 
 async function searchBelow(at: Place, parents: readonly string[], search: Search): Promise<void> {
-  const folder = openIfFolder(at);
+  const folder = ifThere(() => openFolder(at));
   if (!folder) return;
   try {
     const listing = opendirSync(folder.place);
@@ -119,19 +121,10 @@ async function noteEntry(
     else await searchBelow(child, names, search);
     return;
   }
-  const stat = entry.isFile() ? statOf(child) : undefined;
+  const stat = ifThere(() => lstatSync(child.place, { bigint: true }));
   if (!stat?.isFile()) return;
   if (search.files.length >= search.maxFiles) search.isPartial = true;
   else search.files.push({ name: names.join("/"), bytes: Number(stat.size), stamp: stampOf(stat) });
-}
-
-function openIfFolder(at: Place): Opened | undefined {
-  try {
-    return openFolder(at);
-  } catch (error) {
-    if (isGone(error)) return undefined;
-    throw error;
-  }
 }
 
 function openFolder({ path, place }: Place): Opened {
@@ -162,11 +155,12 @@ async function atPlaceOf<Result>(
   }
 }
 
-function statOf({ place }: Place): BigIntStats | undefined {
+/** `null` if it went, or became a link or something else, between two looks. */
+function ifThere<Result>(look: () => Result): Result | null {
   try {
-    return lstatSync(place, { bigint: true });
+    return look();
   } catch (error) {
-    if (isGone(error)) return undefined;
+    if (isGone(error)) return null;
     throw error;
   }
 }
@@ -184,7 +178,6 @@ function throughDescriptor(descriptor: number): string | undefined {
   return existsSync(place) ? place : undefined;
 }
 
-/** It went, or became a link or something else, between two looks. */
 function isGone(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return ["ENOENT", "ENOTDIR", "ELOOP", "EACCES", "ENXIO", "ENAMETOOLONG"].includes(String(code));

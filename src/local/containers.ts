@@ -23,7 +23,6 @@ import { ContainerFileStore } from "./store/container-file-store.ts";
 import {
   ContainerStore,
   MEMORY_TIERS,
-  type MemoryTier,
   type NetworkPolicy,
   type StoredContainer,
 } from "./store/container-store.ts";
@@ -72,7 +71,7 @@ export interface ContainerRecord {
   readonly name: string;
   readonly last_active_at: number;
   readonly expires_after: { readonly anchor: "last_active_at"; readonly minutes: number };
-  readonly memory_limit: MemoryTier;
+  readonly memory_limit: string;
   readonly network_policy?: NetworkPolicy;
 }
 
@@ -115,8 +114,9 @@ export class Containers implements AsyncDisposable {
   /** Makes one; its process starts when something is to be run. */
   async create(options: ContainerOptions): Promise<ContainerRecord> {
     const { name, memoryLimit = "1g", expiresAfterMinutes = 20, networkPolicy = null } = options;
-    const tier = MEMORY_TIERS.find((one) => one === memoryLimit);
-    if (!tier) throw invalidValue("memory_limit", memoryLimit, MEMORY_TIERS);
+    if (!MEMORY_TIERS.includes(memoryLimit)) {
+      throw invalidValue("memory_limit", memoryLimit, MEMORY_TIERS);
+    }
     const fileIds = new Set(options.fileIds);
     for (const fileId of fileIds) this.#files.nameOf(fileId, "file_ids");
     const id = this.#ids.next("cntr_");
@@ -127,7 +127,7 @@ export class Containers implements AsyncDisposable {
       createdAt: now,
       lastActiveAt: now,
       minutes: expiresAfterMinutes,
-      memoryLimit: tier,
+      memoryLimit,
       networkPolicy,
       expired: false,
     };

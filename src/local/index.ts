@@ -15,7 +15,8 @@ export type {
   ModelRequest,
 } from "./models/local-model.ts";
 export { type ModelScript, scriptedModel } from "./models/scripted-model.ts";
-export { type UpstreamModelOptions, upstreamModel } from "./models/upstream-model.ts";
+export { upstreamModel } from "./models/upstream-model.ts";
+export type { UpstreamModelOptions } from "./models/upstream-options.ts";
 export { LocalProvider } from "./provider.ts";
 export type { LocalLimits, LocalProviderOptions } from "./provider-options.ts";
 export type {

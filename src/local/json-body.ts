@@ -18,5 +18,7 @@ export async function jsonBody(request: Request, mostBytes: number): Promise<unk
 
 function tooLarge(most: number): ApiProblem {
   const message = `The request is larger than ${most} bytes.`;
-  return new ApiProblem(413, message, { code: "request_too_large" });
+  // The rest of it is still coming: what it comes on cannot carry another request.
+  const headers = { connection: "close" };
+  return new ApiProblem(413, message, { code: "request_too_large", headers });
 }

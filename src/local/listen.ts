@@ -26,19 +26,19 @@ export async function listen(
   { port = 0, host = "127.0.0.1" }: ListenOptions,
 ): Promise<Listening> {
   const server = createAdaptorServer({
+    // The process that we are in has its own Request and Response, and keeps them.
+    overrideGlobalObjects: false,
     fetch: async (request, env) => {
+      const drop = () => "outgoing" in env && env.outgoing.destroy();
       try {
-        return await handle(request);
+        return cutShort(await handle(request), drop);
       } catch (error) {
         if (!(error instanceof Dropped)) throw error;
-        if ("outgoing" in env) env.outgoing.destroy();
+        drop();
         return new Response(null);
       }
     },
   }) as Server;
-  server.on("upgrade", (_request, socket) => {
-    socket.end("HTTP/1.1 426 Upgrade Required\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
-  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause) => reject(cannotListen(port, host, cause)));
     server.listen(port, host, resolve);
@@ -53,6 +53,29 @@ export async function listen(
         server.closeAllConnections();
       }),
   };
+}
+
+/** A stream that fails ends with its connection, so that nobody takes it for whole. */
+function cutShort(response: Response, drop: () => void): Response {
+  if (!response.body || response.headers.has("content-length")) return response;
+  if (!response.headers.get("content-type")?.startsWith("text/event-stream")) return response;
+  const reader = response.body.getReader();
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch {
+        drop();
+        controller.close();
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  const headers = new Headers(response.headers);
+  headers.set("transfer-encoding", "chunked"); // or what comes first would be held back
+  return new Response(body, { status: response.status, headers });
 }
 
 function cannotListen(port: number, host: string, cause: Error): InvalidOptionError {

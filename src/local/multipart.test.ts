@@ -62,6 +62,26 @@ describe("a form that cannot be read is refused, and nothing of it is left:", ()
     expect(api.faults).toEqual([]);
   });
 
+  it("one without a body or a type", async () => {
+    await using api = await localStorage();
+    const answer = await fetch(`${api.url}/files`, { method: "POST" });
+    expect(await answer.json()).toMatchObject({
+      error: { message: "Invalid Content-Type header (), expected multipart/form-data." },
+    });
+    const headers = { "content-type": "multipart/form-data; boundary=x" };
+    const empty = await fetch(`${api.url}/files`, { method: "POST", headers });
+    expect(empty.status).toBe(400);
+  });
+
+  it("one with a field that has no name", async () => {
+    await using api = await localStorage();
+    const body = `--x\r\nContent-Disposition: form-data\r\n\r\n1\r\n${PURPOSE}${PART}one${END}`;
+    expect(await send(api, body)).toMatchObject({
+      http: 400,
+      error: { message: "Unknown parameter: ''." },
+    });
+  });
+
   it("one without a boundary", async () => {
     await using api = await localStorage();
     const answer = await send(api, `${PART}one${END}`, "multipart/form-data");

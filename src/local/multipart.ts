@@ -34,7 +34,7 @@ export async function readMultipart(
   request: Request,
   incoming: IncomingFolder,
 ): Promise<MultipartForm> {
-  const length = Number(request.headers.get("content-length") ?? 0);
+  const length = Number(request.headers.get("content-length"));
   if (length > incoming.maxFileBytes + MAX_FORM_BYTES) throw tooLarge(incoming.maxFileBytes);
   const reading = new FormReading(incoming);
   try {

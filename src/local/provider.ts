@@ -28,7 +28,7 @@ export class LocalProvider implements AsyncDisposable {
 
   constructor(options: LocalProviderOptions = {}) {
     this.#settings = providerSettings(options);
-    this.fetch = (input, init) => this.#fetch(new Request(input, init));
+    this.fetch = async (input, init) => await this.#fetch(new Request(input, init));
   }
 
   /** Which sandbox code runs in, and why that one; starts the provider if it has not. */
@@ -67,7 +67,9 @@ export class LocalProvider implements AsyncDisposable {
   async #fetch(request: Request): Promise<Response> {
     const { app } = await this.#started();
     try {
-      return await app.fetch(request);
+      const response = await app.fetch(request);
+      request.signal.throwIfAborted();
+      return response;
     } catch (error) {
       // As a connection that is lost looks to whoever fetches.
       throw error instanceof Dropped ? new TypeError("fetch failed", { cause: error }) : error;
@@ -80,7 +82,10 @@ export class LocalProvider implements AsyncDisposable {
       const field = "LocalProvider";
       throw new InvalidOptionError({ field, value: "disposed", rule: "must be in use", remedy });
     }
-    this.#server ??= start(this.#settings);
+    this.#server ??= start(this.#settings).catch((error) => {
+      this.#server = null; // whoever comes next may have better luck
+      throw error;
+    });
     return this.#server;
   }
 }

@@ -60,9 +60,10 @@ export async function startServer(
     responses: new Responses({ turns, store, clock }),
     store,
     maxBodyBytes,
+    onFault,
   });
   containerRoutes(app, { containers, files });
-  fileRoutes(app, { files });
+  fileRoutes(app, { files, onDelete: (id) => vectorStores.files.removeEverywhere(id) });
   modelRoutes(app);
   app.route("/v1", vectorStoreRoutes(vectorStores));
   return {

@@ -145,7 +145,9 @@ describe.skipIf(!usable)("from Python in the wasm sandbox", { timeout: 40_000 },
   });
 
   test("a memory bomb gets a MemoryError in Python, and is killed outside of it", async () => {
-    const inPython = await python("hog = []\nwhile True: hog.append('x' * 10**6)");
+    const inPython = await python(
+      "def bomb():\n  hog = []\n  while True: hog.append('x' * 10**6)\nbomb()",
+    );
     expect(inPython).toMatchObject({ error: expect.stringMatching(/MemoryError$/), died: false });
     const outside = "hog = [ffi.to_js(b'x' * 2**25) for _ in range(99)]";
     const run = await python(IMPORTS + outside);
@@ -171,8 +173,8 @@ describe.skipIf(!usable)("from Python in the wasm sandbox", { timeout: 40_000 },
 
   test("a loop that is left behind for later does not hold up the next run", async () => {
     const spin = "import asyncio\ndef spin():\n  while True: pass\n";
-    await python(`${spin}asyncio.get_event_loop().call_later(0, spin)`);
-    expect((await python("1")).stdout).toBe("1\n");
+    await python(`kept = 1\n${spin}asyncio.get_event_loop().call_later(0, spin)`);
+    expect((await python("kept")).stdout).toBe("1\n");
   });
 
   test("endless output is cut", async () => {

@@ -4,6 +4,7 @@ export interface LocalModel {
   respond(request: ModelRequest, options?: ModelOptions): Promise<readonly ModelAction[]>;
 }
 
+/** How a model is asked. */
 export interface ModelOptions {
   /** Aborts when the client has gone. */
   readonly signal?: AbortSignal | undefined;

@@ -1,4 +1,5 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { isPlainObject } from "../../base/freeze.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { Ids } from "../ids.ts";
@@ -10,27 +11,47 @@ export function compacted(
   { sealer, ids }: { readonly sealer: Sealer; readonly ids: Ids },
 ): readonly WireItem[] {
   const said = items.filter(isUserMessage).map(asInputMessage);
-  return [...said, compactionItem(items, { sealer, ids })];
+  const rest = items.filter((item) => !isUserMessage(item));
+  return [...said, compactionItem(rest, { sealer, ids })];
 }
 
-/** One item that stands for the whole conversation. */
+/** One item that stands for all of these: clients may leave out what comes before it. */
 export function compactionItem(
   items: readonly WireItem[],
   { sealer, ids }: { readonly sealer: Sealer; readonly ids: Ids },
 ): WireItem {
-  const rest = JSON.stringify(items.filter((item) => !isUserMessage(item)));
-  const sealed = sealer.seal({ packed: deflateRawSync(rest).toString("base64") });
+  const packed = deflateRawSync(JSON.stringify(items)).toString("base64");
+  const sealed = sealer.seal({ packed });
   return { id: ids.next("cmp_"), type: "compaction", encrypted_content: sealed };
 }
 
-/** A conversation with what is sealed in it made readable, for the model. */
+/**
+ * A conversation with what is sealed in it made readable, for the model. What a client sends beside
+ * the item that stands for it is read once.
+ */
 export function unsealed(items: readonly WireItem[], sealer: Sealer): readonly WireItem[] {
-  return items.flatMap((item, place) => {
-    if (item["type"] !== "compaction") return [item];
+  let readable: WireItem[] = [];
+  for (const [place, item] of items.entries()) {
+    if (item["type"] !== "compaction") {
+      readable.push(item);
+      continue;
+    }
     const opened = sealer.open(String(item["encrypted_content"] ?? ""));
     if (!opened) throw tampered(place);
-    return unsealed(unpacked(opened), sealer);
-  });
+    const within = unsealed(unpacked(opened), sealer);
+    const known = new Set(within.map(sameness));
+    readable = [...readable.filter((one) => !known.has(sameness(one))), ...within];
+  }
+  return readable;
+}
+
+/** What is the same for an item and its copy: messages lose their ids and the form of their text. */
+function sameness(item: WireItem): string {
+  const { type, id, role, content } = item;
+  if (type !== "message") return typeof id === "string" ? id : JSON.stringify(item);
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [content];
+  const texts = parts.map((part) => (isPlainObject(part) ? (part["text"] ?? part) : part));
+  return JSON.stringify([role, texts]);
 }
 
 function unpacked({ packed }: WireItem): readonly WireItem[] {

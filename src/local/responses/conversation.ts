@@ -1,6 +1,6 @@
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
-import type { ResponseStore } from "../store/response-store.ts";
+import type { ResponseStore, StoredResponse } from "../store/response-store.ts";
 import { unsealed } from "./compaction.ts";
 import { type CheckedRequest, checkHistory } from "./request-check.ts";
 import type { Sealer } from "./sealed.ts";
@@ -26,10 +26,18 @@ export function conversationOf(
 
 function itemsBefore(id: string, store: ResponseStore): readonly WireItem[] {
   const previous = store.get(id);
-  if (previous?.stored) return previous.items as readonly WireItem[];
+  if (previous?.stored) return windowOf(previous);
   const message = `Previous response with id '${id}' not found.`;
   const param = "previous_response_id";
   throw new ApiProblem(400, message, { param, code: "previous_response_not_found" });
+}
+
+/** What goes on from a response that was compacted goes on from the compaction. */
+function windowOf({ response, items }: StoredResponse): readonly WireItem[] {
+  const all = items as readonly WireItem[];
+  const { output } = response as { readonly output: readonly WireItem[] };
+  const last = all.findLastIndex(({ type }) => type === "compaction");
+  return last >= all.length - output.length ? all.slice(last) : all;
 }
 
 /** What is only named, as it was kept. */

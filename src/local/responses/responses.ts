@@ -1,7 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ResponseStore } from "../store/response-store.ts";
-import { compacted, compactionItem } from "./compaction.ts";
+import { checkContainers } from "../tools/container-of.ts";
+import { compactionItem } from "./compaction.ts";
 import { type Conversation, conversationOf } from "./conversation.ts";
 import { withIncludes } from "./includes.ts";
 import { type CheckedRequest, checkRequest } from "./request-check.ts";
@@ -42,6 +43,7 @@ export class Responses {
   begin(body: unknown): Begun {
     const request = checkRequest(body);
     const conversation = conversationOf(request, { store: this.#store, ...this.#turns });
+    checkContainers(request.tools, conversation.readable, this.#turns.tools.containers);
     const id = this.#turns.ids.next("resp_");
     const parts = { id, createdAt: this.#seconds(), output: [], echo: request.echo };
     return {
@@ -114,13 +116,9 @@ export class Responses {
     return [...output, item];
   }
 
-  /** What goes on from a response that was compacted goes on from the compaction. */
   #keep(response: WireItem, { request, conversation }: Begun, output: readonly WireItem[]): void {
     if (!request.store) return;
-    const all = [...conversation.items, ...output];
-    const last = all.findLastIndex(({ type }) => type === "compaction");
-    const users = all.slice(0, Math.max(0, last)).filter(({ role }) => role === "user");
-    const items = last === -1 ? all : [...users, ...all.slice(last)];
+    const items = [...conversation.items, ...output];
     const id = String(response["id"]);
     const createdAt = Number(response["created_at"]);
     this.#store.put({ id, createdAt, response, items, stored: true });
@@ -132,7 +130,6 @@ export class Responses {
 }
 
 function compactNow({ readable }: Conversation, turns: TurnServices): TurnOutcome {
-  const item = compacted(readable, turns).at(-1);
-  const output = item ? [item] : [];
+  const output = [compactionItem(readable, turns)];
   return { status: "completed", output, incompleteReason: null, error: null, containerId: null };
 }

@@ -196,7 +196,11 @@ function failureIn(action: ModelAction, output: readonly WireItem[]) {
 }
 
 function failed({ status = 500, code, message: text = "The model failed." }: Failing): ApiProblem {
-  return new ApiProblem(status, text, { code: code ?? null });
+  const type = code === "insufficient_quota" ? code : "requests";
+  return new ApiProblem(status, text, {
+    code: code ?? null,
+    type: status === 429 ? type : undefined,
+  });
 }
 
 /** A text that is longer than it may be is cut, and with it the turn. */

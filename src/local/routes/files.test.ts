@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { NotFoundError, toFile } from "openai";
 import { describe, expect, it } from "vitest";
@@ -63,9 +63,62 @@ describe("the files API, with the official client,", () => {
       await files.delete(file.id);
     }
     expect(names).toEqual(["0.txt", "2.txt", "3.txt"]);
+    const backwards = await fetch(`${api.url}/files?order=asc&before=nothing`);
+    expect(backwards.status).toBe(400);
     const page = await files.list();
     expect(page.data.map(({ filename }) => filename)).toEqual(["1.txt"]);
     expect(page.has_more).toBe(false);
+  });
+
+  it("lists what comes before a file, the nearest first", async () => {
+    await using api = await localStorage();
+    const ids: string[] = [];
+    for (const name of ["a", "b", "c", "d"]) {
+      const file = await toFile(Buffer.from("x"), name);
+      ids.push((await api.client.files.create({ file, purpose: "user_data" })).id);
+    }
+    const listed = async (query: string) => {
+      const answer = await fetch(`${api.url}/files?limit=2&${query}`);
+      const page = (await answer.json()) as { data: { filename: string }[]; has_more: boolean };
+      return [page.data.map(({ filename }) => filename).join(""), page.has_more];
+    };
+    expect(await listed(`order=asc&before=${ids[3]}`)).toEqual(["bc", true]);
+    expect(await listed(`before=${ids[0]}`)).toEqual(["cb", true]);
+    expect(await listed(`before=${ids[2]}`)).toEqual(["d", false]);
+    expect(await listed(`after=${ids[3]}&before=${ids[0]}`)).toEqual(["cb", false]);
+  });
+
+  it("sends names that headers cannot hold as they are", async () => {
+    await using api = await localStorage();
+    const file = await toFile(Buffer.from(""), `it's (1)*;"x".Ünï`);
+    const { id, bytes } = await api.client.files.create({ file, purpose: "user_data" });
+    const answer = await fetch(`${api.url}/files/${id}/content`);
+    expect([bytes, await answer.text()]).toEqual([0, ""]);
+    expect(answer.headers.get("content-type")).toBe("application/octet-stream");
+    expect(answer.headers.get("content-disposition")).toMatch(
+      /^attachment; filename="file\.\w*"; filename\*=UTF-8''it%27s%20%281%29%2A%3B%/,
+    );
+  });
+
+  it("closes a file that is not read to its end", async () => {
+    await using api = await localStorage();
+    const file = await toFile(Buffer.alloc(20_000_000), "big.bin");
+    const { id } = await api.client.files.create({ file, purpose: "user_data" });
+    const open = () =>
+      readdirSync("/proc/self/fd").filter((fd) => {
+        try {
+          return readlinkSync(`/proc/self/fd/${fd}`).endsWith(id);
+        } catch {
+          return false; // closed since
+        }
+      }).length;
+    const leaving = new AbortController();
+    const answer = await fetch(`${api.url}/files/${id}/content`, { signal: leaving.signal });
+    expect(answer.status).toBe(200);
+    if (process.platform === "linux") expect(open()).toBe(1);
+    leaving.abort();
+    await expect(answer.text()).rejects.toThrow("aborted");
+    if (process.platform === "linux") await expect.poll(open).toBe(0);
   });
 
   it("forgets a file when its time is over", async () => {

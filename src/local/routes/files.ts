@@ -1,4 +1,4 @@
-import type { Context, Hono } from "hono";
+import type { Hono } from "hono";
 import { ApiProblem, missingParameter, unknownParameter } from "../api-problem.ts";
 import { boundedInteger, pageQuery, toPage } from "../list-page.ts";
 import { readMultipart } from "../multipart.ts";
@@ -8,6 +8,8 @@ import type { FileStore, StoredFile } from "../store/file-store.ts";
 /** What the file routes work on. */
 export interface FileServices {
   readonly files: FileStore;
+  /** Told of a file that is gone, so that others let go of it. @default nobody */
+  readonly onDelete?: ((fileId: string) => void) | undefined;
 }
 
 const PURPOSES = ["fine-tune", "assistants", "batch", "user_data", "vision", "evals"];
@@ -21,7 +23,7 @@ const LIFETIME = [3600, 2_592_000] as const;
 const PAGE = { max: 10_000, usual: 10_000 };
 
 /** `/v1/files`: uploads, which containers and vector stores take by their ids. */
-export function fileRoutes(app: Hono, { files }: FileServices): void {
+export function fileRoutes(app: Hono, { files, onDelete = () => {} }: FileServices): void {
   app.post("/v1/files", async (context) => {
     const form = await readMultipart(context.req.raw, files.incoming);
     try {
@@ -41,21 +43,21 @@ export function fileRoutes(app: Hono, { files }: FileServices): void {
     return context.json(toPage(page.files.map(toWire), page.hasMore));
   });
 
-  app.get("/v1/files/:id", (context) => context.json(toWire(known(context))));
+  app.get("/v1/files/:id", (context) => context.json(toWire(known(context.req.param("id")))));
 
   app.get("/v1/files/:id/content", async (context) => {
-    const { id, filename } = known(context);
+    const { id, filename } = known(context.req.param("id"));
     return fileAnswer(await files.open(id), filename);
   });
 
   app.delete("/v1/files/:id", (context) => {
-    const { id } = known(context);
+    const { id } = known(context.req.param("id"));
     files.delete(id);
+    onDelete(id);
     return context.json({ id, object: "file", deleted: true });
   });
 
-  function known(context: Context): StoredFile {
-    const id = context.req.param("id") ?? "";
+  function known(id: string): StoredFile {
     const file = files.get(id);
     if (!file) throw new FileProblem(404, `No such File object: ${id}`, "id");
     return file;

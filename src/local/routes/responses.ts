@@ -3,8 +3,10 @@ import { messageOf } from "../../base/errors.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem, notFound } from "../api-problem.ts";
 import { jsonBody } from "../json-body.ts";
+import { listPage, pageQuery } from "../list-page.ts";
 import { Dropped } from "../responses/dropped.ts";
 import { EventWriter, sse } from "../responses/events.ts";
+import { withIncludes } from "../responses/includes.ts";
 import { responseObject } from "../responses/response-object.ts";
 import type { Begun, Responses } from "../responses/responses.ts";
 import type { ResponseStore } from "../store/response-store.ts";
@@ -13,18 +15,20 @@ export interface ResponseServices {
   readonly responses: Responses;
   readonly store: ResponseStore;
   readonly maxBodyBytes: number;
+  /** Told what must not happen and did, where an answer had begun. */
+  readonly onFault: (error: unknown) => void;
 }
 
 /** `/v1/responses` and what hangs on one. */
 export function responseRoutes(
   app: Hono,
-  { responses, store, maxBodyBytes }: ResponseServices,
+  { responses, store, maxBodyBytes, onFault }: ResponseServices,
 ): void {
   app.post("/v1/responses", async (context) => {
     const { raw } = context.req;
     limits(context);
     const begun = responses.begin(await jsonBody(raw, maxBodyBytes));
-    if (begun.request.stream) return streamed(context, begun, responses);
+    if (begun.request.stream) return streamed(context, begun, { responses, onFault });
     return context.json(await responses.finish(begun, raw.signal));
   });
   app.get("/v1/responses", (context) => {
@@ -50,11 +54,38 @@ export function responseRoutes(
     const { response, items } = stored(context.req.param("id"), store);
     const output = (response as WireItem)["output"];
     const count = items.length - (Array.isArray(output) ? output.length : 0);
-    const data = items.slice(0, count).map((item, place) => ({ id: `item_${place}`, ...item }));
-    if (context.req.query("order") !== "asc") data.reverse();
-    const [first = null, last = null] = [data.at(0)?.id, data.at(-1)?.id];
-    return context.json({ object: "list", data, first_id: first, last_id: last, has_more: false });
+    const include = new Set([
+      ...(context.req.queries("include") ?? []),
+      ...(context.req.queries("include[]") ?? []),
+    ]);
+    const shown = items
+      .slice(0, count)
+      .map((item, place) => inputItem({ ...item }, place, include));
+    return context.json(
+      listPage(
+        shown,
+        pageQuery((name) => context.req.query(name)),
+      ),
+    );
   });
+}
+
+/** What came without an id gets one, by its place. */
+function inputItem(item: WireItem, place: number, include: ReadonlySet<string>) {
+  const { id } = item;
+  return {
+    ...inputMessage(withIncludes(item, include)),
+    id: typeof id === "string" ? id : `msg_${place}`,
+  };
+}
+
+/** A message as it is shown: in parts, and done. */
+function inputMessage(item: WireItem): WireItem {
+  const { type, role, content } = item;
+  if (type !== "message") return item;
+  const part = role === "assistant" ? "output_text" : "input_text";
+  const parts = typeof content === "string" ? [{ type: part, text: content }] : content;
+  return { status: "completed", ...item, content: parts };
 }
 
 function stored(id: string, store: ResponseStore) {
@@ -73,24 +104,36 @@ export function limits(context: Context): void {
 }
 
 /** Events as they come about. A client that goes away ends the turn. */
-function streamed(context: Context, begun: Begun, responses: Responses): Response {
+function streamed(
+  context: Context,
+  begun: Begun,
+  { responses, onFault }: Pick<ResponseServices, "responses" | "onFault">,
+): Response {
   const gone = new AbortController();
   const signal = AbortSignal.any([context.req.raw.signal, gone.signal]);
   const encoder = new TextEncoder();
-  const body = new ReadableStream<Uint8Array>({
-    async start(controller) {
-      const writer = new EventWriter((event) => controller.enqueue(encoder.encode(sse(event))));
-      writer.begin(begun.response);
-      try {
-        writer.end(await responses.finish(begun, signal, (item) => writer.item(item)));
-        controller.close();
-      } catch (error) {
-        if (signal.aborted) return;
-        if (error instanceof Dropped) return controller.error(error);
-        endFailed(writer, begun, error);
-        controller.close();
+  let dropped: Dropped | null = null;
+  const run = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const writer = new EventWriter((event) => controller.enqueue(encoder.encode(sse(event))));
+    writer.begin(begun.response);
+    try {
+      writer.end(await responses.finish(begun, signal, (item) => writer.item(item)));
+      controller.close();
+    } catch (error) {
+      if (signal.aborted) return controller.error(error);
+      if (error instanceof Dropped) {
+        dropped = error;
+        return;
       }
-    },
+      if (!(error instanceof ApiProblem)) onFault(error);
+      endFailed(writer, begun, error);
+      controller.close();
+    }
+  };
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => void run(controller),
+    // What was written before is read first: an error would take it away.
+    pull: (controller) => dropped && controller.error(dropped),
     cancel: () => gone.abort(new Error("the client has gone")),
   });
   context.header("content-type", "text/event-stream; charset=utf-8");

@@ -1,6 +1,6 @@
 import { type Context, Hono } from "hono";
 import { isPlainObject } from "../../base/freeze.ts";
-import { ApiProblem, invalidValue } from "../api-problem.ts";
+import { ApiProblem, invalidType, invalidValue } from "../api-problem.ts";
 import { jsonBody } from "../json-body.ts";
 import { pageQuery } from "../list-page.ts";
 import { numberAt, recordAt, textsAt } from "../reading.ts";
@@ -140,13 +140,14 @@ const MOST_BODY_BYTES = 64 * 1024 * 1024;
 
 async function bodyOf(request: Request, shape: Shape): Promise<Body> {
   const body = await jsonBody(request, MOST_BODY_BYTES);
+  if (!isPlainObject(body)) throw invalidType("", "an object", body);
   const problem = shape(body, "");
   if (problem) throw problem;
-  return isPlainObject(body) ? body : {};
+  return body;
 }
 
 function storeOf(context: Context): string {
-  return context.req.param("store") ?? "";
+  return String(context.req.param("store"));
 }
 
 function filterOf(context: Context): string | undefined {
@@ -187,8 +188,7 @@ function attributesOf(body: Body): Attributes {
 }
 
 function fileOf(body: Body): NewStoreFile {
-  const fileId = textOrNull(body["file_id"]) ?? "";
-  return { fileId, attributes: attributesOf(body), sizes: sizesOf(body) };
+  return { fileId: String(body["file_id"]), attributes: attributesOf(body), sizes: sizesOf(body) };
 }
 
 /** `file_ids` share what is said beside them; each of `files` says its own. */

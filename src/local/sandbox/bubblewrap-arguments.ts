@@ -1,6 +1,5 @@
-import { existsSync, lstatSync, readdirSync, readlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
 import type { Identity } from "./bubblewrap-identity.ts";
+import { systemFolders } from "./bubblewrap-system.ts";
 import type { ContainerLimits } from "./limits.ts";
 
 /** What a sandbox is made of. */
@@ -23,7 +22,7 @@ export function bubblewrapArguments(confinement: Confinement): readonly string[]
   const { descriptors, identity, limits, root } = confinement;
   return [
     ...isolation(identity),
-    ...systemFolders(root),
+    ...systemFolders(root, "/"),
     ...["--proc", "/proc", "--dev", "/dev"],
     ...temporary("/dev/shm", limits.temporaryBytes),
     ...temporary("/tmp", limits.temporaryBytes),
@@ -78,34 +77,6 @@ function isolation(identity: Identity): readonly string[] {
   // with these two rights, and loses them by it.
   const rights = ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"];
   return [...spaces, ...always, ...rights];
-}
-
-/** `/usr` as it is, but without what people put there; the old top folders as the host has them. */
-function systemFolders(root: string): readonly string[] {
-  const found = ["--ro-bind", "/usr", "/usr"];
-  for (const folder of ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]) {
-    if (!existsSync(folder)) continue;
-    const link = lstatSync(folder).isSymbolicLink();
-    found.push(...(link ? ["--symlink", readlinkSync(folder)] : ["--ro-bind", folder]), folder);
-  }
-  for (const own of ["/usr/src", "/usr/local"]) {
-    if (existsSync(own)) found.push("--perms", "0755", "--tmpfs", own);
-  }
-  for (const packages of pythonPackages("/usr/local/lib")) {
-    found.push("--perms", "0755", "--dir", "/usr/local/lib", "--ro-bind", packages, packages);
-  }
-  for (const own of ["/usr/src", "/usr/local"]) {
-    if (existsSync(own)) found.push("--remount-ro", own);
-  }
-  // The folders of other containers, should somebody keep them below /usr.
-  if (dirname(root).startsWith("/usr/")) found.push("--tmpfs", dirname(root));
-  return found;
-}
-
-function pythonPackages(folder: string): readonly string[] {
-  if (!existsSync(folder)) return [];
-  const names = readdirSync(folder).filter((name) => name.startsWith("python3"));
-  return names.map((name) => join(folder, name));
 }
 
 function temporary(folder: string, bytes: number): readonly string[] {

@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import type { Readable, Writable } from "node:stream";
+import { Duplex, type Readable, type Writable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import { bubblewrapArguments, userFiles } from "./bubblewrap-arguments.ts";
 import type { Identity } from "./bubblewrap-identity.ts";
-import { seccompFilter } from "./bubblewrap-seccomp.ts";
 import { encodeRequest, type Frame, FrameReader } from "./kernel-frames.ts";
 import { SANDBOX_PROGRAM } from "./kernel-program.ts";
 import { type ContainerLimits, SUPERVISING_PROCESSES } from "./limits.ts";
@@ -16,6 +15,8 @@ export interface Housing {
   readonly root: string;
   readonly identity: Identity;
   readonly limits: ContainerLimits;
+  /** The filter of system calls, where there is one for the machine. */
+  readonly seccomp: Buffer | null;
   readonly clock: Clock;
 }
 
@@ -42,21 +43,21 @@ export class BubblewrapChild {
 
   constructor(housing: Housing, errand: Errand) {
     this.#clock = housing.clock;
-    const filter = seccompFilter(process.arch);
-    this.#process = spawn(housing.bubblewrap, [...commandLine(housing, errand, filter !== null)], {
+    const { seccomp: filter } = housing;
+    this.#process = spawn(housing.bubblewrap, [...commandLine(housing, errand)], {
       cwd: "/",
       // Where bwrap itself is looked for; inside, nothing of it is left.
       env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
       stdio: Array.from({ length: filter === null ? 6 : 7 }, () => "pipe" as const),
     });
-    const pipes: readonly (Readable | Writable | null | undefined)[] = this.#process.stdio;
+    const pipes: readonly unknown[] = this.#process.stdio;
     const [requests, frames, complaints, status, users, groups, seccomp] = pipes;
-    this.#requests = writable(requests);
+    this.#requests = pipe(requests);
     this.#requests.on("error", () => {});
     this.exited = this.#untilExit();
-    readable(complaints).on("data", (chunk: Buffer) => this.#complaints.write(chunk));
-    this.#listen(readable(frames));
-    this.#learnFirstProcess(readable(status));
+    pipe(complaints).on("data", (chunk: Buffer) => this.#complaints.write(chunk));
+    this.#listen(pipe(frames));
+    this.#learnFirstProcess(pipe(status));
     const files = userFiles(housing.identity);
     hand(users, Buffer.from(files.users));
     hand(groups, Buffer.from(files.groups));
@@ -160,9 +161,9 @@ const KILL_PATIENCE_MS = 2_000;
 /** Between runs everything inside is stopped; only a forged frame could come, and a few do no harm. */
 const MOST_WAITING = 16;
 
-function commandLine(housing: Housing, errand: Errand, filtered: boolean): readonly string[] {
-  const { identity, limits, root } = housing;
-  const descriptors = { status: 3, users: 4, groups: 5, seccomp: filtered ? 6 : null };
+function commandLine(housing: Housing, errand: Errand): readonly string[] {
+  const { identity, limits, root, seccomp } = housing;
+  const descriptors = { status: 3, users: 4, groups: 5, seccomp: seccomp === null ? null : 6 };
   const settings = JSON.stringify({
     ...errand,
     uid: identity.kind === "own user" ? identity.uid : null,
@@ -175,19 +176,14 @@ function commandLine(housing: Housing, errand: Errand, filtered: boolean): reado
   return [...bubblewrapArguments({ root, identity, limits, descriptors }), "--", ...program];
 }
 
-function hand(stream: Readable | Writable | null | undefined, bytes: Buffer): void {
-  const end = writable(stream);
+function hand(stream: unknown, bytes: Buffer): void {
+  const end = pipe(stream);
   // Bwrap may have failed before it read this; its complaint says why.
   end.on("error", () => {});
   end.end(bytes);
 }
 
-function writable(stream: Readable | Writable | null | undefined): Writable {
-  if (stream && "write" in stream) return stream;
-  throw new Error("a pipe to bwrap is missing");
-}
-
-function readable(stream: Readable | Writable | null | undefined): Readable {
-  if (stream && "read" in stream) return stream;
-  throw new Error("a pipe from bwrap is missing");
+function pipe(stream: unknown): Duplex {
+  if (stream instanceof Duplex) return stream;
+  throw new Error("a pipe of bwrap is missing");
 }

@@ -95,7 +95,7 @@ export class BubblewrapProcess implements SandboxProcess {
     kernel.onFrame(null);
     if (!ready) {
       await kernel.kill();
-      throw notStarted(kernel);
+      throw this.#disposed ? disposedOf() : notStarted(kernel);
     }
     this.#kernel = kernel;
     return kernel;
@@ -112,7 +112,7 @@ export class BubblewrapProcess implements SandboxProcess {
   }
 
   #start(mode: "python" | "shell", cpuSeconds: number | null): BubblewrapChild {
-    if (this.#disposed) throw new Error("the container's process was disposed of");
+    if (this.#disposed) throw disposedOf();
     const child = new BubblewrapChild(this.#housing, { mode, full: this.#full, cpuSeconds });
     this.#children.add(child);
     void child.exited.then(() => this.#children.delete(child));
@@ -156,4 +156,8 @@ const KILLED = 137;
 
 function notStarted(child: BubblewrapChild): Error {
   return new Error(`the sandbox did not start: ${child.complaint || "it ended without a word"}`);
+}
+
+function disposedOf(): Error {
+  return new Error("the container's process was disposed of");
 }

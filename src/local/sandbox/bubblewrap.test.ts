@@ -1,5 +1,5 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
-import { afterAll, describe, expect, test } from "vitest";
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import {
   bubblewrapRuns,
   openTarget,
@@ -252,8 +252,9 @@ describe.skipIf(!runs)("a bubblewrap container", () => {
   test("ends with all that runs in it when disposed of", async () => {
     const root = temporaryTree();
     const container = await bubblewrapSandbox().open({ root, memoryBytes: 300 * 1024 ** 2 });
-    const python = container.python("while True: pass", LIMITS);
+    const python = container.python("open('up', 'w').close()\nwhile True: pass", LIMITS);
     const shell = container.shell("sleep 60", LIMITS);
+    await expect.poll(() => existsSync(`${root}/up`)).toBe(true);
     await expect.poll(() => processesOf(root).length).toBeGreaterThan(3);
     await container[Symbol.asyncDispose]();
     expect(processesOf(root)).toEqual([]);
@@ -288,10 +289,10 @@ describe("the probe of bubblewrap", () => {
       refused: "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2; exit 1\n",
       broken: "#!/bin/sh\necho 'bwrap: Unknown option --perms' >&2; exit 1\n",
       silent: "#!/bin/sh\nexit 1\n",
+      forged: FORGED_BWRAP,
     });
     const reasons: string[] = [];
-    for (const name of ["refused", "broken", "silent"]) {
-      const { chmodSync } = await import("node:fs");
+    for (const name of ["refused", "broken", "silent", "forged"]) {
       chmodSync(`${folder}/${name}`, 0o755);
       const { usable, reason } = await bubblewrapSandbox({
         bubblewrap: `${folder}/${name}`,
@@ -302,5 +303,28 @@ describe("the probe of bubblewrap", () => {
     expect(reasons[0]).toContain("kernel.unprivileged_userns_clone=1");
     expect(reasons[1]).toBe("the sandbox did not start: bwrap: Unknown option --perms");
     expect(reasons[2]).toBe("the sandbox did not start: it ended without a word");
+    expect(reasons[3]).toBe("a trial run failed: oops");
+  });
+
+  test("says that it needs Linux", async () => {
+    const { platform } = process;
+    onTestFinished(() => {
+      Object.defineProperty(process, "platform", { value: platform });
+    });
+    Object.defineProperty(process, "platform", { value: "darwin" });
+    expect(await bubblewrapSandbox().probe()).toEqual({
+      usable: false,
+      reason: "bubblewrap needs Linux",
+    });
   });
 });
+
+/** Answers as the supervisor would, but that the run failed. */
+const FORGED_BWRAP = `#!/usr/bin/python3
+import os, struct
+os.write(1, b"r" + struct.pack(">I", 0))
+os.read(0, 65536)
+os.write(1, b"e" + struct.pack(">I", 4) + b"oops")
+os.write(1, b"d" + struct.pack(">I", 29) + b'{"error": null, "images": []}')
+os.read(0, 65536)
+`;

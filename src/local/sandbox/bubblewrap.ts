@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { identityFor } from "./bubblewrap-identity.ts";
 import { BubblewrapProcess } from "./bubblewrap-process.ts";
+import { seccompFilter } from "./bubblewrap-seccomp.ts";
 import { containerLimits } from "./limits.ts";
 import type { Sandbox, SandboxOptions } from "./sandbox.ts";
 
@@ -27,9 +28,11 @@ export function bubblewrapSandbox(options: BubblewrapOptions = {}): Sandbox {
   async function open(container: SandboxOptions): Promise<BubblewrapProcess> {
     const root = await realpath(container.root);
     const uidMap = await readFile("/proc/self/uid_map", "utf8");
-    const identity = identityFor(root, process.getuid?.() ?? 0, uidMap);
+    const identity = identityFor(root, userInfo().uid, uidMap);
     const limits = containerLimits(container);
-    return new BubblewrapProcess({ bubblewrap, python, root, identity, limits, clock }, graceMs);
+    const seccomp = seccompFilter(process.arch);
+    const housing = { bubblewrap, python, root, identity, limits, seccomp, clock };
+    return new BubblewrapProcess(housing, graceMs);
   }
 
   return Object.freeze({
@@ -39,9 +42,7 @@ export function bubblewrapSandbox(options: BubblewrapOptions = {}): Sandbox {
       "limits on memory, disk, processes and time. The kernel is shared with the host.",
     open,
     async probe() {
-      if (!existsSync("/proc/self/uid_map")) {
-        return { usable: false, reason: "bubblewrap needs Linux" };
-      }
+      if (process.platform !== "linux") return { usable: false, reason: "bubblewrap needs Linux" };
       if (!existsSync(python)) {
         return { usable: false, reason: `${python} is missing: apt-get install python3` };
       }
@@ -61,7 +62,7 @@ async function trial(
     if (run.stdout === "1\n") return { usable: true, reason: "a trial run succeeded" };
     return { usable: false, reason: `a trial run failed: ${run.error ?? run.stderr}` };
   } catch (error) {
-    return { usable: false, reason: remedyFor(error instanceof Error ? error.message : "") };
+    return { usable: false, reason: remedyFor(String(error).replace(/^Error: /, "")) };
   } finally {
     await rm(root, { recursive: true, force: true });
   }

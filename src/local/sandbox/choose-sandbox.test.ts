@@ -57,6 +57,16 @@ describe("chooseSandbox", () => {
     );
   });
 
+  test("of the known ones takes one that works here, or says why none does", async () => {
+    const known = await knownSandboxes();
+    const chosen = await chooseSandbox("auto").catch((error: unknown) => error);
+    const names = known.map(({ name }) => name);
+    if (chosen instanceof InvalidOptionError)
+      for (const name of names) expect(chosen.message).toContain(name);
+    else
+      expect(chosen).toMatchObject({ sandbox: { name: expect.stringMatching(names.join("|")) } });
+  }, 30_000);
+
   test("knows bubblewrap and wasm, in this order", async () => {
     expect((await knownSandboxes()).map(({ name }) => name)).toEqual(["bubblewrap", "wasm"]);
   });

@@ -4,7 +4,7 @@
  * disk and processes from inside, where nothing but the sandbox can be seen. Whatever goes wrong
  * here ends it, and as it is process 1, everything else in the sandbox ends with it.
  */
-export const SUPERVISOR_PROGRAM: string = String.raw`
+export const SUPERVISOR_PROGRAM: string = `
 import ctypes, json, os, resource, select, signal, stat, struct, sys, time
 
 DATA = "/mnt/data"

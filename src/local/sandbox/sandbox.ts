@@ -51,6 +51,7 @@ export interface PythonRun {
   readonly died: boolean;
 }
 
+/** A picture that code made. */
 export interface SandboxImage {
   /** `"image/png"`. */
   readonly mediaType: string;

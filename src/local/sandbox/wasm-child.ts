@@ -15,9 +15,13 @@ const LOOK_MS = 50;
 const START_MS = 60_000;
 
 export interface WasmChildOptions {
+  /** The folder of Pyodide. */
+  readonly pyodide: string;
   readonly memoryBytes: number;
   readonly diskBytes: number;
   readonly maxFiles: number;
+  /** How long it may take to start. @default a minute */
+  readonly startMs?: number | undefined;
 }
 
 /** A Node process that holds one interpreter, may read nothing but Pyodide, and dies with this one. */
@@ -25,6 +29,7 @@ export class WasmChild {
   readonly #child: ChildProcess;
   readonly #guard: ChildProcess | undefined;
   readonly #memoryBytes: number;
+  readonly #startMs: number;
   #listener: ((message: FromKernel) => void) | undefined;
   #warnings = "";
   /** Why it was killed, or what it said when it broke. */
@@ -33,10 +38,11 @@ export class WasmChild {
   /** Resolves when it is gone. */
   readonly gone: Promise<void>;
 
-  /** Throws if Pyodide is missing. */
-  constructor({ memoryBytes, diskBytes, maxFiles }: WasmChildOptions) {
+  constructor(options: WasmChildOptions) {
+    const { memoryBytes, diskBytes, maxFiles, startMs = START_MS } = options;
+    this.#startMs = startMs;
     this.#memoryBytes = Math.max(memoryBytes, LEAST_BYTES);
-    const pyodide = pyodideFolder();
+    const pyodide = realpathSync(options.pyodide);
     const entry = kernelFile();
     const flags = [
       "--permission",
@@ -70,7 +76,7 @@ export class WasmChild {
 
   /** Resolves when the interpreter is there, and rejects if it never will be. */
   async ready(): Promise<void> {
-    const timer = setTimeout(() => this.kill("it did not start in time"), START_MS);
+    const timer = setTimeout(() => this.kill("it did not start in time"), this.#startMs);
     const ready = new Promise<true>((resolve) => {
       this.listen(({ type }) => type === "ready" && resolve(true));
     });
@@ -111,6 +117,7 @@ export class WasmChild {
   }
 
   #hear(message: unknown): void {
+    if (this.causeOfDeath !== undefined) return; // what was still on its way when it was killed
     const read = readFromKernel(message);
     // Whatever Python says of its end may be long, and only its beginning is of use.
     if (read?.type === "failed")
@@ -120,18 +127,18 @@ export class WasmChild {
   }
 }
 
-/** Where Pyodide is installed. Throws if it is not. */
-function pyodideFolder(): string {
-  return dirname(realpathSync(createRequire(import.meta.url).resolve("pyodide/package.json")));
+/** The folder of Pyodide, which is optional, or `undefined` if it is not installed. */
+export function installedPyodide(): string | undefined {
+  try {
+    return dirname(createRequire(import.meta.url).resolve("pyodide/package.json"));
+  } catch {
+    return undefined; // it cannot be resolved
+  }
 }
 
-/** Whether Pyodide, which is optional, is there at all. */
+/** Whether Pyodide is there at all; whether it works, only a trial run tells. */
 export function isPyodideInstalled(): boolean {
-  try {
-    return pyodideFolder() !== "";
-  } catch {
-    return false; // it cannot be resolved
-  }
+  return installedPyodide() !== undefined;
 }
 
 function kernelFile(): string {

@@ -63,8 +63,8 @@ export class WasmFolder {
 
   /** Whether a change may be done; if so, its room is taken. */
   #admits({ change, path, ...rest }: FileChange): boolean {
+    if (change === "gone") return true; // only what is known can be, and that was admitted
     if (!isPlainPath(path)) return false;
-    if (change === "gone") return true;
     const bytes = "bytes" in rest ? rest.bytes.length : 0;
     const known = this.#known.get(path);
     if (!known && this.#known.size >= this.#limits.maxFiles) return false;

@@ -13,6 +13,9 @@ const send = here.send?.bind(here);
 const exit = here.exit.bind(here);
 const builtin = here.getBuiltinModule.bind(here);
 here.on("disconnect", () => exit(0));
+// Code that was left for later has failed, or was stopped because its run is over: nobody waits for it.
+here.on("uncaughtException", () => {});
+here.on("unhandledRejection", () => {});
 
 try {
   const kernel = await startKernel();

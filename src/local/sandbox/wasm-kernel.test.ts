@@ -126,3 +126,69 @@ describe.skipIf(missing)("the interpreter's side", () => {
     await expect(run("os._exit(3)")).rejects.toThrow("exit(3)");
   });
 });
+
+/** An interpreter that runs a function instead of Python. */
+function standIn(runCell: unknown, hand: (signals: { 0: number }) => void = () => {}): Pyodide {
+  const nothing = () => {};
+  const files = { filesystems: {}, mkdirTree: nothing, readdir: () => [] };
+  return {
+    FS: {
+      ...files,
+      ErrnoError: NoSpace,
+      lstat: noStat,
+      isDir: () => false,
+      isFile: () => false,
+      readFile: () => bytesOf(""),
+      writeFile: nothing,
+      unlink: nothing,
+      rmdir: nothing,
+    },
+    runPython: () => runCell,
+    setInterruptBuffer: hand,
+    setStdout: nothing,
+    setStderr: nothing,
+  };
+}
+
+class NoSpace extends Error {
+  constructor(code: number) {
+    super(`error ${code}`);
+  }
+}
+
+function noStat(): never {
+  throw new Error("there are no files");
+}
+
+describe("an interpreter that behaves oddly", () => {
+  const kernelOn = (pyodide: Pyodide, said: FromKernel[] = []) =>
+    new Kernel(pyodide, new KernelFiles(pyodide.FS, { diskBytes: 9, maxFiles: 9 }), async (one) => {
+      said.push(one);
+    });
+
+  test("is refused if its start gives no function", () => {
+    expect(() => kernelOn(standIn(1))).toThrow("did not start as it should");
+  });
+
+  test("is believed to have been interrupted if that met our own lines", async () => {
+    let signals = { 0: 0 };
+    const said: FromKernel[] = [];
+    const interrupted = () => {
+      while (signals[0] !== 2);
+      throw new Error("KeyboardInterrupt");
+    };
+    const kernel = kernelOn(
+      standIn(interrupted, (given) => {
+        signals = given;
+      }),
+      said,
+    );
+    await kernel.do({ type: "run", code: "", timeoutMs: 5, maxOutputBytes: 9 });
+    expect(said[0]).toEqual({
+      type: "ran",
+      error: "KeyboardInterrupt",
+      images: [],
+      timedOut: true,
+    });
+  });
+});

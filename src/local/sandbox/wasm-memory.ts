@@ -3,9 +3,12 @@ import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 
 /** How many bytes of memory a process holds, or 0 if it is gone or nobody can say. */
-export async function residentBytes(pid: number): Promise<number> {
+export async function residentBytes(
+  pid: number,
+  platform: NodeJS.Platform = process.platform,
+): Promise<number> {
   try {
-    return 1024 * (process.platform === "linux" ? await fromProc(pid) : await fromPs(pid));
+    return 1024 * (platform === "linux" ? await fromProc(pid) : await fromPs(pid));
   } catch {
     return 0; // it has just ended
   }
@@ -17,7 +20,7 @@ async function fromProc(pid: number): Promise<number> {
 }
 
 /** Where there is no `/proc`. */
-export async function fromPs(pid: number): Promise<number> {
+async function fromPs(pid: number): Promise<number> {
   const { stdout } = await promisify(execFile)("ps", ["-o", "rss=", "-p", String(pid)]);
   return Number(stdout);
 }

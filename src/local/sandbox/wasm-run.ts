@@ -41,7 +41,7 @@ export class WasmRun {
       await this.#child.send({ type: "run", code, timeoutMs, maxOutputBytes });
       const survived = (await Promise.race([kept, this.#child.gone])) === true;
       await this.#filing;
-      return this.#result(survived);
+      return this.#result(survived && this.#child.causeOfDeath === undefined);
     } finally {
       clearTimeout(this.#timer);
       this.#child.listen(undefined);

@@ -128,6 +128,20 @@ describe.skipIf(missing)("the wasm sandbox", { timeout: 30_000 }, () => {
     expect((await python("print('e' * 9)", { maxOutputBytes: 10 })).truncated).toBe(false);
   });
 
+  test("takes big files from the host, and leaves out what has no room", async () => {
+    await writeFile(join(root, "a.bin"), Buffer.alloc(9 * MiB));
+    await writeFile(join(root, "b.bin"), Buffer.alloc(9 * MiB));
+    const { stdout } = await python(
+      "import os\nsum(os.path.getsize(name) for name in os.listdir('.'))",
+    );
+    expect(stdout).toBe(`${18 * MiB}\n`);
+    const { stderr } = await python("for name in 'abcde': open(name * 300, 'w').close()");
+    expect(stderr).toMatch(/^Left out of \/mnt\/data \(.*\): "a{100}", .* and 2 more\.\n$/);
+    const quiet = await python("for name in 'abcde': os.remove(name * 300)\nos.remove('b.bin')");
+    expect(quiet.stderr).toBe("");
+    expect(await readdir(root)).toEqual(["a.bin"]);
+  });
+
   test("rejects with the signal's reason when that aborts, before or meanwhile", async () => {
     const reason = new Error("enough");
     await expect(python("1", { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
@@ -160,6 +174,15 @@ describe.skipIf(missing)("the wasm sandbox", { timeout: 30_000 }, () => {
     await other[Symbol.asyncDispose]();
     expect(await running).toMatchObject({ died: true });
     await expect(other.python("1", LIMITS)).rejects.toThrow("is disposed");
+  });
+
+  test("gives up an interpreter whose files cannot be kept", async () => {
+    const gone = await mkdtemp(join(tmpdir(), "wink-wasm-"));
+    await using other = await wasmSandbox().open({ root: gone, memoryBytes: 128 * MiB });
+    const run = other.python("import time\ntime.sleep(0.5)\nopen('x', 'w').close()", LIMITS);
+    await setTimeout(200);
+    await rm(gone, { recursive: true });
+    expect((await run).stderr).toContain("its files could not be kept");
   });
 
   test("leaves no process behind when this one is killed, busy as it may be", async () => {

@@ -1,5 +1,5 @@
 import type { Database } from "../store/database.ts";
-import { numberIn, textIn } from "../store/row.ts";
+import { numberIn, type Row, textIn } from "../store/row.ts";
 import type { Chunk } from "./chunks.ts";
 import { FullText } from "./full-text.ts";
 
@@ -18,7 +18,7 @@ export class ChunkIndex {
   readonly #insert;
   readonly #delete;
   readonly #ofFile;
-  readonly #text;
+  readonly #get;
   readonly #file;
   readonly #count;
   readonly #grow;
@@ -32,7 +32,7 @@ export class ChunkIndex {
     this.#ofFile = database.prepare(
       "SELECT id, start, text FROM vector_store_chunks WHERE file = ? ORDER BY start",
     );
-    this.#text = database.prepare("SELECT text FROM vector_store_chunks WHERE id = ?");
+    this.#get = database.prepare("SELECT start, text FROM vector_store_chunks WHERE id = ?");
     this.#file = database.prepare("SELECT file FROM vector_store_chunks WHERE id = ?");
     this.#count = database.prepare("SELECT chunk_count FROM vector_stores WHERE row = ?");
     this.#grow = database.prepare(
@@ -74,16 +74,17 @@ export class ChunkIndex {
 
   /** The pieces of a store that have any of the terms, best first. */
   *matches(store: number, terms: readonly string[]): Generator<ChunkMatch> {
-    const count = numberIn(this.#count.get(store) ?? {}, "chunk_count");
+    const count = numberIn(present(this.#count.get(store)), "chunk_count");
     if (count === 0) return;
     for (const { row, score } of this.#indexOf(store).matches(terms, count)) {
-      yield { chunk: row, file: numberIn(this.#file.get(row) ?? {}, "file"), score };
+      yield { chunk: row, file: numberIn(present(this.#file.get(row)), "file"), score };
     }
   }
 
-  /** The text of a piece. */
-  textOf(chunk: number): string {
-    return textIn(this.#text.get(chunk) ?? {}, "text");
+  /** A piece. */
+  get(chunk: number): Chunk {
+    const row = present(this.#get.get(chunk));
+    return { start: numberIn(row, "start"), text: textIn(row, "text") };
   }
 
   /** The text of a file, put together from its pieces. */
@@ -112,6 +113,11 @@ export class ChunkIndex {
 
 /** How many indexes keep their statements prepared. */
 const MOST_OPEN = 256;
+
+function present(row: Row | undefined): Row {
+  if (row === undefined) throw new Error("The index has a piece that is not kept.");
+  return row;
+}
 
 function tableOf(store: number): string {
   return `vector_store_index_${store}`;

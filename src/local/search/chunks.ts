@@ -42,7 +42,7 @@ function endOfChunk(text: string, start: number, most: number): number {
   let lineEnd = 0;
   let wordEnd = 0;
   while (at < text.length) {
-    const code = text.codePointAt(at) ?? 0;
+    const code = Number(text.codePointAt(at));
     bytes += utf8Length(code);
     if (bytes > most) return lineEnd || wordEnd || at;
     at += code > 0xffff ? 2 : 1;
@@ -73,7 +73,7 @@ function startOfOverlap(text: string, end: number, overlap: number): number {
 }
 
 function codeBefore(text: string, at: number): number {
-  const pair = at > 1 ? (text.codePointAt(at - 2) ?? 0) : 0;
+  const pair = Number(text.codePointAt(at - 2)); // not a number before the first character
   return pair > 0xffff ? pair : text.charCodeAt(at - 1);
 }
 

@@ -1,5 +1,5 @@
 import type { ApiProblem } from "../api-problem.ts";
-import { numberAt, recordAt } from "../reading.ts";
+import { recordAt } from "../reading.ts";
 import {
   at,
   byType,
@@ -33,8 +33,8 @@ function overlapping(value: unknown, path: string): ApiProblem | null {
   const problem = staticSizes(value, path);
   if (problem) return problem;
   const sizes = recordAt({ value }, "value");
-  const most = (numberAt(sizes, "max_chunk_size_tokens") ?? 0) / 2;
-  const overlap = numberAt(sizes, "chunk_overlap_tokens") ?? 0;
+  const most = Number(sizes["max_chunk_size_tokens"]) / 2;
+  const overlap = Number(sizes["chunk_overlap_tokens"]);
   if (overlap <= most) return null;
   const rule = `a value <= ${most}, half of 'max_chunk_size_tokens'`;
   const code = "integer_above_max_value";

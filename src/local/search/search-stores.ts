@@ -42,8 +42,10 @@ export function searchStores(
         const facts = fileOf(file);
         if (facts === null) continue;
         left -= 1;
-        const hit = { ...facts, score, text: index.textOf(chunk) };
-        const key = `${hit.fileId}\n${hit.text}`;
+        const { start, text } = index.get(chunk);
+        const hit = { ...facts, score, text };
+        // A file may be in several stores, where its pieces are others but say the same.
+        const key = `${hit.fileId} ${start} ${text}`;
         const before = found.get(key);
         if (before === undefined || before.score < score) found.set(key, hit);
       }

@@ -102,6 +102,21 @@ describe("a file in a store", () => {
     expect(faults).toEqual([new Error("EIO")]);
   });
 
+  test("may be taken out while it is being read, whatever is in it", async () => {
+    await using opened = openStores();
+    const { stores, files, upload, faults } = opened;
+    const fileId = upload("a.png", "x");
+    const { id } = stores.create({ ...plain, fileIds: [fileId] });
+    const open = files.open.bind(files);
+    files.open = async (file) => {
+      stores.files.remove(id, fileId);
+      return await open(file);
+    };
+    await stores.idle();
+    expect(stores.get(id).file_counts.total).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
   test("is indexed anew if it is attached again, and found no more once taken out", async () => {
     await using opened = openStores();
     const { stores, attach, search, database } = opened;

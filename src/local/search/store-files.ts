@@ -170,10 +170,10 @@ export class StoreFiles {
   /** Puts files into a store, to be indexed anew. 404, and nothing is done, if one was not uploaded. */
   insert(store: Row, files: readonly NewStoreFile[], batch: number | null): void {
     const row = numberIn(store, "row");
-    const names = this.#namesOf(files);
+    const named = this.#named(files);
     const now = this.#now();
     this.#database.transaction(() => {
-      for (const [index, { fileId, attributes, sizes }] of files.entries()) {
+      for (const { fileId, filename, attributes, sizes } of named) {
         const before = this.#find(row, fileId);
         if (before) this.#forget(before);
         this.#database
@@ -186,7 +186,7 @@ export class StoreFiles {
             row,
             batch,
             fileId,
-            names[index] ?? fileId,
+            filename,
             now,
             JSON.stringify(attributes),
             sizes.maxTokens,
@@ -196,12 +196,17 @@ export class StoreFiles {
     });
   }
 
-  #namesOf(files: readonly NewStoreFile[]): readonly string[] {
-    const sources = files.map(({ fileId }) => this.#options.files.get(fileId));
-    const missing = files.filter((_, index) => sources[index] === undefined);
-    if (missing.length === 0) return sources.map((source) => source?.filename ?? "");
-    const list = missing.map(({ fileId }) => `'${fileId}'`).join(", ");
-    throw new ApiProblem(404, `Files [${list}] were not found.`, { param: "file_ids" });
+  #named(files: readonly NewStoreFile[]): readonly (NewStoreFile & { filename: string })[] {
+    const named = [];
+    const missing: string[] = [];
+    for (const file of files) {
+      const source = this.#options.files.get(file.fileId);
+      if (source) named.push({ ...file, filename: source.filename });
+      else missing.push(`'${file.fileId}'`);
+    }
+    if (missing.length === 0) return named;
+    const message = `Files [${missing.join(", ")}] were not found.`;
+    throw new ApiProblem(404, message, { param: "file_ids" });
   }
 
   #forget(file: Row): void {

@@ -4,7 +4,9 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { temporaryTree } from "../../../tests/temporary-tree.ts";
 import { birds, openStores, plain } from "../../../tests/vector-stores.ts";
+import { randomIds } from "../ids.ts";
 import { defaultSizes } from "./chunks.ts";
+import { VectorStores } from "./vector-stores.ts";
 
 describe("a store", () => {
   test("expires when it has not been used for its days, and is then of no use", async () => {
@@ -58,6 +60,57 @@ describe("a store", () => {
     expect(search("owls", { vectorStoreIds: [id] })).toHaveLength(1);
   });
 
+  test("changes in what is given only", async () => {
+    await using opened = openStores();
+    const { stores } = opened;
+    const { id } = stores.create({ ...plain, name: "a", description: "d", metadata: { b: "c" } });
+    expect(stores.update(id, {})).toMatchObject({
+      name: "a",
+      description: "d",
+      metadata: { b: "c" },
+    });
+    expect(stores.update(id, { expiresDays: 2 })).toMatchObject({
+      name: "a",
+      expires_after: { days: 2 },
+    });
+    expect(stores.update(id, { metadata: {} })).toMatchObject({ name: "a", metadata: {} });
+  });
+
+  test("is not indexed further once closed", async () => {
+    await using opened = openStores();
+    const { stores, attach, faults } = opened;
+    const { id } = stores.create(plain);
+    attach(id, "owl.md", birds["owl.md"]);
+    await stores.close();
+    attach(id, "penguin.txt", birds["penguin.txt"]);
+    await stores.idle();
+    expect(stores.get(id).file_counts).toMatchObject({ in_progress: 2, total: 2 });
+    expect(faults).toEqual([]);
+  });
+
+  test("may be closed while a file is read, or half indexed", async () => {
+    await using opened = openStores();
+    const { stores, attach, files, database } = opened;
+    const { id } = stores.create(plain);
+    attach(id, "a.txt", "Owls hoot. ".repeat(100_000));
+    const chunks = () => database.prepare("SELECT 1 FROM vector_store_chunks").all().length;
+    while (chunks() === 0) await new Promise(setImmediate);
+    await stores.close();
+    expect(stores.get(id).status).toBe("in_progress");
+    const { clock, faults } = opened;
+    const onFault = (error: unknown) => void faults.push(error);
+    const again = new VectorStores({ database, files, clock, ids: randomIds, onFault });
+    const open = files.open.bind(files);
+    files.open = async (file) => {
+      void again.close();
+      return await open(file);
+    };
+    await again.idle();
+    expect(again.get(id).status).toBe("in_progress");
+    expect(chunks()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
   test("is one of hundreds", async () => {
     await using opened = openStores();
     const { stores, upload, search } = opened;
@@ -101,7 +154,7 @@ describe("after a kill", () => {
 });
 
 /** How many pieces each of the writer's files makes. */
-const PIECES_A_FILE = 3;
+const PIECES_A_FILE = 4;
 
 /** Lets another process fill a store and kills it once a few files are indexed. */
 async function killedWriter(folder: string): Promise<{ id: string; fileIds: readonly string[] }> {

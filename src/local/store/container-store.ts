@@ -3,11 +3,8 @@ import type { Database } from "./database.ts";
 import { PagedRows } from "./paged-rows.ts";
 import { numberIn, type Row, textIn, textOrNullIn } from "./row.ts";
 
-/** How much memory a container has. */
-export type MemoryTier = "1g" | "4g" | "16g" | "64g";
-
-/** Every tier, from the least: what OpenAI accepts. */
-export const MEMORY_TIERS: readonly MemoryTier[] = ["1g", "4g", "16g", "64g"];
+/** How much memory a container may have, from the least: what OpenAI accepts. */
+export const MEMORY_TIERS: readonly string[] = ["1g", "4g", "16g", "64g"];
 
 /** What a container's code may reach: here, nothing. */
 export interface NetworkPolicy {
@@ -23,7 +20,8 @@ export interface StoredContainer {
   readonly createdAt: number;
   readonly lastActiveAt: number;
   readonly minutes: number;
-  readonly memoryLimit: MemoryTier;
+  /** One of `MEMORY_TIERS`. */
+  readonly memoryLimit: string;
   readonly networkPolicy: NetworkPolicy | null;
   /** Expired for good: its files are gone. */
   readonly expired: boolean;
@@ -125,12 +123,8 @@ function toContainer(row: Row): StoredContainer {
     createdAt: numberIn(row, "created_at"),
     lastActiveAt: numberIn(row, "last_active_at"),
     minutes: numberIn(row, "minutes"),
-    memoryLimit: tierOf(textIn(row, "memory_limit")),
+    memoryLimit: textIn(row, "memory_limit"),
     networkPolicy: policy === null ? null : JSON.parse(policy),
     expired: numberIn(row, "expired") === 1,
   };
-}
-
-function tierOf(text: string): MemoryTier {
-  return MEMORY_TIERS.find((tier) => tier === text) ?? "1g";
 }

@@ -5,7 +5,7 @@ import { Buffer } from "node:buffer";
  * no separators, no control characters, at most so many bytes, its ending kept.
  */
 export function safeFileName(name: string | undefined, maxBytes = 255): string {
-  const last = (name ?? "").split(/[/\\]/).at(-1) ?? "";
+  const last = (name ?? "").replace(/^.*[/\\]/s, "");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
   const plain = last.toWellFormed().replace(/[\u0000-\u001f\u007f-\u009f]/g, "_");
   if (plain === "" || plain === "." || plain === "..") return "file";

@@ -25,6 +25,17 @@ describe("the response store", () => {
     expect(new ResponseStore(database).get("resp_1")).toEqual(response);
   });
 
+  it("finds an item of a stored conversation", () => {
+    using folder = temporaryDataDir();
+    using database = openDatabase(folder.path);
+    const store = new ResponseStore(database);
+    const item = { id: "msg_1", type: "message" };
+    store.put({ ...response, items: [item] });
+    store.put({ ...response, id: "resp_2", items: [{ id: "msg_2" }], stored: false });
+    expect(store.item("msg_1")).toEqual(item);
+    expect([store.item("msg_2"), store.item("msg_"), store.item("")]).toEqual([null, null, null]);
+  });
+
   it("deletes one, and says whether there was one", () => {
     using folder = temporaryDataDir();
     using database = openDatabase(folder.path);

@@ -22,6 +22,12 @@ const TABLES = [
      items TEXT NOT NULL,
      stored INTEGER NOT NULL
    ) STRICT`,
+  // The first stored conversation that has an item: it is found by its id however many there are.
+  `CREATE TABLE response_items (
+     id TEXT PRIMARY KEY,
+     response_id TEXT NOT NULL REFERENCES responses (id) ON DELETE CASCADE
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX response_items_of ON response_items (response_id)`,
 ];
 
 /** Keeps responses, so that they can be asked for and gone on from. */
@@ -29,24 +35,36 @@ export class ResponseStore {
   readonly #put;
   readonly #get;
   readonly #delete;
+  readonly #database: Database;
+  readonly #name;
   readonly #holding;
 
   constructor(database: Database) {
+    this.#database = database;
     database.tables("responses", TABLES);
     this.#put = database.prepare(
       "INSERT OR REPLACE INTO responses (id, created_at, response, items, stored) VALUES (?, ?, ?, ?, ?)",
     );
     this.#get = database.prepare("SELECT * FROM responses WHERE id = ?");
     this.#delete = database.prepare("DELETE FROM responses WHERE id = ?");
+    this.#name = database.prepare(
+      "INSERT OR IGNORE INTO response_items (id, response_id) VALUES (?, ?)",
+    );
     this.#holding = database.prepare(
-      "SELECT * FROM responses WHERE stored = 1 AND instr(items, ?) > 0 LIMIT 1",
+      "SELECT * FROM responses WHERE id = (SELECT response_id FROM response_items WHERE id = ?)",
     );
   }
 
   /** Keeps it, in place of one with the same id. */
   put({ id, createdAt, response, items, stored }: StoredResponse): void {
     const texts = [JSON.stringify(response), JSON.stringify(items)] as const;
-    this.#put.run(id, createdAt, ...texts, stored ? 1 : 0);
+    this.#database.transaction(() => {
+      this.#put.run(id, createdAt, ...texts, stored ? 1 : 0);
+      if (!stored) return;
+      for (const item of items) {
+        if ("id" in item && typeof item.id === "string") this.#name.run(item.id, id);
+      }
+    });
   }
 
   /** `undefined` if there is none. */
@@ -57,8 +75,7 @@ export class ResponseStore {
 
   /** An item of a stored conversation by its id; `null` if none that is stored has it. */
   item(id: string): Readonly<Record<string, unknown>> | null {
-    if (id === "") return null;
-    const row = this.#holding.get(`"id":${JSON.stringify(id)}`);
+    const row = this.#holding.get(id);
     const items = row ? toResponse(row).items : [];
     const found = items.find((item) => "id" in item && item.id === id);
     return found ? { ...found } : null;

@@ -1,6 +1,7 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { TurnState } from "../responses/turn.ts";
+import type { ContainerService } from "./ports.ts";
 
 /**
  * The container that a tool runs in: the one it names; else the one of this turn; else, as the API
@@ -15,6 +16,19 @@ export async function containerOf(place: unknown, state: TurnState): Promise<str
   }
   state.containerId ??= liveOneIn(state) ?? (await made(place, state));
   return state.containerId;
+}
+
+/** Refuses a request that names a dead container, in its tools or in what it goes on from. */
+export function checkContainers(
+  tools: readonly WireItem[],
+  items: readonly WireItem[],
+  containers: Pick<ContainerService, "check">,
+): void {
+  const named = tools.map(({ container, environment }) => namedIn(container ?? environment));
+  const used = items.map((item) =>
+    item["type"] === "code_interpreter_call" ? containerIn(item) : null,
+  );
+  for (const id of new Set([...named, ...used])) if (id !== null) containers.check(id);
 }
 
 function namedIn(place: unknown): string | null {

@@ -5,7 +5,12 @@ import type { TurnState } from "../responses/turn.ts";
 import type { WebService } from "./ports.ts";
 import { toolOf } from "./tool-of.ts";
 
-const types = ["web_search", "web_search_2025_08_26", "web_search_preview"];
+const types = [
+  "web_search",
+  "web_search_2025_08_26",
+  "web_search_preview",
+  "web_search_preview_2025_03_11",
+];
 
 /** Searches the pages that the server was given, within the tool's domains. */
 export function searchWeb(query: string, state: TurnState): void {

@@ -29,16 +29,19 @@ export class Addresses {
       webAddress(this.#listed.get(path) ?? null),
       webAddress(canonical, own ?? byFolders),
       this.#mapped.get(pathKey(path)) ?? null,
-      own === null ? null : webAddress(path.split("/").at(-1) ?? "", own),
+      own === null ? null : webAddress(path.slice(path.lastIndexOf("/") + 1), own),
     ];
     return [...candidates.filter((address) => address !== null), byFolders];
   }
 }
 
-/** What two addresses of one page have in common: not the scheme, the fragment or an index's name. */
-export function addressKey(address: string): string | null {
+/**
+ * What two addresses of one page have in common: not the scheme, the fragment or an index's name.
+ * Empty for what is no address.
+ */
+export function addressKey(address: string): string {
   const url = URL.parse(address);
-  if (url === null) return null;
+  if (url === null) return "";
   const path = url.pathname.replace(/\/(?:index\.html?)?$/, "");
   return `${url.host}${path}${url.search}`;
 }

@@ -9,7 +9,7 @@ export function isWithin(
   address: string,
   { allowedDomains = [], blockedDomains = [] }: DomainRules,
 ): boolean {
-  const host = URL.parse(address)?.hostname ?? "";
+  const host = new URL(address).hostname;
   const isIn = (domain: string) => isOf(host, domain.trim().toLowerCase());
   return (allowedDomains.length === 0 || allowedDomains.some(isIn)) && !blockedDomains.some(isIn);
 }

@@ -1,4 +1,4 @@
-/** The part of a text that has most of the terms, on one line. */
+/** The part of a text that has most of the terms, of which there are some, on one line. */
 export function snippetOf(text: string, terms: readonly string[], length = 300): string {
   const best = bestStart(text, terms, length);
   const start = best === 0 ? 0 : wordStart(text, best);
@@ -12,7 +12,6 @@ const FARTHEST = 200_000;
 const MOST_PLACES = 1000;
 
 function bestStart(text: string, terms: readonly string[], length: number): number {
-  if (terms.length === 0) return 0;
   const pattern = new RegExp(terms.map(stemPattern).join("|"), "giu");
   const places: { readonly at: number; readonly word: string }[] = [];
   for (const match of text.slice(0, FARTHEST).matchAll(pattern)) {
@@ -22,8 +21,9 @@ function bestStart(text: string, terms: readonly string[], length: number): numb
   let most = 0;
   for (const [index, { at }] of places.entries()) {
     const words = new Set<string>();
-    for (let next = index; (places[next]?.at ?? Number.POSITIVE_INFINITY) < at + length; next++) {
-      words.add(places[next]?.word ?? "");
+    for (const next of places.slice(index, index + length)) {
+      if (next.at >= at + length) break;
+      words.add(next.word);
     }
     if (words.size <= most) continue;
     most = words.size;

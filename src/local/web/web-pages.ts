@@ -37,16 +37,15 @@ export class WebPages implements Disposable {
   readonly #database = new DatabaseSync(":memory:");
   readonly #index = new FullText(this.#database, "pages", { title: 4, text: 1 });
   readonly #pages: OpenPage[] = [];
-  readonly #places = new Map<string, number>();
+  readonly #places = new Map<string, OpenPage>();
 
   /** Reads every `.html`, `.htm`, `.md` and `.txt` below a folder. */
   static open(folder: string): WebPages {
+    const files = readPageFiles(folder);
+    const sitemap = readText(folder, "sitemap.xml");
+    const addresses = new Addresses(readText(folder, "pages.json"), sitemap);
     const pages = new WebPages();
-    const addresses = new Addresses(
-      readText(folder, "pages.json"),
-      readText(folder, "sitemap.xml"),
-    );
-    for (const file of readPageFiles(folder)) pages.#add(file, addresses);
+    for (const file of files) pages.#add(file, addresses);
     return pages;
   }
 
@@ -63,7 +62,7 @@ export class WebPages implements Disposable {
     for (const { row } of this.#index.matches(terms, this.#pages.length)) {
       if (found.length >= max) break;
       const page = this.#pages[row];
-      if (page === undefined || !isWithin(page.url, options)) continue;
+      if (!page || !isWithin(page.url, options)) continue;
       found.push({ url: page.url, title: page.title, snippet: snippetOf(page.text, terms) });
     }
     return found;
@@ -71,9 +70,7 @@ export class WebPages implements Disposable {
 
   /** The page at an address; `null` if there is none. */
   open(url: string): OpenPage | null {
-    const key = addressKey(url);
-    const place = key === null ? undefined : this.#places.get(key);
-    return place === undefined ? null : (this.#pages[place] ?? null);
+    return this.#places.get(addressKey(url)) ?? null;
   }
 
   /** Where a page has some words, as written but for case and spaces. None if there is no such page. */
@@ -90,14 +87,11 @@ export class WebPages implements Disposable {
   #add(file: PageFile, addresses: Addresses): void {
     const read = readPage(file);
     // A page cannot take another's address: the first one by its path has it.
-    const url = addresses
-      .of(file.path, read)
-      .find((one) => !this.#places.has(addressKey(one) ?? ""));
+    const url = addresses.of(file.path, read).find((one) => !this.#places.has(addressKey(one)));
     if (url === undefined) return;
-    const title = read.title ?? file.path;
-    const row = this.#pages.push({ url, title, text: read.text }) - 1;
-    this.#places.set(addressKey(url) ?? "", row);
-    this.#index.add(row, [title, read.text]);
+    const page = { url, title: read.title ?? file.path, text: read.text };
+    this.#places.set(addressKey(url), page);
+    this.#index.add(this.#pages.push(page) - 1, [page.title, page.text]);
   }
 }
 

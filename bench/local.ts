@@ -1,0 +1,196 @@
+/**
+ * What the local provider costs beside the bare parts that it is made of, in one run: a plain turn
+ * to a bare hono route with the same bytes, a warm line of Python to the same in a bare interpreter,
+ * a cold container to a bare bubblewrap with Python, and memory over ten thousand turns.
+ * Needs `npm run build`; the last two need bubblewrap.
+ */
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { performance } from "node:perf_hooks";
+import { createInterface } from "node:readline";
+import { createAdaptorServer } from "@hono/node-server";
+import { Hono } from "hono";
+import { type LocalModel, LocalProvider } from "weakincentives/local";
+import { measureFileSearch } from "./file-search.ts";
+import { median } from "./median.ts";
+
+const TURNS = 400;
+const ROUNDS = 5;
+
+const body = JSON.stringify({ model: "local", input: "Hello", store: false });
+const headers = { "content-type": "application/json" };
+const post = async (url: string, text = body) => {
+  const response = await fetch(`${url}/responses`, { method: "POST", headers, body: text });
+  return await response.text();
+};
+
+/** Answers, or runs the code that it was asked to: `code:` before a request's text. */
+const model: LocalModel = {
+  respond: async ({ text, items }) => {
+    const ran = items.some((item) => "type" in item && item.type === "code_interpreter_call");
+    return text.startsWith("code:") && !ran ? [{ code: text.slice(5) }] : [{ say: "Hello." }];
+  },
+};
+
+await using provider = new LocalProvider({ model });
+const { url } = await provider.listen();
+const { name } = await provider.sandbox();
+
+const bytes = await post(url);
+const bare = new Hono().post("/v1/responses", async (context) => {
+  await context.req.text();
+  return context.body(bytes, 200, { "content-type": "application/json" });
+});
+const server = createAdaptorServer({ fetch: bare.fetch });
+await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+const address = server.address();
+const bareUrl = `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}/v1`;
+
+async function perSecond(target: string): Promise<number> {
+  const started = performance.now();
+  for (let turn = 0; turn < TURNS; turn += 8) {
+    await Promise.all(Array.from({ length: 8 }, () => post(target)));
+  }
+  return (1_000 * TURNS) / (performance.now() - started);
+}
+
+await perSecond(url);
+await perSecond(bareUrl);
+const rates = [];
+for (let round = 0; round < ROUNDS; round++) {
+  rates.push({ ours: await perSecond(url), bare: await perSecond(bareUrl) });
+}
+const rate = median(rates.map(({ ours, bare: other }) => ours / other));
+server.close();
+
+const rows: (readonly [string, string, number, number, boolean])[] = [
+  [
+    "plain turns a second to a bare hono route",
+    `${median(rates.map(({ ours }) => ours)).toFixed(0)} to ${median(rates.map((one) => one.bare)).toFixed(0)}`,
+    rate,
+    0.8,
+    rate >= 0.8,
+  ],
+];
+
+const tool = { type: "code_interpreter" };
+const created = await fetch(`${url}/containers`, {
+  method: "POST",
+  headers,
+  body: JSON.stringify({ name: "bench" }),
+});
+const { id } = (await created.json()) as { readonly id: string };
+const coded = (container: unknown) =>
+  JSON.stringify({
+    model: "local",
+    store: false,
+    input: "code:sum(range(100))",
+    tools: [{ ...tool, container }],
+  });
+
+await post(url, coded(id));
+const python = spawn("/usr/bin/python3", ["-u", "-c", pythonLoop()]);
+const lines = createInterface({ input: python.stdout })[Symbol.asyncIterator]();
+const warm = [];
+for (let round = 0; round < 200; round++) {
+  const one = performance.now();
+  await post(url, coded(id));
+  const two = performance.now();
+  await askPython(python, lines);
+  const three = performance.now();
+  await post(url);
+  warm.push({ ours: two - one, bare: three - two, turn: performance.now() - three });
+}
+python.kill();
+const warmOurs = median(warm.map(({ ours, turn }) => ours - turn));
+const warmBare = median(warm.map((one) => one.bare));
+const isBubblewrap = name === "bubblewrap";
+rows.push([
+  `a warm line of Python in ${name} to a bare interpreter, the turn itself taken off`,
+  `${warmOurs.toFixed(2)} ms to ${warmBare.toFixed(2)} ms`,
+  warmOurs / warmBare,
+  3,
+  !isBubblewrap || warmOurs / warmBare <= 3,
+]);
+
+if (isBubblewrap && existsSync("/usr/bin/bwrap")) {
+  const cold = [];
+  for (let round = 0; round < 7; round++) {
+    const one = performance.now();
+    await post(url, coded({ type: "auto" }));
+    const two = performance.now();
+    bareContainer();
+    cold.push({ ours: two - one, bare: performance.now() - two });
+  }
+  const ratio = median(cold.map(({ ours, bare: other }) => ours / other));
+  const [ours, other] = [median(cold.map((one) => one.ours)), median(cold.map((one) => one.bare))];
+  rows.push([
+    "a cold container to a bare bubblewrap with Python",
+    `${ours.toFixed(0)} ms to ${other.toFixed(0)} ms`,
+    ratio,
+    1.5,
+    ratio <= 1.5,
+  ]);
+}
+
+const searches = await measureFileSearch(ROUNDS);
+const search = median(searches.map(({ ours, bare: other }) => ours / other));
+rows.push(["file search p95 over 20,000 chunks to bare FTS5", "", search, 1.5, search <= 1.5]);
+
+const before = await settledMemory();
+for (let turn = 0; turn < 10_000; turn += 50) {
+  await Promise.all(Array.from({ length: 50 }, () => post(url)));
+}
+const grown = ((await settledMemory()) - before) / 2 ** 20;
+console.log(`\nNode ${process.version}, sandbox ${name}\n`);
+console.log("| what | measured | ratio | target |\n| --- | --- | ---: | ---: |");
+for (const [what, measured, ratio, target] of rows) {
+  console.log(`| ${what} | ${measured} | ${ratio.toFixed(2)}x | ${target.toFixed(2)}x |`);
+}
+console.log(
+  `| heap after ten thousand turns, more than before | ${grown.toFixed(1)} MB | | 10 MB |`,
+);
+process.exitCode = rows.every(([, , , , isMet]) => isMet) && grown <= 10 ? 0 : 1;
+
+function pythonLoop(): string {
+  return "import sys\nscope = {}\nfor line in sys.stdin:\n    exec(line, scope)\n    print('.', flush=True)";
+}
+
+async function askPython(
+  { stdin }: ChildProcessWithoutNullStreams,
+  answers: AsyncIterator<string>,
+): Promise<void> {
+  stdin.write("sum(range(100))\n");
+  await answers.next();
+}
+
+function bareContainer(): void {
+  const folder = mkdtempSync(join(tmpdir(), "wink-bench-"));
+  spawnSync("/usr/bin/bwrap", [
+    ...["--unshare-all", "--die-with-parent", "--ro-bind", "/usr", "/usr"],
+    ...[
+      "--symlink",
+      "usr/bin",
+      "/bin",
+      "--symlink",
+      "usr/lib",
+      "/lib",
+      "--symlink",
+      "usr/lib64",
+      "/lib64",
+    ],
+    ...["--proc", "/proc", "--dev", "/dev", "--bind", folder, "/mnt/data", "--chdir", "/mnt/data"],
+    ...["/usr/bin/python3", "-c", "import json, io, os, traceback, ast; print(sum(range(100)))"],
+  ]);
+  rmSync(folder, { recursive: true });
+}
+
+async function settledMemory(): Promise<number> {
+  for (let round = 0; round < 3; round++) {
+    globalThis.gc?.();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return process.memoryUsage().heapUsed;
+}

@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A folder for as long as a command runs: it goes when it is disposed of, at the latest when the process exits. */
+export class TemporaryFolder implements Disposable {
+  readonly path: string;
+  readonly #remove: () => void;
+
+  constructor(prefix: string) {
+    const path = mkdtempSync(join(tmpdir(), prefix));
+    this.path = path;
+    // Whatever is just being killed may still be writing, so a folder that fills again is tried again.
+    this.#remove = () => rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+    process.once("exit", this.#remove);
+  }
+
+  [Symbol.dispose](): void {
+    process.off("exit", this.#remove);
+    this.#remove();
+  }
+}
+
+/** What is told to stop, and how it exits: `process`, but for tests. */
+export interface Stoppable {
+  on(signal: NodeJS.Signals, listener: () => void): unknown;
+  off(signal: NodeJS.Signals, listener: () => void): unknown;
+  exit(code: number): unknown;
+}
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** From then on a signal is a second one: npm hands on the Ctrl-C that a terminal sends to all. */
+const SECOND_AFTER_MS = 100;
+
+/** Nobody waits longer for what does not end. */
+const LATEST_MS = 900;
+
+/**
+ * Lets a signal end the command in order: `end`, then exit with `code`. If `end` takes too long, or at a
+ * second signal, the exit comes first. Disposed of, it lets signals be.
+ */
+export function endOnSignal(
+  end: () => Promise<unknown>,
+  { code, host = process }: { readonly code: number; readonly host?: Stoppable },
+): Disposable {
+  let state: "running" | "ending" | "hurried" = "running";
+  const onSignal = () => {
+    if (state === "hurried") host.exit(130);
+    if (state !== "running") return;
+    state = "ending";
+    setTimeout(() => {
+      state = "hurried";
+    }, SECOND_AFTER_MS).unref();
+    setTimeout(() => host.exit(code), LATEST_MS).unref();
+    end().then(
+      () => host.exit(code),
+      (error: unknown) => {
+        console.error(error);
+        host.exit(1);
+      },
+    );
+  };
+  for (const signal of SIGNALS) host.on(signal, onSignal);
+  return {
+    [Symbol.dispose]() {
+      for (const signal of SIGNALS) host.off(signal, onSignal);
+    },
+  };
+}

@@ -1,0 +1,182 @@
+import { readdirSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { bubblewrapRuns, MEBIBYTE, openTarget, processesOf } from "./bubblewrap-stage.ts";
+
+const runs = await bubblewrapRuns();
+const LOST = "Its variables are lost.";
+const DISK = `Stopped: /mnt/data may hold ${64 * MEBIBYTE} bytes, every entry counting at least 4096.`;
+
+describe.skipIf(!runs)("bubblewrap bounds", () => {
+  test("processes: a fork bomb in Python stops at the limit, root or not", async () => {
+    const target = await openTarget();
+    const run = await target.python(COUNT_FORKS);
+    expect(Number(run.stdout)).toBeGreaterThan(20);
+    expect(Number(run.stdout)).toBeLessThan(40);
+  });
+
+  test("processes: a fork bomb that ignores the limit is killed when its time is up", async () => {
+    const target = await openTarget();
+    const bomb = "import os\nwhile True:\n  try: os.fork()\n  except OSError: pass";
+    expect(await target.python(bomb, { timeoutMs: 700 })).toMatchObject({ timedOut: true });
+    const run = await target.shell(":(){ :|:& };:; sleep 5", { timeoutMs: 700 });
+    expect(run).toMatchObject({ timedOut: true, exitCode: null });
+  });
+
+  test("memory of one process: Python raises MemoryError and goes on", async () => {
+    const target = await openTarget();
+    await target.python("x = 1");
+    const run = await target.python("bytearray(10 ** 9)");
+    expect(run.error).toContain("MemoryError");
+    expect((await target.python("x")).stdout).toBe("1\n");
+  });
+
+  test("memory of all processes together: everything is killed", async () => {
+    const target = await openTarget();
+    const run = await target.python(MANY_HEAPS);
+    expect(run).toMatchObject({ died: true, timedOut: false });
+    expect(run.error).toBe(
+      `Stopped: the container may use ${300 * MEBIBYTE} bytes of memory. ${LOST}`,
+    );
+    const command = await target.shell(`python3 -c '${MANY_HEAPS}'`);
+    expect(command).toMatchObject({ exitCode: 137, timedOut: false });
+    expect(command.stderr).toContain("bytes of memory.");
+  });
+
+  test("memory that is not a process's: /tmp and /dev/shm are small and hold few files", async () => {
+    const target = await openTarget();
+    for (const folder of ["/tmp", "/dev/shm"]) {
+      const run = await target.shell(
+        `head -c 1000000000 /dev/zero > ${folder}/big; rm ${folder}/big`,
+      );
+      expect(run.stderr).toMatch(/No space left|File too large|File size limit/);
+    }
+    const run = await target.python("for i in range(10 ** 6): open(f'/tmp/{i}', 'w').close()", {
+      timeoutMs: 10_000,
+    });
+    expect(run.error).toBe(`Stopped: too many files in /tmp or /dev/shm. ${LOST}`);
+  }, 15_000);
+
+  test("one file, by refusing to write on", async () => {
+    const target = await openTarget();
+    const run = await target.python(
+      "with open('big', 'wb') as f:\n  while True: f.write(bytes(10 ** 6))",
+    );
+    expect(run.error).toMatch(/File too large|may hold/);
+    expect((await target.shell("rm -f big; yes > big; rm big")).exitCode).toBe(0);
+  });
+
+  test("the folder, by killing who fills it; what is above the limit can be removed", async () => {
+    const target = await openTarget();
+    const fill =
+      "for i in range(400): open(f'f{i}', 'wb').write(bytes(10 ** 6))\nimport time; time.sleep(5)";
+    expect((await target.python(fill)).error).toBe(`${DISK} ${LOST}`);
+    const more = await target.shell("sleep 0.3; head -c 30000000 /dev/zero > more; sleep 5");
+    expect(more).toMatchObject({ stderr: DISK, exitCode: 137 });
+    expect(await target.shell("rm -f f* more; ls -A")).toMatchObject({ stdout: "", exitCode: 0 });
+  }, 15_000);
+
+  test("the folder, whatever hides in it: deleted files, closed folders, deep ones", async () => {
+    const target = await openTarget();
+    expect((await target.python(DELETED_FILES)).error).toBe(`${DISK} ${LOST}`);
+    expect((await target.python(CLOSED_FOLDER)).error).toBe(`${DISK} ${LOST}`);
+    await target.shell("chmod -R u+rwx . ; rm -rf closed");
+    const deep = await target.python(
+      "import os, time\nfor i in range(3000):\n  os.mkdir('d'); os.chdir('d')\ntime.sleep(5)",
+    );
+    expect(deep.error).toContain("nested 400 deep");
+    expect(await target.shell("rm -rf d too-deep-*; ls -A")).toMatchObject({ stdout: "" });
+  }, 15_000);
+
+  test("the number of files: a million of them never come to be", async () => {
+    const target = await openTarget();
+    const run = await target.python("for i in range(10 ** 6): open(f'f{i}', 'w').close()", {
+      timeoutMs: 20_000,
+    });
+    expect(run.error).toBe(`${DISK} ${LOST}`);
+    expect(readdirSync(target.root).length).toBeLessThan(100_000);
+    await target.shell("find . -type f -delete", { timeoutMs: 20_000 });
+  }, 30_000);
+
+  test("output: a flood is dropped, and the run ends in time", async () => {
+    const target = await openTarget();
+    for (const run of [
+      await target.python("while True: print('x' * 1000)", { timeoutMs: 500 }),
+      await target.shell("yes", { timeoutMs: 500 }),
+    ]) {
+      expect(run).toMatchObject({ timedOut: true, truncated: true });
+      expect(run.stdout.length).toBe(20_000);
+    }
+  });
+
+  test("time between runs: threads and processes left behind get none", async () => {
+    const target = await openTarget();
+    await target.python(TICKING);
+    const before = Number((await target.python("print(ticks[0])")).stdout);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const after = Number((await target.python("print(ticks[0])")).stdout);
+    // A hundred ticks a second, were it running.
+    expect(after - before).toBeLessThan(20);
+    expect(processesOf(target.root).length).toBeGreaterThan(0);
+  });
+});
+
+const COUNT_FORKS = `
+import os, time
+count = 0
+try:
+    while True:
+        if os.fork() == 0:
+            time.sleep(60)
+            os._exit(0)
+        count += 1
+except OSError:
+    print(count)
+import signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+os.killpg(0, signal.SIGTERM)
+while count:
+    os.wait()
+    count -= 1
+`;
+
+const MANY_HEAPS = `
+import os, time
+for i in range(20):
+    if os.fork() == 0:
+        heap = bytearray(b"x") * (100 * 2 ** 20)
+        time.sleep(30)
+time.sleep(30)
+`;
+
+const DELETED_FILES = `
+import os, time
+kept = []
+for i in range(20):
+    file = open("gone", "wb")
+    os.unlink("gone")
+    file.write(bytes(10 ** 7))
+    file.flush()
+    kept.append(file)
+time.sleep(5)
+`;
+
+const CLOSED_FOLDER = `
+import os, time
+os.makedirs("closed/inner")
+folder = os.open("closed/inner", os.O_RDONLY)
+os.chmod("closed", 0)
+for i in range(20):
+    os.write(os.open(f"f{i}", os.O_CREAT | os.O_WRONLY, dir_fd=folder), bytes(10 ** 7))
+time.sleep(5)
+`;
+
+const TICKING = `
+import subprocess, threading, time
+ticks = [0]
+def tick():
+    while True:
+        ticks[0] += 1
+        time.sleep(0.01)
+threading.Thread(target=tick, daemon=True).start()
+left = subprocess.Popen(["sleep", "60"])
+`;

@@ -1,0 +1,40 @@
+import type { ModelAction } from "weakincentives/local";
+import { folderOf, type Stage, stage, vectorStoreOf } from "./stage.ts";
+
+/** What every client is shown: all hosted tools, a function and a schema, in one conversation. */
+export interface HostedStage extends Stage {
+  readonly storeId: string;
+  readonly fileId: string;
+}
+
+/** What the model does, asked again and again: with each hosted tool, then a call, then an answer. */
+export const hostedScript: readonly (readonly ModelAction[])[] = [
+  [{ think: "First the numbers." }, { code: "open('owls.txt', 'w').write('12')\nprint(6 * 7)" }],
+  [{ search: { file: "owls at night" } }],
+  [{ search: { web: "owls" } }],
+  [{ search: { open: "https://owls.example/barn" } }],
+  [
+    { say: { animal: "owl", count: 0 }, citations: [{ hit: 0 }] },
+    { call: { name: "look", args: { at: "barn" } } },
+  ],
+  [{ say: { animal: "owl", count: 12 } }],
+];
+
+export const answerSchema = {
+  type: "object",
+  properties: { animal: { type: "string" }, count: { type: "integer" } },
+  required: ["animal", "count"],
+  additionalProperties: false,
+} as const;
+
+/** A provider with pages, a vector store and that script. */
+export async function hostedStage(script = hostedScript): Promise<HostedStage> {
+  const web = folderOf({
+    "pages.json": JSON.stringify({ "barn.html": "https://owls.example/barn" }),
+    "barn.html": "<title>Barn owls</title><p>Barn owls are owls that live in barns.</p>",
+  });
+  const on = await stage(script, { web });
+  const file = { text: "Owls hunt at night. They eat mice." };
+  const { id, fileIds } = await vectorStoreOf(on, { "owls.md": file });
+  return { ...on, storeId: id, fileId: fileIds[0] ?? "" };
+}

@@ -1,0 +1,201 @@
+import { describe, expect, test } from "vitest";
+import { fakeClock } from "weakincentives/testing";
+import { annotations, itemOf, output, said, stage } from "./stage.ts";
+
+const python = { type: "code_interpreter", container: { type: "auto" } };
+const outputs = ["code_interpreter_call.outputs"];
+
+describe("code", () => {
+  test("really runs, isolated, and its files can be downloaded", async () => {
+    const { respond, ask, fetch, url } = await stage(
+      [
+        [{ code: "open('owls.txt', 'w').write('Owls.')\nprint(6 * 7)" }],
+        [{ say: "See [owls](sandbox:/mnt/data/owls.txt)." }],
+      ],
+      { sandbox: "auto" },
+    );
+    const response = await respond({ input: "Hi.", tools: [python], include: outputs });
+    const call = itemOf(response, "code_interpreter_call");
+    expect(call["outputs"]).toEqual([{ type: "logs", logs: "42\n" }]);
+    const [citation] = annotations(response);
+    expect(citation).toMatchObject({
+      type: "container_file_citation",
+      container_id: call["container_id"],
+      filename: "owls.txt",
+      start_index: 11,
+      end_index: 37,
+    });
+    const at = `/containers/${call["container_id"]}/files`;
+    const { body: listed } = await ask(`GET ${at}`);
+    expect(listed["data"]).toMatchObject([
+      { id: citation?.["file_id"], path: "/mnt/data/owls.txt", source: "assistant" },
+    ]);
+    const file = await fetch(`${url}${at}/${citation?.["file_id"]}/content`);
+    expect(await file.text()).toBe("Owls.");
+  }, 30_000);
+
+  test("shows what it printed only if asked to", async () => {
+    const { respond } = await stage([[{ code: "print(1)" }], [{ say: "1" }]]);
+    const response = await respond({ input: "Hi.", tools: [python] });
+    expect(itemOf(response, "code_interpreter_call")["outputs"]).toBeNull();
+  });
+
+  test("that fails says so in its logs", async () => {
+    const { respond } = await stage([[{ code: "1 / 0" }], [{ say: "Oh." }]]);
+    const response = await respond({ input: "Hi.", tools: [python], include: outputs });
+    const { outputs: logs, status } = itemOf(response, "code_interpreter_call");
+    expect(status).toBe("completed");
+    expect(JSON.stringify(logs)).toContain("ZeroDivisionError");
+  });
+
+  test("goes on in the container of the conversation, chained or replayed", async () => {
+    const { respond } = await stage((request) =>
+      request.items.some((item) => "code" in item && item.code === `${request.text}`)
+        ? [{ say: "Done." }]
+        : [{ code: request.text }],
+    );
+    const first = await respond({ input: "print(1)", tools: [python] });
+    const second = await respond({
+      input: "print(2)",
+      tools: [python],
+      previous_response_id: first["id"],
+    });
+    const third = await respond({
+      input: [...output(first), { role: "user", content: "print(3)" }],
+      tools: [python],
+      store: false,
+    });
+    const fresh = await respond({ input: "print(4)", tools: [python] });
+    const ids = [first, second, third, fresh].map(
+      (one) => itemOf(one, "code_interpreter_call")["container_id"],
+    );
+    expect(new Set(ids.slice(0, 3)).size).toBe(1);
+    expect(ids[3]).not.toBe(ids[0]);
+  });
+
+  test("runs in the container that is named", async () => {
+    const { respond, ask } = await stage([[{ code: "print(1)" }], [{ say: "1" }]]);
+    const { body: made } = await ask("POST /containers", { name: "mine", memory_limit: "4g" });
+    const tools = [{ type: "code_interpreter", container: made["id"] }];
+    const response = await respond({ input: "Hi.", tools });
+    expect(itemOf(response, "code_interpreter_call")["container_id"]).toBe(made["id"]);
+    expect(response["tools"]).toEqual(tools);
+  });
+
+  test.each([true, false])(
+    "cannot run in a container that is not there, streamed: %s",
+    async (stream) => {
+      const { ask } = await stage([]);
+      const tools = [{ type: "code_interpreter", container: "cntr_1" }];
+      expect(
+        await ask("POST /responses", { model: "any", input: "Hi.", tools, stream }),
+      ).toMatchObject({
+        status: 404,
+        body: { error: { message: "Container with id 'cntr_1' not found." } },
+      });
+    },
+  );
+
+  test("cannot go on in a container that has expired, nor from what ran in it", async () => {
+    const clock = fakeClock({ now: Date.now() });
+    const { respond, ask } = await stage([[{ code: "print(1)" }], [{ say: "1" }]], { clock });
+    const first = await respond({ input: "Hi.", tools: [python] });
+    const container = itemOf(first, "code_interpreter_call")["container_id"];
+    await clock.advance(21 * 60_000);
+    const expired = { status: 400, body: { error: { message: "Container is expired." } } };
+    const tools = [{ type: "code_interpreter", container }];
+    const asked = { model: "any", input: "Hi." };
+    expect(await ask("POST /responses", { ...asked, tools })).toMatchObject(expired);
+    const chained = { ...asked, tools: [python], previous_response_id: first["id"] };
+    expect(await ask("POST /responses", chained)).toMatchObject(expired);
+    const { body } = await ask(`GET /containers/${container}`);
+    expect(body["status"]).toBe("expired");
+  });
+
+  test("can lose its container while it works", async () => {
+    const { ask } = await stage([[{ code: "print(1)" }, { expireContainer: true }, { code: "1" }]]);
+    const answer = await ask("POST /responses", { model: "any", input: "Hi.", tools: [python] });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { error: { message: "Container is expired.", param: null, code: null } },
+    });
+  });
+
+  test("that was not asked for is the model's fault", async () => {
+    const { ask } = await stage([[{ code: "print(1)" }]]);
+    const answer = await ask("POST /responses", { model: "any", input: "Hi." });
+    expect(answer).toMatchObject({ status: 500, body: { error: { code: "model_error" } } });
+  });
+
+  test("is run no more often than the client allows", async () => {
+    const { respond } = await stage([
+      [{ code: "print(1)" }, { code: "print(2)" }, { code: "print(3)" }],
+      [{ say: "Enough." }],
+    ]);
+    const response = await respond({ input: "Hi.", tools: [python], max_tool_calls: 2 });
+    expect(output(response).map(({ type }) => type)).toEqual([
+      "code_interpreter_call",
+      "code_interpreter_call",
+      "message",
+    ]);
+    expect(response["max_tool_calls"]).toBe(2);
+  });
+});
+
+describe("commands", () => {
+  test("run one after the other in a container, which the tool then names", async () => {
+    const { respond } = await stage([
+      [{ shell: ["echo hi > a; cat a", "echo no >&2; exit 3"] }],
+      [{ say: "Done." }],
+    ]);
+    const tools = [{ type: "shell", environment: { type: "container_auto" } }];
+    const response = await respond({ input: "Hi.", tools });
+    const call = itemOf(response, "shell_call");
+    expect(itemOf(response, "shell_call_output")).toMatchObject({
+      call_id: call["call_id"],
+      output: [
+        { stdout: "hi\n", stderr: "", outcome: { type: "exit", exit_code: 0 } },
+        { stdout: "", stderr: "no\n", outcome: { type: "exit", exit_code: 3 } },
+      ],
+    });
+    const named = tools.map(() => ({ type: "shell", environment: call["environment"] }));
+    expect(response["tools"]).toMatchObject(named);
+  });
+
+  test("of a local shell are the client's to run", async () => {
+    const { respond, ask } = await stage([[{ shell: ["ls"] }], [{ say: "Done." }]]);
+    const tools = [{ type: "shell", environment: { type: "local" } }];
+    const first = await respond({ input: "Hi.", tools });
+    const call = itemOf(first, "shell_call");
+    expect(call).toMatchObject({ action: { commands: ["ls"] }, environment: { type: "local" } });
+    const next = { model: "any", tools, previous_response_id: first["id"] };
+    expect(await ask("POST /responses", { ...next, input: "So?" })).toMatchObject({ status: 400 });
+    const outcome = { type: "exit", exit_code: 0 };
+    const given = {
+      type: "shell_call_output",
+      call_id: call["call_id"],
+      output: [{ stdout: "a", stderr: "", outcome }],
+    };
+    expect(said(await respond({ ...next, input: [given] }))).toBe("Done.");
+  });
+});
+
+describe("a patch", () => {
+  test("is handed to the client, one operation a call", async () => {
+    const operations = [
+      { type: "create_file", path: "a.txt", diff: "+Hi.\n" },
+      { type: "delete_file", path: "b.txt" },
+    ];
+    const { respond } = await stage([[{ patch: operations }], [{ say: "Done." }]]);
+    const tools = [{ type: "apply_patch" }];
+    const first = await respond({ input: "Hi.", tools });
+    expect(output(first).map(({ operation }) => operation)).toEqual(operations);
+    const answers = output(first).map(({ call_id }) => ({
+      type: "apply_patch_call_output",
+      call_id,
+      status: "completed",
+    }));
+    const second = await respond({ input: answers, tools, previous_response_id: first["id"] });
+    expect(said(second)).toBe("Done.");
+  });
+});

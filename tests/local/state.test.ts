@@ -1,0 +1,107 @@
+import { describe, expect, test } from "vitest";
+import type { WireItem } from "../../src/openai/wire.ts";
+import { itemOf, output, said, stage } from "./stage.ts";
+
+const sealed = ["reasoning.encrypted_content"];
+
+describe("a response that is stored", () => {
+  test("can be read, listed by its input, and deleted", async () => {
+    const { respond, ask } = await stage([[{ say: "One." }], [{ say: "Two." }]]);
+    const first = await respond({ input: "1" });
+    const second = await respond({ input: "2", previous_response_id: first["id"] });
+    const at = `/responses/${second["id"]}`;
+    expect((await ask(`GET ${at}`)).body).toEqual(second);
+    const { body: newest } = await ask(`GET ${at}/input_items`);
+    expect((newest["data"] as readonly WireItem[]).map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "user",
+    ]);
+    const { body: page } = await ask(`GET ${at}/input_items?order=asc&limit=2`);
+    expect(page).toMatchObject({ object: "list", has_more: true, data: [{ role: "user" }, {}] });
+    const { body: rest } = await ask(
+      `GET ${at}/input_items?order=asc&after=${page["last_id"]}&include=message.output_text.logprobs`,
+    );
+    expect(rest).toMatchObject({ has_more: false, data: [{ role: "user" }] });
+    expect((await ask(`DELETE ${at}`)).body).toMatchObject({ id: second["id"], deleted: true });
+    expect(await ask(`GET ${at}`)).toMatchObject({ status: 404 });
+    expect(await ask(`DELETE ${at}`)).toMatchObject({ status: 404 });
+  });
+
+  test("cannot be cancelled: nothing runs in the background", async () => {
+    const { respond, ask } = await stage([[{ say: "One." }]]);
+    const { id } = await respond({ input: "1" });
+    expect(await ask(`POST /responses/${id}/cancel`)).toMatchObject({ status: 400 });
+    expect(await ask("POST /responses/resp_1/cancel")).toMatchObject({ status: 404 });
+  });
+
+  test("can be named item by item", async () => {
+    const { respond } = await stage([[{ think: "Hm." }, { say: "One." }], [{ say: "Two." }]]);
+    const first = await respond({ input: "1" });
+    const [thought, message] = output(first);
+    expect(thought).not.toHaveProperty("encrypted_content");
+    const input = [
+      thought,
+      { type: "item_reference", id: message?.["id"] },
+      { role: "user", content: "2" },
+    ];
+    expect(said(await respond({ input }))).toBe("Two.");
+  });
+});
+
+describe("a response that is not stored", () => {
+  test("cannot be read, gone on from, or named", async () => {
+    const { respond, ask } = await stage([[{ think: "Hm." }, { say: "One." }]]);
+    const first = await respond({ input: "1", store: false });
+    expect(await ask(`GET /responses/${first["id"]}`)).toMatchObject({
+      status: 404,
+      body: { error: { message: `Response with id '${first["id"]}' not found.` } },
+    });
+    const after = { model: "any", input: "2", previous_response_id: first["id"] };
+    expect(await ask("POST /responses", after)).toMatchObject({ status: 400 });
+    const named = { model: "any", input: [{ type: "item_reference", id: "msg_1" }] };
+    expect(await ask("POST /responses", named)).toMatchObject({ status: 404 });
+    const bare = { model: "any", input: output(first), store: false };
+    const answer = await ask("POST /responses", bare);
+    expect(answer.status).toBe(404);
+    expect(JSON.stringify(answer.body)).toContain("Items are not persisted when `store` is set to");
+  });
+
+  test("goes on by its items, whose thoughts are sealed", async () => {
+    const seen: (readonly object[])[] = [];
+    const { respond } = await stage((request) => {
+      seen.push(request.items);
+      return request.turn === 0 ? [{ think: "Hm." }, { say: "One." }] : [{ say: "Two." }];
+    });
+    const first = await respond({ input: "1", store: false, include: sealed });
+    const { encrypted_content: text } = itemOf(first, "reasoning");
+    expect(text).toMatch(/^wink1-/);
+    expect(text).not.toContain("Hm.");
+    const input = [...output(first), { role: "user", content: "2" }];
+    expect(said(await respond({ input, store: false }))).toBe("Two.");
+    expect(seen[1]).toMatchObject([{ type: "reasoning" }, { role: "assistant" }, { role: "user" }]);
+  });
+
+  test("is refused with a seal that was tampered with", async () => {
+    const { respond, ask } = await stage([[{ think: "Hm." }, { say: "One." }]]);
+    const first = await respond({ input: "1", store: false, include: sealed });
+    const [thought, message] = output(first);
+    const text = String(thought?.["encrypted_content"]);
+    const tampered = `${text.slice(0, -2)}${text.endsWith("AA") ? "BB" : "AA"}`;
+    const input = [{ ...thought, encrypted_content: tampered }, message];
+    expect(await ask("POST /responses", { model: "any", input, store: false })).toMatchObject({
+      status: 400,
+      body: {
+        error: { code: "invalid_encrypted_content", param: "input[0].encrypted_content" },
+      },
+    });
+  });
+
+  test("is refused with a thought that led nowhere", async () => {
+    const { respond, ask } = await stage([[{ think: "Hm." }, { say: "One." }]]);
+    const first = await respond({ input: "1", store: false, include: sealed });
+    const input = output(first).slice(0, 1);
+    const answer = await ask("POST /responses", { model: "any", input, store: false });
+    expect(JSON.stringify(answer.body)).toContain("without its required following item");
+  });
+});

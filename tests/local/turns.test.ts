@@ -1,0 +1,189 @@
+import { describe, expect, test } from "vitest";
+import type { WireItem } from "../../src/openai/wire.ts";
+import { itemOf, output, said, stage } from "./stage.ts";
+
+const look = {
+  type: "function",
+  name: "look",
+  parameters: { type: "object", properties: { at: { type: "string" } } },
+};
+
+describe("a plain turn", () => {
+  test("is answered with what the model says", async () => {
+    const { respond } = await stage([[{ say: "Hello." }]]);
+    const response = await respond({
+      input: "Hi.",
+      instructions: "Be kind.",
+      metadata: { a: "b" },
+    });
+    expect(said(response)).toBe("Hello.");
+    expect(response).toMatchObject({
+      object: "response",
+      status: "completed",
+      model: "any",
+      instructions: "Be kind.",
+      metadata: { a: "b" },
+      error: null,
+      incomplete_details: null,
+      store: true,
+    });
+    expect(Object.keys(response).length).toBeGreaterThanOrEqual(31);
+  });
+
+  test("is answered in process as it is over a socket", async () => {
+    const { provider } = await stage([[{ say: "Hello." }]]);
+    const body = JSON.stringify({ model: "any", input: "Hi." });
+    const answer = await provider.fetch("http://local/v1/responses", { method: "POST", body });
+    expect(said((await answer.json()) as WireItem)).toBe("Hello.");
+  });
+
+  test("goes on from one before, whose instructions are not carried over", async () => {
+    const seen: object[] = [];
+    const { respond } = await stage((request) => {
+      seen.push(request);
+      return [{ say: `${request.items.length} items` }];
+    });
+    const first = await respond({ input: "One.", instructions: "Be kind." });
+    const second = await respond({ input: "Two.", previous_response_id: first["id"] });
+    const third = await respond({ input: "Three.", previous_response_id: second["id"] });
+    expect([first, second, third].map(said)).toEqual(["1 items", "3 items", "5 items"]);
+    expect(third["previous_response_id"]).toBe(second["id"]);
+    expect(seen).toMatchObject([
+      { instructions: "Be kind.", turn: 0, text: "One." },
+      { instructions: null, turn: 1, text: "Two." },
+      { turn: 2, text: "Three." },
+    ]);
+  });
+
+  test("cannot go on from one that nobody knows", async () => {
+    const { ask } = await stage([]);
+    const body = { model: "any", input: "Hi.", previous_response_id: "resp_1" };
+    expect(await ask("POST /responses", body)).toMatchObject({
+      status: 400,
+      body: { error: { param: "previous_response_id", code: "previous_response_not_found" } },
+    });
+  });
+
+  test("fits the client's schema if the model's object does", async () => {
+    const { respond } = await stage((request) => {
+      expect(request.format).toMatchObject({ type: "json_schema", name: "answer" });
+      return [{ say: { answer: 42 } }];
+    });
+    const schema = {
+      type: "object",
+      properties: { answer: { type: "integer" } },
+      required: ["answer"],
+      additionalProperties: false,
+    };
+    const format = { type: "json_schema", name: "answer", schema, strict: true };
+    const response = await respond({ input: "Hi.", text: { format } });
+    expect(JSON.parse(said(response))).toEqual({ answer: 42 });
+    expect(response["text"]).toMatchObject({ format: { type: "json_schema", strict: true } });
+  });
+
+  test("is cut where it is longer than it may be", async () => {
+    const { respond } = await stage([[{ say: "é".repeat(200) }], [{ say: "x".repeat(64) }]]);
+    const cut = await respond({ input: "Hi.", max_output_tokens: 16 });
+    expect(cut).toMatchObject({
+      status: "incomplete",
+      incomplete_details: { reason: "max_output_tokens" },
+      completed_at: null,
+    });
+    expect(said(cut)).toBe("é".repeat(32));
+    expect(itemOf(cut, "message")["status"]).toBe("incomplete");
+    const whole = await respond({ input: "Hi.", max_output_tokens: 16 });
+    expect(whole["status"]).toBe("completed");
+  });
+
+  test("can be refused by the model", async () => {
+    const { respond } = await stage([[{ refuse: "No." }]]);
+    const response = await respond({ input: "Hi." });
+    expect(itemOf(response, "message")["content"]).toEqual([{ type: "refusal", refusal: "No." }]);
+  });
+
+  test("has a script that ends, and says so", async () => {
+    const { ask } = await stage([]);
+    const answer = await ask("POST /responses", { model: "any", input: "Hi." });
+    expect(answer).toMatchObject({ status: 500, body: { error: { code: "script_ended" } } });
+    expect(answer.headers.get("x-should-retry")).toBe("false");
+  });
+});
+
+describe("a function", () => {
+  test("is called, answered and spoken of", async () => {
+    const { respond } = await stage([
+      [{ call: { name: "look", args: { at: "owls" }, callId: "call_7" } }],
+      [{ say: "Owls." }],
+    ]);
+    const first = await respond({ input: "Hi.", tools: [look] });
+    expect(itemOf(first, "function_call")).toMatchObject({
+      call_id: "call_7",
+      name: "look",
+      arguments: '{"at":"owls"}',
+    });
+    const answer = { type: "function_call_output", call_id: "call_7", output: "Seen." };
+    const input = [{ role: "user", content: "Hi." }, ...output(first), answer];
+    expect(said(await respond({ input, tools: [look], store: false }))).toBe("Owls.");
+  });
+
+  test("that is not answered is asked for", async () => {
+    const { respond, ask } = await stage([[{ call: { name: "look", args: "{", callId: "c" } }]]);
+    const { id, output: calls } = await respond({ input: "Hi.", tools: [look] });
+    expect(calls).toMatchObject([{ arguments: "{" }]);
+    const body = { model: "any", input: "So?", previous_response_id: id };
+    expect(await ask("POST /responses", body)).toMatchObject({
+      status: 400,
+      body: { error: { message: "No tool output found for function call c." } },
+    });
+  });
+
+  test("is called once where calls must not be parallel", async () => {
+    const twice = [
+      { call: { name: "look", args: {} } },
+      { call: { name: "look", args: { at: "here" } } },
+    ];
+    const { respond } = await stage([twice, twice]);
+    expect(output(await respond({ input: "Hi.", tools: [look] }))).toHaveLength(2);
+    const one = await respond({ input: "Hi.", tools: [look], parallel_tool_calls: false });
+    expect(output(one)).toHaveLength(1);
+  });
+
+  test("that was not offered cannot be called", async () => {
+    const { ask } = await stage([[{ call: { name: "look", args: {} } }]]);
+    const answer = await ask("POST /responses", { model: "any", input: "Hi." });
+    expect(answer).toMatchObject({ status: 500, body: { error: { code: "model_error" } } });
+  });
+});
+
+describe("a choice of tools", () => {
+  const tools = [look, { type: "web_search" }, { type: "shell" }];
+
+  test.each<[unknown, readonly string[]]>([
+    ["auto", ["function", "web_search", "shell"]],
+    ["none", []],
+    ["required", ["function", "web_search", "shell"]],
+    [{ type: "function", name: "look" }, ["function"]],
+    [{ type: "web_search_preview" }, ["web_search"]],
+    [{ type: "web_search" }, ["web_search"]],
+    [{ type: "shell" }, ["shell"]],
+    [{ type: "allowed_tools", mode: "auto", tools: [{ type: "shell" }] }, ["shell"]],
+  ])("%j leaves what it names", async (tool_choice, types) => {
+    const { respond } = await stage((request) => {
+      return [{ say: request.tools.map((tool) => String(Object(tool).type)).join() }];
+    });
+    const response = await respond({ input: "Hi.", tools, tool_choice });
+    expect(said(response)).toBe(types.join());
+    expect(response["tool_choice"]).toEqual(tool_choice);
+  });
+
+  test.each([
+    [{ type: "function", name: "other" }, "not found in 'tools'"],
+    [{ type: "built_in", name: "look" }, "Invalid value"],
+    ["always", "Invalid value"],
+  ])("%j is refused", async (tool_choice, message) => {
+    const { ask } = await stage([]);
+    const answer = await ask("POST /responses", { model: "any", input: "Hi.", tools, tool_choice });
+    expect(answer).toMatchObject({ status: 400 });
+    expect(JSON.stringify(answer.body)).toContain(message);
+  });
+});
