@@ -87,9 +87,12 @@ function parseRow(line: string, at: number, section: string): ErrorRow {
 }
 
 /** The classes of our own errors that a file makes: not a bare `Error`, nor what holds several. */
+/** The runtime's and commander's own. */
+const foreign = ["AggregateError", "TypeError", "InvalidArgumentError"];
+
 function errorsMadeIn(code: string): string[] {
   const names = [...code.matchAll(/\bnew ([A-Z]\w*Error)\(/g)].map(([, name = ""]) => name);
-  return [...new Set(names)].filter((name) => name !== "AggregateError");
+  return [...new Set(names)].filter((name) => !foreign.includes(name));
 }
 
 function roomOf(file: string): string {

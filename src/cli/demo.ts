@@ -1,31 +1,50 @@
 import { readFileSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { HostFilesystem } from "../files/host-filesystem.ts";
+import { LocalProvider } from "../local/provider.ts";
+import { OpenAIAdapter } from "../openai/adapter.ts";
+import { uploadFile } from "../openai/upload-file.ts";
 import { Session } from "../session/session.ts";
 import { recordingBus } from "../testing/recording-bus.ts";
-import { greenhouse, greenhouseModel, LOG, LOG_BEFORE, vents } from "./greenhouse.ts";
-import { tell, tellAnswer } from "./story.ts";
+import type { Citation } from "../tools/citation.ts";
+import { endOnSignal, TemporaryFolder } from "./ending.ts";
+import { greenhouse, LOG, vents } from "./greenhouse.ts";
+import { LOG_BEFORE, layOut, nightModel } from "./greenhouse-night.ts";
+import { quickSandbox } from "./quick-sandbox.ts";
+import { type Print, tell, tellAnswer, tellCitations, tellFile } from "./story.ts";
 
-/** Runs the greenhouse agent on a folder of its own, prints what happened, and removes the folder. */
+/** Runs the greenhouse agent on a local provider and a folder of its own, and leaves nothing of either. */
 export async function demo({ json }: { readonly json: boolean }): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "wink-demo-"));
-  try {
-    await writeFile(join(folder, LOG), LOG_BEFORE);
-    await runIn(folder, json);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  using folder = new TemporaryFolder("wink-demo-");
+  const { sandbox, reason } = await quickSandbox("auto");
+  const { web, log, readings } = await layOut(folder.path);
+  const dataDir = join(folder.path, "provider");
+  await using provider = new LocalProvider({ model: nightModel(), sandbox, dataDir, web });
+  using _ = endOnSignal(async () => provider[Symbol.asyncDispose](), { code: 130 });
+  await runOn(provider, { log, readings, json, sandbox: { name: sandbox.name, reason } });
 }
 
-async function runIn(folder: string, json: boolean): Promise<void> {
+interface Night {
+  /** The folder of the log. */
+  readonly log: string;
+  /** The file of the sensors. */
+  readonly readings: string;
+  readonly sandbox: { readonly name: string; readonly reason: string };
+  readonly json: boolean;
+}
+
+async function runOn(provider: LocalProvider, { log, readings, sandbox, json }: Night) {
   const bus = recordingBus();
   const session = new Session({ bus }).register(vents);
   const print = json ? () => {} : (line: string) => console.log(line);
-
+  const logFile = join(log, LOG);
   print("A greenhouse that looks after itself at night.");
-  print("The model is a script: no key, no network. Everything else is the library at work.\n");
+  print(
+    "The model is a script: no key, no network. Everything else is the library at work: OpenAI's",
+  );
+  print("API is served in this process, and runs the model's code in a sandbox.");
+  print(`The sandbox is ${sandbox.name} (${sandbox.reason}).\n`);
   bus.subscribe("*", (event) => tell(event, print));
   bus.subscribe("ToolInvoked", ({ name, result }) => {
     if (name !== "set_vent") return;
@@ -34,23 +53,50 @@ async function runIn(folder: string, json: boolean): Promise<void> {
   });
   bus.subscribe("ToolInvoked", ({ name, result }) => {
     if (name !== "report" || result.success) return;
-    const isBack = readFileSync(join(folder, LOG), "utf8") === LOG_BEFORE;
+    const isBack = readFileSync(logFile, "utf8") === LOG_BEFORE;
     print(`    rolled back on disk: ${LOG} is ${isBack ? "as it was" : "NOT as it was"}`);
   });
 
-  await using filesystem = new HostFilesystem(folder);
-  const response = await greenhouseModel().evaluate(greenhouse(filesystem), { session });
-  const { output, usage, hostedCalls } = response;
-  const log = await readFile(join(folder, LOG), "utf8");
+  const adapter = new OpenAIAdapter({ model: "local", clientConfig: { fetch: provider.fetch } });
+  const { id: readingsFileId } = await uploadFile(adapter.client, readings);
+  await using filesystem = new HostFilesystem(log);
+  const prompt = greenhouse({ filesystem, readingsFileId });
+  const { output, usage, hostedCalls, citations } = await adapter.evaluate(prompt, { session });
+  const files = await download(adapter, citations);
+  const logText = await readFile(logFile, "utf8");
   if (json) {
+    const told = { sandbox, output, usage, citations, files, hostedCalls };
     const { percent } = session.get(vents);
-    const told = { output, usage, hostedCalls, vents: { percent }, log, events: bus.events };
-    console.log(JSON.stringify(told, null, 2));
+    const rest = { vents: { percent }, log: logText, events: bus.events };
+    console.log(JSON.stringify({ ...told, ...rest }, null, 2));
     return;
   }
   tellAnswer(output, usage, bus.of("TurnCompleted").length, print);
-  print(`\n${LOG} now reads:\n${log.replace(/^/gm, "  ").trimEnd()}`);
+  tellEnd({ citations, files: { ...files, [LOG]: logText } }, print);
+}
+
+/** What code made and the answer cites, by name. */
+async function download(
+  adapter: OpenAIAdapter,
+  citations: readonly Citation[],
+): Promise<Readonly<Record<string, string>>> {
+  const files: Record<string, string> = {};
+  for (const citation of citations) {
+    if (citation.type !== "containerFile") continue;
+    files[citation.filename] = new TextDecoder().decode(await adapter.downloadFile(citation));
+  }
+  return files;
+}
+
+interface End {
+  readonly citations: readonly Citation[];
+  readonly files: Readonly<Record<string, string>>;
+}
+
+function tellEnd({ citations, files }: End, print: Print): void {
+  tellCitations(citations, print);
+  for (const [name, text] of Object.entries(files)) tellFile(name, text, print);
   print(
-    "\nThe agent itself is src/cli/greenhouse.ts in the repository; the README has a smaller one.",
+    "\nThe agent is src/cli/greenhouse.ts in the repository; docs/guides/local.md has a smaller one.",
   );
 }

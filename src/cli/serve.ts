@@ -36,7 +36,9 @@ export async function serve(options: ServeOptions, host: Stoppable = process): P
     provider = new LocalProvider({ model, sandbox, dataDir, web, apiKey });
     const { url } = await provider.listen({ port, host: options.host });
     if (json) console.log(JSON.stringify({ url, sandbox: sandbox.name, model: name }));
-    else for (const line of greeting({ url, reason, name, sandbox, ...options })) console.log(line);
+    else
+      for (const line of greeting({ ...options, url, name, sandbox: sandbox.name, reason }))
+        console.log(line);
   } catch (error) {
     signals[Symbol.dispose]();
     await end();
@@ -46,7 +48,7 @@ export async function serve(options: ServeOptions, host: Stoppable = process): P
 
 interface Served {
   readonly url: string;
-  readonly sandbox: { readonly name: string };
+  readonly sandbox: string;
   /** Why that sandbox. */
   readonly reason: string;
   /** Of the model. */
@@ -60,7 +62,8 @@ function* greeting({ url, sandbox, reason, name, ...served }: Served): Generator
   const { dataDir, web, apiKey } = served;
   const key = apiKey === undefined ? "local" : "YOUR_KEY";
   yield `${bold("OpenAI's API on this machine:")} ${url}\n`;
-  yield `  sandbox  ${sandbox.name} (${reason})`;
+  yield `  sandbox  ${sandbox}`;
+  yield `           (${reason})`;
   yield `  model    ${name === ECHO ? "an echo of what it is told (--model or --upstream: another)" : name}`;
   yield `  web      ${web ?? "no pages (--web: a folder of them)"}`;
   yield `  kept in  ${dataDir ?? "a temporary folder, which goes at the end (--data-dir: one that stays)"}`;

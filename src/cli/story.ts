@@ -4,6 +4,7 @@ import { isPlainObject } from "../base/freeze.ts";
 import { show } from "../base/show.ts";
 import type { TokenUsage } from "../base/usage.ts";
 import type { BusEvent } from "../session/event-bus.ts";
+import type { Citation } from "../tools/citation.ts";
 
 export type Print = (line: string) => void;
 
@@ -14,9 +15,7 @@ export function tell(event: BusEvent, print: Print): void {
       print(bold("The prompt, as the model reads it"));
       for (const line of event.text.split("\n")) print(`  ${dim("│")} ${line}`);
       print(`  ${dim("tools here:")} ${event.tools.map(({ name }) => name).join(", ")}`);
-      print(
-        `  ${dim("tools at the provider:")} ${event.hostedTools.map(({ name }) => name).join(", ")}`,
-      );
+      print(`  ${dim("hosted tools:")} ${event.hostedTools.map(({ name }) => name).join(", ")}`);
       break;
     case "TurnStarted":
       print("");
@@ -26,7 +25,7 @@ export function tell(event: BusEvent, print: Print): void {
       tellCall(event, print);
       break;
     case "TurnCompleted":
-      if (event.toolCalls.length + event.hostedCalls.length === 0) print("  the model answers");
+      if (event.text !== "") print(`  the model says: ${event.text}`);
       break;
   }
 }
@@ -43,6 +42,23 @@ export function tellAnswer(output: object, usage: TokenUsage, turns: number, pri
       `${turns} turns, ${inputTokens} tokens in (${cachedTokens} of them cached), ${outputTokens} out (${reasoningTokens} on reasoning)`,
     ),
   );
+}
+
+/** What the answer, and what was said on the way, rests on. */
+export function tellCitations(citations: readonly Citation[], print: Print): void {
+  print("");
+  print(bold("What it cites"));
+  for (const citation of citations) {
+    if (citation.type === "url") print(`  ${citation.title} ${dim(citation.url)}`);
+    else print(`  ${citation.filename} ${dim(`file ${citation.fileId}`)}`);
+  }
+}
+
+/** A file, whole. */
+export function tellFile(name: string, text: string, print: Print): void {
+  print("");
+  print(bold(`${name}, at the end`));
+  for (const line of text.trimEnd().split("\n")) print(`  ${dim("│")} ${line}`);
 }
 
 function tellCall(

@@ -28,13 +28,13 @@ export async function listen(
   const server = createAdaptorServer({
     // The process that we are in has its own Request and Response, and keeps them.
     overrideGlobalObjects: false,
-    fetch: async (request, env) => {
-      const drop = () => "outgoing" in env && env.outgoing.destroy();
+    fetch: async (request, { outgoing }) => {
       try {
+        const drop = () => setImmediate(() => outgoing.socket?.destroySoon());
         return cutShort(await handle(request), drop);
       } catch (error) {
         if (!(error instanceof Dropped)) throw error;
-        drop();
+        outgoing.destroy();
         return new Response(null);
       }
     },
@@ -57,8 +57,8 @@ export async function listen(
 
 /** A stream that fails ends with its connection, so that nobody takes it for whole. */
 function cutShort(response: Response, drop: () => void): Response {
-  if (!response.body || response.headers.has("content-length")) return response;
-  if (!response.headers.get("content-type")?.startsWith("text/event-stream")) return response;
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
+  if (!response.body || !isStream) return response;
   const reader = response.body.getReader();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -67,8 +67,7 @@ function cutShort(response: Response, drop: () => void): Response {
         if (done) controller.close();
         else controller.enqueue(value);
       } catch {
-        drop();
-        controller.close();
+        drop(); // and no end to it, which would be one that was meant
       }
     },
     cancel: (reason) => reader.cancel(reason),

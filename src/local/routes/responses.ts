@@ -112,7 +112,11 @@ function streamed(
   const gone = new AbortController();
   const signal = AbortSignal.any([context.req.raw.signal, gone.signal]);
   const encoder = new TextEncoder();
-  let dropped: Dropped | null = null;
+  let dropped: unknown = null;
+  // What was written is read first: an error would take it away.
+  const endDropped = (controller: ReadableStreamDefaultController) => {
+    if (dropped !== null && Number(controller.desiredSize) > 0) controller.error(dropped);
+  };
   const run = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
     const writer = new EventWriter((event) => controller.enqueue(encoder.encode(sse(event))));
     writer.begin(begun.response);
@@ -123,6 +127,7 @@ function streamed(
       if (signal.aborted) return controller.error(error);
       if (error instanceof Dropped) {
         dropped = error;
+        endDropped(controller);
         return;
       }
       if (!(error instanceof ApiProblem)) onFault(error);
@@ -132,8 +137,7 @@ function streamed(
   };
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => void run(controller),
-    // What was written before is read first: an error would take it away.
-    pull: (controller) => dropped && controller.error(dropped),
+    pull: (controller) => endDropped(controller),
     cancel: () => gone.abort(new Error("the client has gone")),
   });
   context.header("content-type", "text/event-stream; charset=utf-8");

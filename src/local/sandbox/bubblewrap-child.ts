@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { Duplex, type Readable, type Writable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import { bubblewrapArguments, userFiles } from "./bubblewrap-arguments.ts";
@@ -39,6 +40,7 @@ export class BubblewrapChild {
   #listener: ((frame: Frame | null) => void) | null = null;
   #waiting: Frame[] = [];
   #firstProcess: number | null = null;
+  #unwanted = false;
   #over = false;
 
   constructor(housing: Housing, errand: Errand) {
@@ -84,12 +86,13 @@ export class BubblewrapChild {
 
   /** Ends all of it at once; resolves when it has ended. */
   async kill(): Promise<void> {
+    this.#unwanted = true;
     this.#killFirst();
     const patience = new AbortController();
     const rest = this.#clock.sleep(KILL_PATIENCE_MS, patience.signal, { background: true }).then(
-      () => this.#process.kill("SIGKILL"),
+      () => this.#killOutside(),
       // It ended in time, and the wait was called off.
-      () => false,
+      () => {},
     );
     await this.exited;
     patience.abort();
@@ -98,18 +101,19 @@ export class BubblewrapChild {
 
   /**
    * The sandbox's process 1 takes everything inside with it, and bwrap then ends by itself when all is
-   * gone. Killing bwrap instead would have the same end, but nobody could tell when.
+   * gone. Killing bwrap instead, while it still sets the sandbox up, would leave that process waiting
+   * for it for ever; so who is not known yet is killed as soon as it is.
    */
   #killFirst(): void {
-    if (this.#over) return;
-    if (this.#firstProcess === null) this.#process.kill("SIGKILL");
-    else if (this.#process.exitCode === null && this.#process.signalCode === null) {
-      try {
-        process.kill(this.#firstProcess, "SIGKILL");
-      } catch {
-        // It has just ended.
-      }
-    }
+    const running = this.#process.exitCode === null && this.#process.signalCode === null;
+    if (this.#firstProcess !== null && running) killQuietly(this.#firstProcess);
+  }
+
+  /** For a bwrap that neither names its process nor ends. */
+  #killOutside(): void {
+    const { pid } = this.#process;
+    if (pid !== undefined) for (const child of childrenOf(pid)) killQuietly(child);
+    this.#process.kill("SIGKILL");
   }
 
   #untilExit(): Promise<void> {
@@ -137,7 +141,7 @@ export class BubblewrapChild {
         // Whoever speaks there is not our supervisor: nothing more of it is heard.
         frames.removeAllListeners("data");
         frames.resume();
-        this.#killFirst();
+        void this.kill();
       }
     });
   }
@@ -152,12 +156,14 @@ export class BubblewrapChild {
     status.on("data", (chunk: Buffer) => {
       text += chunk.toString("latin1");
       const found = /"child-pid": *(\d+)/.exec(text);
-      if (found?.[1] !== undefined) this.#firstProcess = Number(found[1]);
+      if (found?.[1] === undefined) return;
+      this.#firstProcess = Number(found[1]);
+      if (this.#unwanted) this.#killFirst();
     });
   }
 }
 
-const KILL_PATIENCE_MS = 2_000;
+const KILL_PATIENCE_MS = 1_000;
 /** Between runs everything inside is stopped; only a forged frame could come, and a few do no harm. */
 const MOST_WAITING = 16;
 
@@ -174,6 +180,24 @@ function commandLine(housing: Housing, errand: Errand): readonly string[] {
   const flags = errand.mode === "python" ? ["-I", "-B"] : ["-I", "-B", "-S"];
   const program = [housing.python, ...flags, "-c", SANDBOX_PROGRAM, settings];
   return [...bubblewrapArguments({ root, identity, limits, descriptors }), "--", ...program];
+}
+
+function childrenOf(pid: number): readonly number[] {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
+    return children.trim().split(" ").filter(Boolean).map(Number);
+  } catch {
+    // It has just ended, and its children with it.
+    return [];
+  }
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has just ended.
+  }
 }
 
 function hand(stream: unknown, bytes: Buffer): void {

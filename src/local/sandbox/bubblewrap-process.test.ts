@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { bubblewrapRuns } from "../../../tests/attacks/bubblewrap-stage.ts";
+import { bubblewrapRuns, processesOf } from "../../../tests/attacks/bubblewrap-stage.ts";
 import { temporaryTree } from "../../../tests/temporary-tree.ts";
 import { systemClock } from "../../base/clock.ts";
 import { BubblewrapProcess } from "./bubblewrap-process.ts";
@@ -7,8 +7,10 @@ import { containerLimits } from "./limits.ts";
 
 const RUN = { timeoutMs: 4_000, maxOutputBytes: 1_000 };
 
-function bareProcess(bubblewrap: string): BubblewrapProcess {
-  const root = temporaryTree({ "a.txt": "a" });
+function bareProcess(
+  bubblewrap: string,
+  root = temporaryTree({ "a.txt": "a" }),
+): BubblewrapProcess {
   return new BubblewrapProcess(
     {
       bubblewrap,
@@ -31,14 +33,19 @@ describe.skipIf(!(await bubblewrapRuns()))("a container's process", () => {
   });
 
   test("does not start anew when it is disposed of while it starts", async () => {
-    const container = bareProcess("bwrap");
-    const run = container.python("1", RUN);
-    // Asked for, not yet there: one turn of the queue.
-    await Promise.resolve();
-    await Promise.resolve();
-    await container[Symbol.asyncDispose]();
-    await expect(run).rejects.toThrow("the container's process was disposed of");
-  });
+    // At a different moment of the start each time.
+    for (let wait = 0; wait < 30; wait++) {
+      const root = temporaryTree();
+      const container = bareProcess("bwrap", root);
+      const run = container.python("1", RUN).catch(String);
+      await new Promise((resolve) => setTimeout(resolve, wait));
+      await container[Symbol.asyncDispose]();
+      const outcome = await run;
+      if (typeof outcome === "string") expect(outcome).toContain("process was disposed of");
+      else expect(outcome.stdout === "1\n" || outcome.died).toBe(true);
+      expect(processesOf(root)).toEqual([]);
+    }
+  }, 20_000);
 });
 
 describe("a container's process that cannot start", () => {

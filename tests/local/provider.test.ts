@@ -1,0 +1,143 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { LocalProvider, type LocalProviderOptions, scriptedModel } from "weakincentives/local";
+import type { WireItem } from "../../src/openai/wire.ts";
+import { hostSandbox } from "../host-sandbox.ts";
+import { asking, itemOf, output, said } from "./stage.ts";
+
+const at = "http://local/v1";
+
+function temporary(): string {
+  const folder = mkdtempSync(join(tmpdir(), "wink-provider-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+describe("a provider", () => {
+  test("says which sandbox it uses, and why", async () => {
+    await using provider = new LocalProvider();
+    const { name, reason } = await provider.sandbox();
+    expect(["bubblewrap", "wasm"]).toContain(name);
+    expect(reason).not.toBe("");
+  }, 30_000);
+
+  test("echoes without a model", async () => {
+    await using provider = new LocalProvider({ sandbox: hostSandbox() });
+    const { respond } = asking(provider.fetch, at);
+    expect(said(await respond({ input: "Hello." }))).toContain("Hello.");
+  });
+
+  test("leaves nothing behind of what was temporary", async () => {
+    const found = () => readdirSync(tmpdir()).filter((name) => name.startsWith("wink-local-"));
+    const before = new Set(found());
+    const provider = new LocalProvider({ sandbox: hostSandbox() });
+    await provider.sandbox();
+    const [mine] = found().filter((name) => !before.has(name));
+    expect(mine).toBeDefined();
+    await provider[Symbol.asyncDispose]();
+    await provider[Symbol.asyncDispose]();
+    expect(existsSync(join(tmpdir(), mine ?? ""))).toBe(false);
+    await expect(provider.fetch(`${at}/models`)).rejects.toThrow(
+      'LocalProvider must be in use, but is "disposed": make a new one',
+    );
+  });
+
+  test("remembers in its folder what was stored, sealed and made", async () => {
+    const dataDir = temporary();
+    const tools = [{ type: "code_interpreter", container: { type: "auto" } }];
+    const options = { dataDir, sandbox: hostSandbox() };
+    let first: WireItem;
+    {
+      const model = scriptedModel([
+        [{ think: "Hm." }, { code: "open('a', 'w')" }, { say: "One." }],
+      ]);
+      await using provider = new LocalProvider({ ...options, model });
+      const { respond } = asking(provider.fetch, at);
+      first = await respond({ input: "1", tools, include: ["reasoning.encrypted_content"] });
+    }
+    const model = scriptedModel([[{ say: "Two." }], [{ say: "Three." }]]);
+    await using provider = new LocalProvider({ ...options, model });
+    const { respond, ask } = asking(provider.fetch, at);
+    const chained = { input: "2", previous_response_id: first["id"], tools };
+    expect(said(await respond(chained))).toBe("Two.");
+    const replayed = [...output(first), { role: "user", content: "3" }];
+    expect(said(await respond({ input: replayed, store: false }))).toBe("Three.");
+    const container = itemOf(first, "code_interpreter_call")["container_id"];
+    const { body } = await ask(`GET /containers/${container}/files`);
+    expect(body["data"]).toMatchObject([{ path: "/mnt/data/a" }]);
+  });
+
+  test("that could not start may be asked again", async () => {
+    let isUsable = false;
+    const sandbox = {
+      ...hostSandbox(),
+      probe: async () => ({ usable: isUsable, reason: "not yet" }),
+    };
+    await using provider = new LocalProvider({ sandbox });
+    await expect(provider.sandbox()).rejects.toThrow("not yet");
+    isUsable = true;
+    expect(await provider.sandbox()).toMatchObject({ name: "host" });
+  });
+
+  test("that never started has nothing to end", async () => {
+    const provider = new LocalProvider({ web: "/nowhere" });
+    await expect(provider.listen()).rejects.toThrow("web must be a folder of pages");
+    await provider[Symbol.asyncDispose]();
+    const other = new LocalProvider();
+    await expect(other[Symbol.asyncDispose]()).resolves.toBeUndefined();
+  }, 30_000);
+});
+
+describe("a provider on a socket", () => {
+  test("listens beyond this machine only with a key", async () => {
+    await using open = new LocalProvider({ sandbox: hostSandbox() });
+    await expect(open.listen({ host: "0.0.0.0" })).rejects.toThrow(
+      'listen(host) must be this machine, unless the provider has an apiKey, but is "0.0.0.0"',
+    );
+    await using guarded = new LocalProvider({ sandbox: hostSandbox(), apiKey: "sk-1" });
+    const { url, close } = await guarded.listen({ host: "0.0.0.0" });
+    const local = url.replace("0.0.0.0", "127.0.0.1");
+    expect((await fetch(`${local}/models`)).status).toBe(401);
+    await close();
+    await expect(fetch(`${local}/models`)).rejects.toThrow("fetch failed");
+  });
+
+  test.each(["localhost", "::1"])("listens on %s", async (host) => {
+    await using provider = new LocalProvider({ sandbox: hostSandbox() });
+    const listening = await provider.listen({ host }).catch((error: Error) => error);
+    if (listening instanceof Error) {
+      expect(listening.message).toContain("EADDRNOTAVAIL"); // a machine without IPv6
+      return;
+    }
+    expect((await fetch(`${listening.url}/models`)).status).toBe(200);
+  });
+
+  test("cannot take a port that is taken", async () => {
+    await using provider = new LocalProvider({ sandbox: hostSandbox() });
+    const { url } = await provider.listen();
+    const port = Number(new URL(url).port);
+    await expect(provider.listen({ port })).rejects.toThrow("must be free to listen on");
+  });
+});
+
+describe("options of a provider", () => {
+  test.each<[string, unknown, string]>([
+    ["no model", { model: {} }, "LocalProvider.model must be a LocalModel"],
+    ["an empty key", { apiKey: "" }, "LocalProvider.apiKey must be a text that is not empty"],
+    ["a key that is no text", { apiKey: 7 }, "LocalProvider.apiKey must be a text"],
+  ])("are refused: %s", (_what, options, message) => {
+    expect(() => new LocalProvider(options as LocalProviderOptions)).toThrow(message);
+  });
+
+  test("faults are told to the console unless told otherwise", async () => {
+    const { providerSettings } = await import("../../src/local/provider-options.ts");
+    const { onFault, limits, sandbox } = providerSettings();
+    expect({ limits, sandbox }).toEqual({
+      limits: { maxBodyBytes: 67_108_864, runTimeoutMs: 60_000 },
+      sandbox: "auto",
+    });
+    expect(onFault).toBeTypeOf("function");
+  });
+});
