@@ -11,17 +11,31 @@ import type { Citation } from "../tools/citation.ts";
 import { endOnSignal, TemporaryFolder } from "./ending.ts";
 import { greenhouse, LOG, vents } from "./greenhouse.ts";
 import { LOG_BEFORE, layOut, nightModel } from "./greenhouse-night.ts";
-import { quickSandbox } from "./quick-sandbox.ts";
+import { quickSandbox, type SandboxName } from "./quick-sandbox.ts";
 import { type Print, tell, tellAnswer, tellCitations, tellFile } from "./story.ts";
 
+/** How the demo runs. */
+export interface DemoOptions {
+  readonly json: boolean;
+  /** @default "auto" */
+  readonly sandbox?: SandboxName;
+}
+
 /** Runs the greenhouse agent on a local provider and a folder of its own, and leaves nothing of either. */
-export async function demo({ json }: { readonly json: boolean }): Promise<void> {
+export async function demo({ json, sandbox: which = "auto" }: DemoOptions): Promise<void> {
   using folder = new TemporaryFolder("wink-demo-");
-  const { sandbox, reason } = await quickSandbox("auto");
+  const choosing = quickSandbox(which);
+  let running: LocalProvider | null = null;
+  const end = async () => {
+    await choosing.catch(() => {}); // it is on its way out, whatever it found
+    await running?.[Symbol.asyncDispose]();
+  };
+  using _ = endOnSignal(end, { code: 130 });
+  const { sandbox, reason } = await choosing;
   const { web, log, readings } = await layOut(folder.path);
   const dataDir = join(folder.path, "provider");
   await using provider = new LocalProvider({ model: nightModel(), sandbox, dataDir, web });
-  using _ = endOnSignal(async () => provider[Symbol.asyncDispose](), { code: 130 });
+  running = provider;
   await runOn(provider, { log, readings, json, sandbox: { name: sandbox.name, reason } });
 }
 

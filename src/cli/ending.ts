@@ -33,8 +33,8 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /** From then on a signal is a second one: npm hands on the Ctrl-C that a terminal sends to all. */
 const SECOND_AFTER_MS = 100;
 
-/** Nobody waits longer for what does not end. */
-const LATEST_MS = 900;
+/** Whatever has not ended by then goes with the process: the sandboxes see to that. */
+const LATEST_MS = 700;
 
 /**
  * Lets a signal end the command in order: `end`, then exit with `code`. If `end` takes too long, or at a

@@ -6,14 +6,14 @@ import {
 import type { Sandbox } from "../local/sandbox/sandbox.ts";
 import { isPyodideInstalled } from "../local/sandbox/wasm-child.ts";
 
-/** The sandboxes that can be named on a command line. */
-export const SANDBOXES = ["auto", "bubblewrap", "wasm"] as const;
+/** What a sandbox is called on a command line. */
+export type SandboxName = "auto" | "bubblewrap" | "wasm";
 
 /**
  * The sandbox for a command that must answer soon. A trial run in WebAssembly takes seconds, so that one is
  * chosen if it is installed; should it not work, the first code to run says so.
  */
-export async function quickSandbox(which: (typeof SANDBOXES)[number]): Promise<ChosenSandbox> {
+export async function quickSandbox(which: SandboxName): Promise<ChosenSandbox> {
   const candidates = (await knownSandboxes()).map((sandbox) =>
     sandbox.name === "wasm" ? untried(sandbox) : sandbox,
   );

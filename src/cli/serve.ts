@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import { LocalProvider } from "../local/provider.ts";
 import { endOnSignal, type Stoppable, TemporaryFolder } from "./ending.ts";
-import { quickSandbox, type SANDBOXES } from "./quick-sandbox.ts";
+import { quickSandbox, type SandboxName } from "./quick-sandbox.ts";
 import { ECHO, type ModelChoice, servedModel } from "./served-model.ts";
 
 /** What `wink serve` was told. */
@@ -10,7 +10,7 @@ export interface ServeOptions {
   readonly host: string;
   /** @default a temporary folder, which goes when the command ends */
   readonly dataDir?: string | undefined;
-  readonly sandbox: (typeof SANDBOXES)[number];
+  readonly sandbox: SandboxName;
   readonly model: ModelChoice;
   readonly web?: string | undefined;
   readonly apiKey?: string | undefined;
@@ -20,8 +20,10 @@ export interface ServeOptions {
 /** Starts a local provider, says where it is, and leaves it running until a signal ends the process. */
 export async function serve(options: ServeOptions, host: Stoppable = process): Promise<void> {
   const folder = options.dataDir === undefined ? new TemporaryFolder("wink-serve-") : null;
+  const choosing = quickSandbox(options.sandbox);
   let provider: LocalProvider | null = null;
   const end = async () => {
+    await choosing.catch(() => {}); // it is on its way out, whatever it found
     await provider?.[Symbol.asyncDispose]();
     folder?.[Symbol.dispose]();
   };
@@ -30,7 +32,7 @@ export async function serve(options: ServeOptions, host: Stoppable = process): P
     const { web, apiKey, json, port } = options;
     const [{ model, name }, { sandbox, reason }] = await Promise.all([
       servedModel(options.model),
-      quickSandbox(options.sandbox),
+      choosing,
     ]);
     const dataDir = folder?.path ?? options.dataDir;
     provider = new LocalProvider({ model, sandbox, dataDir, web, apiKey });

@@ -25,7 +25,8 @@ export function tell(event: BusEvent, print: Print): void {
       tellCall(event, print);
       break;
     case "TurnCompleted":
-      if (event.text !== "") print(`  the model says: ${event.text}`);
+      if (event.text === "") break;
+      print(event.toolCalls.length > 0 ? `  the model says: ${event.text}` : "  the model answers");
       break;
   }
 }
@@ -65,19 +66,21 @@ function tellCall(
   { name, params, result, renderedOutput, origin }: ToolInvoked,
   print: Print,
 ): void {
-  const where = origin ? `at ${origin.provider}` : "here";
-  print(
-    `  ${result.success ? green("✓") : red("✗")} ${name} ${argumentsOf(params)} ${dim(`ran ${where}`)}`,
-  );
-  const shown = result.message === "OK" ? renderedOutput : result.message;
-  print(`    ${shown}`);
+  const where = origin ? "at the provider" : "here";
+  const given = Object.entries(isPlainObject(params) ? params : {});
+  const [short, long] = [given.filter((entry) => !isLong(entry)), given.filter(isLong)];
+  const shown = short.map(([key, value]) => `${key}=${show(value)} `).join("");
+  print(`  ${result.success ? green("✓") : red("✗")} ${name} ${shown}${dim(`ran ${where}`)}`);
+  for (const [, text] of long) {
+    for (const line of String(text).trimEnd().split("\n")) print(`    ${dim("│")} ${line}`);
+  }
+  const message = result.message === "OK" ? renderedOutput : result.message;
+  print(`    ${message.trimEnd()}`);
 }
 
-function argumentsOf(params: unknown): string {
-  if (!isPlainObject(params)) return "";
-  return Object.entries(params)
-    .map(([name, value]) => `${name}=${show(value)}`)
-    .join(" ");
+/** Code and patches are read as they were written. */
+function isLong([, value]: readonly [string, unknown]): boolean {
+  return typeof value === "string" && value.includes("\n");
 }
 
 // `styleText` leaves colour out by itself when the stream is no terminal, or NO_COLOR is set.

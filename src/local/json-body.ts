@@ -3,6 +3,17 @@ import { ApiProblem } from "./api-problem.ts";
 
 /** A request's JSON. What is too long is given up before it is held. */
 export async function jsonBody(request: Request, mostBytes: number): Promise<unknown> {
+  const json = parseJson(await textOf(request, mostBytes));
+  if (json.ok) return json.value;
+  const message = `We could not parse the JSON body of your request: ${json.problem}`;
+  throw new ApiProblem(400, message);
+}
+
+/** A length that is said is kept to by whoever parsed the request; without one it is counted. */
+async function textOf(request: Request, mostBytes: number): Promise<string> {
+  const said = Number(request.headers.get("content-length") ?? Number.NaN);
+  if (said > mostBytes) throw tooLarge(mostBytes);
+  if (said >= 0) return await request.text();
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const part of request.body ?? []) {
@@ -10,10 +21,7 @@ export async function jsonBody(request: Request, mostBytes: number): Promise<unk
     if (length > mostBytes) throw tooLarge(mostBytes);
     parts.push(part);
   }
-  const json = parseJson(new TextDecoder().decode(Buffer.concat(parts)));
-  if (json.ok) return json.value;
-  const message = `We could not parse the JSON body of your request: ${json.problem}`;
-  throw new ApiProblem(400, message);
+  return new TextDecoder().decode(Buffer.concat(parts));
 }
 
 function tooLarge(most: number): ApiProblem {

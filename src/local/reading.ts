@@ -18,3 +18,9 @@ export function textsAt(record: WireItem, key: string): readonly string[] {
   const value = record[key];
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 }
+
+/** The objects of a list; none where there is no list. */
+export function recordsAt(record: WireItem, key: string): readonly WireItem[] {
+  const value = record[key];
+  return Array.isArray(value) ? value.filter(isPlainObject) : [];
+}

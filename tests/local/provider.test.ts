@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { LocalProvider, type LocalProviderOptions, scriptedModel } from "weakincentives/local";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { hostSandbox } from "../host-sandbox.ts";
@@ -138,6 +138,9 @@ describe("options of a provider", () => {
       limits: { maxBodyBytes: 67_108_864, runTimeoutMs: 60_000 },
       sandbox: "auto",
     });
-    expect(onFault).toBeTypeOf("function");
+    const told = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    onTestFinished(() => told.mockRestore());
+    onFault("a bug");
+    expect(told).toHaveBeenCalledWith("a bug");
   });
 });

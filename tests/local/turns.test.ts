@@ -148,7 +148,31 @@ describe("a function", () => {
     expect(output(one)).toHaveLength(1);
   });
 
-  test("that was not offered cannot be called", async () => {
+  test("that the model made up reaches the client", async () => {
+    const { respond } = await stage([[{ call: { name: "made_up", args: {} } }]]);
+    const response = await respond({ input: "Hi.", tools: [look] });
+    expect(itemOf(response, "function_call")).toMatchObject({ name: "made_up" });
+  });
+
+  test("is called in its namespace, and a custom tool with a text", async () => {
+    const custom = { type: "custom", name: "write" };
+    const tools = [
+      { type: "namespace", name: "birds", description: "Birds.", tools: [look] },
+      custom,
+    ];
+    const { respond, stream } = await stage(() => [
+      { call: { name: "look", args: {} } },
+      { call: { name: "write", args: "Owls." } },
+    ]);
+    expect(output(await respond({ input: "Hi.", tools }))).toMatchObject([
+      { type: "function_call", name: "look", namespace: "birds" },
+      { type: "custom_tool_call", name: "write", input: "Owls." },
+    ]);
+    const types = (await stream({ input: "Hi.", tools })).map(({ type }) => type);
+    expect(types).toContain("response.custom_tool_call_input.done");
+  });
+
+  test("cannot be called where there is none", async () => {
     const { ask } = await stage([[{ call: { name: "look", args: {} } }]]);
     const answer = await ask("POST /responses", { model: "any", input: "Hi." });
     expect(answer).toMatchObject({ status: 500, body: { error: { code: "model_error" } } });

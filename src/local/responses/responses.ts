@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { WireItem } from "../../openai/wire.ts";
+import { recordsAt } from "../reading.ts";
 import type { ResponseStore } from "../store/response-store.ts";
 import { checkContainers } from "../tools/container-of.ts";
 import { compactionItem } from "./compaction.ts";
@@ -85,7 +86,10 @@ export class Responses {
 
   async #run(begun: Begun, signal: AbortSignal, onItem: (item: WireItem) => void) {
     const { request, conversation } = begun;
-    const { tools } = allowedBy(request.toolChoice, request.tools);
+    const added = conversation.readable
+      .filter(({ type }) => type === "additional_tools")
+      .flatMap((item) => recordsAt(item, "tools"));
+    const { tools } = allowedBy(request.toolChoice, [...request.tools, ...added]);
     const input = {
       model: request.model,
       instructions: request.instructions,
@@ -110,7 +114,8 @@ export class Responses {
   ): readonly WireItem[] {
     const { compactThreshold } = request;
     const isOver = compactThreshold !== null && tokens > compactThreshold;
-    if (!isOver || request.compactNow || status !== "completed") return output;
+    const isDone = output.some(({ type }) => type === "compaction");
+    if (!isOver || isDone || status !== "completed") return output;
     const item = compactionItem([...conversation.readable, ...output], this.#turns);
     onItem(item);
     return [...output, item];

@@ -1,6 +1,7 @@
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { ModelAction } from "../models/local-model.ts";
+import { recordsAt } from "../reading.ts";
 import { runCode } from "../tools/code-interpreter.ts";
 import { searchFiles } from "../tools/file-search.ts";
 import { runCommands } from "../tools/shell.ts";
@@ -37,8 +38,8 @@ export async function runTurn(
     const actions = await ask(state);
     let isOver = false;
     for (const action of actions) {
-      const failure = failureIn(action, output);
-      if (failure) return { ...ended(state, "failed"), error: failure };
+      if ("fail" in action)
+        return { ...ended(state, "failed"), error: failureOf(action.fail, output) };
       isOver = (await perform(action, state)) || isOver;
       const cut = cutOff(state);
       for (; told < output.length; told++) onItem(output[told] ?? {});
@@ -60,7 +61,10 @@ async function ask({ input, services, output }: TurnState): Promise<readonly Mod
 }
 
 /** Does one thing; says whether the turn is over by it. */
-async function perform(action: ModelAction, state: TurnState): Promise<boolean> {
+async function perform(
+  action: Exclude<ModelAction, { fail: unknown }>,
+  state: TurnState,
+): Promise<boolean> {
   const { services, input, output } = state;
   if ("say" in action) {
     output.push(message(action, state));
@@ -80,7 +84,6 @@ async function perform(action: ModelAction, state: TurnState): Promise<boolean> 
   } else if ("stall" in action) await services.sleep(action.stall, input.signal);
   else if ("drop" in action) throw new Dropped("the model dropped the connection");
   else if ("expireContainer" in action) await expire(state);
-  else if ("fail" in action) throw failed(action.fail);
   else return await useTool(action, state);
   return false;
 }
@@ -130,33 +133,51 @@ function reasoning(text: string, { services }: TurnState): WireItem {
   return {
     id: services.ids.next("rs_"),
     type: "reasoning",
-    summary: [{ type: "summary_text", text }],
+    summary: text === "" ? [] : [{ type: "summary_text", text }],
     encrypted_content: services.sealer.seal({ text }),
   };
 }
 
+/** A name that the client does not offer reaches it all the same: models make names up. */
 function callFunction(
   { name, args, callId }: Extract<ModelAction, { call: unknown }>["call"],
   { input, services, output }: TurnState,
 ): boolean {
-  const isOffered = input.tools.some(
-    (tool) => tool["type"] === "function" && tool["name"] === name,
+  const { tool, namespace } = offered(input.tools, name);
+  const isCalled = output.some(({ type }) => CALLS.has(type));
+  if (isCalled && !input.parallelToolCalls) return true;
+  const text = typeof args === "string" ? args : JSON.stringify(args);
+  const call = { status: "completed", name, call_id: callId ?? services.ids.next("call_") };
+  const within = namespace === null ? {} : { namespace };
+  output.push(
+    tool["type"] === "custom"
+      ? { id: services.ids.next("ctc_"), type: "custom_tool_call", ...call, ...within, input: text }
+      : {
+          id: services.ids.next("fc_"),
+          type: "function_call",
+          ...call,
+          ...within,
+          arguments: text,
+        },
   );
-  if (!isOffered) {
-    const text = `The model called the function '${name}', which the request does not offer.`;
-    throw new ApiProblem(500, text, { code: "model_error" });
-  }
-  const hasCalled = output.some(({ type }) => type === "function_call");
-  if (hasCalled && !input.parallelToolCalls) return true;
-  output.push({
-    id: services.ids.next("fc_"),
-    type: "function_call",
-    status: "completed",
-    name,
-    arguments: typeof args === "string" ? args : JSON.stringify(args),
-    call_id: callId ?? services.ids.next("call_"),
-  });
   return true;
+}
+
+const CALLS: ReadonlySet<unknown> = new Set(["function_call", "custom_tool_call"]);
+
+/** The tool of that name, and what it is in; any that can be called where there is none of it. */
+function offered(tools: readonly WireItem[], name: string) {
+  const all = tools.flatMap((tool) =>
+    tool["type"] === "namespace"
+      ? recordsAt(tool, "tools").map((inner) => ({ tool: inner, namespace: tool["name"] }))
+      : [{ tool, namespace: null }],
+  );
+  const callable = all.filter(({ tool }) => ["function", "custom"].includes(String(tool["type"])));
+  const found = callable.find(({ tool }) => tool["name"] === name);
+  if (found) return found;
+  if (callable.length > 0) return { tool: {}, namespace: null };
+  const text = `The model called the function '${name}', and the request offers none.`;
+  throw new ApiProblem(500, text, { code: "model_error" });
 }
 
 /** The client applies them: one call each, as the API has it. */
@@ -186,21 +207,20 @@ async function expire({ input, services, containerId }: TurnState): Promise<void
   }
 }
 
-type Failing = Extract<ModelAction, { fail: unknown }>["fail"];
-
-/** Without a status it is the response that fails, and not the request. */
-function failureIn(action: ModelAction, output: readonly WireItem[]) {
-  if (!("fail" in action)) return null;
-  const { status, code = "server_error", message: text = "The model failed." } = action.fail;
-  return status === undefined || output.length > 0 ? { code, message: text } : null;
-}
-
-function failed({ status = 500, code, message: text = "The model failed." }: Failing): ApiProblem {
-  const type = code === "insufficient_quota" ? code : "requests";
-  return new ApiProblem(status, text, {
-    code: code ?? null,
-    type: status === 429 ? type : undefined,
-  });
+/** Without a status, or when something was done, it is the response that fails, and not the request. */
+function failureOf(
+  {
+    status,
+    code,
+    message: text = "The model failed.",
+  }: Extract<ModelAction, { fail: unknown }>["fail"],
+  output: readonly WireItem[],
+) {
+  if (status === undefined || output.length > 0)
+    return { code: code ?? "server_error", message: text };
+  const tooMany = code === "insufficient_quota" ? code : "requests";
+  const type = status === 429 ? tooMany : undefined;
+  throw new ApiProblem(status, text, { code: code ?? null, type });
 }
 
 /** A text that is longer than it may be is cut, and with it the turn. */

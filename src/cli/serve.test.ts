@@ -1,0 +1,278 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { EventEmitter, once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import OpenAI from "openai";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Stoppable } from "./ending.ts";
+import { serve } from "./serve.ts";
+
+let folder = "";
+let started: ChildProcess[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "wink-test-"));
+});
+
+afterEach(() => {
+  for (const child of started) child.kill("SIGKILL");
+  started = [];
+  rmSync(folder, { recursive: true, force: true });
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+const command = ["src/cli/main.ts", "serve"];
+
+/** A server in a process of its own, whose temporary folders are in one that the test can look into. */
+async function served(...args: readonly string[]) {
+  const temporary = mkdtempSync(join(folder, "tmp-"));
+  const env = { ...process.env, TMPDIR: temporary, FORCE_COLOR: undefined };
+  const child = spawn(process.execPath, [...command, "--port", "0", ...args], {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  started.push(child);
+  let out = "";
+  let err = "";
+  child.stdout.on("data", (text) => {
+    out += text;
+  });
+  child.stderr.on("data", (text) => {
+    err += text;
+  });
+  await vi.waitFor(() => expect(out, err).toMatch(/\}\n$|Ctrl-C ends it\.\n$/), {
+    timeout: 10_000,
+  });
+  return { child, temporary, out: () => out, url: /http[^"\s]+\/v1/.exec(out)?.[0] ?? "" };
+}
+
+function clientOf(url: string): OpenAI {
+  return new OpenAI({ baseURL: url, apiKey: "local", maxRetries: 0 });
+}
+
+function turns(...steps: readonly (readonly object[])[]): string {
+  const path = join(folder, "turns.json");
+  writeFileSync(path, JSON.stringify(steps));
+  return path;
+}
+
+/** The processes below one, and those below these. */
+function descendants(pid: number | undefined): number[] {
+  const { stdout } = spawnSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" });
+  const pairs = stdout.split("\n").map((line) => line.trim().split(/\s+/).map(Number));
+  const below = (parent: number | undefined): number[] =>
+    pairs.flatMap(([child = 0, of]) => (of === parent ? [child, ...below(child)] : []));
+  return below(pid);
+}
+
+/** `R` runs, `S` sleeps, `Z` is dead and not yet fetched, nothing: is gone. */
+function stateOf(pid: number): string {
+  const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
+  return stdout.trim().charAt(0);
+}
+
+const PYTHON = { type: "code_interpreter", container: { type: "auto" } } as const;
+
+describe("wink serve, as a command,", () => {
+  test("answers OpenAI's own client plainly and in a stream, as an echo", async () => {
+    const { url, out } = await served("--json");
+    const client = clientOf(url);
+    const { output_text: text } = await client.responses.create({ model: "any", input: "Hello." });
+    expect(text).toBe("You said: Hello.");
+    let streamed = "";
+    const events = await client.responses.create({ model: "any", input: "Again.", stream: true });
+    for await (const event of events) {
+      if (event.type === "response.output_text.delta") streamed += event.delta;
+    }
+    expect(streamed).toBe("You said: Again.");
+    expect(out()).toMatch(/^\{.*\}\n$/);
+    expect(JSON.parse(out())).toEqual({ url, sandbox: expect.any(String), model: "echo" });
+  });
+
+  test("runs a script's code in WebAssembly, and leaves nothing when it is stopped amid it", {
+    timeout: 30_000,
+  }, async () => {
+    const script = turns(
+      [{ code: "x = 6 * 7\nprint(x)" }],
+      [{ say: "42" }],
+      [{ code: "while True: pass" }],
+    );
+    const { url, child, temporary } = await served(
+      ...["--json", "--sandbox", "wasm", "--model", script],
+    );
+    expect(descendants(child.pid), "before code runs").toEqual([]);
+    const client = clientOf(url);
+    const first = await client.responses.create({
+      model: "any",
+      tools: [PYTHON],
+      include: ["code_interpreter_call.outputs"],
+      input: "Work it out.",
+    });
+    expect(first.output[0]).toMatchObject({ outputs: [{ type: "logs", logs: "42\n" }] });
+
+    const busy = client.responses
+      .create({
+        model: "any",
+        tools: [PYTHON],
+        previous_response_id: first.id,
+        input: "Go on.",
+      })
+      .catch((error: unknown) => error);
+    await vi.waitFor(() => expect(descendants(child.pid).map(stateOf)).toContain("R"), 5_000);
+    await expectCleanEnd(child, temporary, "SIGINT");
+    expect(await busy).toBeInstanceOf(OpenAI.APIConnectionError);
+  });
+
+  test("ends within a second while an interpreter is still starting", async () => {
+    const script = turns([{ code: "1" }]);
+    const { url, child, temporary } = await served(
+      ...["--json", "--sandbox", "wasm", "--model", script],
+    );
+    const asked = clientOf(url)
+      .responses.create({ model: "any", tools: [PYTHON], input: "Go." })
+      .catch((error: unknown) => error);
+    await vi.waitFor(() => expect(descendants(child.pid)).not.toEqual([]), 5_000);
+    await expectCleanEnd(child, temporary, "SIGTERM");
+    expect(await asked).toBeInstanceOf(OpenAI.APIConnectionError);
+  });
+
+  test("tells people its address, its sandbox and why, its model, and how to reach it", async () => {
+    const { out, url } = await served("--sandbox", "wasm");
+    expect(out()).toContain(`OpenAI's API on this machine: ${url}\n`);
+    expect(out()).toContain("sandbox  wasm\n           (wasm: it is installed, and is tried when");
+    expect(out()).toContain("model    an echo of what it is told (--model or --upstream: another)");
+    expect(out()).toContain(`OPENAI_BASE_URL=${url} OPENAI_API_KEY=local node agent.js`);
+    expect(out()).toContain(`new OpenAI({ baseURL: "${url}", apiKey: "local" })`);
+    expect(out()).not.toContain("\u001b[");
+  });
+
+  test("asks for the key of WINK_API_KEY, and does not print it", async () => {
+    vi.stubEnv("WINK_API_KEY", "wink-secret-key");
+    const { out, url } = await served();
+    const headers = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
+    expect((await fetch(`${url}/models`)).status).toBe(401);
+    expect((await fetch(`${url}/models`, headers("wink-secret-key"))).status).toBe(200);
+    expect(out()).toContain("OPENAI_API_KEY=YOUR_KEY");
+    expect(out()).not.toContain("wink-secret-key");
+  });
+
+  test.each([
+    [["--port", "x"], 2, /argument 'x' is invalid\. It is a whole number from 0 to 65535/],
+    [["--port", "65536"], 2, /argument '65536' is invalid/],
+    [["--sandbox", "docker"], 2, /Allowed choices are auto, bubblewrap, wasm/],
+    [["--prot", "1"], 2, /unknown option '--prot'[\s\S]*Did you mean --port/],
+    [["--upstream", "http://127.0.0.1:1/v1"], 2, /--upstream and --upstream-model go together/],
+    [
+      ["--model", "a.json", "--upstream", "http://127.0.0.1:1", "--upstream-model", "m"],
+      2,
+      /option '--model <script>' cannot be used with option '--upstream <url>'/,
+    ],
+    [["--host", "0.0.0.0"], 1, /^InvalidOptionError: listen\(host\) must be this machine, unless/],
+    [["--web", "/nowhere"], 1, /^InvalidOptionError: web must be a folder of pages/],
+    [["--data-dir", "/dev/null"], 1, /\/dev\/null/],
+    [["--model", "/nowhere.json"], 1, /^InvalidOptionError: --model must be a file that can/],
+    [["--upstream", "ftp://a", "--upstream-model", "m"], 1, /must be an http: or https: address/],
+  ])("%j ends with %i, and says why", (args, code, problem) => {
+    const all = [...command, "--port", "0", ...args];
+    const env = { ...process.env, TMPDIR: folder };
+    const { status, stdout, stderr } = spawnSync(process.execPath, all, { encoding: "utf8", env });
+    expect({ status, stdout, stderr }).toEqual({
+      status: code,
+      stdout: "",
+      stderr: expect.stringMatching(problem),
+    });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe("wink serve", () => {
+  /** A process that is told to stop by its test. */
+  class Told extends EventEmitter implements Stoppable {
+    readonly #exit = Promise.withResolvers<number>();
+    readonly exited = this.#exit.promise;
+
+    exit(code: number): void {
+      this.#exit.resolve(code);
+    }
+  }
+
+  function printed(): string[] {
+    const lines: string[] = [];
+    vi.spyOn(console, "log").mockImplementation((line: string) => {
+      lines.push(line);
+    });
+    return lines;
+  }
+
+  const plain = { port: 0, host: "127.0.0.1", sandbox: "wasm", model: {}, json: true } as const;
+
+  test("keeps what it was given in a folder that was named, and ends with 0", async () => {
+    const lines = printed();
+    for (const expected of [[], ["note.txt"]]) {
+      const host = new Told();
+      await serve({ ...plain, dataDir: folder }, host);
+      const client = clientOf(JSON.parse(lines.pop() ?? "").url);
+      const { data } = await client.files.list();
+      expect(data.map(({ filename }) => filename)).toEqual(expected);
+      await client.files.create({ file: new File(["a"], "note.txt"), purpose: "user_data" });
+      host.emit("SIGINT");
+      expect(await host.exited).toBe(0);
+    }
+    expect(readdirSync(folder)).toContain("local.sqlite");
+  });
+
+  test("names the upstream, the pages and the folder to people", async () => {
+    const lines = printed();
+    const host = new Told();
+    const upstream = { baseURL: "http://127.0.0.1:9/v1", model: "qwen3" };
+    const asked = { ...plain, json: false, model: { upstream }, web: folder, dataDir: folder };
+    await serve(asked, host);
+    const text = lines.join("\n");
+    expect(text).toContain("model    qwen3 at http://127.0.0.1:9/v1");
+    expect(text).toContain(`web      ${folder}`);
+    expect(text).toContain(`kept in  ${folder}`);
+    host.emit("SIGTERM");
+    expect(await host.exited).toBe(0);
+  });
+
+  test("tells who has a key to send it, without saying it", async () => {
+    const lines = printed();
+    const host = new Told();
+    await serve({ ...plain, json: false, apiKey: "wink-secret-key" }, host);
+    const text = lines.join("\n");
+    expect(text).toContain('apiKey: "YOUR_KEY"');
+    expect(text).toContain("kept in  a temporary folder, which goes at the end");
+    expect(text).not.toContain("wink-secret-key");
+    host.emit("SIGHUP");
+    expect(await host.exited).toBe(0);
+  });
+
+  test("refuses a port that is taken, and then listens to no signal", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    const host = new Told();
+    await expect(serve({ ...plain, port }, host)).rejects.toThrow(
+      `listen(port) must be free to listen on (listen EADDRINUSE: address already in use 127.0.0.1:${port})`,
+    );
+    expect(host.eventNames()).toEqual([]);
+    other.close();
+  });
+});
+
+/** The exit code is 0, soon, and neither a process nor a file of it stays. */
+async function expectCleanEnd(child: ChildProcess, temporary: string, signal: NodeJS.Signals) {
+  const children = descendants(child.pid);
+  expect(children).not.toEqual([]);
+  const told = performance.now();
+  child.kill(signal);
+  expect(await once(child, "exit")).toEqual([0, null]);
+  expect(performance.now() - told).toBeLessThan(1_500); // a second, on a machine that has time
+  const alive = () => children.filter((pid) => !["", "Z"].includes(stateOf(pid)));
+  await vi.waitFor(() => expect(alive()).toEqual([]), 3_000);
+  expect(readdirSync(temporary)).toEqual([]);
+}

@@ -1,0 +1,63 @@
+import { describe, expect, test } from "vitest";
+import { annotationsOf } from "./annotations.ts";
+
+const file = { id: "cfile_1", containerId: "cntr_1", path: "/mnt/data/owls.txt" };
+const newer = { ...file, id: "cfile_2" };
+const passage = { type: "file", fileId: "file-1", filename: "owls.md" } as const;
+const page = { type: "url", url: "https://owls.example", title: "Owls" } as const;
+const none = { hits: [], files: [] };
+
+describe("the annotations of a text", () => {
+  test("are what the model cites of what was found", () => {
+    const hits = [passage, page];
+    expect(annotationsOf("Owls.", [{ hit: 0 }, { hit: 1 }], { hits, files: [] })).toEqual([
+      { type: "file_citation", file_id: "file-1", filename: "owls.md", index: 5 },
+      {
+        type: "url_citation",
+        url: "https://owls.example",
+        title: "Owls",
+        start_index: 0,
+        end_index: 0,
+      },
+    ]);
+  });
+
+  test("stand where the model says, or where the address is", () => {
+    const about = { hits: [page], files: [] };
+    const text = "See https://owls.example now.";
+    expect(annotationsOf(text, [{ hit: 0 }], about)).toMatchObject([
+      { start_index: 4, end_index: 24 },
+    ]);
+    expect(annotationsOf(text, [{ hit: 0, at: [1, 2] }], about)).toMatchObject([
+      { start_index: 1, end_index: 2 },
+    ]);
+  });
+
+  test("are none of what is not there", () => {
+    expect(annotationsOf("Owls.", [{ hit: 0 }, { file: "owls.txt" }], none)).toEqual([]);
+  });
+
+  test("name the newest file of a name, by its name or its path", () => {
+    const about = { hits: [], files: [file, newer] };
+    for (const name of ["owls.txt", "/mnt/data/owls.txt"])
+      expect(annotationsOf("Owls.", [{ file: name, at: [0, 4] }], about)).toEqual([
+        {
+          type: "container_file_citation",
+          container_id: "cntr_1",
+          file_id: "cfile_2",
+          filename: "owls.txt",
+          start_index: 0,
+          end_index: 4,
+        },
+      ]);
+  });
+
+  test("come with every file that is linked, and only once", () => {
+    const about = { hits: [], files: [file] };
+    const text = "[Owls](sandbox:/mnt/data/owls.txt)";
+    const linked = [{ file_id: "cfile_1", start_index: 7, end_index: 33 }];
+    expect(annotationsOf(text, [], about)).toMatchObject(linked);
+    expect(annotationsOf(text, [{ file: "owls.txt" }], about)).toMatchObject(linked);
+    expect(annotationsOf("Owls.", [], about)).toEqual([]);
+  });
+});

@@ -1,0 +1,111 @@
+import { describe, expect, test } from "vitest";
+import { type TurnParts, turnState } from "../../../tests/local/turn-state.ts";
+import type { WireItem } from "../../openai/wire.ts";
+import type { ModelAction } from "../models/local-model.ts";
+import { Dropped } from "./dropped.ts";
+import { runTurn } from "./run-turn.ts";
+import type { TurnInput } from "./turn.ts";
+
+/** A turn in which the model does these things, list by list. */
+function turn(
+  script: readonly (readonly ModelAction[])[],
+  { input: more = {}, ...parts }: Partial<TurnParts> & { readonly input?: Partial<TurnInput> } = {},
+) {
+  const { input, services } = turnState({ tools: [], ...parts });
+  const told: WireItem[] = [];
+  const model = { respond: async ({ turn: at }: { readonly turn: number }) => script[at] ?? [] };
+  const run = runTurn({ ...input, ...more }, { ...services, model }, (item) => told.push(item));
+  return { run, told };
+}
+
+function text(item: WireItem = {}): unknown {
+  const [part] = item["content"] as readonly WireItem[];
+  return part?.["text"];
+}
+
+describe("a turn", () => {
+  test("goes on until the model speaks, and tells of each item once", async () => {
+    const { run, told } = turn([[{ think: "Hm." }], [{ think: "" }], [{ say: "Yes." }]]);
+    const { output, status } = await run;
+    expect(status).toBe("completed");
+    expect(output.map(({ type }) => type)).toEqual(["reasoning", "reasoning", "message"]);
+    expect(output.map(({ summary }) => summary)).toMatchObject([[{ text: "Hm." }], [], undefined]);
+    expect(told).toEqual(output);
+  });
+
+  test("has no more text than it may have, over all messages", async () => {
+    const script = [[{ say: "x".repeat(41) }, { refuse: "No." }, { say: "y€z".repeat(10) }]];
+    const { output, status, incompleteReason } = await turn(script, {
+      input: { maxOutputTokens: 16 },
+    }).run;
+    expect([status, incompleteReason]).toEqual(["incomplete", "max_output_tokens"]);
+    expect(text(output[0])).toHaveLength(41);
+    expect(text(output[2])).toBe("y€zy€zy€zy€zy");
+  });
+
+  test("asks for the text of the last message, or else the instructions", async () => {
+    const asked: string[] = [];
+    const { input, services } = turnState({ tools: [] });
+    const model = {
+      respond: async (request: { readonly text: string }) => {
+        asked.push(request.text);
+        return [{ say: "Yes." }];
+      },
+    };
+    const about = { ...services, model };
+    await runTurn(input, about);
+    await runTurn({ ...input, instructions: "Go." }, about);
+    await runTurn(
+      { ...input, instructions: "Go.", items: [{ role: "user", content: "Hi." }] },
+      about,
+    );
+    expect(asked).toEqual(["", "Go.", "Hi."]);
+  });
+
+  test("ends where the client has gone", async () => {
+    const signal = AbortSignal.abort(new Error("gone"));
+    await expect(turn([[{ say: "Yes." }]], { input: { signal } }).run).rejects.toThrow("gone");
+  });
+
+  test("ends where the connection is dropped", async () => {
+    await expect(turn([[{ drop: true }]]).run).rejects.toBeInstanceOf(Dropped);
+  });
+
+  test.each<[ModelAction, string]>([
+    [{ search: "owls" }, "searched the web"],
+    [{ search: { file: "owls" } }, "searched files"],
+    [{ search: { open: "https://owls.example" } }, "opened a page"],
+    [{ search: { find: "owls", in: "https://owls.example" } }, "looked into a page"],
+    [{ code: "1" }, "ran code"],
+    [{ shell: ["ls"] }, "ran commands"],
+    [{ patch: [{}] }, "wrote a patch"],
+    [{ call: { name: "look", args: {} } }, "called the function 'look'"],
+  ])("is at fault with %j and no tool for it", async (action, did) => {
+    await expect(turn([[action]]).run).rejects.toMatchObject({
+      status: 500,
+      code: "model_error",
+      message: expect.stringContaining(`The model ${did}, and the request offers no`),
+    });
+  });
+
+  test("expires the containers that it has and that its tools name, and nothing without any", async () => {
+    const expired: string[] = [];
+    const run = async (tools: readonly WireItem[], script: readonly ModelAction[]) => {
+      const { input, services } = turnState({ tools });
+      const containers = {
+        ...services.tools.containers,
+        expire: async (id: string) => void expired.push(id),
+      };
+      const model = { respond: async () => [...script, { say: "Yes." }] };
+      await runTurn(input, { ...services, model, tools: { ...services.tools, containers } });
+    };
+    const auto = { type: "code_interpreter", container: { type: "auto" } };
+    await run([auto], [{ expireContainer: true }]);
+    expect(expired).toEqual([]);
+    await run(
+      [auto, { type: "code_interpreter", container: "cntr_9" }],
+      [{ code: "1" }, { expireContainer: true }],
+    );
+    expect(expired).toEqual(["cntr_9", "cntr_1"]);
+  });
+});

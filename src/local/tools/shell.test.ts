@@ -1,0 +1,23 @@
+import { describe, expect, test } from "vitest";
+import { turnState } from "../../../tests/local/turn-state.ts";
+import { runCommands } from "./shell.ts";
+
+describe("commands", () => {
+  test("that took too long say so, and nothing of how they ended", async () => {
+    const tools = [{ type: "shell", environment: { type: "container_auto" } }];
+    const state = turnState({ tools, shell: { stdout: "1", exitCode: null, timedOut: true } });
+    expect(await runCommands(["sleep 9"], state)).toBe(false);
+    expect(state.output[1]).toMatchObject({
+      output: [{ stdout: "1", stderr: "", outcome: { type: "timeout" } }],
+    });
+  });
+
+  test.each([{}, { environment: null }, { environment: { type: "local" } }])(
+    "are the client's with %j",
+    async (more) => {
+      const state = turnState({ tools: [{ type: "shell", ...more }] });
+      expect(await runCommands(["ls"], state)).toBe(true);
+      expect(state.output).toMatchObject([{ environment: { type: "local" } }]);
+    },
+  );
+});

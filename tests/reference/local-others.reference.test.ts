@@ -1,0 +1,86 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { isPlainObject } from "../../src/base/freeze.ts";
+import { recordAt, textAt } from "../../src/openai/reading.ts";
+import type { WireItem } from "../../src/openai/wire.ts";
+import { adapted, reasonToSkip } from "../local/replay-request.ts";
+import { output, stage } from "../local/stage.ts";
+
+/** Recorded requests that ask for no turn: compactions, containers, and wrong keys. */
+
+interface Exchange {
+  readonly id: string;
+  readonly url: string;
+  readonly method: string;
+  readonly real: string;
+  readonly status: number;
+  readonly request: WireItem;
+  readonly response: WireItem;
+}
+
+const shared = process.env["WINK_SHARED"] ?? "";
+const exchanges = readFileSync(join(shared, "recorded/dev.jsonl"), "utf8")
+  .trimEnd()
+  .split("\n")
+  .map((line): Exchange => JSON.parse(line))
+  .filter(({ request, response }) => isPlainObject(request) && isPlainObject(response))
+  .filter(({ real }) => real !== "unproven");
+
+function posted(path: RegExp, status: number) {
+  return exchanges
+    .filter((one) => one.method === "POST" && path.test(one.url) && one.status === status)
+    .map((one) => [one.id, one] as const);
+}
+
+/** The model only ever thinks: what it has to do is make a seal. */
+const thinking = () => stage(() => [{ think: "Hm." }, { say: "Hello." }]);
+
+describe("a recorded compaction", () => {
+  const all = posted(/responses\/compact$/, 200);
+  const some = all.filter(([, { request }]) => reasonToSkip(request) === null);
+
+  test("is there", () => {
+    expect([all.length, some.length]).toEqual([7, 7]);
+  });
+
+  test.each(some)("%s is answered in the same shape", async (_id, { request, response }) => {
+    const on = await thinking();
+    const { status, body } = await on.ask("POST /responses/compact", await adapted(request, on));
+    expect({ status, error: body["error"] ?? null }).toEqual({ status: 200, error: null });
+    expect(Object.keys(body).toSorted()).toEqual(Object.keys(response).toSorted());
+    // How often users spoke before is not in the recording of one that goes on.
+    const isWhole = request["previous_response_id"] === undefined;
+    const typesOf = (answer: WireItem) => {
+      const types = output(answer).map(({ type, role }) => `${type} ${role}`);
+      return isWhole ? types : [...new Set(types)];
+    };
+    expect(typesOf(body)).toEqual(typesOf(response));
+  });
+});
+
+describe("a recorded container", () => {
+  test.each(posted(/\/containers$/, 200))(
+    "%s is made alike",
+    async (_id, { request, response }) => {
+      const on = await thinking();
+      const { status, body } = await on.ask("POST /containers", await adapted(request, on));
+      expect(status).toBe(200);
+      expect(Object.keys(body)).toEqual(expect.arrayContaining(Object.keys(response)));
+      expect(body).toMatchObject({ object: "container", status: "running", name: request["name"] });
+    },
+  );
+});
+
+describe("a recorded refusal", () => {
+  test.each(posted(/responses$/, 401))("%s is the same", async (_id, { request, response }) => {
+    const { ask } = await stage([], { apiKey: "sk-right" });
+    const wrong = { authorization: "Bearer sk-wrong" };
+    const { status, body } = await ask("POST /responses", request, wrong);
+    const [theirs, ours] = [recordAt(response, "error"), recordAt(body, "error")];
+    expect(status).toBe(401);
+    for (const key of ["type", "param", "code"]) expect(ours[key]).toEqual(theirs[key]);
+    expect(textAt(theirs, "message").startsWith("Incorrect API key provided")).toBe(true);
+    expect(textAt(ours, "message").startsWith("Incorrect API key provided")).toBe(true);
+  });
+});

@@ -1,0 +1,193 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { ModelAction, ModelRequest, Sandbox } from "weakincentives/local";
+import { isPlainObject } from "../../src/base/freeze.ts";
+import { textAt } from "../../src/openai/reading.ts";
+import type { WireItem } from "../../src/openai/wire.ts";
+import { eventsIn } from "../local/checked-fetch.ts";
+import { adapted, reasonToSkip } from "../local/replay-request.ts";
+import { actionsFor } from "../local/replay-script.ts";
+import { folderOf, output, stage } from "../local/stage.ts";
+
+interface Exchange {
+  readonly id: string;
+  readonly method: string;
+  readonly url: string;
+  readonly real: string;
+  readonly status: number;
+  readonly request: unknown;
+  readonly response: unknown;
+  readonly events: readonly WireItem[] | null;
+}
+
+/** A recorded request, what the provider answered, and what the model has to do for that. */
+interface Replay {
+  readonly id: string;
+  readonly request: WireItem;
+  readonly answer: WireItem;
+  readonly events: readonly WireItem[];
+  readonly actions: readonly ModelAction[];
+}
+
+const shared = process.env["WINK_SHARED"] ?? "";
+const exchanges = readFileSync(join(shared, "recorded/dev.jsonl"), "utf8")
+  .trimEnd()
+  .split("\n")
+  .map((line): Exchange => JSON.parse(line))
+  .filter(({ method, url }) => method === "POST" && /\/?responses(?:\?.*)?$/.test(url))
+  .filter(({ real, request }) => real !== "unproven" && isPlainObject(request));
+
+const skipped = new Map<string, string>();
+const replays = exchanges.flatMap((exchange): readonly Replay[] => {
+  const replay = replayOf(exchange);
+  if (typeof replay !== "string") return [replay];
+  skipped.set(exchange.id, replay);
+  return [];
+});
+
+function replayOf({ id, status, request, response, events }: Exchange): Replay | string {
+  if (status !== 200) return "it was refused";
+  if (!isPlainObject(request)) return "it has no request";
+  const all = (events ?? []).map(({ data, ...event }) => (isPlainObject(data) ? data : event));
+  const answer = all.length > 0 ? all.at(-1)?.["response"] : response;
+  if (!isPlainObject(answer)) return "its end was not recorded";
+  if (answer["status"] !== "completed") return `it is ${answer["status"]}`;
+  const actions = actionsFor(output(answer));
+  if (typeof actions === "string") return actions;
+  return reasonToSkip(request) ?? { id, request, answer, events: all, actions };
+}
+
+/** Runs nothing: what was recorded is not ours to run. */
+const sandbox: Sandbox = {
+  name: "silent",
+  isolation: "It runs nothing.",
+  probe: async () => ({ usable: true, reason: "for tests" }),
+  open: async () => {
+    const nothing = { stdout: "", stderr: "", timedOut: false, truncated: false };
+    return {
+      python: async () => ({ ...nothing, error: null, images: [], died: false }),
+      shell: async () => ({ ...nothing, exitCode: 0 }),
+      [Symbol.asyncDispose]: async () => undefined,
+    };
+  },
+};
+
+/** Whoever prepares a request asks for other things than the request itself. */
+function playing(actions: readonly ModelAction[]) {
+  return ({ model, text }: ModelRequest): readonly ModelAction[] => {
+    if (model === "thinker") return [{ think: "Hm." }, { say: "Hello." }];
+    if (model !== "caller") return actions;
+    const answers: readonly WireItem[] = JSON.parse(text);
+    const calls = answers.flatMap((item): readonly ModelAction[] => {
+      if (item["type"] !== "function_call_output") return [];
+      return [{ call: { name: "recorded", args: {}, callId: textAt(item, "call_id") } }];
+    });
+    return [...calls, { say: "Hello." }];
+  };
+}
+
+async function replayed({ request, actions }: Replay) {
+  const web = folderOf({ "a.html": "<title>Owls</title><p>Owls, and anything.</p>" });
+  const on = await stage(playing(actions), { sandbox, web });
+  const { status, body } = await on.ask("POST /responses", await adapted(request, on));
+  const events = request["stream"] === true ? eventsIn(textAt(body, "text")) : [];
+  const answer = events.at(-1)?.["response"] ?? body;
+  return { status, events, answer: isPlainObject(answer) ? answer : {}, body };
+}
+
+/** What a value is, for comparison: `null` may stand for any. */
+function kindOf(value: unknown): string {
+  return Array.isArray(value) ? "list" : typeof value;
+}
+
+/** Recorded keys that ours lacks, and those whose values are of another kind. */
+function differences(theirs: WireItem, ours: WireItem): readonly string[] {
+  return Object.entries(theirs).flatMap(([key, value]) => {
+    if (!(key in ours)) return value === null ? [] : [`${key} is missing`];
+    if (value === null || ours[key] === null || kindOf(value) === kindOf(ours[key])) return [];
+    return [`${key} is ${kindOf(ours[key])}, not ${kindOf(value)}`];
+  });
+}
+
+/** What a recorded answer may have and ours has not, and why. */
+const own = new Map([
+  ["tool_usage is missing", "what hosted tools cost, of which none of ours costs anything"],
+  ["content_filters is missing", "Azure's own"],
+  ["message.phase is missing", "commentary or final answer: of models that tell them apart"],
+  ["reasoning.content is missing", "of models that show what they think"],
+]);
+
+/** Those of them that were met. */
+const seen = new Set<string>();
+
+describe("what was recorded", () => {
+  test("is replayed, but for what the provider does not have", () => {
+    const reasons = [...new Set(skipped.values())].toSorted();
+    expect(reasons).toEqual([
+      "it answers a patch that another server asked for",
+      "it is incomplete",
+      "it is queued",
+      "it names thoughts that another server stored",
+      "it names what another server stored",
+      "it was refused",
+      "the provider has no background",
+      "the provider has no computer_call",
+      "the provider has no conversation",
+      "the provider has no image_generation_call",
+      "the provider has no mcp",
+      "the provider has no mcp_call",
+      "the provider has no mcp_list_tools",
+      "the provider has no tool_search",
+      "the provider has no tool_search_call",
+    ]);
+    expect(replays.length).toBeGreaterThan(100);
+  });
+
+  test.each(replays.map((replay) => [replay.id, replay] as const))(
+    "%s is answered in the same shape",
+    async (_id, replay) => {
+      const { status, answer, body } = await replayed(replay);
+      expect({ status, error: body["error"] ?? null }).toEqual({ status: 200, error: null });
+      expect(answer["status"]).toBe("completed");
+      const [theirs, ours] = [output(replay.answer), output(answer)];
+      expect(ours.map(({ type }) => type)).toEqual(theirs.map(({ type }) => type));
+      const inItems = theirs.flatMap((item, at) =>
+        differences(item, ours[at] ?? {}).map((one) => `${textAt(item, "type")}.${one}`),
+      );
+      const found = [...differences(replay.answer, answer), ...inItems];
+      for (const one of found) seen.add(one);
+      expect(found.filter((one) => !own.has(one))).toEqual([]);
+    },
+  );
+});
+
+test("what is excused is there to be excused", () => {
+  expect([...own.keys()].filter((one) => !seen.has(one))).toEqual([]);
+});
+
+/** The types of events, those of deltas once; citations are not replayed. */
+function orderOf(events: readonly WireItem[]): readonly string[] {
+  return events
+    .map((event) => textAt(event, "type"))
+    .filter((type) => type !== "keepalive" && type !== "response.output_text.annotation.added")
+    .filter((type, at, all) => type !== all[at - 1]);
+}
+
+describe("what was recorded as a stream", () => {
+  const streams = replays.filter(
+    ({ request, events }) => request["stream"] === true && events.length > 0,
+  );
+
+  test("is there", () => {
+    expect(streams.length).toBeGreaterThan(15);
+  });
+
+  test.each(streams.map((replay) => [replay.id, replay] as const))(
+    "%s has its events in the same order",
+    async (_id, replay) => {
+      const { events } = await replayed(replay);
+      expect(orderOf(events)).toEqual(orderOf(replay.events));
+    },
+  );
+});
