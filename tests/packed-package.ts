@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -52,16 +53,23 @@ interface Packed {
   readonly files: readonly { readonly path: string }[];
 }
 
-/** Ours have none of their own: this fails loudly on the day one has. */
+/** What it depends on, and what that depends on in turn; optional ones too, where they are there. */
 async function dependencies(): Promise<readonly string[]> {
-  const { dependencies = {} } = await manifestOf(root);
-  for (const name of Object.keys(dependencies)) {
-    const { dependencies: more = {} } = await manifestOf(join(root, "node_modules", name));
-    if (Object.keys(more).length > 0) throw new Error(`${name} has dependencies: copy them too`);
+  const found = new Set<string>();
+  const open = await namesIn(root);
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (found.has(name)) continue;
+    found.add(name);
+    open.push(...(await namesIn(join(root, "node_modules", name))));
   }
-  return Object.keys(dependencies);
+  return [...found];
 }
 
-async function manifestOf(folder: string): Promise<{ dependencies?: Record<string, string> }> {
-  return JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+async function namesIn(folder: string): Promise<string[]> {
+  const text = await readFile(join(folder, "package.json"), "utf8");
+  const { dependencies = {}, optionalDependencies = {} } = JSON.parse(text);
+  const optional = Object.keys(optionalDependencies).filter((name) =>
+    existsSync(join(root, "node_modules", name)),
+  );
+  return [...Object.keys(dependencies), ...optional];
 }

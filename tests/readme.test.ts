@@ -36,6 +36,7 @@ test.each([
   "CONTRIBUTING.md",
   "GLOSSARY.md",
   "docs/decisions/README.md",
+  "docs/guides/local.md",
   "docs/guides/openai.md",
 ])("every link of %s leads somewhere", async (page) => {
   const links = [...(await read(page)).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(

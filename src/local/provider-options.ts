@@ -49,7 +49,13 @@ export function providerSettings(options: LocalProviderOptions = {}): ProviderSe
     );
   }
   if (apiKey !== undefined && (typeof apiKey !== "string" || apiKey === "")) {
-    throw refused("apiKey", undefined, "must be a text that is not empty", "leave it out for none");
+    throw new InvalidOptionError({
+      field: "LocalProvider.apiKey",
+      value: apiKey,
+      rule: "must be a text that is not empty",
+      remedy: "leave it out for none",
+      secret: true,
+    });
   }
   return {
     ...options,

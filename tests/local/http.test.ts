@@ -57,6 +57,12 @@ describe("every answer", () => {
       400,
       { code: "unknown_parameter", param: "tools[0].container.files" },
     ],
+    [
+      "POST /responses",
+      { ...asked, tools: [{ type: "image_generation" }] },
+      400,
+      { message: "Tool 'image_generation' is not supported with any.", param: "tools" },
+    ],
     ["GET /responses/resp_1/input_items", undefined, 404, {}],
   ])("%s with %j says what is wrong", async (route, body, status, error) => {
     const { ask } = await stage([]);

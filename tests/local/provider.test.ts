@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -30,15 +30,15 @@ describe("a provider", () => {
   });
 
   test("leaves nothing behind of what was temporary", async () => {
-    const found = () => readdirSync(tmpdir()).filter((name) => name.startsWith("wink-local-"));
-    const before = new Set(found());
+    const folder = temporary();
+    vi.stubEnv("TMPDIR", folder);
+    onTestFinished(() => void vi.unstubAllEnvs());
     const provider = new LocalProvider({ sandbox: hostSandbox() });
     await provider.sandbox();
-    const [mine] = found().filter((name) => !before.has(name));
-    expect(mine).toBeDefined();
+    expect(readdirSync(folder)).toEqual([expect.stringMatching(/^wink-local-/)]);
     await provider[Symbol.asyncDispose]();
     await provider[Symbol.asyncDispose]();
-    expect(existsSync(join(tmpdir(), mine ?? ""))).toBe(false);
+    expect(readdirSync(folder)).toEqual([]);
     await expect(provider.fetch(`${at}/models`)).rejects.toThrow(
       'LocalProvider must be in use, but is "disposed": make a new one',
     );

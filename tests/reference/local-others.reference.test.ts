@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { isPlainObject } from "../../src/base/freeze.ts";
 import { recordAt, textAt } from "../../src/openai/reading.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
+import { checkedFetch } from "../local/checked-fetch.ts";
 import { adapted, reasonToSkip } from "../local/replay-request.ts";
 import { output, stage } from "../local/stage.ts";
 
@@ -82,5 +83,35 @@ describe("a recorded refusal", () => {
     for (const key of ["type", "param", "code"]) expect(ours[key]).toEqual(theirs[key]);
     expect(textAt(theirs, "message").startsWith("Incorrect API key provided")).toBe(true);
     expect(textAt(ours, "message").startsWith("Incorrect API key provided")).toBe(true);
+  });
+});
+
+describe("what reads along", () => {
+  const reading = async (path: string, body: string, type: string) => {
+    const answer = async () => new Response(body, { headers: { "content-type": type } });
+    const { fetch, problems } = checkedFetch(answer);
+    await fetch(`http://local/v1${path}`, { method: "POST" });
+    return (await problems()).join("\n");
+  };
+
+  test("notices an answer that OpenAI would not give", async () => {
+    const body = JSON.stringify({ id: "resp_1", object: "response" });
+    expect(await reading("/responses", body, "application/json")).toContain("required property");
+  });
+
+  test("notices events that are not OpenAI's, and their order", async () => {
+    const stream = (event: object) => `event: e\ndata: ${JSON.stringify(event)}\n\n`;
+    const delta = { type: "response.output_text.delta", sequence_number: 7, delta: "Hi." };
+    const found = await reading("/responses", stream(delta), "text/event-stream");
+    expect(found).toContain("not numbered");
+    expect(found).toContain("response.output_text.delta: data must have required property");
+    const odd = { type: "response.odd", sequence_number: 0 };
+    expect(await reading("/responses", stream(odd), "text/event-stream")).toContain(
+      "no such event",
+    );
+    const added = { type: "response.output_item.done", sequence_number: 0, output_index: 0 };
+    const item = { type: "message", status: "completed" };
+    const wrong = await reading("/responses", stream({ ...added, item }), "text/event-stream");
+    expect(wrong).toContain("output[0]");
   });
 });

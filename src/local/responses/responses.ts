@@ -10,6 +10,7 @@ import { type CheckedRequest, checkRequest } from "./request-check.ts";
 import { responseObject } from "./response-object.ts";
 import { runTurn } from "./run-turn.ts";
 import { allowedBy } from "./tool-choice.ts";
+import { refuseToolsNotHere } from "./tools-not-here.ts";
 import type { TurnOutcome, TurnServices } from "./turn.ts";
 import { inputTokens, usageOf } from "./usage.ts";
 
@@ -43,6 +44,7 @@ export class Responses {
   /** Throws what OpenAI would answer, before anything has run. */
   begin(body: unknown): Begun {
     const request = checkRequest(body);
+    refuseToolsNotHere(request);
     const conversation = conversationOf(request, { store: this.#store, ...this.#turns });
     checkContainers(request.tools, conversation.readable, this.#turns.tools.containers);
     const id = this.#turns.ids.next("resp_");

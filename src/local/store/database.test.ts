@@ -60,6 +60,10 @@ describe("the database", () => {
     );
   });
 
+  it("refuses a folder that cannot be made", () => {
+    expect(() => openDatabase("/dev/null/folder")).toThrow("must be a folder that can be made");
+  });
+
   it("refuses a file of a later version", () => {
     using folder = temporaryDataDir();
     const later = new DatabaseSync(join(folder.path, "local.sqlite"));

@@ -69,7 +69,7 @@ const LOCK_WAIT_MS = 1000;
 
 /** Opens `<dataDir>/local.sqlite`, made if it is not there. One process at a time has it. */
 export function openDatabase(dataDir: string): Database {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(dataDir);
   const sqlite = new DatabaseSync(join(dataDir, "local.sqlite"), { timeout: LOCK_WAIT_MS });
   try {
     // NORMAL in WAL mode: a commit is with the system before it is acknowledged, so a killed process
@@ -82,6 +82,20 @@ export function openDatabase(dataDir: string): Database {
   } catch (error) {
     sqlite.close();
     throw isLocked(error) ? inUse(dataDir, error) : error;
+  }
+}
+
+function makeFolder(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw new InvalidOptionError({
+      field: "dataDir",
+      value: dataDir,
+      rule: `must be a folder that can be made or written to (${messageOf(cause)})`,
+      remedy: "give another",
+      cause,
+    });
   }
 }
 
