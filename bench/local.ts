@@ -43,7 +43,8 @@ const bare = new Hono().post("/v1/responses", async (context) => {
   await context.req.text();
   return context.body(bytes, 200, { "content-type": "application/json" });
 });
-const server = createAdaptorServer({ fetch: bare.fetch });
+// Under the same terms: the process keeps its own Request and Response.
+const server = createAdaptorServer({ fetch: bare.fetch, overrideGlobalObjects: false });
 await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 const address = server.address();
 const bareUrl = `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}/v1`;
