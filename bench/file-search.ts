@@ -58,7 +58,7 @@ async function fill(database: Database, folder: string) {
   const stores = new VectorStores({
     database,
     clock: systemClock,
-    ids: randomIds,
+    ids: randomIds(),
     files: {
       get: (id) => ({ filename: `${id}.txt`, bytes: statSync(pathOf(id)).size }),
       open: (id) => open(pathOf(id)),

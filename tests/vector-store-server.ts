@@ -13,7 +13,7 @@ export async function servedStores() {
   const { clock, stores, faults } = opened;
   const app = emptyApi({
     clock,
-    ids: randomIds,
+    ids: randomIds(),
     apiKey: null,
     onFault: (it) => void faults.push(it),
   });

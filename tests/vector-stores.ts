@@ -41,8 +41,8 @@ export function openStores(given?: string) {
   const clock = fakeClock({ now: 1_700_000_000_000 });
   const faults: unknown[] = [];
   const onFault = (error: unknown) => void faults.push(error);
-  const files = new FileStore({ database, dataDir: folder, clock, ids: randomIds });
-  const stores = new VectorStores({ database, files, clock, ids: randomIds, onFault });
+  const files = new FileStore({ database, dataDir: folder, clock, ids: randomIds() });
+  const stores = new VectorStores({ database, files, clock, ids: randomIds(), onFault });
   const upload = (filename: string, content: string | Uint8Array): string => {
     const path = join(folder, "arriving");
     writeFileSync(path, content);

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { isPlainObject } from "../src/base/freeze.ts";
-import { maybeTextAt, recordAt, textAt, textsAt } from "../src/openai/reading.ts";
+import { maybeTextAt, recordAt, textAt, textsAt } from "../src/base/reading.ts";
 import type { WireItem } from "../src/openai/wire.ts";
 import { answeredCalls, bodyRefusal, historyRefusal, requestProblems } from "./openapi.ts";
 

@@ -6,20 +6,20 @@ export interface Ids {
 }
 
 /** Random ones, as long as OpenAI's. */
-export const randomIds: Ids = Object.freeze({
-  next: (prefix: string) => prefix + hex(24),
-});
-
-/** That many random bytes, in hexadecimal digits. */
-export function hex(bytes: number): string {
-  const { pool } = stock;
-  if (stock.used + bytes > pool.length) {
-    randomFillSync(pool);
-    stock.used = 0;
-  }
-  stock.used += bytes;
-  return pool.toString("hex", stock.used - bytes, stock.used);
+export function randomIds(): Ids {
+  // Drawn from in small pieces: asking the system for each costs more than the rest of a request.
+  const pool = Buffer.alloc(8192);
+  let used = pool.length;
+  return Object.freeze({
+    next: (prefix: string) => {
+      if (used + BYTES > pool.length) {
+        randomFillSync(pool);
+        used = 0;
+      }
+      used += BYTES;
+      return prefix + pool.toString("hex", used - BYTES, used);
+    },
+  });
 }
 
-/** Drawn from in small pieces: asking the system for each costs more than the rest of a request. */
-const stock = { pool: Buffer.alloc(8192), used: 8192 };
+const BYTES = 24;

@@ -43,6 +43,10 @@ export class LocalProvider implements AsyncDisposable {
     if (!isLoopback(host) && this.#settings.apiKey === undefined) throw needsKey(host);
     const { app } = await this.#started();
     const listening = await listen((request) => app.fetch(request), options);
+    if (this.#isDisposed) {
+      await listening.close();
+      throw disposed();
+    }
     this.#listening.add(listening);
     return {
       url: listening.url,
@@ -77,11 +81,7 @@ export class LocalProvider implements AsyncDisposable {
   }
 
   #started(): Promise<LocalServer> {
-    if (this.#isDisposed) {
-      const remedy = "make a new one";
-      const field = "LocalProvider";
-      throw new InvalidOptionError({ field, value: "disposed", rule: "must be in use", remedy });
-    }
+    if (this.#isDisposed) throw disposed();
     this.#server ??= start(this.#settings).catch((error) => {
       this.#server = null; // whoever comes next may have better luck
       throw error;
@@ -103,6 +103,11 @@ async function start(settings: ProviderSettings): Promise<LocalServer> {
     remove();
     throw error;
   }
+}
+
+function disposed(): InvalidOptionError {
+  const [field, value, remedy] = ["LocalProvider", "disposed", "make a new one"];
+  return new InvalidOptionError({ field, value, rule: "must be in use", remedy });
 }
 
 function isLoopback(host: string): boolean {

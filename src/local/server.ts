@@ -35,10 +35,10 @@ export async function startServer(
   onEnd: () => void,
 ): Promise<LocalServer> {
   const { dataDir, clock, limits, onFault, apiKey = null } = settings;
-  const ids = randomIds;
+  const ids = randomIds();
   const { sandbox, reason } = await chooseSandbox(settings.sandbox);
-  const web = settings.web === undefined ? null : WebPages.open(settings.web);
   const database = openDatabase(dataDir);
+  const web = opened(settings.web, database);
   const files = new FileStore({ database, dataDir, clock, ids });
   const containers = new Containers({ database, files, dataDir, sandbox, clock, ids });
   const vectorStores = new VectorStores({ database, files, clock, ids, onFault });
@@ -70,13 +70,26 @@ export async function startServer(
     app,
     sandbox: { name: sandbox.name, reason },
     async [Symbol.asyncDispose]() {
-      await containers[Symbol.asyncDispose]();
-      await vectorStores.close();
-      web?.[Symbol.dispose]();
-      database[Symbol.dispose]();
-      onEnd();
+      try {
+        await containers[Symbol.asyncDispose]();
+        await vectorStores.close();
+      } finally {
+        web?.[Symbol.dispose]();
+        database[Symbol.dispose]();
+        onEnd();
+      }
     },
   };
+}
+
+/** A folder that cannot be read leaves no database open behind it. */
+function opened(web: string | undefined, database: Disposable): WebPages | null {
+  try {
+    return web === undefined ? null : WebPages.open(web);
+  } catch (error) {
+    database[Symbol.dispose]();
+    throw error;
+  }
 }
 
 /** What is sealed before a restart can be opened after it. */

@@ -8,6 +8,7 @@ import type {
 } from "../adapter/model-client.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
+import { maybeTextAt, recordAt } from "../base/reading.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { RenderedPrompt } from "../prompt/render.ts";
 import type { Session } from "../session/session.ts";
@@ -19,7 +20,6 @@ import { Exchange, type Rest } from "./exchange.ts";
 import { History } from "./history.ts";
 import { historySlice } from "./history-slice.ts";
 import { checkHostedTools, type Gate } from "./hosted-tool-gate.ts";
-import { maybeTextAt, recordAt } from "./reading.ts";
 import { outputItem, type RequestSettings, requestOf } from "./request.ts";
 import { eachTool, readResponse } from "./response.ts";
 import { asEarlier } from "./said.ts";

@@ -3,7 +3,7 @@ import {
   ThrottleError,
   type ThrottleKind,
 } from "../base/evaluation-errors.ts";
-import { maybeTextAt, textAt } from "./reading.ts";
+import { maybeTextAt, textAt } from "../base/reading.ts";
 import type { OpenAIRequestError } from "./request-error.ts";
 import { quoted } from "./request-failure.ts";
 import { waitNamedIn } from "./retry-after.ts";

@@ -1,6 +1,6 @@
 import { systemClock } from "../base/clock.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import { maybeTextAt, recordAt } from "./reading.ts";
+import { maybeTextAt, recordAt } from "../base/reading.ts";
 import {
   beginning,
   type DescribedFailure,

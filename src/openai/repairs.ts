@@ -1,5 +1,5 @@
+import { maybeTextAt, recordAt } from "../base/reading.ts";
 import { show } from "../base/show.ts";
-import { maybeTextAt, recordAt } from "./reading.ts";
 import { groupsOf, partOf, sideOf, typeOf } from "./well-formed.ts";
 import type { WireItem } from "./wire.ts";
 

@@ -1,7 +1,7 @@
 import { isPlainObject } from "../base/freeze.ts";
+import { recordsAt, textAt } from "../base/reading.ts";
 import type { Citation } from "../tools/citation.ts";
 import { citationsIn } from "./citations.ts";
-import { recordsAt, textAt } from "./reading.ts";
 import type { WireItem } from "./wire.ts";
 
 /** What the model said, and what it rests on. */

@@ -1,4 +1,4 @@
-import { maybeTextAt, recordAt, recordsAt } from "./reading.ts";
+import { maybeTextAt, recordAt, recordsAt } from "../base/reading.ts";
 import type { WireItem, WireTool } from "./wire.ts";
 
 /** What a request's tools hold that no error may say: tokens of MCP servers, secrets of domains. */

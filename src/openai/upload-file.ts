@@ -1,7 +1,7 @@
 import { InvalidOptionError, messageOf } from "../base/errors.ts";
+import { maybeTextAt } from "../base/reading.ts";
 import { checkKeys, checkText, elsewhere, integerFrom, optional } from "../tools/config-checks.ts";
 import type { FilePurpose, NewFile, OpenAIClient } from "./client.ts";
-import { maybeTextAt } from "./reading.ts";
 import { requestErrorFrom } from "./request-error.ts";
 import { checkedResult, unreadable } from "./result.ts";
 import { secretsOf } from "./secrets.ts";

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../base/freeze.ts";
-import { maybeTextAt } from "./reading.ts";
+import { maybeTextAt } from "../base/reading.ts";
 import type { WireItem } from "./wire.ts";
 
 /** Whether the provider keeps what it answers; if not, no item may be named by its id. */

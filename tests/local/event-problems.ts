@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import { recordAt, recordsAt, textAt, textsAt } from "../../src/openai/reading.ts";
+import { recordAt, recordsAt, textAt, textsAt } from "../../src/base/reading.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { responseProblems } from "../openapi.ts";
 

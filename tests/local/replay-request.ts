@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../src/base/freeze.ts";
-import { recordsAt, textAt } from "../../src/openai/reading.ts";
+import { recordsAt, textAt } from "../../src/base/reading.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { itemOf, type Stage } from "./stage.ts";
 

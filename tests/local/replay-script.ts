@@ -1,5 +1,5 @@
 import type { ModelAction } from "weakincentives/local";
-import { recordAt, recordsAt, textAt, textsAt } from "../../src/openai/reading.ts";
+import { recordAt, recordsAt, textAt, textsAt } from "../../src/base/reading.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 
 /** What a model does so that a response has these items; a text says why it cannot. */

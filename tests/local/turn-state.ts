@@ -36,7 +36,7 @@ export function turnState(parts: TurnParts): TurnState {
       model: { respond: async () => [{ say: "Hello." }] },
       tools: { containers: containersOf(parts), fileSearch: { search: () => [] }, web: null },
       sealer: sealer(new Uint8Array(32)),
-      ids: randomIds,
+      ids: randomIds(),
       sleep: async () => undefined,
       asked: { count: 0 },
       runTimeoutMs: 1000,

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isPlainObject } from "../../src/base/freeze.ts";
-import { recordAt, textAt } from "../../src/openai/reading.ts";
+import { recordAt, textAt } from "../../src/base/reading.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { checkedFetch } from "../local/checked-fetch.ts";
 import { adapted, reasonToSkip } from "../local/replay-request.ts";

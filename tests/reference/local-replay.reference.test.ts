@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ModelAction, ModelRequest, Sandbox } from "weakincentives/local";
 import { isPlainObject } from "../../src/base/freeze.ts";
-import { textAt } from "../../src/openai/reading.ts";
+import { textAt } from "../../src/base/reading.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { eventsIn } from "../local/checked-fetch.ts";
 import { adapted, reasonToSkip } from "../local/replay-request.ts";

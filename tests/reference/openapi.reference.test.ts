@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isPlainObject } from "../../src/base/freeze.ts";
-import { numberAt, textAt } from "../../src/openai/reading.ts";
+import { numberAt, textAt } from "../../src/base/reading.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { itemProblems, requestProblems, responseProblems, toolProblems } from "../openapi.ts";
 import {

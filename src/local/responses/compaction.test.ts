@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { randomIds as ids } from "../ids.ts";
+import { randomIds } from "../ids.ts";
 import { compacted, compactionItem, unsealed } from "./compaction.ts";
 import { sealer as sealerOf } from "./sealed.ts";
+
+const ids = randomIds();
 
 const sealer = sealerOf(new Uint8Array(32).fill(7));
 const services = { sealer, ids };

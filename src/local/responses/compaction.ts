@@ -61,7 +61,8 @@ function unpacked({ packed }: WireItem): readonly WireItem[] {
 
 const MOST_BYTES = 256 * 1024 * 1024;
 
-function tampered(place: number): ApiProblem {
+/** What was sealed here and is no longer what it was. */
+export function tampered(place: number): ApiProblem {
   const param = `input[${place}].encrypted_content`;
   const message = "The encrypted content could not be verified.";
   return new ApiProblem(400, message, { param, code: "invalid_encrypted_content" });

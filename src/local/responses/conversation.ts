@@ -1,7 +1,7 @@
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { ResponseStore, StoredResponse } from "../store/response-store.ts";
-import { unsealed } from "./compaction.ts";
+import { tampered, unsealed } from "./compaction.ts";
 import { type CheckedRequest, checkHistory } from "./request-check.ts";
 import type { Sealer } from "./sealed.ts";
 
@@ -54,8 +54,6 @@ function checkSeals(items: readonly WireItem[], sealer: Sealer): void {
   for (const [place, { type, encrypted_content: sealed }] of items.entries()) {
     if (type !== "reasoning" || typeof sealed !== "string" || sealed === "") continue;
     if (sealer.open(sealed)) continue;
-    const param = `input[${place}].encrypted_content`;
-    const message = "The encrypted content could not be verified.";
-    throw new ApiProblem(400, message, { param, code: "invalid_encrypted_content" });
+    throw tampered(place);
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
+import { recordsAt } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { recordsAt } from "../reading.ts";
 import type { ResponseStore } from "../store/response-store.ts";
 import { checkContainers } from "../tools/container-of.ts";
 import { compactionItem } from "./compaction.ts";

@@ -1,9 +1,9 @@
 import { type Context, Hono } from "hono";
 import { isPlainObject } from "../../base/freeze.ts";
+import { numberAt, recordAt, textsAt } from "../../base/reading.ts";
 import { ApiProblem, invalidType, invalidValue } from "../api-problem.ts";
 import { jsonBody } from "../json-body.ts";
 import { pageQuery } from "../list-page.ts";
-import { numberAt, recordAt, textsAt } from "../reading.ts";
 import type { Shape } from "../responses/shapes.ts";
 import type { Attributes } from "../search/attribute-filter.ts";
 import { type ChunkSizes, defaultSizes } from "../search/chunks.ts";

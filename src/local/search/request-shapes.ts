@@ -1,5 +1,5 @@
+import { recordAt } from "../../base/reading.ts";
 import type { ApiProblem } from "../api-problem.ts";
-import { recordAt } from "../reading.ts";
 import {
   at,
   byType,

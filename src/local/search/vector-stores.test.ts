@@ -99,7 +99,7 @@ describe("a store", () => {
     expect(stores.get(id).status).toBe("in_progress");
     const { clock, faults } = opened;
     const onFault = (error: unknown) => void faults.push(error);
-    const again = new VectorStores({ database, files, clock, ids: randomIds, onFault });
+    const again = new VectorStores({ database, files, clock, ids: randomIds(), onFault });
     const open = files.open.bind(files);
     files.open = async (file) => {
       void again.close();

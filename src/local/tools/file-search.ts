@@ -1,4 +1,4 @@
-import { numberAt, recordAt } from "../reading.ts";
+import { numberAt, recordAt } from "../../base/reading.ts";
 import type { TurnState } from "../responses/turn.ts";
 import { toolOf } from "./tool-of.ts";
 

@@ -1,6 +1,6 @@
+import { recordAt, textsAt } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
-import { recordAt, textsAt } from "../reading.ts";
 import type { TurnState } from "../responses/turn.ts";
 import type { WebService } from "./ports.ts";
 import { toolOf } from "./tool-of.ts";

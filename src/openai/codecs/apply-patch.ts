@@ -1,3 +1,4 @@
+import { itemsOfType, maybeTextAt, recordAt, textAt } from "../../base/reading.ts";
 import {
   type ApplyPatchConfig,
   type ApplyPatchResult,
@@ -5,7 +6,6 @@ import {
 } from "../../tools/apply-patch.ts";
 import { isSnapshotable } from "../../tools/open-resources.ts";
 import type { HostedToolCodec } from "../codec.ts";
-import { itemsOfType, maybeTextAt, recordAt, textAt } from "../reading.ts";
 import type { WireApplyPatch, WireItem, WireOutput } from "../wire.ts";
 import { callIdOf, checkConfig, identityOf } from "./hosted-call.ts";
 import { onlySet } from "./only-set.ts";

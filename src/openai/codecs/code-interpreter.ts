@@ -1,4 +1,5 @@
 import { InvalidOptionError } from "../../base/errors.ts";
+import { itemsOfType, recordsAt, textAt } from "../../base/reading.ts";
 import type { ContainerFileCitation } from "../../tools/citation.ts";
 import {
   type CodeInterpreterCall,
@@ -7,7 +8,6 @@ import {
   codeInterpreterTool,
 } from "../../tools/code-interpreter.ts";
 import type { CodecEnv, HostedToolCodec } from "../codec.ts";
-import { itemsOfType, recordsAt, textAt } from "../reading.ts";
 import { type Said, said } from "../said.ts";
 import type { WireCodeInterpreter, WireItem } from "../wire.ts";
 import { containerOptions } from "./container.ts";

@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../base/freeze.ts";
+import { numberAt, recordsAt, textAt } from "../../base/reading.ts";
 import { show } from "../../base/show.ts";
-import { numberAt, recordsAt, textAt } from "../reading.ts";
 import type { WireItem } from "../wire.ts";
 
 /** The provider's `error` of an item as one text with its code; `null` if there is none. */

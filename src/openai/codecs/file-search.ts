@@ -1,4 +1,5 @@
 import { InvalidOptionError } from "../../base/errors.ts";
+import { itemsOfType, numberAt, recordAt, recordsAt, textAt, textsAt } from "../../base/reading.ts";
 import {
   type FileSearchConfig,
   type FileSearchHit,
@@ -7,7 +8,6 @@ import {
   fileSearchTool,
 } from "../../tools/file-search.ts";
 import type { HostedToolCodec } from "../codec.ts";
-import { itemsOfType, numberAt, recordAt, recordsAt, textAt, textsAt } from "../reading.ts";
 import { type Said, said } from "../said.ts";
 import type { WireFileSearch, WireItem } from "../wire.ts";
 import { checkConfig, failureWith, hasFailed, identityOf } from "./hosted-call.ts";

@@ -1,3 +1,4 @@
+import { itemsOfType, maybeTextAt, textAt } from "../../base/reading.ts";
 import {
   type GeneratedImage,
   type ImageGenerationConfig,
@@ -6,7 +7,6 @@ import {
   imageGenerationTool,
 } from "../../tools/image-generation.ts";
 import type { HostedToolCodec } from "../codec.ts";
-import { itemsOfType, maybeTextAt, textAt } from "../reading.ts";
 import type { WireImageGeneration, WireItem } from "../wire.ts";
 import { errorText } from "./error-text.ts";
 import { checkConfig, failureWith, identityOf } from "./hosted-call.ts";

@@ -1,4 +1,5 @@
 import { InvalidOptionError, WinkError } from "../../base/errors.ts";
+import { maybeTextAt, recordAt, textAt } from "../../base/reading.ts";
 import { show } from "../../base/show.ts";
 import type {
   ApplyPatchCall,
@@ -9,7 +10,6 @@ import type {
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { applyPatch } from "../../tools/patch.ts";
 import type { PatchOperation } from "../../tools/patch-operation.ts";
-import { maybeTextAt, recordAt, textAt } from "../reading.ts";
 import type { WireItem } from "../wire.ts";
 import { type CallContext, callIdOf, type OutcomeOf } from "./hosted-call.ts";
 

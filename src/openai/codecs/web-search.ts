@@ -1,4 +1,12 @@
 import {
+  itemsOfType,
+  maybeTextAt,
+  recordAt,
+  recordsAt,
+  textAt,
+  textsAt,
+} from "../../base/reading.ts";
+import {
   type DomainFilter,
   type GeoHint,
   type WebSearchCall,
@@ -7,7 +15,6 @@ import {
   webSearchTool,
 } from "../../tools/web-search.ts";
 import type { HostedToolCodec } from "../codec.ts";
-import { itemsOfType, maybeTextAt, recordAt, recordsAt, textAt, textsAt } from "../reading.ts";
 import { type Said, said } from "../said.ts";
 import type { WireItem, WireWebSearch } from "../wire.ts";
 import { checkConfig, failureWith, hasFailed, identityOf } from "./hosted-call.ts";

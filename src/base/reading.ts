@@ -1,43 +1,43 @@
-import { isPlainObject } from "../base/freeze.ts";
-import type { WireItem } from "./wire.ts";
+import { isPlainObject } from "./freeze.ts";
 
-/** Reads what a provider sent, where any field may be missing or of another type. */
+/** Data from outside, where any field may be missing or of another type. */
+type Given = Readonly<Record<string, unknown>>;
 
 /** A text; `""` where there is none. */
-export function textAt(record: WireItem, key: string): string {
+export function textAt(record: Given, key: string): string {
   return maybeTextAt(record, key) ?? "";
 }
 
-export function maybeTextAt(record: WireItem, key: string): string | null {
+export function maybeTextAt(record: Given, key: string): string | null {
   const value = record[key];
   return typeof value === "string" ? value : null;
 }
 
 /** A finite number; `null` where there is none. */
-export function numberAt(record: WireItem, key: string): number | null {
+export function numberAt(record: Given, key: string): number | null {
   const value = record[key];
   return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
 
 /** An object; an empty one where there is none. */
-export function recordAt(record: WireItem, key: string): WireItem {
+export function recordAt(record: Given, key: string): Given {
   const value = record[key];
   return isPlainObject(value) ? value : {};
 }
 
 /** The objects of a list; what else is in it is left out. */
-export function recordsAt(record: WireItem, key: string): readonly WireItem[] {
+export function recordsAt(record: Given, key: string): readonly Given[] {
   const value = record[key];
   return Array.isArray(value) ? value.filter(isPlainObject) : [];
 }
 
 /** The texts of a list; what else is in it is left out. */
-export function textsAt(record: WireItem, key: string): readonly string[] {
+export function textsAt(record: Given, key: string): readonly string[] {
   const value = record[key];
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 }
 
 /** The items of one type, in order; what is no object is left out. */
-export function itemsOfType(items: readonly WireItem[], type: string): readonly WireItem[] {
+export function itemsOfType(items: readonly Given[], type: string): readonly Given[] {
   return items.filter((item) => isPlainObject(item) && item["type"] === type);
 }
