@@ -4,6 +4,7 @@ import {
   existsSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -11,7 +12,7 @@ import {
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { asPlainUser, temporaryTree } from "../../tests/temporary-tree.ts";
+import { asPlainUser, growTree, temporaryTree } from "../../tests/temporary-tree.ts";
 import { WinkError } from "../base/errors.ts";
 import { materialise } from "./materialise.ts";
 import { planMounts } from "./mount-plan.ts";
@@ -41,17 +42,20 @@ describe("materialised mounts", () => {
     chmodSync(folders, 0o777);
     const tree = temporaryTree({ "a.txt": "1" });
     chmodSync(tree, 0o755);
+    const mounts = await asPlainUser(() => materialise(plan(tree)));
+    const theirs = join(mounts.directory, "theirs");
+    growTree(theirs, { file: "of another user, where there is one" });
+    chmodSync(folders, 0o555);
     await asPlainUser(async () => {
-      const mounts = await materialise(plan(tree));
-      chmodSync(mounts.directory, 0o555);
       await expect(mounts[Symbol.asyncDispose]()).rejects.toMatchObject({
         name: "FilesystemError",
         code: "EACCES",
         message: expect.stringContaining("remove this temporary folder by hand"),
       });
-      chmodSync(mounts.directory, 0o700);
-      await mounts[Symbol.asyncDispose]();
     });
+    chmodSync(folders, 0o777);
+    rmSync(theirs, { recursive: true, force: true });
+    await asPlainUser(async () => await mounts[Symbol.asyncDispose]());
     expect(readdirSync(folders)).toEqual([]);
   });
 
@@ -93,6 +97,64 @@ describe("materialised mounts", () => {
     expect(one.directory).not.toBe(other.directory);
     await Promise.all([one[Symbol.asyncDispose](), other[Symbol.asyncDispose]()]);
     expect(readdirSync(folders)).toEqual([]);
+  });
+});
+
+describe("mounts in a folder that was given", () => {
+  test("are in it, and leave it empty when they are disposed of", async () => {
+    const folders = temporaryFolders();
+    const into = temporaryTree();
+    const mounts = await materialise(plan(temporaryTree({ "a/b": "1", c: null })), { into });
+    expect(mounts.directory).toBe(into);
+    expect(readFileSync(join(into, "in/a/b"), "utf8")).toBe("1");
+    writeFileSync(join(into, "new"), "written later");
+    await mounts[Symbol.asyncDispose]();
+    expect(readdirSync(into)).toEqual([]);
+    await mounts[Symbol.asyncDispose]();
+    expect(readdirSync(folders)).toEqual([]);
+  });
+
+  test("leave it empty when they cannot be copied", async () => {
+    const into = temporaryTree();
+    const tree = temporaryTree({ a: "12", b: "34" });
+    const planned = plan(tree);
+    writeFileSync(join(tree, "b"), "changed");
+    await expect(materialise(planned, { into })).rejects.toThrow("has changed since");
+    expect(readdirSync(into)).toEqual([]);
+  });
+
+  test("say so if it cannot be emptied, and can be asked again", async () => {
+    const above = temporaryTree({ into: null });
+    const into = join(above, "into");
+    chmodSync(above, 0o755);
+    chmodSync(into, 0o777);
+    const tree = temporaryTree({ a: "1" });
+    chmodSync(tree, 0o755);
+    const mounts = await asPlainUser(() => materialise(plan(tree), { into }));
+    chmodSync(into, 0o555);
+    chmodSync(above, 0o000);
+    await asPlainUser(async () => {
+      await expect(mounts[Symbol.asyncDispose]()).rejects.toMatchObject({
+        name: "FilesystemError",
+        path: into,
+        message: expect.stringContaining("empty this folder by hand"),
+      });
+    });
+    chmodSync(above, 0o755);
+    chmodSync(into, 0o777);
+    await asPlainUser(async () => await mounts[Symbol.asyncDispose]());
+    expect(readdirSync(into)).toEqual([]);
+  });
+
+  test.each([
+    ["is not empty", "folder", "EEXIST"],
+    ["has a file where a folder must be", "folder/a", "ENOTDIR"],
+    ["does not exist", "gone", "ENOENT"],
+  ])("are not copied if it %s", async (problem, name, code) => {
+    const into = join(temporaryTree({ "folder/a": "mine" }), name);
+    const copying = materialise(plan(temporaryTree({ a: "1" })), { into });
+    await expect(copying).rejects.toMatchObject({ name: "FilesystemError", code, path: into });
+    await expect(copying).rejects.toThrow(`${problem}: mounts are copied into a new folder`);
   });
 });
 

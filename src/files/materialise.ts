@@ -1,80 +1,84 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Worker } from "node:worker_threads";
-import { orAborted } from "../base/abort.ts";
 import { WinkError } from "../base/errors.ts";
 import type { CopyOrder } from "./copy-files.ts";
+import { FilesystemError } from "./filesystem-error.ts";
 import { mountError } from "./mount-error.ts";
 import type { MountPlan } from "./mount-plan.ts";
-import { startWorker } from "./worker.ts";
-import { fromFailure, type WorkerFailure } from "./worker-failure.ts";
+import { emptyFolder, removeFolder } from "./remove-folder.ts";
+import { runInThread } from "./thread-task.ts";
 
-/** The files of a plan in a temporary folder of their own; disposing of it removes the folder. */
+/**
+ * The files of a plan in a folder of this machine. Disposing of them removes the folder, or, where
+ * it was given as `into`, everything in it.
+ */
 export interface MaterialisedMounts extends AsyncDisposable {
   readonly directory: string;
 }
 
-/** What may end the copying. */
+/** Where the files go, and what may end the copying. */
 export interface MaterialiseOptions {
   readonly signal?: AbortSignal | undefined;
+  /**
+   * An empty folder that is there already and stays its owner's: when the copying fails, or the
+   * mounts are disposed of, it is emptied but not removed. @default a new temporary folder
+   */
+  readonly into?: string | undefined;
 }
 
 /**
- * Copies what was planned into a new temporary folder, off the event loop. Files keep their bytes
- * and whether their owner may execute them. When it fails or is aborted, nothing is left behind.
+ * Copies what was planned into a folder, off the event loop. Files keep their bytes and whether
+ * their owner may execute them. When it fails or is aborted, nothing is left behind.
  *
- * Throws `FilesystemError` for a file that has changed since, is gone or may not be read,
- * `WorkspaceSecurityError` for one that has become a symlink, `WorkspaceBudgetExceededError` for a
- * mount over its limit, and the signal's reason.
+ * Throws `FilesystemError` for a file that has changed since, is gone or may not be read and for an
+ * `into` that is not an empty folder, `WorkspaceSecurityError` for a file that has become a symlink,
+ * `WorkspaceBudgetExceededError` for a mount over its limit, and the signal's reason.
  */
 export async function materialise(
   { directories, files, limits }: MountPlan,
-  { signal }: MaterialiseOptions = {},
+  { signal, into }: MaterialiseOptions = {},
 ): Promise<MaterialisedMounts> {
   signal?.throwIfAborted();
-  const folder = await mkdtemp(join(tmpdir(), "wink-workspace-"));
-  const remove = () => runInThread({ type: "remove", folder }).catch(() => removeHere(folder));
+  const target = into === undefined ? await temporaryFolder() : await givenFolder(into);
+  const task: MaterialiseTask = { folder: target.folder, order: { directories, files, limits } };
   try {
-    await runInThread({ type: "copy", folder, order: { directories, files, limits } }, signal);
+    await runInThread("materialise-worker", task, { endedEarly, signal });
   } catch (error) {
-    await remove().catch(() => {}); // why the copying failed matters more
+    await target.clear().catch(() => {}); // why the copying failed matters more
     throw error;
   }
-  return Object.freeze({ directory: folder, [Symbol.asyncDispose]: remove });
+  return Object.freeze({ directory: target.folder, [Symbol.asyncDispose]: target.clear });
 }
 
-/** What the thread is asked to do: removing thousands of files holds the event loop up as well. */
-export type MaterialiseTask =
-  | { readonly type: "copy"; readonly folder: string; readonly order: CopyOrder }
-  | { readonly type: "remove"; readonly folder: string };
+/** What the thread is asked to do. */
+export interface MaterialiseTask {
+  readonly folder: string;
+  readonly order: CopyOrder;
+}
 
-/** Slower for everybody else, but it needs no thread: where none starts, nothing is left either. */
-async function removeHere(folder: string): Promise<void> {
-  try {
-    await rm(folder, { recursive: true, force: true });
-  } catch (error) {
-    throw mountError(error, folder, "remove this temporary folder by hand");
+interface Target {
+  readonly folder: string;
+  /** Takes away what was copied. */
+  clear(): Promise<void>;
+}
+
+async function temporaryFolder(): Promise<Target> {
+  const folder = await mkdtemp(join(tmpdir(), "wink-workspace-"));
+  return { folder, clear: async () => void (await removeFolder(folder)) };
+}
+
+async function givenFolder(folder: string): Promise<Target> {
+  const names = await readdir(folder).catch((error: unknown) => {
+    throw mountError(error, folder, NEEDS_EMPTY_FOLDER);
+  });
+  if (names.length > 0) {
+    throw new FilesystemError("EEXIST", folder, `is not empty: ${NEEDS_EMPTY_FOLDER}`);
   }
+  return { folder, clear: () => emptyFolder(folder) };
 }
 
-async function runInThread(task: MaterialiseTask, signal?: AbortSignal): Promise<void> {
-  const worker = startWorker("materialise-worker", task);
-  try {
-    const failure = await orAborted(outcomeOf(worker), signal);
-    if (failure) throw fromFailure(failure);
-  } finally {
-    await worker.terminate(); // it writes nothing from here on
-  }
-}
-
-function outcomeOf(worker: Worker): Promise<WorkerFailure | null> {
-  const { promise, resolve, reject } = Promise.withResolvers<WorkerFailure | null>();
-  worker.once("message", resolve);
-  worker.once("error", (cause) => reject(endedEarly(cause)));
-  worker.once("exit", (code) => reject(endedEarly(new Error(`Its exit code was ${code}`))));
-  return promise;
-}
+const NEEDS_EMPTY_FOLDER = "mounts are copied into a new folder, or one that is there and empty";
 
 function endedEarly(cause: unknown): WinkError {
   const problem = "The thread that copies the mounts ended before it was done";

@@ -1,0 +1,4 @@
+import { removeTree } from "./remove-tree.ts";
+import { answerTask } from "./thread-answer.ts";
+
+answerTask(removeTree);

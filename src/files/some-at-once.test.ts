@@ -1,0 +1,44 @@
+import { setImmediate } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { someAtOnce } from "./some-at-once.ts";
+
+test("each item is done once, in order, and no more than so many at a time", async () => {
+  const begun: number[] = [];
+  let [running, most] = [0, 0];
+  const work = async (item: number) => {
+    begun.push(item);
+    running += 1;
+    most = Math.max(most, running);
+    await setImmediate();
+    running -= 1;
+  };
+  await someAtOnce(new Set([1, 2, 3, 4, 5]), work, { atOnce: 2 });
+  expect(begun).toEqual([1, 2, 3, 4, 5]);
+  expect(most).toBe(2);
+  await someAtOnce([], work, { atOnce: 2 });
+  expect(begun).toHaveLength(5);
+});
+
+test("after a failure none is begun, and those under way come to their end", async () => {
+  const ended: number[] = [];
+  const work = async (item: number) => {
+    if (item === 2) throw new Error("two");
+    await setImmediate();
+    ended.push(item);
+    if (item === 1) throw new Error("one");
+  };
+  await expect(someAtOnce([1, 2, 3, 4], work, { atOnce: 2 })).rejects.toThrow("two");
+  expect(ended).toEqual([1]);
+});
+
+test("a signal's reason is thrown as it is, and none is begun after it", async () => {
+  const controller = new AbortController();
+  const begun: number[] = [];
+  const work = async (item: number) => {
+    begun.push(item);
+    if (item === 2) controller.abort("enough");
+  };
+  const { signal } = controller;
+  await expect(someAtOnce([1, 2, 3], work, { atOnce: 1, signal })).rejects.toBe("enough");
+  expect(begun).toEqual([1, 2]);
+});
