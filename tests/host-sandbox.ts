@@ -18,7 +18,8 @@ export function hostSandbox(): HostSandbox {
     opened,
     ended,
     probe: async () => ({ usable: true, reason: "for tests" }),
-    open: async ({ root }) => {
+    open: async ({ root, signal }) => {
+      signal?.throwIfAborted();
       opened.push(root);
       const over = new AbortController();
       return {

@@ -171,11 +171,24 @@ describe("wink serve, as a command,", () => {
       2,
       /option '--model <script>' cannot be used with option '--upstream <url>'/,
     ],
-    [["--host", "0.0.0.0"], 1, /^InvalidOptionError: listen\(host\) must be this machine, unless/],
-    [["--web", "/nowhere"], 1, /^InvalidOptionError: web must be a folder of pages/],
-    [["--data-dir", "/dev/null"], 1, /\/dev\/null/],
+    [
+      ["--host", "0.0.0.0"],
+      1,
+      /^InvalidOptionError: --host must be this machine, unless a key is asked for, but is "0\.0\.0\.0": set WINK_API_KEY or give --api-key/,
+    ],
+    [["--api-key", ""], 1, /^InvalidOptionError: --api-key must be a text that is not empty/],
+    [["--web", "/nowhere"], 1, /^InvalidOptionError: --web must be a folder of pages/],
+    [
+      ["--data-dir", "/dev/null"],
+      1,
+      /^InvalidOptionError: --data-dir must be a folder .*\/dev\/null/,
+    ],
     [["--model", "/nowhere.json"], 1, /^InvalidOptionError: --model must be a file that can/],
-    [["--upstream", "ftp://a", "--upstream-model", "m"], 1, /must be an http: or https: address/],
+    [
+      ["--upstream", "ftp://a", "--upstream-model", "m"],
+      1,
+      /^InvalidOptionError: --upstream must be an http: or https: address/,
+    ],
   ])("%j ends with %i, and says why", (args, code, problem) => {
     const all = [...command, "--port", "0", ...args];
     const env = { ...process.env, TMPDIR: folder };
@@ -251,13 +264,26 @@ describe("wink serve", () => {
     expect(await host.exited).toBe(0);
   });
 
+  test("that is stopped while it starts says nothing more, and ends with 0", async () => {
+    const lines = printed();
+    const told = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const host = new Told();
+    const serving = serve({ ...plain, sandbox: "auto", dataDir: folder }, host);
+    await new Promise(setImmediate);
+    host.emit("SIGINT");
+    expect(await host.exited).toBe(0);
+    await serving;
+    expect(lines).toEqual([]);
+    expect(told).not.toHaveBeenCalled();
+  });
+
   test("refuses a port that is taken, and then listens to no signal", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     const { port } = other.address() as AddressInfo;
     const host = new Told();
     await expect(serve({ ...plain, port }, host)).rejects.toThrow(
-      `listen(port) must be free to listen on (listen EADDRINUSE: address already in use 127.0.0.1:${port})`,
+      `--port must be free to listen on (listen EADDRINUSE: address already in use 127.0.0.1:${port})`,
     );
     expect(host.eventNames()).toEqual([]);
     other.close();

@@ -1,8 +1,11 @@
 import { styleText } from "node:util";
 import { LocalProvider } from "../local/provider.ts";
 import { endOnSignal, type Stoppable, TemporaryFolder } from "./ending.ts";
-import { quickSandbox, type SandboxName } from "./quick-sandbox.ts";
+import { inFlags } from "./flags.ts";
 import { ECHO, type ModelChoice, servedModel } from "./served-model.ts";
+
+/** What a sandbox is called on a command line. */
+export type SandboxName = "auto" | "bubblewrap" | "wasm";
 
 /** What `wink serve` was told. */
 export interface ServeOptions {
@@ -20,53 +23,52 @@ export interface ServeOptions {
 /** Starts a local provider, says where it is, and leaves it running until a signal ends the process. */
 export async function serve(options: ServeOptions, host: Stoppable = process): Promise<void> {
   const folder = options.dataDir === undefined ? new TemporaryFolder("wink-serve-") : null;
-  const choosing = quickSandbox(options.sandbox);
   let provider: LocalProvider | null = null;
+  let isEnding = false;
   const end = async () => {
-    await choosing.catch(() => {}); // it is on its way out, whatever it found
+    isEnding = true;
     await provider?.[Symbol.asyncDispose]();
     folder?.[Symbol.dispose]();
   };
   const signals = endOnSignal(end, { code: 0, host });
   try {
-    const { web, apiKey, json, port } = options;
-    const [{ model, name }, { sandbox, reason }] = await Promise.all([
-      servedModel(options.model),
-      choosing,
-    ]);
+    const { sandbox, web, apiKey, port } = options;
+    const { model, name } = await servedModel(options.model);
     const dataDir = folder?.path ?? options.dataDir;
     provider = new LocalProvider({ model, sandbox, dataDir, web, apiKey });
     const { url } = await provider.listen({ port, host: options.host });
-    if (json) console.log(JSON.stringify({ url, sandbox: sandbox.name, model: name }));
-    else
-      for (const line of greeting({ ...options, url, name, sandbox: sandbox.name, reason }))
-        console.log(line);
+    const chosen = await provider.sandbox({ trial: false });
+    if (!isEnding) tell(options, { url, model: name, sandbox: chosen });
   } catch (error) {
+    if (isEnding) return; // a signal came first, and what then fails is nobody's concern
     signals[Symbol.dispose]();
     await end();
-    throw error;
+    throw inFlags(error);
   }
 }
 
 interface Served {
   readonly url: string;
-  readonly sandbox: string;
-  /** Why that sandbox. */
-  readonly reason: string;
-  /** Of the model. */
-  readonly name: string;
-  readonly dataDir?: string | undefined;
-  readonly web?: string | undefined;
-  readonly apiKey?: string | undefined;
+  readonly model: string;
+  /** Which, and why that one. */
+  readonly sandbox: { readonly name: string; readonly reason: string };
 }
 
-function* greeting({ url, sandbox, reason, name, ...served }: Served): Generator<string> {
-  const { dataDir, web, apiKey } = served;
+function tell(options: ServeOptions, served: Served): void {
+  const { url, model, sandbox } = served;
+  if (options.json) console.log(JSON.stringify({ url, sandbox: sandbox.name, model }));
+  else for (const line of greeting(options, served)) console.log(line);
+}
+
+function* greeting(
+  { dataDir, web, apiKey }: ServeOptions,
+  { url, model, sandbox }: Served,
+): Generator<string> {
   const key = apiKey === undefined ? "local" : "YOUR_KEY";
   yield `${bold("OpenAI's API on this machine:")} ${url}\n`;
-  yield `  sandbox  ${sandbox}`;
-  yield `           (${reason})`;
-  yield `  model    ${name === ECHO ? "an echo of what it is told (--model or --upstream: another)" : name}`;
+  yield `  sandbox  ${sandbox.name}`;
+  yield `           (${sandbox.reason})`;
+  yield `  model    ${model === ECHO ? "an echo of what it is told (--model or --upstream: another)" : model}`;
   yield `  web      ${web ?? "no pages (--web: a folder of them)"}`;
   yield `  kept in  ${dataDir ?? "a temporary folder, which goes at the end (--data-dir: one that stays)"}`;
   yield `\n${bold("Point an SDK at it, in node or python")}\n`;

@@ -34,7 +34,8 @@ export interface ApiProblemDetails {
 
 /** `404 Response with id 'resp_1' not found.`: how OpenAI says it of most things. */
 export function notFound(what: string, id: string): ApiProblem {
-  return new ApiProblem(404, `${what} with id '${id}' not found.`, { param: "id" });
+  const param = what === "Response" ? null : "id"; // as recorded
+  return new ApiProblem(404, `${what} with id '${id}' not found.`, { param });
 }
 
 /** `400 Unknown parameter: 'tools[0].foo'.` */

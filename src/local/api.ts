@@ -5,6 +5,7 @@ import { ApiProblem } from "./api-problem.ts";
 import type { Ids } from "./ids.ts";
 import { isKey } from "./key.ts";
 import { Dropped } from "./responses/dropped.ts";
+import { WholeResponse } from "./whole-response.ts";
 
 /** What every request is answered with, whichever resource it asks for. */
 export interface ApiOptions {
@@ -19,14 +20,22 @@ export interface ApiOptions {
 /** An empty API: checks keys, names requests, and turns what routes throw into OpenAI's errors. */
 export function emptyApi({ clock, ids, apiKey, onFault }: ApiOptions): Hono {
   const app = new Hono();
-  app.use(async (context, next) => {
+  const routed = app.fetch;
+  // Around all routes rather than before each: what has one handler needs no chain of them.
+  app.fetch = async (request, ...rest) => {
     const started = clock.now();
-    context.header("x-request-id", ids.next("req_"));
-    context.header("openai-version", "2020-10-01");
-    checkKey(context, apiKey);
-    await next();
-    context.header("openai-processing-ms", String(Math.max(0, Math.round(clock.now() - started))));
-  });
+    const response = await routed(request, ...rest);
+    put(response, "x-request-id", ids.next("req_"));
+    put(response, "openai-version", "2020-10-01");
+    const took = Math.max(0, Math.round(clock.now() - started));
+    put(response, "openai-processing-ms", String(took));
+    return response;
+  };
+  if (apiKey !== null)
+    app.use(async (context, next) => {
+      checkKey(context, apiKey);
+      await next();
+    });
   app.notFound((context) => {
     const { method, path } = context.req;
     return answer(context, new ApiProblem(404, `Invalid URL (${method} ${path})`));
@@ -47,8 +56,13 @@ function answer(context: Context, problem: ApiProblem): Response {
   return context.json(problem.body, problem.status as never);
 }
 
-function checkKey(context: Context, apiKey: string | null): void {
-  if (apiKey === null) return;
+/** Changed in place: a copy would have to read what is answered. */
+function put(response: Response, name: string, value: string): void {
+  if (response instanceof WholeResponse) response.put(name, value);
+  else response.headers.set(name, value);
+}
+
+function checkKey(context: Context, apiKey: string): void {
   const given = context.req.header("authorization") ?? "";
   if (isKey(given.replace(/^Bearer +/i, ""), apiKey)) return;
   const problem =

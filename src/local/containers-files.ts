@@ -4,7 +4,14 @@ import { chmod, type FileHandle, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { ApiProblem } from "./api-problem.ts";
-import { openInFolder, removeInFolder, searchFolder, stampOf } from "./containers-folder.ts";
+import { EmptyFolders, lastChangeOf } from "./containers-empty.ts";
+import {
+  type FolderSearch,
+  openInFolder,
+  removeInFolder,
+  searchFolder,
+  stampOf,
+} from "./containers-folder.ts";
 import type { Ids } from "./ids.ts";
 import type { PageQuery } from "./list-page.ts";
 import type { UploadedFile } from "./multipart.ts";
@@ -52,6 +59,8 @@ export interface ContainerFilesOptions {
 /** With the longest id before it, a name still fits into the 255 bytes that file systems allow. */
 const MAX_NAME_BYTES = 180;
 
+const NOTHING: FolderSearch = { files: [], isPartial: false, isEmpty: true };
+
 /** The sandbox may run code as another user. */
 const FILE_MODE = 0o644;
 
@@ -62,6 +71,7 @@ export class ContainerFiles {
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #maxListedFiles: number;
+  readonly #empty = new EmptyFolders();
 
   constructor({ store, files, clock, ids, maxListedFiles }: ContainerFilesOptions) {
     this.#store = store;
@@ -94,6 +104,7 @@ export class ContainerFiles {
 
   /** Forgets the files of a container that is gone. */
   forget(containerId: string): void {
+    this.#empty.forget(containerId);
     this.#store.forget(containerId);
   }
 
@@ -145,13 +156,18 @@ export class ContainerFiles {
     const mark = this.#store.mark();
     const result = await work();
     await this.#search(folder);
-    const files = this.#store.changedSince(folder.id, mark).map(toRecord);
+    const hasChanged = this.#store.mark() !== mark;
+    const files = hasChanged ? this.#store.changedSince(folder.id, mark).map(toRecord) : [];
     return { ...result, files };
   }
 
   async #search({ id, root }: ContainerFolder): Promise<void> {
     const since = this.#store.mark();
-    const found = await searchFolder(root, this.#maxListedFiles);
+    const change = lastChangeOf(root);
+    const found = this.#empty.has(id, change)
+      ? NOTHING
+      : await searchFolder(root, this.#maxListedFiles);
+    if (found.isEmpty) this.#empty.note(id, change);
     this.#store.reconcile(id, { ...found, since }, this.#seconds());
   }
 

@@ -51,7 +51,23 @@ describe("a folder that code has filled", () => {
     expect([some.files.length, some.isPartial]).toEqual([1000, true]);
     for (let index = 0; index < 30; index++)
       mkdirSync(join(root, "empty", `d${index}`), { recursive: true });
-    expect(await searchFolder(join(root, "empty"), 10)).toEqual({ files: [], isPartial: true });
+    expect(await searchFolder(join(root, "empty"), 10)).toEqual({
+      files: [],
+      isPartial: true,
+      isEmpty: false,
+    });
+    expect(await searchFolder(join(root, "empty", "d1"), 10)).toMatchObject({ isEmpty: true });
+  });
+
+  it("has the files that are nearest, where it has too many to find all", async () => {
+    using folder = temporaryDataDir();
+    const root = folder.path;
+    mkdirSync(join(root, "a"));
+    for (let index = 0; index < 50; index++) writeFileSync(join(root, "a", `f${index}`), "");
+    for (const name of ["b", "z"]) writeFileSync(join(root, name), "");
+    const { files, isPartial } = await searchFolder(root, 40);
+    const nearest = files.map(({ name }) => name).filter((name) => !name.includes("/"));
+    expect([nearest, files.length, isPartial]).toEqual([["b", "z"], 40, true]);
   });
 
   it("is not searched below 32 levels", async () => {

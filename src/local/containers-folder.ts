@@ -7,6 +7,8 @@ import {
   lstatSync,
   opendirSync,
   openSync,
+  readdirSync,
+  statSync,
   unlinkSync,
 } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
@@ -28,10 +30,15 @@ const DEEPEST = 32;
 /** Other work may go on after so many entries. */
 const ENTRIES_PER_TURN = 500;
 
+/** A folder has no more entries than bytes, in any file system: one this small is read at once. */
+const SMALL_FOLDER_BYTES = 4_096;
+
 /** What is in a folder that code may do anything to, as far as it is searched. */
 export interface FolderSearch {
   readonly files: readonly FoundFile[];
   readonly isPartial: boolean;
+  /** There was nothing at all, neither files nor anything else. */
+  readonly isEmpty: boolean;
 }
 
 /**
@@ -39,11 +46,21 @@ export interface FolderSearch {
  * pipes and devices are no files of it: none is followed or opened.
  */
 export async function searchFolder(root: string, maxFiles: number): Promise<FolderSearch> {
-  const search: Search = { files: [], entriesLeft: maxFiles * 2, maxFiles, isPartial: false };
-  await searchBelow({ path: root, place: root }, [], search);
-  const { files, isPartial } = search;
+  const mostEntries = maxFiles * 2;
+  const search: Search = {
+    files: [],
+    entriesLeft: mostEntries,
+    maxFiles,
+    isTooDeep: false,
+    isOver: false,
+  };
+  // Code can put nothing in the place of the folder itself, so its path leads there.
+  await searchIn({ path: root, place: root }, [], search);
+  const { files, isTooDeep, isOver } = search;
   // Folders have an order of their own, which nobody can know.
-  return { files: files.sort((a, b) => (a.name < b.name ? -1 : 1)), isPartial };
+  files.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const isEmpty = search.entriesLeft === mostEntries;
+  return { files, isPartial: isTooDeep || isOver, isEmpty };
 }
 
 /** A file below the folder, opened for reading; `null` if there is no regular file of that name. */
@@ -77,7 +94,10 @@ interface Search {
   readonly files: FoundFile[];
   readonly maxFiles: number;
   entriesLeft: number;
-  isPartial: boolean;
+  /** Some folder was passed over. */
+  isTooDeep: boolean;
+  /** No more is looked at. */
+  isOver: boolean;
 }
 
 /** Something in a folder: by its path, and by a name for it that no other path leads to. */
@@ -94,36 +114,49 @@ async function searchBelow(at: Place, parents: readonly string[], search: Search
   const folder = ifThere(() => openFolder(at));
   if (!folder) return;
   try {
-    const listing = opendirSync(folder.place);
-    try {
-      for (let entry = listing.readSync(); entry; entry = listing.readSync()) {
-        if (search.entriesLeft-- <= 0) search.isPartial = true;
-        if (search.isPartial) return;
-        if (search.entriesLeft % ENTRIES_PER_TURN === 0) await nextTurn();
-        await noteEntry(entry, { folder, parents, search });
-      }
-    } finally {
-      listing.closeSync();
-    }
+    await searchIn(folder, parents, search);
   } finally {
     closeSync(folder.descriptor);
   }
 }
 
-async function noteEntry(
-  entry: Dirent,
-  { folder, parents, search }: { folder: Opened; parents: readonly string[]; search: Search },
-): Promise<void> {
-  const child = childOf(folder, entry.name);
-  const names = [...parents, entry.name];
-  if (entry.isDirectory()) {
-    if (names.length >= DEEPEST) search.isPartial = true;
-    else await searchBelow(child, names, search);
+/** The files of a folder come before those below it: where not all are found, they are the nearest. */
+async function searchIn(folder: Place, parents: readonly string[], search: Search): Promise<void> {
+  const folders: Dirent[] = [];
+  for (const entry of entriesOf(folder.place)) {
+    if (search.entriesLeft-- <= 0) search.isOver = true;
+    if (search.isOver) return;
+    if (search.entriesLeft % ENTRIES_PER_TURN === 0) await nextTurn();
+    if (entry.isDirectory()) folders.push(entry);
+    else noteFile(childOf(folder, entry.name), [...parents, entry.name], search);
+  }
+  for (const { name } of folders) {
+    if (search.isOver) return;
+    const names = [...parents, name];
+    if (names.length >= DEEPEST) search.isTooDeep = true;
+    else await searchBelow(childOf(folder, name), names, search);
+  }
+}
+
+/** Whatever is in a folder; of a large one not all is read if not all is asked for. */
+function* entriesOf(place: string): Generator<Dirent> {
+  const size = ifThere(() => statSync(place).size) ?? 0;
+  if (size <= SMALL_FOLDER_BYTES) {
+    yield* ifThere(() => readdirSync(place, { withFileTypes: true })) ?? [];
     return;
   }
-  const stat = ifThere(() => lstatSync(child.place, { bigint: true }));
+  const listing = opendirSync(place);
+  try {
+    for (let entry = listing.readSync(); entry; entry = listing.readSync()) yield entry;
+  } finally {
+    listing.closeSync();
+  }
+}
+
+function noteFile({ place }: Place, names: readonly string[], search: Search): void {
+  const stat = ifThere(() => lstatSync(place, { bigint: true }));
   if (!stat?.isFile()) return;
-  if (search.files.length >= search.maxFiles) search.isPartial = true;
+  if (search.files.length >= search.maxFiles) search.isOver = true;
   else search.files.push({ name: names.join("/"), bytes: Number(stat.size), stamp: stampOf(stat) });
 }
 
@@ -165,7 +198,7 @@ function ifThere<Result>(look: () => Result): Result | null {
   }
 }
 
-function childOf(folder: Opened, name: string): Place {
+function childOf(folder: Place, name: string): Place {
   return { path: join(folder.path, name), place: join(folder.place, name) };
 }
 

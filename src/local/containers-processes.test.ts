@@ -59,6 +59,39 @@ describe("a sandbox that fails", () => {
   });
 });
 
+describe("a sandbox that is still opening", () => {
+  it("is called off when its container is deleted, or all are closed", async () => {
+    const calledOff: unknown[] = [];
+    const sandbox: Sandbox = {
+      ...hostSandbox(),
+      open: ({ signal }) =>
+        new Promise((_resolve, reject) => {
+          signal?.addEventListener("abort", () => {
+            calledOff.push(String(signal.reason));
+            reject(signal.reason);
+          });
+        }),
+    };
+    await using api = await localStorage({ sandbox });
+    const [one, two] = [
+      await api.containers.create({ name: "a" }),
+      await api.containers.create({ name: "b" }),
+    ];
+    const outcomes = Promise.allSettled([
+      api.containers.shell(one.id, "true", LIMITS),
+      api.containers.shell(two.id, "true", LIMITS),
+    ]);
+    await new Promise((resolve) => setImmediate(resolve));
+    await api.containers.delete(one.id);
+    await api.containers[Symbol.asyncDispose]();
+    expect(await outcomes).toMatchObject([
+      { status: "rejected", reason: { status: 404 } },
+      { status: "rejected", reason: { message: "The container has ended." } },
+    ]);
+    expect(calledOff).toEqual(Array(2).fill("Error: The container has ended."));
+  });
+});
+
 describe("a name that code has taken for a folder", () => {
   it("keeps a copy out, and nothing of that is left", async () => {
     await using api = await localStorage();

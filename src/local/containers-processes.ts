@@ -17,7 +17,8 @@ export class ContainerProcesses implements AsyncDisposable {
     work: (process: SandboxProcess) => Promise<Result>,
   ): Promise<Result> {
     if (this.#isOver) throw new Error("The containers are closed.");
-    const lane = this.#lanes.get(containerId) ?? new Lane(() => this.#sandbox.open(options));
+    const open = (signal: AbortSignal) => this.#sandbox.open({ ...options, signal });
+    const lane = this.#lanes.get(containerId) ?? new Lane(open);
     this.#lanes.set(containerId, lane);
     return await lane.run(work);
   }
@@ -37,12 +38,12 @@ export class ContainerProcesses implements AsyncDisposable {
 }
 
 class Lane {
-  readonly #open: () => Promise<SandboxProcess>;
+  readonly #open: (signal: AbortSignal) => Promise<SandboxProcess>;
+  readonly #over = new AbortController();
   #process: Promise<SandboxProcess> | undefined;
   #last: Promise<unknown> = Promise.resolve();
-  #hasEnded = false;
 
-  constructor(open: () => Promise<SandboxProcess>) {
+  constructor(open: (signal: AbortSignal) => Promise<SandboxProcess>) {
     this.#open = open;
   }
 
@@ -52,16 +53,18 @@ class Lane {
     return result;
   }
 
+  /** An opening is called off; a sandbox that goes on with it is waited for. */
   async end(): Promise<void> {
-    this.#hasEnded = true;
+    this.#over.abort(new Error("The container has ended."));
     const process = await this.#process?.catch(() => undefined); // who opened it was told
     await process?.[Symbol.asyncDispose]();
   }
 
   /** A failure is forgotten, so that the next one tries again. */
   #opened(): Promise<SandboxProcess> {
-    if (this.#hasEnded) return Promise.reject(new Error("The container has ended."));
-    this.#process ??= this.#open().catch((error: unknown) => {
+    const { signal } = this.#over;
+    if (signal.aborted) return Promise.reject(signal.reason);
+    this.#process ??= this.#open(signal).catch((error: unknown) => {
       this.#process = undefined;
       throw error;
     });

@@ -23,7 +23,7 @@ export function containerOptions(body: unknown): ContainerOptions {
     "network_policy",
     "skills",
   ]);
-  if (fields["skills"] !== undefined) throw noSkills();
+  if (fields["skills"] !== undefined) throw noSkills("skills");
   return {
     name: nameIn(fields),
     fileIds: fileIdsIn(fields),
@@ -39,6 +39,18 @@ export function fileIdIn(body: unknown): string {
   if (fileId === undefined) throw missingParameter("file_id");
   if (typeof fileId !== "string") throw invalidType("file_id", "a string", fileId);
   return fileId;
+}
+
+/** No code has a network here, so the promise of one is refused instead of broken. */
+export function noNetwork(param: string): ApiProblem {
+  const message = `Containers of the local provider have no network: '${param}' must be 'disabled'.`;
+  return new ApiProblem(400, message, { param, code: "invalid_value" });
+}
+
+/** Nothing would read them here. */
+export function noSkills(param: string): ApiProblem {
+  const message = `Unsupported parameter: '${param}' is not supported by the local provider.`;
+  return new ApiProblem(400, message, { param, code: "unsupported_parameter" });
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -89,24 +101,14 @@ function memoryLimitIn({ memory_limit: limit }: Fields): string | undefined {
   return tier;
 }
 
-/** No code has a network here, so the promise of one is refused instead of broken. */
 function networkPolicyIn({ network_policy: policy }: Fields): NetworkPolicy | undefined {
   if (policy === undefined || policy === null) return undefined;
   const param = "network_policy.type";
   const keys = ["type", "allowed_domains", "domain_secrets"];
   const { type, ...rest } = knownFields(policy, "network_policy", keys);
   if (type === undefined) throw missingParameter(param);
-  if (type === "allowlist") {
-    const message =
-      "Containers of the local provider have no network: 'network_policy.type' must be 'disabled'.";
-    throw new ApiProblem(400, message, { param, code: "invalid_value" });
-  }
+  if (type === "allowlist") throw noNetwork(param);
   if (type !== "disabled") throw invalidValue(param, type, ["disabled", "allowlist"]);
   for (const key of Object.keys(rest)) throw unknownParameter(`network_policy.${key}`);
   return { type };
-}
-
-function noSkills(): ApiProblem {
-  const message = "Unsupported parameter: 'skills' is not supported by the local provider.";
-  return new ApiProblem(400, message, { param: "skills", code: "unsupported_parameter" });
 }

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { localStorage, START, temporaryDataDir } from "../../tests/local-storage.ts";
@@ -21,6 +21,31 @@ function upload({ containers, files }: Api, id: string, content: string) {
   writeFileSync(path, content);
   return containers.upload(id, { path, bytes: content.length, filename: "in.txt" });
 }
+
+/** The paths of all files that this process has open, where the system tells. */
+function openedHere(): readonly string[] {
+  if (!existsSync("/proc/self/fd")) return [];
+  return readdirSync("/proc/self/fd").flatMap((descriptor) => {
+    try {
+      return [readlinkSync(join("/proc/self/fd", descriptor))];
+    } catch {
+      return []; // that of the listing itself
+    }
+  });
+}
+
+describe("a file of a container", () => {
+  it("that dies while the file is opened is closed again", async () => {
+    await using api = await localStorage();
+    const { id } = await api.containers.create({ name: "a" });
+    const { id: fileId, path } = await upload(api, id, "one");
+    const opening = api.containers.openFile(id, fileId).catch((error: Error) => error.message);
+    await Promise.all([opening, api.containers.expire(id)]);
+    expect(await opening).toBe("Container is expired.");
+    const name = path.replace("/mnt/data/", "");
+    expect(openedHere().filter((file) => file.includes(name))).toEqual([]);
+  });
+});
 
 describe("code in a container", () => {
   it("makes files that are then listed as its own, with their real paths and lasting ids", async () => {

@@ -188,8 +188,18 @@ export class Containers implements AsyncDisposable {
   }
 
   /** One of its files, opened: whoever asks closes it. */
-  openFile(id: string, fileId: string): Promise<OpenedFile> {
-    return this.#life.use(id, () => this.#files.open(this.#folderOf(id), fileId));
+  async openFile(id: string, fileId: string): Promise<OpenedFile> {
+    const opened: OpenedFile[] = [];
+    try {
+      return await this.#life.use(id, async () => {
+        const file = await this.#files.open(this.#folderOf(id), fileId);
+        opened.push(file);
+        return file;
+      });
+    } catch (error) {
+      for (const { handle } of opened) await handle.close(); // the container has died meanwhile
+      throw error;
+    }
   }
 
   /** Removes one of its files. */

@@ -1,5 +1,6 @@
 import { parseJson } from "../base/json.ts";
 import { ApiProblem } from "./api-problem.ts";
+import { SocketRequest } from "./socket-request.ts";
 
 /** A request's JSON. What is too long is given up before it is held. */
 export async function jsonBody(request: Request, mostBytes: number): Promise<unknown> {
@@ -11,7 +12,7 @@ export async function jsonBody(request: Request, mostBytes: number): Promise<unk
 
 /** A length that is said is kept to by whoever parsed the request; without one it is counted. */
 async function textOf(request: Request, mostBytes: number): Promise<string> {
-  const said = Number(request.headers.get("content-length") ?? Number.NaN);
+  const said = saidLength(request);
   if (said > mostBytes) throw tooLarge(mostBytes);
   if (said >= 0) return await request.text();
   const parts: Uint8Array[] = [];
@@ -22,6 +23,11 @@ async function textOf(request: Request, mostBytes: number): Promise<string> {
     parts.push(part);
   }
   return new TextDecoder().decode(Buffer.concat(parts));
+}
+
+function saidLength(request: Request): number {
+  if (request instanceof SocketRequest) return request.saidLength ?? Number.NaN;
+  return Number(request.headers.get("content-length") ?? Number.NaN);
 }
 
 function tooLarge(most: number): ApiProblem {

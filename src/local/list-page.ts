@@ -62,23 +62,6 @@ export function boundedInteger(
   throw new ApiProblem(400, message, { param, code });
 }
 
-/** The part of a list that is all here, its items from the oldest to the newest. */
-export function listPage<Item extends { readonly id: string }>(
-  items: readonly Item[],
-  query: PageQuery,
-): ListPage<Item> {
-  const ordered = query.order === "asc" ? items : items.toReversed();
-  const from = query.after === undefined ? 0 : placeOf(ordered, "after", query.after) + 1;
-  const to = query.before === undefined ? ordered.length : placeOf(ordered, "before", query.before);
-  const between = ordered.slice(from, Math.max(from, to));
-  // What is asked for before an item is what stands nearest to it.
-  const backwards = query.before !== undefined && query.after === undefined;
-  return toPage(
-    backwards ? between.slice(-query.limit) : between.slice(0, query.limit),
-    between.length > query.limit,
-  );
-}
-
 /** Items that are the page already, in its order. */
 export function toPage<Item extends { readonly id: string }>(
   data: readonly Item[],
@@ -97,10 +80,4 @@ export function toPage<Item extends { readonly id: string }>(
 export function unknownCursor(param: string, id: string): ApiProblem {
   const message = `Invalid '${param}': no item with id '${id}' is in this list.`;
   return new ApiProblem(400, message, { param, code: "invalid_value" });
-}
-
-function placeOf(items: readonly { readonly id: string }[], param: string, id: string): number {
-  const place = items.findIndex((item) => item.id === id);
-  if (place === -1) throw unknownCursor(param, id);
-  return place;
 }

@@ -1,8 +1,10 @@
-import type { Server } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createAdaptorServer } from "@hono/node-server";
+import { getRequestListener } from "@hono/node-server";
 import { InvalidOptionError } from "../base/errors.ts";
 import { Dropped } from "./responses/dropped.ts";
+import { SocketRequest } from "./socket-request.ts";
+import { WholeResponse } from "./whole-response.ts";
 
 /** Where a provider listens. */
 export interface ListenOptions {
@@ -20,25 +22,17 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+/** What answers requests. */
+type Handle = (request: Request) => Response | Promise<Response>;
+
 /** Serves `handle` on a socket until closed. */
 export async function listen(
-  handle: (request: Request) => Response | Promise<Response>,
+  handle: Handle,
   { port = 0, host = "127.0.0.1" }: ListenOptions,
 ): Promise<Listening> {
-  const server = createAdaptorServer({
-    // The process that we are in has its own Request and Response, and keeps them.
-    overrideGlobalObjects: false,
-    fetch: async (request, { outgoing }) => {
-      try {
-        const drop = () => setImmediate(() => outgoing.socket?.destroySoon());
-        return cutShort(await handle(request), drop);
-      } catch (error) {
-        if (!(error instanceof Dropped)) throw error;
-        outgoing.destroy();
-        return new Response(null);
-      }
-    },
-  }) as Server;
+  const server = createServer((incoming, outgoing) => {
+    serve(handle, incoming, outgoing).catch((error) => outgoing.destroy(error));
+  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause) => reject(cannotListen(port, host, cause)));
     server.listen(port, host, resolve);
@@ -53,6 +47,37 @@ export async function listen(
         server.closeAllConnections();
       }),
   };
+}
+
+/** Whole answers are sent as they are; all else is left to hono's adaptor, which costs more. */
+async function serve(
+  handle: Handle,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  const request = SocketRequest.from(incoming, outgoing);
+  if (!request) return await adapted(handle)(incoming, outgoing);
+  const answering = (async () => await handle(request))();
+  const response = await answering.catch(() => null); // which the adaptor hears of below
+  if (!(response instanceof WholeResponse && request.isRead))
+    return await adapted(() => answering)(incoming, outgoing);
+  outgoing.writeHead(response.status, response.head);
+  outgoing.end(response.whole);
+}
+
+function adapted(handle: Handle): ReturnType<typeof getRequestListener> {
+  const fetch: Parameters<typeof getRequestListener>[0] = async (request, { outgoing }) => {
+    try {
+      const drop = () => setImmediate(() => outgoing.socket?.destroySoon());
+      return cutShort(await handle(request), drop);
+    } catch (error) {
+      if (!(error instanceof Dropped)) throw error;
+      outgoing.destroy();
+      return new Response(null);
+    }
+  };
+  // The process that we are in has its own Request and Response, and keeps them.
+  return getRequestListener(fetch, { overrideGlobalObjects: false });
 }
 
 /** A stream that fails ends with its connection, so that nobody takes it for whole. */

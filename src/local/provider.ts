@@ -24,17 +24,25 @@ export class LocalProvider implements AsyncDisposable {
   readonly #settings: ProviderSettings;
   readonly #listening = new Set<Listening>();
   #server: Promise<LocalServer> | null = null;
-  #isDisposed = false;
+  #ending: Promise<void> | null = null;
 
   constructor(options: LocalProviderOptions = {}) {
     this.#settings = providerSettings(options);
     this.fetch = async (input, init) => await this.#fetch(new Request(input, init));
   }
 
-  /** Which sandbox code runs in, and why that one; starts the provider if it has not. */
-  async sandbox(): Promise<{ readonly name: string; readonly reason: string }> {
-    const { sandbox } = await this.#started();
-    return sandbox;
+  /**
+   * Which sandbox code runs in, and why that one: it is chosen now if no code has run yet. A trial run has
+   * succeeded in it; without `trial` one that takes seconds to try may be named untried, and `reason` says so.
+   */
+  async sandbox({
+    trial = true,
+  }: {
+    readonly trial?: boolean | undefined;
+  } = {}): Promise<{ readonly name: string; readonly reason: string }> {
+    const server = await this.#started();
+    const { sandbox, reason } = await (trial ? server.sandbox.tried() : server.sandbox.chosen());
+    return { name: sandbox.name, reason };
   }
 
   /** Serves on a socket; anywhere but on this machine only with a key. */
@@ -43,7 +51,7 @@ export class LocalProvider implements AsyncDisposable {
     if (!isLoopback(host) && this.#settings.apiKey === undefined) throw needsKey(host);
     const { app } = await this.#started();
     const listening = await listen((request) => app.fetch(request), options);
-    if (this.#isDisposed) {
+    if (this.#ending) {
       await listening.close();
       throw disposed();
     }
@@ -57,21 +65,25 @@ export class LocalProvider implements AsyncDisposable {
     };
   }
 
-  /** Ends every connection and every container's process, and removes what was temporary. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#isDisposed = true;
+  /** Ends every turn, every connection and every container's process, and removes what was temporary. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#ending ??= this.#end();
+    return this.#ending;
+  }
+
+  async #end(): Promise<void> {
     for (const listening of this.#listening) await listening.close();
     this.#listening.clear();
-    const starting = this.#server;
-    this.#server = null;
-    const server = await starting?.catch(() => null);
+    const server = await this.#server?.catch(() => null);
     await server?.[Symbol.asyncDispose]();
   }
 
   async #fetch(request: Request): Promise<Response> {
-    const { app } = await this.#started();
+    const { app, closing } = await this.#started();
+    if (this.#ending) throw disposed();
+    const signal = AbortSignal.any([request.signal, closing]);
     try {
-      const response = await app.fetch(request);
+      const response = await app.fetch(new Request(request, { signal }));
       request.signal.throwIfAborted();
       return response;
     } catch (error) {
@@ -81,7 +93,7 @@ export class LocalProvider implements AsyncDisposable {
   }
 
   #started(): Promise<LocalServer> {
-    if (this.#isDisposed) throw disposed();
+    if (this.#ending) throw disposed();
     this.#server ??= start(this.#settings).catch((error) => {
       this.#server = null; // whoever comes next may have better luck
       throw error;

@@ -2,12 +2,13 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Hono } from "hono";
+import { orAborted } from "../base/abort.ts";
 import { emptyApi } from "./api.ts";
 import { Containers } from "./containers.ts";
 import { randomIds } from "./ids.ts";
 import { echoModel } from "./models/echo-model.ts";
+import type { LocalModel } from "./models/local-model.ts";
 import type { ProviderSettings } from "./provider-options.ts";
-import { Responses } from "./responses/responses.ts";
 import { sealer } from "./responses/sealed.ts";
 import type { TurnServices } from "./responses/turn.ts";
 import { compactionRoutes } from "./routes/compaction.ts";
@@ -16,7 +17,8 @@ import { fileRoutes } from "./routes/files.ts";
 import { modelRoutes } from "./routes/models.ts";
 import { responseRoutes } from "./routes/responses.ts";
 import { vectorStoreRoutes } from "./routes/vector-stores.ts";
-import { chooseSandbox } from "./sandbox/choose-sandbox.ts";
+import { RunningTurns } from "./running-turns.ts";
+import { LazySandbox } from "./sandbox/lazy-sandbox.ts";
 import { VectorStores } from "./search/vector-stores.ts";
 import { openDatabase } from "./store/database.ts";
 import { FileStore } from "./store/file-store.ts";
@@ -25,18 +27,21 @@ import { WebPages } from "./web/web-pages.ts";
 
 /** Everything behind the API, while it runs. */
 export interface LocalServer extends AsyncDisposable {
+  /** Aborts when the server is closed. */
+  readonly closing: AbortSignal;
   readonly app: Hono;
-  readonly sandbox: { readonly name: string; readonly reason: string };
+  readonly sandbox: LazySandbox;
 }
 
-/** Opens the store, picks a sandbox, and puts all routes together. `onEnd` is called last of all. */
+/** Opens the store, and puts all routes together. `onEnd` is called last of all. */
 export async function startServer(
   settings: ProviderSettings & { readonly dataDir: string },
   onEnd: () => void,
 ): Promise<LocalServer> {
   const { dataDir, clock, limits, onFault, apiKey = null } = settings;
   const ids = randomIds();
-  const { sandbox, reason } = await chooseSandbox(settings.sandbox);
+  const sandbox = new LazySandbox(settings.sandbox);
+  await sandbox.check();
   const database = openDatabase(dataDir);
   const web = opened(settings.web, database);
   const files = new FileStore({ database, dataDir, clock, ids });
@@ -44,7 +49,7 @@ export async function startServer(
   const vectorStores = new VectorStores({ database, files, clock, ids, onFault });
   const store = new ResponseStore(database);
   const turns: TurnServices = {
-    model: settings.model ?? echoModel(),
+    model: letGo(settings.model ?? echoModel()),
     tools: { containers, fileSearch: vectorStores, web },
     sealer: sealer(sealKey(dataDir)),
     ids,
@@ -56,22 +61,21 @@ export async function startServer(
   const seconds = () => Math.floor(clock.now() / 1000);
   const app = emptyApi({ clock, ids, apiKey, onFault });
   compactionRoutes(app, { store, turns, seconds, maxBodyBytes });
-  responseRoutes(app, {
-    responses: new Responses({ turns, store, clock }),
-    store,
-    maxBodyBytes,
-    onFault,
-  });
+  const responses = new RunningTurns({ turns, store, clock });
+  responseRoutes(app, { responses, store, maxBodyBytes, onFault });
   containerRoutes(app, { containers, files });
   fileRoutes(app, { files, onDelete: (id) => vectorStores.files.removeEverywhere(id) });
   modelRoutes(app);
   app.route("/v1", vectorStoreRoutes(vectorStores));
   return {
+    closing: responses.closing,
     app,
-    sandbox: { name: sandbox.name, reason },
+    sandbox,
     async [Symbol.asyncDispose]() {
       try {
-        await containers[Symbol.asyncDispose]();
+        // Turns end when they are told to, or else when the process that they wait for is killed.
+        const parts = [responses, containers, sandbox];
+        await Promise.all(parts.map((part) => part[Symbol.asyncDispose]()));
         await vectorStores.close();
       } finally {
         web?.[Symbol.dispose]();
@@ -79,6 +83,13 @@ export async function startServer(
         onEnd();
       }
     },
+  };
+}
+
+/** A model that does not listen to its signal holds up no turn that has been told to end. */
+function letGo(model: LocalModel): LocalModel {
+  return {
+    respond: (request, options) => orAborted(model.respond(request, options), options?.signal),
   };
 }
 

@@ -20,7 +20,8 @@ describe("a provider", () => {
     await using provider = new LocalProvider();
     const { name, reason } = await provider.sandbox();
     expect(["bubblewrap", "wasm"]).toContain(name);
-    expect(reason).not.toBe("");
+    expect(reason).toContain(`${name}: a trial run succeeded`);
+    expect(await provider.sandbox({ trial: false })).toMatchObject({ name });
   }, 30_000);
 
   test("echoes without a model", async () => {
@@ -69,6 +70,53 @@ describe("a provider", () => {
     expect(body["data"]).toMatchObject([{ path: "/mnt/data/a" }]);
   });
 
+  test("answers plain turns while it knows no sandbox, and chooses one when code runs", async () => {
+    const trial = Promise.withResolvers<{ usable: boolean; reason: string }>();
+    let trials = 0;
+    const probe = () => {
+      trials += 1;
+      return trial.promise;
+    };
+    const model = scriptedModel(({ text }) =>
+      text === "Code." ? [{ code: "print(6 * 7)" }, { say: "Ran." }] : [{ say: "Plain." }],
+    );
+    await using provider = new LocalProvider({ model, sandbox: { ...hostSandbox(), probe } });
+    const { respond } = asking(provider.fetch, at);
+    expect(said(await respond({ input: "Hello." }))).toBe("Plain.");
+    expect(trials).toBe(0);
+    const tools = [{ type: "code_interpreter", container: { type: "auto" } }];
+    const runs = ["Code.", "Code."].map((input) => respond({ input, tools }));
+    trial.resolve({ usable: true, reason: "for tests" });
+    expect((await Promise.all(runs)).map(said)).toEqual(["Ran.", "Ran."]);
+    expect(trials).toBe(1);
+  });
+
+  test("tells whoever wants code run what its sandbox lacks", async () => {
+    const faults: unknown[] = [];
+    const probe = async () => ({ usable: false, reason: "bwrap is missing: install it" });
+    await using provider = new LocalProvider({
+      model: scriptedModel(() => [{ code: "1" }]),
+      sandbox: { ...hostSandbox(), probe },
+      onFault: (error) => void faults.push(error),
+    });
+    const tools = [{ type: "code_interpreter", container: { type: "auto" } }];
+    const message =
+      'sandbox must be one that works here, but is "host": bwrap is missing: install it';
+    const { ask } = asking(provider.fetch, at);
+    const { status, body } = await ask("POST /responses", { model: "any", input: "Go.", tools });
+    expect(status).toBe(500);
+    expect(JSON.stringify(body)).toContain(JSON.stringify(message).slice(1, -1));
+    expect(faults).toMatchObject([{ message }]);
+  });
+
+  test("refuses at once a sandbox that is not one", async () => {
+    const name: string = "docker";
+    await using provider = new LocalProvider({ sandbox: name as "auto" });
+    await expect(provider.fetch(`${at}/models`)).rejects.toThrow(
+      'sandbox must be a sandbox or the name of one, but is "docker"',
+    );
+  });
+
   test("that could not start may be asked again", async () => {
     let isUsable = false;
     const sandbox = {
@@ -112,6 +160,13 @@ describe("a provider on a socket", () => {
       return;
     }
     expect((await fetch(`${listening.url}/models`)).status).toBe(200);
+  });
+
+  test("does not listen if it is disposed of before it does", async () => {
+    const provider = new LocalProvider({ sandbox: hostSandbox() });
+    const listening = expect(provider.listen()).rejects.toThrow("LocalProvider must be in use");
+    await provider[Symbol.asyncDispose]();
+    await listening;
   });
 
   test("cannot take a port that is taken", async () => {

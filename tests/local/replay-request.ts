@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../src/base/freeze.ts";
 import { recordsAt, textAt } from "../../src/base/reading.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { itemOf, type Stage } from "./stage.ts";
+import { itemOf, type Stage, vectorStoreOf } from "./stage.ts";
 
 /** Why a recorded request cannot be asked of the local provider; `null`: it can. */
 export function reasonToSkip(request: WireItem): string | null {
@@ -20,13 +20,20 @@ export function reasonToSkip(request: WireItem): string | null {
   return null;
 }
 
+/** What a vector store that is named has in it. */
+type StoreFiles = Parameters<typeof vectorStoreOf>[1];
+
 /** The same request as this server can know it: what only OpenAI has is put here first. */
-export async function adapted(request: WireItem, on: Stage): Promise<WireItem> {
+export async function adapted(
+  request: WireItem,
+  on: Stage,
+  files: StoreFiles = {},
+): Promise<WireItem> {
   const text = JSON.stringify(request);
   const seals = await sealsOf(on);
   const ids = new Map<string, string>();
   for (const [, id = ""] of text.matchAll(/"(cntr_\w+|vs_\w+|file-\w+)"/g))
-    if (!ids.has(id)) ids.set(id, await made(id, on));
+    if (!ids.has(id)) ids.set(id, await made(id, on, files));
   const named = text.replaceAll(/"(cntr_\w+|vs_\w+|file-\w+)"/g, (_all, id) =>
     JSON.stringify(ids.get(id)),
   );
@@ -53,9 +60,10 @@ async function sealsOf({ ask }: Stage) {
   };
 }
 
-async function made(id: string, { ask, fetch, url }: Stage): Promise<string> {
+async function made(id: string, on: Stage, files: StoreFiles): Promise<string> {
+  const { ask, fetch, url } = on;
   if (id.startsWith("cntr_")) return idIn(await ask("POST /containers", { name: id }));
-  if (id.startsWith("vs_")) return idIn(await ask("POST /vector_stores", { name: id }));
+  if (id.startsWith("vs_")) return (await vectorStoreOf(on, files)).id;
   const form = new FormData();
   form.set("purpose", "user_data");
   form.set("file", new File(["Owls."], "owls.txt"));

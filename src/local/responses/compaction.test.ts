@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { randomIds } from "../ids.ts";
 import { compacted, compactionItem, unsealed } from "./compaction.ts";
@@ -64,5 +65,35 @@ describe("a compaction", () => {
       expect(() => unsealed([user, wrong], sealer)).toThrow(
         expect.objectContaining({ status: 400, param: "input[1].encrypted_content" }),
       );
+  });
+
+  test("is no longer than a summary, and knows what users said and the newest of the rest", () => {
+    const random = () => randomBytes(3_000).toString("hex");
+    const rest = Array.from({ length: 20 }, (_, place) => ({
+      ...{ type: "message", role: "assistant" },
+      content: `${place}: ${random()}`,
+    }));
+    const window = compacted([user, ...rest], services);
+    expect(JSON.stringify(window).length).toBeLessThan(24_000);
+    const read = unsealed(window, sealer);
+    expect(read[0]).toMatchObject({ role: "user" });
+    expect(read.at(-1)).toEqual(rest.at(-1));
+    expect(read.slice(1)).toEqual(rest.slice(1 - read.length));
+    const again = compacted([...read, ...rest], services);
+    expect(JSON.stringify(again).length).toBeLessThan(24_000);
+  });
+
+  test("does not name the containers that calls ran in, which need not live on", () => {
+    const code = { type: "code_interpreter_call", id: "ci_1", code: "1", container_id: "cntr_1" };
+    const type = "container_reference";
+    const place = { type, container_id: "cntr_1" };
+    const shell = { type: "shell_call", call_id: "call_1", environment: place };
+    const local = { type: "shell_call", call_id: "call_2", environment: null };
+    const item = compactionItem([code, shell, local], services);
+    expect(unsealed([item], sealer)).toEqual([
+      { type: "code_interpreter_call", id: "ci_1", code: "1" },
+      { ...shell, environment: { type } },
+      local,
+    ]);
   });
 });

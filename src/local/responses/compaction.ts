@@ -3,6 +3,7 @@ import { isPlainObject } from "../../base/freeze.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { Ids } from "../ids.ts";
+import { remembered } from "./remembered.ts";
 import type { Sealer } from "./sealed.ts";
 
 /** The next window: what users said, word for word, and all else in one item that only we can read. */
@@ -20,25 +21,35 @@ export function compactionItem(
   items: readonly WireItem[],
   { sealer, ids }: { readonly sealer: Sealer; readonly ids: Ids },
 ): WireItem {
-  const packed = deflateRawSync(JSON.stringify(items)).toString("base64");
+  const packed = packedOf(remembered(items, fits));
   const sealed = sealer.seal({ packed });
   return { id: ids.next("cmp_"), type: "compaction", encrypted_content: sealed };
+}
+
+/** What items go on from: how many there are, and all of it as the model reads it. */
+export interface ReadBefore {
+  readonly count: number;
+  readonly readable: readonly WireItem[];
 }
 
 /**
  * A conversation with what is sealed in it made readable, for the model. What a client sends beside
  * the item that stands for it is read once.
  */
-export function unsealed(items: readonly WireItem[], sealer: Sealer): readonly WireItem[] {
-  let readable: WireItem[] = [];
-  for (const [place, item] of items.entries()) {
+export function unsealed(
+  items: readonly WireItem[],
+  sealer: Sealer,
+  before: ReadBefore = { count: 0, readable: [] },
+): readonly WireItem[] {
+  let readable = [...before.readable];
+  for (const [index, item] of items.entries()) {
     if (item["type"] !== "compaction") {
       readable.push(item);
       continue;
     }
     const opened = sealer.open(String(item["encrypted_content"] ?? ""));
-    if (!opened) throw tampered(place);
-    const within = unsealed(unpacked(opened), sealer);
+    if (!opened) throw tampered(before.count + index);
+    const within = unsealed(unpacked(opened), sealer).map(withoutContainer);
     const known = new Set(within.map(sameness));
     readable = [...readable.filter((one) => !known.has(sameness(one))), ...within];
   }
@@ -54,11 +65,33 @@ function sameness(item: WireItem): string {
   return JSON.stringify([role, texts]);
 }
 
+function packedOf(items: readonly WireItem[]): string {
+  return deflateRawSync(JSON.stringify(items)).toString("base64");
+}
+
+function fits(items: readonly WireItem[]): boolean {
+  return packedOf(items).length <= MOST_PACKED;
+}
+
+/** What is only told of a call names no container: whether that lives is nobody's concern. */
+function withoutContainer(item: WireItem): WireItem {
+  const { type, environment } = item;
+  if (type === "code_interpreter_call") {
+    const { container_id: _id, ...rest } = item;
+    return rest;
+  }
+  if (type !== "shell_call" || !isPlainObject(environment)) return item;
+  const { container_id: _id, ...place } = environment;
+  return { ...item, environment: place };
+}
+
 function unpacked({ packed }: WireItem): readonly WireItem[] {
   const bytes = Buffer.from(String(packed), "base64");
   return JSON.parse(inflateRawSync(bytes, { maxOutputLength: MOST_BYTES }).toString("utf8"));
 }
 
+/** A compaction is about as long as a model's summary would be, however long the conversation was. */
+const MOST_PACKED = 16 * 1024;
 const MOST_BYTES = 256 * 1024 * 1024;
 
 /** What was sealed here and is no longer what it was. */

@@ -1,59 +1,86 @@
 import type { WireItem } from "../../openai/wire.ts";
-import { ApiProblem } from "../api-problem.ts";
-import type { ResponseStore, StoredResponse } from "../store/response-store.ts";
-import { tampered, unsealed } from "./compaction.ts";
-import { type CheckedRequest, checkHistory } from "./request-check.ts";
-import type { Sealer } from "./sealed.ts";
+import type { WrittenItem } from "../store/written-item.ts";
+import { isNotable, type ThreadPoint } from "./thread.ts";
 
-/** A request's conversation: as it is on the wire, and as the model reads it. */
-export interface Conversation {
-  readonly items: readonly WireItem[];
-  readonly readable: readonly WireItem[];
+/** What a conversation is made of. */
+export interface ConversationParts {
+  /** The response that it goes on from. */
+  readonly previous: string | null;
+  readonly before: ThreadPoint;
+  readonly own: readonly WrittenItem[];
+  /** All of it as the model reads it, if `own` has more in it than meets the eye. */
+  readonly unsealed: readonly WireItem[] | null;
 }
 
-/** All that a request goes on from, or what OpenAI would say against it. */
-export function conversationOf(
-  { previousResponseId, input }: Pick<CheckedRequest, "previousResponseId" | "input">,
-  { store, sealer }: { readonly store: ResponseStore; readonly sealer: Sealer },
-): Conversation {
-  const before = previousResponseId === null ? [] : itemsBefore(previousResponseId, store);
-  const own = input.filter(({ type }) => type !== "compaction_trigger");
-  checkHistory([...before, ...own], { isStored: (id) => store.item(id) !== null });
-  const items = [...before, ...own.map((item) => resolved(item, store))];
-  checkSeals(items, sealer);
-  return { items, readable: unsealed(items, sealer) };
-}
+/**
+ * A request's conversation. What came before is not copied, and nothing of it is looked at again,
+ * until somebody asks for all of it.
+ */
+export class Conversation {
+  readonly previous: string | null;
+  readonly before: ThreadPoint;
+  /** What the request adds, with references resolved. */
+  readonly own: readonly WrittenItem[];
+  readonly #unsealed: readonly WireItem[] | null;
+  #readable: readonly WireItem[] | null = null;
 
-function itemsBefore(id: string, store: ResponseStore): readonly WireItem[] {
-  const previous = store.get(id);
-  if (previous?.stored) return windowOf(previous);
-  const message = `Previous response with id '${id}' not found.`;
-  const param = "previous_response_id";
-  throw new ApiProblem(400, message, { param, code: "previous_response_not_found" });
-}
-
-/** What goes on from a response that was compacted goes on from the compaction. */
-function windowOf({ response, items }: StoredResponse): readonly WireItem[] {
-  const all = items as readonly WireItem[];
-  const { output } = response as { readonly output: readonly WireItem[] };
-  const last = all.findLastIndex(({ type }) => type === "compaction");
-  return last >= all.length - output.length ? all.slice(last) : all;
-}
-
-/** What is only named, as it was kept. */
-function resolved(item: WireItem, store: ResponseStore): WireItem {
-  const isNamed = item["type"] === "item_reference" || isBareReasoning(item);
-  return isNamed ? (store.item(String(item["id"])) ?? item) : item;
-}
-
-function isBareReasoning({ type, encrypted_content: sealed }: WireItem): boolean {
-  return type === "reasoning" && !sealed;
-}
-
-function checkSeals(items: readonly WireItem[], sealer: Sealer): void {
-  for (const [place, { type, encrypted_content: sealed }] of items.entries()) {
-    if (type !== "reasoning" || typeof sealed !== "string" || sealed === "") continue;
-    if (sealer.open(sealed)) continue;
-    throw tampered(place);
+  constructor({ previous, before, own, unsealed }: ConversationParts) {
+    this.previous = previous;
+    this.before = before;
+    this.own = own;
+    this.#unsealed = unsealed;
   }
+
+  /** As it is on the wire. */
+  get items(): readonly WireItem[] {
+    const { thread, items } = this.before;
+    return joined(thread.items, items, this.#ownItems());
+  }
+
+  /** As the model reads it. */
+  get readable(): readonly WireItem[] {
+    const { thread, readable } = this.before;
+    this.#readable ??= this.#unsealed ?? joined(thread.readable, readable, this.#ownItems());
+    return this.#readable;
+  }
+
+  /** Those of `readable` that add tools or name containers; one is enough for each container. */
+  get notable(): readonly WireItem[] {
+    if (this.#unsealed) return this.#unsealed.filter(isNotable);
+    const { thread, notable } = this.before;
+    return joined(thread.notable, notable, this.#ownItems().filter(isNotable));
+  }
+
+  /** Of the JSON of all its items, as one list. */
+  get bytes(): number {
+    const { items, bytes } = this.before;
+    const own = this.own.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+    const commas = Math.max(0, items + this.own.length - 1);
+    return "[]".length + bytes + own + commas;
+  }
+
+  /** Keeps what came of it in memory too, so that the next turn can go on from there. */
+  goOn(output: readonly WrittenItem[]): ThreadPoint | null {
+    const { thread, items } = this.before;
+    const isLast = thread.items.length === items;
+    const isPlain = this.#unsealed === null && output.every(({ item }) => !isCompaction(item));
+    if (!isLast || !isPlain) return null;
+    thread.add(this.own);
+    // As they will be read: what the model gave stays the model's.
+    thread.add(output.map(({ text }) => ({ item: JSON.parse(text), text })));
+    return thread.point;
+  }
+
+  #ownItems(): readonly WireItem[] {
+    return this.own.map(({ item }) => item);
+  }
+}
+
+export function isCompaction({ type }: WireItem): boolean {
+  return type === "compaction";
+}
+
+/** The first `count` of a thread's items, and what comes after: one copy, if any. */
+function joined(all: readonly WireItem[], count: number, own: readonly WireItem[]) {
+  return (all.length === count ? all : all.slice(0, count)).concat(own);
 }

@@ -37,7 +37,10 @@ export interface CheckedRequest {
   readonly echo: Echo;
 }
 
-/** The fields of a response that only repeat the request, on the wire. */
+/**
+ * A response that has nothing yet but what it repeats of the request: all its fields are there, in
+ * the wire's order, so that responses are copies of it.
+ */
 export type Echo = WireItem & { readonly tools: readonly WireItem[] };
 
 /** Reads the body of `POST /v1/responses`, or throws what OpenAI would answer. */
@@ -130,6 +133,14 @@ function echoOf(request: Fields, tools: readonly WireItem[], toolChoice: ToolCho
   const isSchema = format["type"] === "json_schema";
   const tier = request.text("service_tier") ?? "auto";
   return {
+    id: "",
+    object: "response",
+    created_at: 0,
+    status: "in_progress",
+    billing: { payer: "developer" },
+    completed_at: null,
+    error: null,
+    incomplete_details: null,
     background: false,
     frequency_penalty: 0,
     instructions: request.text("instructions"),
@@ -161,6 +172,8 @@ function echoOf(request: Fields, tools: readonly WireItem[], toolChoice: ToolCho
     top_p: request.number("top_p") ?? 1,
     truncation: request.text("truncation") ?? "disabled",
     user: request.text("user"),
+    output: [],
+    usage: null,
   };
 }
 

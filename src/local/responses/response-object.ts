@@ -38,15 +38,13 @@ export function responseObject(parts: ResponseParts): WireItem {
   const { id, createdAt, status, output, echo, incompleteReason: reason = null } = parts;
   const completedAt = status === "completed" ? (parts.completedAt ?? createdAt) : null;
   return {
+    ...echo, // first: a copy that is changed costs a fraction of fields that are added
     id,
-    object: "response",
     created_at: createdAt,
     status,
-    billing: { payer: "developer" },
     completed_at: completedAt,
     error: parts.error ?? null,
     incomplete_details: reason === null ? null : { reason },
-    ...echo,
     tools: echo.tools.map((tool) => toolEcho(tool, parts.shellContainerId ?? null)),
     output,
     usage: parts.usage ?? null,

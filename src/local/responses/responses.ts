@@ -4,15 +4,17 @@ import type { WireItem } from "../../openai/wire.ts";
 import type { ResponseStore } from "../store/response-store.ts";
 import { checkContainers } from "../tools/container-of.ts";
 import { compactionItem } from "./compaction.ts";
-import { type Conversation, conversationOf } from "./conversation.ts";
+import type { Conversation } from "./conversation.ts";
+import { Conversations } from "./conversations.ts";
 import { withIncludes } from "./includes.ts";
+import { inputTokens } from "./input-tokens.ts";
 import { type CheckedRequest, checkRequest } from "./request-check.ts";
 import { responseObject } from "./response-object.ts";
 import { runTurn } from "./run-turn.ts";
 import { allowedBy } from "./tool-choice.ts";
 import { refuseToolsNotHere } from "./tools-not-here.ts";
 import type { TurnOutcome, TurnServices } from "./turn.ts";
-import { inputTokens, usageOf } from "./usage.ts";
+import { usageOf } from "./usage.ts";
 
 /** What responses are made with. */
 export interface ResponsesOptions {
@@ -32,12 +34,12 @@ export interface Begun {
 /** Makes responses: checks a request, runs its turn, keeps what came of it. */
 export class Responses {
   readonly #turns: TurnServices;
-  readonly #store: ResponseStore;
+  readonly #conversations: Conversations;
   readonly #clock: Clock;
 
   constructor({ turns, store, clock }: ResponsesOptions) {
     this.#turns = turns;
-    this.#store = store;
+    this.#conversations = new Conversations({ store, sealer: turns.sealer });
     this.#clock = clock;
   }
 
@@ -45,8 +47,8 @@ export class Responses {
   begin(body: unknown): Begun {
     const request = checkRequest(body);
     refuseToolsNotHere(request);
-    const conversation = conversationOf(request, { store: this.#store, ...this.#turns });
-    checkContainers(request.tools, conversation.readable, this.#turns.tools.containers);
+    const conversation = this.#conversations.of(request);
+    checkContainers(request.tools, conversation.notable, this.#turns.tools.containers);
     const id = this.#turns.ids.next("resp_");
     const parts = { id, createdAt: this.#seconds(), output: [], echo: request.echo };
     return {
@@ -68,7 +70,7 @@ export class Responses {
       ? compactNow(conversation, this.#turns)
       : await this.#run(begun, signal, (item) => onItem(shown(item)));
     if (request.compactNow) for (const item of outcome.output) onItem(shown(item));
-    const tokens = inputTokens({ ...request, items: conversation.items });
+    const tokens = inputTokens(request, conversation);
     const output = this.#withCompaction(begun, outcome, tokens, (item) => onItem(shown(item)));
     const response = responseObject({
       id: String(begun.response["id"]),
@@ -82,13 +84,14 @@ export class Responses {
       echo: request.echo,
       shellContainerId: outcome.containerId,
     });
-    this.#keep(response, begun, output);
+    const { include } = request;
+    if (request.store) this.#conversations.keep({ response, output, include, conversation });
     return response;
   }
 
   async #run(begun: Begun, signal: AbortSignal, onItem: (item: WireItem) => void) {
     const { request, conversation } = begun;
-    const added = conversation.readable
+    const added = conversation.notable
       .filter(({ type }) => type === "additional_tools")
       .flatMap((item) => recordsAt(item, "tools"));
     const { tools } = allowedBy(request.toolChoice, [...request.tools, ...added]);
@@ -117,18 +120,12 @@ export class Responses {
     const { compactThreshold } = request;
     const isOver = compactThreshold !== null && tokens > compactThreshold;
     const isDone = output.some(({ type }) => type === "compaction");
-    if (!isOver || isDone || status !== "completed") return output;
+    // A call that the client is to answer must stay before its answer.
+    const hasSpoken = output.at(-1)?.["type"] === "message";
+    if (!isOver || isDone || !hasSpoken || status !== "completed") return output;
     const item = compactionItem([...conversation.readable, ...output], this.#turns);
     onItem(item);
     return [...output, item];
-  }
-
-  #keep(response: WireItem, { request, conversation }: Begun, output: readonly WireItem[]): void {
-    if (!request.store) return;
-    const items = [...conversation.items, ...output];
-    const id = String(response["id"]);
-    const createdAt = Number(response["created_at"]);
-    this.#store.put({ id, createdAt, response, items, stored: true });
   }
 
   #seconds(): number {

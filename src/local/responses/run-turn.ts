@@ -1,4 +1,4 @@
-import { recordsAt } from "../../base/reading.ts";
+import { recordsAt, textAt } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { ModelAction } from "../models/local-model.ts";
@@ -10,6 +10,7 @@ import { findInPage, openPage, searchWeb } from "../tools/web-search.ts";
 import { annotationsOf } from "./annotations.ts";
 import { compactionItem } from "./compaction.ts";
 import { Dropped } from "./dropped.ts";
+import { forcedBlock } from "./forced-block.ts";
 import { lastText } from "./last-text.ts";
 import type { TurnInput, TurnOutcome, TurnServices, TurnState } from "./turn.ts";
 
@@ -33,9 +34,10 @@ export async function runTurn(
     toolCalls: 0,
   };
   let told = 0;
+  const forced = forcedActions(state);
   for (let asks = 0; asks < MOST_ASKS; asks++) {
     input.signal.throwIfAborted();
-    const actions = await ask(state);
+    const actions = forced.shift()?.() ?? (await ask(state));
     let isOver = false;
     for (const action of actions) {
       if ("fail" in action)
@@ -51,9 +53,24 @@ export async function runTurn(
   throw new ApiProblem(500, message, { code: "model_error" });
 }
 
+/** What there is to do where the request leaves the model no choice; it is not asked then. */
+function forcedActions({ input, output }: TurnState): (() => readonly ModelAction[])[] {
+  const code = forcedBlock(input);
+  if (code === null) return [];
+  return [() => [{ code }], () => [{ say: printedBy(output.at(-1)) || "Done." }]];
+}
+
+function printedBy(call: WireItem = {}): string {
+  const outputs = recordsAt(call, "outputs");
+  return outputs
+    .map((part) => textAt(part, "logs"))
+    .join("")
+    .trim();
+}
+
 async function ask({ input, services, output }: TurnState): Promise<readonly ModelAction[]> {
   const { model, instructions, tools, toolChoice, format, signal } = input;
-  const items = [...input.items, ...output];
+  const items = output.length === 0 ? input.items : input.items.concat(output);
   const turn = services.asked.count++;
   const text = lastText(items) || (instructions ?? "");
   const request = { model, instructions, items, tools, toolChoice, format, turn, text };

@@ -2,16 +2,7 @@ import type { WireItem } from "../../openai/wire.ts";
 import { tokensOf } from "../tokens.ts";
 import type { ResponseUsage } from "./response-object.ts";
 
-/** What a request comes to, by the one measure that usage, counting and compaction share. */
-export function inputTokens(request: {
-  readonly instructions: string | null;
-  readonly items: readonly WireItem[];
-  readonly tools: readonly WireItem[];
-}): number {
-  const { instructions, items, tools } = request;
-  return tokensOf({ instructions, items, tools });
-}
-
+/** What a response has cost. */
 export function usageOf(input: number, output: readonly WireItem[]): ResponseUsage {
   const outputTokens = tokensOf(output);
   const thoughts = output.filter(({ type }) => type === "reasoning");

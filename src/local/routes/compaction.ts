@@ -4,10 +4,11 @@ import type { WireItem } from "../../openai/wire.ts";
 import { missingParameter, unknownParameter } from "../api-problem.ts";
 import { jsonBody } from "../json-body.ts";
 import { compacted } from "../responses/compaction.ts";
-import { conversationOf } from "../responses/conversation.ts";
+import { Conversations } from "../responses/conversations.ts";
+import { inputTokens } from "../responses/input-tokens.ts";
 import { checkRequest } from "../responses/request-check.ts";
 import type { TurnServices } from "../responses/turn.ts";
-import { inputTokens, usageOf } from "../responses/usage.ts";
+import { usageOf } from "../responses/usage.ts";
 import type { ResponseStore } from "../store/response-store.ts";
 import { limits } from "./responses.ts";
 
@@ -21,17 +22,18 @@ export interface CompactionServices {
 /** `/v1/responses/compact` and `/v1/responses/input_tokens`: both read a conversation and run nothing. */
 export function compactionRoutes(app: Hono, services: CompactionServices): void {
   const { store, turns, seconds, maxBodyBytes } = services;
+  const conversations = new Conversations({ store, sealer: turns.sealer });
   const read = async (request: Request, known: ReadonlySet<string>) => {
     const body = await jsonBody(request, maxBodyBytes);
     checkKeys(body, known);
     const checked = checkRequest(body);
-    return { checked, conversation: conversationOf(checked, { store, ...turns }) };
+    return { checked, conversation: conversations.of(checked) };
   };
   app.post("/v1/responses/compact", async (context) => {
     limits(context);
     const { checked, conversation } = await read(context.req.raw, compactKeys);
     const output = compacted(conversation.readable, turns);
-    const tokens = inputTokens({ ...checked, items: conversation.items });
+    const tokens = inputTokens(checked, conversation);
     return context.json({
       id: turns.ids.next("resp_"),
       object: "response.compaction",
@@ -42,7 +44,7 @@ export function compactionRoutes(app: Hono, services: CompactionServices): void 
   });
   app.post("/v1/responses/input_tokens", async (context) => {
     const { checked, conversation } = await read(context.req.raw, countKeys);
-    const input_tokens = inputTokens({ ...checked, items: conversation.items });
+    const input_tokens = inputTokens(checked, conversation);
     return context.json({ object: "response.input_tokens", input_tokens });
   });
 }

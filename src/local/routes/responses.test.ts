@@ -1,9 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { hostSandbox } from "../../../tests/host-sandbox.ts";
-import { asking, output } from "../../../tests/local/stage.ts";
+import { asking, output, said } from "../../../tests/local/stage.ts";
+import { temporaryDataDir } from "../../../tests/local-storage.ts";
 import type { WireItem } from "../../openai/wire.ts";
+import type { LocalModel } from "../models/local-model.ts";
 import { scriptedModel } from "../models/scripted-model.ts";
 import { LocalProvider } from "../provider.ts";
+import { openDatabase } from "../store/database.ts";
+import { responseTables } from "../store/response-tables.ts";
 
 const at = "http://local/v1";
 
@@ -56,5 +60,111 @@ describe("the input of a response", () => {
       tools: [look],
     });
     expect(output(response)).toMatchObject([{ content: [{ text: "look,hear" }] }]);
+  });
+});
+
+/** Says what it reads. */
+const reader = scriptedModel(({ items }) => [{ say: items.map((item) => spoken(item)).join(" ") }]);
+
+function spoken(item: object): string {
+  const { content }: WireItem = { ...item };
+  return Array.isArray(content) ? `(${Object(content[0]).text})` : "";
+}
+
+describe("a conversation of stored responses", () => {
+  test("goes on after a restart", async () => {
+    using folder = temporaryDataDir();
+    const options = { model: reader, sandbox: hostSandbox(), dataDir: folder.path };
+    let previous_response_id: unknown;
+    for (const input of ["1", "2", "3"]) {
+      await using provider = new LocalProvider(options);
+      const { respond, ask } = asking(provider.fetch, at);
+      const response = await respond({ input, previous_response_id });
+      previous_response_id = response["id"];
+      expect((await ask(`GET /responses/${response["id"]}`)).body).toEqual(response);
+      if (input === "3") expect(said(response)).toBe("(1) ((1)) (2) ((1) ((1)) (2)) (3)");
+    }
+  });
+
+  test("keeps what was said in a response that is deleted", async () => {
+    await using provider = new LocalProvider({ model: reader, sandbox: hostSandbox() });
+    const { respond, ask } = asking(provider.fetch, at);
+    const { id: first } = await respond({ input: "1" });
+    const { id: second } = await respond({ input: "2", previous_response_id: first });
+    const third = await respond({ input: "3", previous_response_id: second });
+    for (const id of [first, second]) await ask(`DELETE /responses/${id}`);
+    const { body } = await ask(`GET /responses/${third["id"]}/input_items`);
+    expect(items(body)).toHaveLength(5);
+    const fourth = await respond({ input: "4", previous_response_id: third["id"] });
+    expect(said(fourth)).toBe(`${said(third)} (${said(third)}) (4)`);
+    const again = { model: "any", input: "3", previous_response_id: second };
+    expect(await ask("POST /responses", again)).toMatchObject({
+      status: 400,
+      body: { error: { code: "previous_response_not_found", param: "previous_response_id" } },
+    });
+    for (const route of ["GET", "DELETE"].map((method) => `${method} /responses/${second}`))
+      expect(await ask(route)).toMatchObject({ status: 404 });
+    for (const [method, what] of [
+      ["GET", "input_items?limit=0"],
+      ["POST", "cancel"],
+    ])
+      expect(await ask(`${method} /responses/${second}/${what}`)).toMatchObject({ status: 404 });
+  });
+
+  test("outlives a response that is deleted while the next one is made", async () => {
+    const [asked, deleted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const model: LocalModel = {
+      async respond(request) {
+        if (request.text === "2") {
+          asked.resolve();
+          await deleted.promise;
+        }
+        return await reader.respond(request);
+      },
+    };
+    await using provider = new LocalProvider({ model, sandbox: hostSandbox() });
+    const { respond, ask } = asking(provider.fetch, at);
+    const { id: first } = await respond({ input: "1" });
+    const next = respond({ input: "2", previous_response_id: first });
+    await asked.promise;
+    await ask(`DELETE /responses/${first}`);
+    deleted.resolve();
+    const { id: second } = await next;
+    const third = await respond({ input: "3", previous_response_id: second });
+    expect(said(third)).toBe("(1) ((1)) (2) ((1) ((1)) (2)) (3)");
+  });
+
+  test("of an earlier version is shown as it was, and gone on from", async () => {
+    using folder = temporaryDataDir();
+    const response = { id: "resp_1", output: [{ type: "message", content: [{ text: "One." }] }] };
+    {
+      using database = openDatabase(folder.path);
+      database.tables("responses", responseTables.slice(0, 2));
+      const kept = [
+        response,
+        [{ type: "message", role: "user", content: "1" }, ...response.output],
+      ];
+      const [text = "", all = ""] = kept.map((part) => JSON.stringify(part));
+      database
+        .prepare("INSERT INTO responses VALUES (?, ?, ?, ?, ?)")
+        .run("resp_1", 1, text, all, 1);
+    }
+    const options = { model: reader, sandbox: hostSandbox(), dataDir: folder.path };
+    await using provider = new LocalProvider(options);
+    const { respond, ask } = asking(provider.fetch, at);
+    expect((await ask("GET /responses/resp_1")).body).toEqual(response);
+    const next = await respond({ input: "2", previous_response_id: "resp_1" });
+    expect(said(next)).toBe(" (One.) (2)");
+  });
+
+  test("shows what the client asked to see, and keeps the rest", async () => {
+    const model = scriptedModel(() => [{ think: "Hm." }, { say: "1" }]);
+    await using provider = new LocalProvider({ model, sandbox: hostSandbox() });
+    const { respond, ask } = asking(provider.fetch, at);
+    for (const include of [[], ["reasoning.encrypted_content"]]) {
+      const response = await respond({ input: "1", include });
+      expect("encrypted_content" in (output(response)[0] ?? {})).toBe(include.length > 0);
+      expect((await ask(`GET /responses/${response["id"]}`)).body).toEqual(response);
+    }
   });
 });

@@ -3,13 +3,14 @@ import { messageOf } from "../../base/errors.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem, notFound } from "../api-problem.ts";
 import { jsonBody } from "../json-body.ts";
-import { listPage, pageQuery } from "../list-page.ts";
+import { pageQuery, toPage } from "../list-page.ts";
 import { Dropped } from "../responses/dropped.ts";
 import { EventWriter, sse } from "../responses/events.ts";
 import { withIncludes } from "../responses/includes.ts";
 import { responseObject } from "../responses/response-object.ts";
 import type { Begun, Responses } from "../responses/responses.ts";
-import type { ResponseStore } from "../store/response-store.ts";
+import type { ResponseStore, StoredResponse } from "../store/response-store.ts";
+import { WholeResponse } from "../whole-response.ts";
 
 export interface ResponseServices {
   readonly responses: Responses;
@@ -26,10 +27,15 @@ export function responseRoutes(
 ): void {
   app.post("/v1/responses", async (context) => {
     const { raw } = context.req;
-    limits(context);
-    const begun = responses.begin(await jsonBody(raw, maxBodyBytes));
-    if (begun.request.stream) return streamed(context, begun, { responses, onFault });
-    return context.json(await responses.finish(begun, raw.signal));
+    try {
+      const begun = responses.begin(await jsonBody(raw, maxBodyBytes));
+      if (begun.request.stream) return streamed(context, begun, { responses, onFault });
+      const response = await responses.finish(begun, raw.signal);
+      return new WholeResponse(JSON.stringify(response), ANSWERED);
+    } catch (error) {
+      limits(context);
+      throw error;
+    }
   });
   app.get("/v1/responses", (context) => {
     const isSocket = context.req.header("upgrade")?.toLowerCase() === "websocket";
@@ -38,45 +44,42 @@ export function responseRoutes(
       : new ApiProblem(405, "Not allowed to GET on /v1/responses: use POST.");
   });
   app.get("/v1/responses/:id", (context) => {
-    return context.json(stored(context.req.param("id"), store).response as WireItem);
+    const id = context.req.param("id");
+    const found = store.get(id);
+    if (!found) throw notFound("Response", id);
+    return context.json(asAnswered(found));
   });
   app.delete("/v1/responses/:id", (context) => {
     const id = context.req.param("id");
-    stored(id, store);
-    store.delete(id);
+    if (!store.delete(id)) throw notFound("Response", id);
     return context.json({ id, object: "response", deleted: true });
   });
   app.post("/v1/responses/:id/cancel", (context) => {
-    stored(context.req.param("id"), store);
+    const id = context.req.param("id");
+    if (!store.has(id)) throw notFound("Response", id);
     throw new ApiProblem(400, "Only responses with background=true can be cancelled.");
   });
   app.get("/v1/responses/:id/input_items", (context) => {
-    const { response, items } = stored(context.req.param("id"), store);
-    const output = (response as WireItem)["output"];
-    const count = items.length - (Array.isArray(output) ? output.length : 0);
+    const id = context.req.param("id");
+    if (!store.has(id)) throw notFound("Response", id);
     const include = new Set([
       ...(context.req.queries("include") ?? []),
       ...(context.req.queries("include[]") ?? []),
     ]);
-    const shown = items
-      .slice(0, count)
-      .map((item, place) => inputItem({ ...item }, place, include));
-    return context.json(
-      listPage(
-        shown,
-        pageQuery((name) => context.req.query(name)),
-      ),
-    );
+    const query = pageQuery((name) => context.req.query(name));
+    const { items, hasMore } = store.input(id, query);
+    const shown = items.map(({ item, id: itemId }) => ({
+      ...inputMessage(withIncludes(item, include)),
+      id: itemId,
+    }));
+    return context.json(toPage(shown, hasMore));
   });
 }
 
-/** What came without an id gets one, by its place. */
-function inputItem(item: WireItem, place: number, include: ReadonlySet<string>) {
-  const { id } = item;
-  return {
-    ...inputMessage(withIncludes(item, include)),
-    id: typeof id === "string" ? id : `msg_${place}`,
-  };
+/** With the output as the client asked to see it. */
+function asAnswered({ response, include, output }: StoredResponse): WireItem {
+  if (include === null) return response;
+  return { ...response, output: output.map((item) => withIncludes(item, include)) };
 }
 
 /** A message as it is shown: in parts, and done. */
@@ -88,20 +91,20 @@ function inputMessage(item: WireItem): WireItem {
   return { status: "completed", ...item, content: parts };
 }
 
-function stored(id: string, store: ResponseStore) {
-  const found = store.get(id);
-  if (found?.stored) return found;
-  throw notFound("Response", id);
-}
-
 /** As the real API says them: only here and on compactions. */
 export function limits(context: Context): void {
-  for (const what of ["requests", "tokens"]) {
-    context.header(`x-ratelimit-limit-${what}`, "1000000");
-    context.header(`x-ratelimit-remaining-${what}`, "999999");
-    context.header(`x-ratelimit-reset-${what}`, "1ms");
-  }
+  for (const [name, value] of Object.entries(LIMITS)) context.header(name, value);
 }
+
+const LIMITS = {
+  "x-ratelimit-limit-requests": "1000000",
+  "x-ratelimit-remaining-requests": "999999",
+  "x-ratelimit-reset-requests": "1ms",
+  "x-ratelimit-limit-tokens": "1000000",
+  "x-ratelimit-remaining-tokens": "999999",
+  "x-ratelimit-reset-tokens": "1ms",
+};
+const ANSWERED = { ...LIMITS, "content-type": "application/json" };
 
 /** Events as they come about. A client that goes away ends the turn. */
 function streamed(
@@ -124,7 +127,7 @@ function streamed(
       writer.end(await responses.finish(begun, signal, (item) => writer.item(item)));
       controller.close();
     } catch (error) {
-      if (signal.aborted) return controller.error(error);
+      if (signal.aborted && !(error instanceof ApiProblem)) return controller.error(error);
       if (error instanceof Dropped) {
         dropped = error;
         endDropped(controller);
@@ -140,6 +143,7 @@ function streamed(
     pull: (controller) => endDropped(controller),
     cancel: () => gone.abort(new Error("the client has gone")),
   });
+  limits(context);
   context.header("content-type", "text/event-stream; charset=utf-8");
   context.header("cache-control", "no-cache");
   return context.body(body);

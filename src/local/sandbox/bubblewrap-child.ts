@@ -4,7 +4,7 @@ import { Duplex, type Readable, type Writable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import { bubblewrapArguments, userFiles } from "./bubblewrap-arguments.ts";
 import type { Identity } from "./bubblewrap-identity.ts";
-import { encodeRequest, type Frame, FrameReader } from "./kernel-frames.ts";
+import { encodeRequest, type Frame, FrameReader, type KernelRequest } from "./kernel-frames.ts";
 import { SANDBOX_PROGRAM } from "./kernel-program.ts";
 import { type ContainerLimits, SUPERVISING_PROCESSES } from "./limits.ts";
 import { BoundedOutput } from "./output.ts";
@@ -71,7 +71,7 @@ export class BubblewrapChild {
     return this.#complaints.text().trim();
   }
 
-  send(request: object): void {
+  send(request: KernelRequest): void {
     this.#requests.write(encodeRequest(request));
   }
 

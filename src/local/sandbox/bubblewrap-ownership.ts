@@ -16,10 +16,14 @@ export class Ownership {
     this.#uid = uid;
   }
 
-  /** Looks again only if an entry came or went at the top, where uploads land. */
+  /** Whether nothing has come or gone at the top, where uploads land, since all was settled. */
+  isSettled(): boolean {
+    return statSync(this.#root, { bigint: true }).mtimeNs === this.#seen;
+  }
+
+  /** Looks at all of it. */
   async settle(): Promise<void> {
     const { mtimeNs } = statSync(this.#root, { bigint: true });
-    if (mtimeNs === this.#seen) return;
     const folder = await open(this.#root, FOLDER);
     try {
       await this.#give(folder, 0);

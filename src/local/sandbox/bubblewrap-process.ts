@@ -1,4 +1,5 @@
 import { BubblewrapChild, type Housing } from "./bubblewrap-child.ts";
+import { Deadline } from "./bubblewrap-deadline.ts";
 import { explainEnding, interpreterEnded } from "./bubblewrap-endings.ts";
 import { Ownership } from "./bubblewrap-ownership.ts";
 import { type RunOutcome, runInside } from "./bubblewrap-run.ts";
@@ -10,6 +11,8 @@ export class BubblewrapProcess implements SandboxProcess {
   readonly #housing: Housing;
   readonly #graceMs: number;
   readonly #ownership: Ownership | null;
+  /** Python runs one after the other; each command has one of its own. */
+  readonly #deadline: Deadline;
   readonly #children = new Set<BubblewrapChild>();
   readonly #underWay = new Set<Promise<unknown>>();
   #kernel: BubblewrapChild | null = null;
@@ -20,7 +23,8 @@ export class BubblewrapProcess implements SandboxProcess {
   constructor(housing: Housing, graceMs: number) {
     this.#housing = housing;
     this.#graceMs = graceMs;
-    const { identity, root } = housing;
+    const { clock, identity, root } = housing;
+    this.#deadline = new Deadline(clock);
     this.#ownership = identity.kind === "own user" ? new Ownership(root, identity.uid) : null;
   }
 
@@ -40,13 +44,15 @@ export class BubblewrapProcess implements SandboxProcess {
     await Promise.all([...this.#underWay]);
     // A start that was under way when we looked may have come to something since.
     await Promise.all([...this.#children].map((child) => child.kill()));
+    this.#deadline[Symbol.dispose]();
   }
 
   async #runPython(code: string, limits: RunLimits): Promise<PythonRun> {
     limits.signal?.throwIfAborted();
-    await this.#ownership?.settle();
-    const kernel = await this.#kernelReady();
-    const stopping = { clock: this.#housing.clock, graceMs: this.#graceMs };
+    if (this.#ownership?.isSettled() === false) await this.#ownership.settle();
+    const kernel = this.#livingKernel() ?? (await this.#startedKernel());
+    const { clock } = this.#housing;
+    const stopping = { clock, deadline: this.#deadline, graceMs: this.#graceMs };
     const outcome = await runInside(kernel, code, limits, stopping);
     const { ending, stderr, stdout, timedOut } = outcome;
     const answer = ending.kind === "done" ? readAnswer(ending.payload) : null;
@@ -65,12 +71,11 @@ export class BubblewrapProcess implements SandboxProcess {
 
   async #runShell(command: string, limits: RunLimits): Promise<ShellRun> {
     limits.signal?.throwIfAborted();
-    await this.#ownership?.settle();
+    if (this.#ownership?.isSettled() === false) await this.#ownership.settle();
     const child = this.#start("shell", Math.ceil(limits.timeoutMs / 1000) + 1);
-    const outcome = await runInside(child, command, limits, {
-      clock: this.#housing.clock,
-      graceMs: 0,
-    });
+    const { clock } = this.#housing;
+    using deadline = new Deadline(clock);
+    const outcome = await runInside(child, command, limits, { clock, deadline, graceMs: 0 });
     this.#remember(outcome);
     const { ending, stderr, stdout, timedOut } = outcome;
     if (ending.kind === "vanished" && child.complaint !== "") throw notStarted(child);
@@ -86,8 +91,11 @@ export class BubblewrapProcess implements SandboxProcess {
     };
   }
 
-  async #kernelReady(): Promise<BubblewrapChild> {
-    if (this.#kernel !== null && this.#children.has(this.#kernel)) return this.#kernel;
+  #livingKernel(): BubblewrapChild | null {
+    return this.#kernel !== null && this.#children.has(this.#kernel) ? this.#kernel : null;
+  }
+
+  async #startedKernel(): Promise<BubblewrapChild> {
     const kernel = this.#start("python", null);
     const ready = await new Promise<boolean>((resolve) => {
       kernel.onFrame((frame) => resolve(frame?.kind === "r"));
@@ -125,16 +133,14 @@ export class BubblewrapProcess implements SandboxProcess {
     this.#underWay.add(end);
     void end.then(() => this.#underWay.delete(end));
     if (signal === undefined) return run;
-    const done = new AbortController();
-    const aborted = new Promise<never>((_resolve, reject) => {
-      const refuse = (): void => reject(signal.reason);
-      if (signal.aborted) refuse();
-      signal.addEventListener("abort", refuse, { once: true, signal: done.signal });
-    });
+    const aborted = Promise.withResolvers<never>();
+    const refuse = (): void => aborted.reject(signal.reason);
+    if (signal.aborted) refuse();
+    signal.addEventListener("abort", refuse, { once: true });
     try {
-      return await Promise.race([aborted, run]);
+      return await Promise.race([aborted.promise, run]);
     } finally {
-      done.abort();
+      signal.removeEventListener("abort", refuse);
     }
   }
 }

@@ -264,6 +264,27 @@ describe.skipIf(!runs)("a bubblewrap container", () => {
   });
 });
 
+describe("a bubblewrap container whose opening is called off", () => {
+  test("is none, and nothing of it runs", async () => {
+    const root = temporaryTree();
+    const stop = new AbortController();
+    const options = { root, memoryBytes: 300 * 1024 ** 2, signal: stop.signal };
+    const opening = bubblewrapSandbox().open(options);
+    const reason = new Error("enough");
+    stop.abort(reason);
+    await expect(opening).rejects.toBe(reason);
+    await expect(bubblewrapSandbox().open(options)).rejects.toBe(reason);
+    expect(processesOf(root)).toEqual([]);
+  });
+
+  test.skipIf(!runs)("minds no signal once it is open", async () => {
+    const stop = new AbortController();
+    const target = await openTarget({ signal: stop.signal });
+    stop.abort();
+    expect((await target.python("6 * 7")).stdout).toBe("42\n");
+  });
+});
+
 describe("the probe of bubblewrap", () => {
   test.skipIf(!runs)("succeeds by a run", async () => {
     expect(await bubblewrapSandbox().probe()).toEqual({

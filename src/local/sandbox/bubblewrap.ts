@@ -28,6 +28,8 @@ export function bubblewrapSandbox(options: BubblewrapOptions = {}): Sandbox {
   async function open(container: SandboxOptions): Promise<BubblewrapProcess> {
     const root = await realpath(container.root);
     const uidMap = await readFile("/proc/self/uid_map", "utf8");
+    // Nothing has been started: the first run does that.
+    container.signal?.throwIfAborted();
     const identity = identityFor(root, userInfo().uid, uidMap);
     const limits = containerLimits(container);
     const seccomp = seccompFilter(process.arch);

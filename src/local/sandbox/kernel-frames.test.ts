@@ -34,8 +34,15 @@ describe("frames", () => {
   });
 
   test("to the supervisor carry their length in bytes, not letters", () => {
-    const request = encodeRequest({ text: "ž" });
+    const request = encodeRequest({ op: "run", text: "ž", maxOutputBytes: 300 });
     expect(request.readUInt32BE(0)).toBe(request.length - 4);
-    expect(request.toString("utf8", 4)).toBe('{"text":"ž"}');
+    expect(request.toString("utf8", 4)).toBe("r\0\0\u0001,ž");
+    expect([...encodeRequest({ op: "interrupt" })]).toEqual([0, 0, 0, 1, 0x69]);
+  });
+
+  test("to the supervisor allow at most as much output as fits into four bytes", () => {
+    const maxOutputBytes = Number.MAX_SAFE_INTEGER;
+    const request = encodeRequest({ op: "run", text: "", maxOutputBytes });
+    expect(request.readUInt32BE(5)).toBe(0xffff_fffe);
   });
 });

@@ -56,10 +56,24 @@ function header(bytes: Buffer): { readonly kind: FrameKind; readonly size: numbe
   throw new FrameBreach(`a frame of ${size} bytes is none of the supervisor's`);
 }
 
-/** A request as the supervisor reads it: four bytes of length, then JSON. */
-export function encodeRequest(request: object): Buffer {
-  const body = Buffer.from(JSON.stringify(request));
-  const size = Buffer.alloc(4);
-  size.writeUInt32BE(body.length);
-  return Buffer.concat([size, body]);
+/** What a supervisor is asked for. */
+export type KernelRequest =
+  | { readonly op: "run"; readonly text: string; readonly maxOutputBytes: number }
+  /** What runs is interrupted, as by a user at a keyboard. */
+  | { readonly op: "interrupt" };
+
+const MOST_OUTPUT = 0xffff_fffe;
+
+/** A request as the supervisor reads it: four bytes of length, a letter, and a run's limit and text. */
+export function encodeRequest(request: KernelRequest): Buffer {
+  if (request.op === "interrupt") return Buffer.from([0, 0, 0, 1, INTERRUPT]);
+  const { text, maxOutputBytes } = request;
+  const bytes = Buffer.allocUnsafe(9 + Buffer.byteLength(text));
+  bytes.writeUInt32BE(bytes.length - 4);
+  bytes.writeUInt8(RUN, 4);
+  bytes.writeUInt32BE(Math.min(maxOutputBytes, MOST_OUTPUT), 5);
+  bytes.write(text, 9);
+  return bytes;
 }
+
+const [RUN, INTERRUPT] = [0x72, 0x69]; // "r", "i"

@@ -1,7 +1,7 @@
 /** The second half of the supervisor: its loop between the host, the child and the watch. */
 export const LOOP_PROGRAM: string = String.raw`
 class Host:
-    """Requests from outside: four bytes of length, then JSON."""
+    """Requests from outside: four bytes of length, a letter, and what that asks for."""
     def __init__(self):
         self.pending = b""
 
@@ -16,12 +16,13 @@ class Host:
                 return
             body = self.pending[4:4 + size]
             self.pending = self.pending[4 + size:]
-            yield json.loads(body)
+            yield body
 
 class Output:
     """One of the child's two streams, up to as many bytes as the run may have."""
-    def __init__(self, kind):
+    def __init__(self, kind, frames):
         self.kind = kind
+        self.frames = frames
         self.reader, self.writer = os.pipe()
         os.set_blocking(self.reader, False)
         self.left = 0
@@ -30,11 +31,11 @@ class Output:
         try:
             got = os.read(self.reader, CHUNK)
         except BlockingIOError:
-            return False
+            return 0
         if self.left > 0:
-            send(self.kind, got[:self.left])
+            self.frames.hold(self.kind, got[:self.left])
             self.left -= len(got)
-        return bool(got)
+        return len(got)
 
     def drain(self):
         while self.pump():
@@ -50,12 +51,14 @@ class Supervisor:
     def __init__(self, config):
         self.config = config
         self.host = Host()
-        self.outputs = [Output(b"o"), Output(b"e")]
+        self.frames = Frames()
+        self.outputs = [Output(b"o", self.frames), Output(b"e", self.frames)]
         self.requests, self.replies = os.pipe(), os.pipe()
         self.wake = os.pipe()
         self.watch = Watch(config)
         self.running = self.interrupted = False
         self.reply = self.ticket = b""
+        self.hears_from = 0.0
         self.child = 0
         self.status = None
 
@@ -68,6 +71,7 @@ class Supervisor:
         if self.child == 0:
             self.be_the_child()
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        hear_of_ends_alone()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         visible_to_siblings(False)
         os.close(self.requests[0])
@@ -92,13 +96,23 @@ class Supervisor:
             shell(*mine)
 
     def loop(self):
-        reading = [0, self.wake[0], self.replies[0], *(output.reader for output in self.outputs)]
-        poll = select.poll()
-        for descriptor in reading:
-            poll.register(descriptor, select.POLLIN)
+        ends, all_ends = select.poll(), select.poll()
+        for descriptor in (0, self.wake[0], self.replies[0]):
+            ends.register(descriptor, select.POLLIN)
+            all_ends.register(descriptor, select.POLLIN)
+        for output in self.outputs:
+            all_ends.register(output.reader, select.POLLIN)
         while True:
-            patience = self.watch.patience() * 1000 if self.running else None
-            for descriptor, event in poll.poll(patience):
+            # A short run's output is taken at its end, without being woken for it.
+            now = time.monotonic()
+            if not self.running:
+                ready = ends.poll()
+            elif now < self.hears_from:
+                ready = ends.poll(1 + 1000 * (self.hears_from - now))
+            else:
+                self.look()
+                ready = all_ends.poll(1000 * self.watch.patience())
+            for descriptor, event in ready:
                 if descriptor == 0:
                     for request in self.host.read():
                         self.ask(request)
@@ -106,38 +120,46 @@ class Supervisor:
                     self.reap()
                 elif descriptor == self.replies[0]:
                     if not self.read_reply():
-                        poll.unregister(descriptor)
-            if self.running:
-                for output in self.outputs:
-                    output.pump()
-                self.watch.look()
+                        ends.unregister(descriptor)
+                        all_ends.unregister(descriptor)
             if self.status is not None:
                 self.child_ended()
 
-    def ask(self, request):
-        if request["op"] == "interrupt":
-            if self.running:
-                self.interrupted = True
-                signal_all(signal.SIGCONT)
-                try:
-                    os.killpg(self.child, signal.SIGINT)
-                except ProcessLookupError:
-                    pass
-            return
+    def look(self):
         for output in self.outputs:
-            output.drain()
-            output.left = request["maxOutput"] + 1
+            output.pump()
+        self.frames.release()
+        self.watch.look()
+
+    def ask(self, request):
+        if request[:1] == b"i":
+            self.interrupt()
+            return
+        most = struct.unpack_from(">I", request, 1)[0] + 1
+        for output in self.outputs:
+            output.left = most
         self.ticket = os.urandom(16)
-        body = {"text": request["text"], "reap": self.interrupted, "ticket": self.ticket.hex()}
-        body = json.dumps(body).encode()
+        head = struct.pack(">I?", 12 + len(request), self.interrupted)
+        pending = memoryview(head + self.ticket + request[5:])
         self.running, self.interrupted = True, False
-        self.watch.run_begins()
-        signal_all(signal.SIGCONT)
-        pending = memoryview(struct.pack(">I", len(body)) + body)
+        self.hears_from = self.watch.run_begins()
         try:
+            # What surely fits is there before anybody wakes; for the rest somebody has to read.
+            pending = pending[os.write(self.requests[1], pending[:select.PIPE_BUF]):]
+            signal_all(signal.SIGCONT)
             while pending:
                 pending = pending[os.write(self.requests[1], pending):]
         except BrokenPipeError:
+            signal_all(signal.SIGCONT)
+
+    def interrupt(self):
+        if not self.running:
+            return
+        self.interrupted = True
+        signal_all(signal.SIGCONT)
+        try:
+            os.killpg(self.child, signal.SIGINT)
+        except ProcessLookupError:
             pass
 
     def read_reply(self):
@@ -156,23 +178,31 @@ class Supervisor:
         if not self.running:
             if body == b"ready":
                 self.rest()
-                send(b"r")
+                self.frames.send(b"r")
             return
         if body[:16] != self.ticket:
             raise Violation("protocol")
-        self.rest()
+        if not self.is_clear():
+            self.rest()
+            self.watch.run_ends()
         self.running = False
-        send(b"d", body[16:])
+        self.frames.send(b"d", body[16:])
+        self.rest()
+
+    def is_clear(self):
+        """Whether the host may hear of the end first. The child has said all: its pipes are not full."""
+        if self.interrupted or self.watch.is_owed_a_count():
+            return False
+        return all([output.pump() < CHUNK for output in self.outputs])
 
     def rest(self):
         # Between runs nothing in here gets any time, whatever was left running.
         signal_all(signal.SIGSTOP)
         if self.interrupted:
             self.kill_leftovers()
+        # Said after the end was told, it is held for the next run.
         for output in self.outputs:
             output.drain()
-        if self.running:
-            self.watch.run_ends()
 
     def kill_leftovers(self):
         for pid in processes():
@@ -207,7 +237,7 @@ class Supervisor:
             output.drain()
         if why.get("violation") == "depth":
             lift_all()
-        send_json(b"x", why)
+        self.frames.send(b"x", json.dumps(why).encode())
         os._exit(0)
 
 def shell(requests, replies):
@@ -215,7 +245,7 @@ def shell(requests, replies):
     body = b""
     while len(body) < size:
         body += os.read(requests, size - len(body))
-    command = json.loads(body)["text"]
+    command = body[17:]
     for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
     program = "/bin/bash" if os.path.exists("/bin/bash") else "/bin/sh"
@@ -236,7 +266,7 @@ def main():
     try:
         supervisor.start()
         if config["mode"] == "shell":
-            send(b"r")
+            supervisor.frames.send(b"r")
         supervisor.loop()
     except Violation as violation:
         supervisor.end({"violation": str(violation)})

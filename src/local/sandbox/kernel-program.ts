@@ -6,9 +6,12 @@ const KERNEL_PROGRAM = String.raw`
 MOST_IMAGES = 20
 MOST_IMAGE_BYTES = 12 * 1024 * 1024
 LONGEST_TRACEBACK = 100000
+NOTHING_TO_TELL = b'{"error": null, "images": []}'
+STREAMS = ("stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__")
+OUTPUTS = ("stdout", "stderr", "__stdout__", "__stderr__")
 
 def kernel(requests, replies):
-    import ast, base64, builtins, io, linecache, traceback, types, warnings
+    import _signal, ast, base64, builtins, io, linecache, traceback, types, warnings
     me = os.getpid()
     streams = (os.dup(1), os.dup(2))
     main_module = types.ModuleType("__main__")
@@ -19,48 +22,79 @@ def kernel(requests, replies):
     sys.path.insert(0, "")
     warnings.filterwarnings("ignore", message=".*non-interactive, and thus cannot be shown")
     state = {"cell": 0}
+    mine = {}
 
     def ignore(number, frame):
         pass
 
-    def read_exactly(size):
-        body = b""
+    # Four times in every run: without the names that the module around it gives to numbers.
+    on_interrupt, raise_interrupt, interrupt = _signal.signal, _signal.default_int_handler, int(_signal.SIGINT)
+
+    def read_request():
+        body, size = b"", 4
         while len(body) < size:
-            got = os.read(requests, size - len(body))
+            got = os.read(requests, CHUNK)
             if not got:
                 os._exit(0)
             body += got
-        return body
+            if len(body) >= 4:
+                size = 4 + struct.unpack_from(">I", body)[0]
+        return body[4:]
 
     def reply(body):
         pending = memoryview(struct.pack(">I", len(body)) + body)
         while pending:
             pending = pending[os.write(replies, pending):]
 
-    def fresh_streams():
+    def restore_streams(clean):
         # Code may have closed or replaced them; the next run prints all the same, and nothing of the last.
-        sys.stdout = sys.__stdout__ = sys.stderr = sys.__stderr__ = None
+        keep = clean and are_mine()
+        if not keep:
+            mine.clear()
+            for name in STREAMS:
+                setattr(sys, name, None)
         for stream, kept in enumerate(streams, 1):
             os.dup2(kept, stream)
-        def writer(descriptor):
-            raw = io.BufferedWriter(io.FileIO(descriptor, "w", closefd=False))
-            return io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", line_buffering=True)
-        sys.stdout = sys.__stdout__ = writer(1)
-        sys.stderr = sys.__stderr__ = writer(2)
-        sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.FileIO(0, "r", closefd=False))
+        if not keep:
+            opened = (io.TextIOWrapper(io.FileIO(0, "r", closefd=False)), writer(1), writer(2))
+            mine.update(zip(STREAMS, opened + opened))
+            for name, stream in mine.items():
+                setattr(sys, name, stream)
+
+    def writer(descriptor):
+        raw = io.BufferedWriter(io.FileIO(descriptor, "w", closefd=False))
+        return io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", line_buffering=True)
+
+    def are_mine():
+        try:
+            return all([getattr(sys, name) is stream and not stream.closed for name, stream in mine.items()])
+        except BaseException:
+            return False
 
     def flush():
-        for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+        """Whether all that was said has gone out."""
+        clean = True
+        for name in OUTPUTS:
             try:
-                stream.flush()
+                getattr(sys, name).flush()
             except BaseException:
-                pass
+                clean = False
+        return clean
 
     def run(code, images):
         state["cell"] += 1
         name = "<cell %d>" % state["cell"]
         linecache.cache[name] = (len(code), None, code.splitlines(True), name)
-        tree = ast.parse(code, name)
+        if "\n" not in code and not code[:1].isspace():
+            try:
+                alone = compile(code, name, "eval")
+            except SyntaxError:
+                # No expression; what else it is, or what is wrong with it, comes out below.
+                pass
+            else:
+                show(eval(alone, names), images)
+                return
+        tree = compile(code, name, "exec", ast.PyCF_ONLY_AST)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         exec(compile(tree, name, "exec"), names)
         if last is not None:
@@ -101,10 +135,10 @@ def kernel(requests, replies):
         """What it raised, in words; nothing of it escapes."""
         try:
             try:
-                signal.signal(signal.SIGINT, signal.default_int_handler)
+                on_interrupt(interrupt, raise_interrupt)
                 work(*arguments)
             finally:
-                signal.signal(signal.SIGINT, ignore)
+                on_interrupt(interrupt, ignore)
             return None
         except BaseException as problem:
             try:
@@ -118,22 +152,25 @@ def kernel(requests, replies):
             size += len(png)
             if size <= MOST_IMAGE_BYTES:
                 kept.append(base64.b64encode(png).decode())
+        if error is None and not kept:
+            return ticket + NOTHING_TO_TELL
         return ticket + json.dumps({"error": error, "images": kept}).encode()
 
-    signal.signal(signal.SIGINT, ignore)
+    on_interrupt(interrupt, ignore)
     reply(b"ready")
+    clean = False
     while True:
-        size = struct.unpack(">I", read_exactly(4))[0]
-        request = json.loads(read_exactly(size))
-        fresh_streams()
-        if request["reap"]:
+        # At once, while the last answer is on its way.
+        restore_streams(clean)
+        request = read_request()
+        if request[0]:
             try:
                 while os.waitpid(-1, os.WNOHANG)[0] != 0:
                     pass
             except ChildProcessError:
                 pass
-        images, ticket = [], bytes.fromhex(request["ticket"])
-        error = attempt(run, request["text"], images)
+        images, ticket = [], request[1:17]
+        error = attempt(run, request[17:].decode(), images)
         if os.getpid() != me:
             # A fork came back from the code: it is not the interpreter.
             if error is not None:
@@ -141,7 +178,7 @@ def kernel(requests, replies):
             flush()
             os._exit(1 if error is not None else 0)
         problem = attempt(figures, images)
-        flush()
+        clean = flush()
         reply(answer(ticket, error if error is not None else problem, images))
 `;
 

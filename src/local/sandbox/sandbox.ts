@@ -18,6 +18,11 @@ export interface SandboxOptions {
   readonly diskBytes?: number | undefined;
   /** How many processes and threads at once. @default 64 */
   readonly maxProcesses?: number | undefined;
+  /**
+   * Ends the opening when it aborts: `open` then rejects with its reason, once nothing of the
+   * process is left. What is open already does not mind it.
+   */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A place where Python keeps its state between calls, and commands see the same files. */

@@ -76,9 +76,25 @@ describe("sandboxedShell on a sandbox of one's own", () => {
       await using shell = sandboxedShell({ root, sandbox });
       await Promise.all([shell.run(["a"], UNSAID), shell.run(["b"], UNSAID)]);
     }
-    expect(opened).toEqual([{ root, memoryBytes: 2 ** 30 }]);
+    expect(opened).toMatchObject([{ root, memoryBytes: 2 ** 30 }]);
     expect(seen).toEqual(Array(2).fill({ timeoutMs: 60_000, maxOutputBytes: 1_000_000, signal }));
     expect(closed()).toBe(1);
+  });
+
+  test("calls a start off that is under way when it is disposed of", async () => {
+    const { sandbox } = recording();
+    const opening = Promise.withResolvers<AbortSignal | undefined>();
+    const open: Sandbox["open"] = ({ signal: over }) => {
+      opening.resolve(over);
+      return new Promise((_resolve, reject) => {
+        over?.addEventListener("abort", () => reject(over.reason));
+      });
+    };
+    const shell = sandboxedShell({ root, sandbox: { ...sandbox, open } });
+    const outcome = expect(shell.run(["a"], UNSAID)).rejects.toThrow("was disposed of");
+    await opening.promise;
+    await shell[Symbol.asyncDispose]();
+    await outcome;
   });
 
   test("tries again after a start that failed, and needs no start to be disposed of", async () => {

@@ -48,12 +48,14 @@ export function sandboxedShell({
   memoryBytes = DEFAULT_MEMORY_BYTES,
 }: SandboxedShellOptions): SandboxedShell {
   let opened: Promise<SandboxProcess> | undefined;
-  const open = async () => (await chooseSandbox(sandbox)).sandbox.open({ root, memoryBytes });
+  let over = new AbortController();
+  const open = async ({ signal }: AbortController) =>
+    (await chooseSandbox(sandbox)).sandbox.open({ root, memoryBytes, signal });
   return {
     async run(commands, limits) {
       limits.signal.throwIfAborted();
       // A start that failed is forgotten, so that the next run tries again.
-      opened ??= open().catch((error: unknown) => {
+      opened ??= open(over).catch((error: unknown) => {
         opened = undefined;
         throw error;
       });
@@ -63,8 +65,11 @@ export function sandboxedShell({
       return outputs;
     },
     async [Symbol.asyncDispose]() {
-      const process = await opened?.catch(() => undefined); // it never started
+      const opening = opened;
       opened = undefined;
+      over.abort(new Error("The shell was disposed of."));
+      over = new AbortController();
+      const process = await opening?.catch(() => undefined); // it never started
       await process?.[Symbol.asyncDispose]();
     },
   };

@@ -176,6 +176,33 @@ describe.skipIf(missing)("the wasm sandbox", { timeout: 30_000 }, () => {
     await expect(other.python("1", LIMITS)).rejects.toThrow("is disposed");
   });
 
+  test("is not opened, and leaves no process, when that is called off", async () => {
+    const reason = new Error("enough");
+    const before = await childrenOf(process.pid);
+    // At a different moment of the start each time.
+    for (const wait of [0, 30, 150]) {
+      const stop = new AbortController();
+      const options = { root, memoryBytes: 128 * MiB, signal: stop.signal };
+      const opening = wasmSandbox().open(options);
+      const outcome = expect(opening).rejects.toBe(reason);
+      await setTimeout(wait);
+      stop.abort(reason);
+      await outcome;
+      await expect(wasmSandbox().open(options)).rejects.toBe(reason);
+    }
+    const left = async () => (await childrenOf(process.pid)).filter((pid) => !before.includes(pid));
+    // The shell that guards it goes right after it.
+    await expect.poll(async () => (await left()).filter(isAlive), { timeout: 2_000 }).toEqual([]);
+  });
+
+  test("minds no signal once it is open", async () => {
+    const stop = new AbortController();
+    const options = { root, memoryBytes: 128 * MiB, signal: stop.signal };
+    await using other = await wasmSandbox().open(options);
+    stop.abort();
+    expect((await other.python("6 * 7", LIMITS)).stdout).toBe("42\n");
+  });
+
   test("gives up an interpreter whose files cannot be kept", async () => {
     const gone = await mkdtemp(join(tmpdir(), "wink-wasm-"));
     await using other = await wasmSandbox().open({ root: gone, memoryBytes: 128 * MiB });
@@ -200,11 +227,16 @@ describe.skipIf(missing)("the wasm sandbox", { timeout: 30_000 }, () => {
   });
 });
 
+/** All but the `ps` that tells. */
 async function childrenOf(pid: number): Promise<number[]> {
   const ps = spawn("ps", ["-o", "pid=", "--ppid", String(pid)]);
   let text = "";
   for await (const chunk of ps.stdout) text += chunk;
-  return text.trim().split(/\s+/).map(Number);
+  return text
+    .trim()
+    .split(/\s+/)
+    .map(Number)
+    .filter((child) => child !== ps.pid);
 }
 
 function isAlive(pid: number): boolean {

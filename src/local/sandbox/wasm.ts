@@ -40,13 +40,27 @@ const ISOLATION = [
 
 async function openWith(
   pyodide: string,
-  { root, memoryBytes, diskBytes = 1024 * MiB }: SandboxOptions,
+  { root, memoryBytes, diskBytes = 1024 * MiB, signal }: SandboxOptions,
 ): Promise<WasmProcess> {
+  signal?.throwIfAborted();
   const limits = { diskBytes, maxFiles: MAX_FILES };
   const folder = new WasmFolder(root, limits);
   const process = new WasmProcess({ pyodide, memoryBytes, ...limits }, folder);
-  await process.start();
+  await started(process, signal);
   return process;
+}
+
+/** Whoever calls it off is told so when the interpreter is gone, and not that it did not start. */
+async function started(process: WasmProcess, signal: AbortSignal | undefined): Promise<void> {
+  const end = () => process[Symbol.asyncDispose]();
+  signal?.addEventListener("abort", end, { once: true });
+  try {
+    await process.start();
+  } finally {
+    signal?.removeEventListener("abort", end);
+    if (signal?.aborted) await end();
+    signal?.throwIfAborted();
+  }
 }
 
 async function tryOut(open: Sandbox["open"]): ReturnType<Sandbox["probe"]> {

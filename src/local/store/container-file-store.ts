@@ -59,6 +59,9 @@ const TABLES = [
    CREATE INDEX container_file_changes ON container_files (container_id, change)`,
 ];
 
+/** Folders of more files than this are compared with what is stored every time. */
+const MOST_REMEMBERED = 100;
+
 /** Keeps which files a container has, so that the same file has the same id whenever it is asked for. */
 export class ContainerFileStore {
   readonly #database: Database;
@@ -74,6 +77,8 @@ export class ContainerFileStore {
   readonly #forget;
   /** Grows with every change: tells what changed since when. */
   #change: number;
+  /** What was found in folders, where it is all that is stored. Most searches find the same again. */
+  readonly #settled = new Map<string, readonly FoundFile[]>();
 
   constructor(database: Database, ids: Ids) {
     database.tables("container_files", TABLES);
@@ -109,6 +114,7 @@ export class ContainerFileStore {
 
   /** Notes a file, in place of one of the same name. */
   add({ containerId, name, bytes, stamp, source, at }: NewContainerFile): StoredContainerFile {
+    this.#settled.delete(containerId);
     this.#replace.run(containerId, name);
     const id = this.#ids.next("cfile_");
     this.#insert.run(id, containerId, name, bytes, at, source, stamp, ++this.#change);
@@ -137,10 +143,12 @@ export class ContainerFileStore {
 
   /** Brings what is known in line with what is there: whatever is new or differs, code has made. */
   reconcile(containerId: string, found: FolderContents, at: number): void {
+    const { files, isPartial, since } = found;
+    if (!isPartial && isSame(files, this.#settled.get(containerId))) return;
     const rows = this.#all.all(containerId);
     const known = new Map(rows.map((row) => [textIn(row, "name"), row]));
     const work: (() => void)[] = [];
-    for (const file of found.files) {
+    for (const file of files) {
       const row = known.get(file.name);
       known.delete(file.name);
       if (!row) work.push(() => this.add({ ...file, containerId, source: "assistant", at }));
@@ -149,24 +157,38 @@ export class ContainerFileStore {
         work.push(() => this.#update.run(bytes, stamp, ++this.#change, textIn(row, "id")));
       }
     }
-    for (const row of found.isPartial ? [] : known.values()) {
-      if (numberIn(row, "change") <= found.since) work.push(() => this.delete(textIn(row, "id")));
+    const missing = [...known.values()];
+    const gone = isPartial ? [] : missing.filter((row) => numberIn(row, "change") <= since);
+    for (const row of gone) work.push(() => this.delete(textIn(row, "id")));
+    if (work.length > 0) {
+      this.#database.transaction(() => {
+        for (const step of work) step();
+      });
     }
-    if (work.length === 0) return;
-    this.#database.transaction(() => {
-      for (const step of work) step();
-    });
+    const isAll = !isPartial && gone.length === missing.length;
+    if (isAll && files.length <= MOST_REMEMBERED) this.#settled.set(containerId, files);
+    else this.#settled.delete(containerId);
   }
 
   /** Its place in the list stays known until the container is gone. */
   delete(id: string): void {
+    this.#settled.clear();
     this.#delete.run(id);
   }
 
   /** Forgets all files of a container that is gone. */
   forget(containerId: string): void {
+    this.#settled.delete(containerId);
     this.#forget.run(containerId);
   }
+}
+
+function isSame(files: readonly FoundFile[], others: readonly FoundFile[] | undefined): boolean {
+  if (files.length !== others?.length) return false;
+  return files.every(({ name, stamp }, index) => {
+    const other = others[index];
+    return name === other?.name && stamp === other.stamp;
+  });
 }
 
 function toFile(row: Row): StoredContainerFile {

@@ -45,6 +45,8 @@ const TABLES = [
 
 /** Keeps what is known of containers; their files are `ContainerFileStore`'s. */
 export class ContainerStore {
+  /** Those that live and were asked for: nobody else writes to the file, so they need not be read again. */
+  readonly #living = new Map<string, StoredContainer>();
   readonly #paged: PagedRows;
   readonly #insert;
   readonly #get;
@@ -78,13 +80,17 @@ export class ContainerStore {
 
   /** `undefined` if there is none, or no more. */
   get(id: string): StoredContainer | undefined {
+    const living = this.#living.get(id);
+    if (living) return living;
     const row = this.#get.get(id);
-    return row && toContainer(row);
+    const container = row && toContainer(row);
+    if (container && !container.expired) this.#living.set(id, container);
+    return container;
   }
 
   /** Those that have not been marked as expired. */
   live(): readonly StoredContainer[] {
-    return this.#live.all().map(toContainer);
+    return this.#live.all().map((row) => this.#newest(row));
   }
 
   /** Those of one name, or all. */
@@ -96,23 +102,36 @@ export class ContainerStore {
       name === undefined
         ? this.#paged.page(query, "TRUE", [])
         : this.#paged.page(query, "name = ?", [name]);
-    return { containers: rows.map(toContainer), hasMore };
+    return { containers: rows.map((row) => this.#newest(row)), hasMore };
   }
 
-  /** Notes that it was used, if it lives. */
+  /** Notes that it was used, if it lives. It is shown by the second, and stored no finer. */
   touch(id: string, at: number): void {
-    this.#touch.run(at, id);
+    const container = this.get(id);
+    if (!container || container.expired) return;
+    this.#living.set(id, { ...container, lastActiveAt: at });
+    if (secondOf(at) !== secondOf(container.lastActiveAt)) this.#touch.run(at, id);
   }
 
   /** Marks it for good. */
   expire(id: string): void {
+    this.#living.delete(id);
     this.#expire.run(id);
   }
 
   /** Its place in the list stays known; all else is forgotten. */
   delete(id: string): void {
+    this.#living.delete(id);
     this.#delete.run(id);
   }
+
+  #newest(row: Row): StoredContainer {
+    return this.#living.get(textIn(row, "id")) ?? toContainer(row);
+  }
+}
+
+function secondOf(milliseconds: number): number {
+  return Math.floor(milliseconds / 1000);
 }
 
 function toContainer(row: Row): StoredContainer {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { stage } from "../../../tests/local/stage.ts";
 import { turnState } from "../../../tests/local/turn-state.ts";
 import { checkContainers, containerIn, containerOf } from "./container-of.ts";
 import type { NewContainer } from "./ports.ts";
@@ -34,10 +35,17 @@ describe("the container of a tool", () => {
   test("is else made once, as the tool says", async () => {
     const made: NewContainer[] = [];
     const state = turnState({ tools: [], made });
-    const place = { type: "auto", memory_limit: "4g", file_ids: ["file-1"] };
+    const policy = { type: "disabled" };
+    const place = {
+      type: "auto",
+      memory_limit: "4g",
+      file_ids: ["file-1"],
+      network_policy: policy,
+    };
     expect(await containerOf(place, state)).toBe("cntr_1");
     expect(await containerOf({ type: "auto" }, state)).toBe("cntr_1");
-    expect(made).toEqual([{ name: "auto", memoryLimit: "4g", fileIds: ["file-1"] }]);
+    const as = { name: "auto", memoryLimit: "4g", fileIds: ["file-1"], networkPolicy: policy };
+    expect(made).toEqual([as]);
     expect(await containerOf(null, turnState({ tools: [], made }))).toBe("cntr_2");
     expect(made[1]).toEqual({ name: "auto" });
   });
@@ -55,7 +63,73 @@ describe("the container of a tool", () => {
       { type: "code_interpreter", container: "cntr_1" },
       { type: "shell", environment: { type: "container_reference", container_id: "cntr_2" } },
     ];
-    checkContainers(tools, [code, code, shell], containers);
-    expect(checked).toEqual(["cntr_1", "cntr_2", "cntr_code"]);
+    const added = { type: "additional_tools", tools: [{ type: "shell" }, { container: "cntr_3" }] };
+    checkContainers(tools, [code, code, shell, added], containers);
+    expect(checked).toEqual(["cntr_1", "cntr_2", "cntr_3", "cntr_code"]);
+  });
+});
+
+describe("a new container of a tool", () => {
+  const python = (more: object) => ({
+    type: "code_interpreter",
+    container: { type: "auto", ...more },
+  });
+  const shell = (more: object) => ({
+    type: "shell",
+    environment: { type: "container_auto", ...more },
+  });
+  const nobody = {
+    check: () => {
+      throw new Error("None was named.");
+    },
+  };
+  const allowlist = { network_policy: { type: "allowlist", allowed_domains: ["a.b"] } };
+  const skills = { skills: [] };
+
+  test.each([
+    ["a network", python(allowlist), "container.network_policy.type", "invalid_value"],
+    ["a network", shell(allowlist), "environment.network_policy.type", "invalid_value"],
+    ["skills", shell(skills), "environment.skills", "unsupported_parameter"],
+  ])("is refused %s, as one that is asked for by itself: %j", (_what, tool, at, code) => {
+    const refusal = (param: string) => expect.objectContaining({ status: 400, param, code });
+    expect(() => checkContainers([{ type: "web_search" }, tool], [], nobody)).toThrow(
+      refusal(`tools[1].${at}`),
+    );
+    const added = { type: "additional_tools", tools: [tool] };
+    expect(() => checkContainers([], [added], nobody)).toThrow(
+      refusal(`additional_tools.tools[0].${at}`),
+    );
+  });
+
+  test("is refused what it cannot have before the model is asked", async () => {
+    const { ask } = await stage(() => {
+      throw new Error("The model was asked.");
+    });
+    const tools = [{ type: "web_search" }, python(allowlist)];
+    const param = "tools[1].container.network_policy.type";
+    for (const stream of [false, true]) {
+      expect(await ask("POST /responses", { model: "any", input: "Hi.", tools, stream })).toEqual({
+        status: 400,
+        headers: expect.anything(),
+        body: {
+          error: {
+            message: `Containers of the local provider have no network: '${param}' must be 'disabled'.`,
+            type: "invalid_request_error",
+            param,
+            code: "invalid_value",
+          },
+        },
+      });
+    }
+  });
+
+  test("may be told that it has no network, and skills of the client's are the client's", () => {
+    const tools = [
+      python({ network_policy: { type: "disabled" } }),
+      shell({ network_policy: null }),
+      { type: "shell", environment: { type: "local", ...skills } },
+      { type: "shell", environment: null },
+    ];
+    expect(() => checkContainers(tools, [], nobody)).not.toThrow();
   });
 });

@@ -1,4 +1,5 @@
 import type { PythonRun, RunLimits, ShellRun } from "../sandbox/sandbox.ts";
+import type { NetworkPolicy } from "../store/container-store.ts";
 
 /** What the tools of a turn need of the server. Each is one service of it. */
 export interface ToolServices {
@@ -24,6 +25,7 @@ export interface NewContainer {
   readonly name: string;
   readonly memoryLimit?: string | undefined;
   readonly fileIds?: readonly string[] | undefined;
+  readonly networkPolicy?: NetworkPolicy | undefined;
 }
 
 /** Files that a run made or changed. */

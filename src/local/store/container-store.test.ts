@@ -1,0 +1,57 @@
+import { describe, expect, test } from "vitest";
+import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { ContainerStore, type StoredContainer } from "./container-store.ts";
+import { openDatabase } from "./database.ts";
+
+const ALL = { limit: 100, order: "asc" } as const;
+
+const container: StoredContainer = {
+  id: "cntr_1",
+  name: "a",
+  createdAt: 1_000,
+  lastActiveAt: 1_000,
+  minutes: 20,
+  memoryLimit: "1g",
+  networkPolicy: null,
+  expired: false,
+};
+
+describe("a container that is kept", () => {
+  test("was last used when it was, to everybody who asks", () => {
+    using database = openDatabase(temporaryTree());
+    const store = new ContainerStore(database);
+    store.add(container);
+    for (const at of [1_001, 1_999, 2_500]) {
+      store.touch("cntr_1", at);
+      const seen = [store.get("cntr_1"), ...store.live(), ...store.list(ALL).containers];
+      expect(seen.map((one) => one?.lastActiveAt)).toEqual([at, at, at]);
+    }
+  });
+
+  test("was last used in the same second after a restart, however that came", () => {
+    const folder = temporaryTree();
+    {
+      using database = openDatabase(folder);
+      const store = new ContainerStore(database);
+      store.add(container);
+      for (const at of [1_500, 7_200, 7_900]) store.touch("cntr_1", at);
+    }
+    using database = openDatabase(folder);
+    const { lastActiveAt } = new ContainerStore(database).get("cntr_1") ?? container;
+    expect(Math.floor(lastActiveAt / 1000)).toBe(7);
+  });
+
+  test.each(["expire", "delete"] as const)("is not used again after %s", (end) => {
+    using database = openDatabase(temporaryTree());
+    const store = new ContainerStore(database);
+    store.add(container);
+    store.touch("cntr_1", 5_000);
+    store[end]("cntr_1");
+    store.touch("cntr_1", 9_000);
+    expect(store.live()).toEqual([]);
+    const left = { ...container, lastActiveAt: 5_000, expired: true };
+    expect(store.get("cntr_1")).toEqual(end === "expire" ? left : undefined);
+    store.touch("cntr_none", 9_000);
+    expect(store.get("cntr_none")).toBeUndefined();
+  });
+});
