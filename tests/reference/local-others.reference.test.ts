@@ -8,7 +8,7 @@ import { checkedFetch } from "../local/checked-fetch.ts";
 import { adapted, reasonToSkip } from "../local/replay-request.ts";
 import { output, stage } from "../local/stage.ts";
 
-/** Recorded requests that ask for no turn: compactions, containers, and wrong keys. */
+/** Recorded requests that ask for no turn: compactions, counts, containers, and wrong keys. */
 
 interface Exchange {
   readonly id: string;
@@ -21,15 +21,15 @@ interface Exchange {
 }
 
 const shared = process.env["WINK_SHARED"] ?? "";
-const exchanges = readFileSync(join(shared, "recorded/dev.jsonl"), "utf8")
+const recorded = readFileSync(join(shared, "recorded/dev.jsonl"), "utf8")
   .trimEnd()
   .split("\n")
   .map((line): Exchange => JSON.parse(line))
-  .filter(({ request, response }) => isPlainObject(request) && isPlainObject(response))
-  .filter(({ real }) => real !== "unproven");
+  .filter(({ request, response }) => isPlainObject(request) && isPlainObject(response));
+const exchanges = recorded.filter(({ real }) => real !== "unproven");
 
-function posted(path: RegExp, status: number) {
-  return exchanges
+function posted(path: RegExp, status: number, among = exchanges) {
+  return among
     .filter((one) => one.method === "POST" && path.test(one.url) && one.status === status)
     .map((one) => [one.id, one] as const);
 }
@@ -59,6 +59,39 @@ describe("a recorded compaction", () => {
     expect(typesOf(body)).toEqual(typesOf(response));
   });
 });
+
+describe("a recorded count of tokens", () => {
+  // Such an answer has nothing that would prove it real: two projects recorded it alike.
+  const all = posted(/responses\/input_tokens$/, 200, recorded);
+
+  test("is there", () => {
+    expect(all).toHaveLength(5);
+  });
+
+  test.each(all)("%s is answered in the same shape", async (_id, { request, response }) => {
+    const on = await thinking();
+    const { status, body } = await on.ask(
+      "POST /responses/input_tokens",
+      await adapted(request, on),
+    );
+    expect(status).toBe(200);
+    expect(kindsOf(body)).toEqual(kindsOf(response));
+    expect(body["object"]).toBe(response["object"]);
+    expect(body["input_tokens"]).toBeGreaterThan(0);
+  });
+
+  test.each(all)("%s is what a turn then says that it cost", async (_id, { request }) => {
+    const on = await thinking();
+    const { body } = await on.ask("POST /responses/input_tokens", request);
+    const { usage } = await on.respond(request);
+    expect(usage).toMatchObject({ input_tokens: body["input_tokens"] });
+  });
+});
+
+/** The keys of an answer, and what is behind each. */
+function kindsOf(answer: WireItem): WireItem {
+  return Object.fromEntries(Object.entries(answer).map(([key, value]) => [key, typeof value]));
+}
 
 describe("a recorded container", () => {
   test.each(posted(/\/containers$/, 200))(

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ModelAction, ModelRequest, Sandbox } from "weakincentives/local";
@@ -6,6 +6,13 @@ import { isPlainObject } from "../../src/base/freeze.ts";
 import { textAt } from "../../src/base/reading.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { eventsIn } from "../local/checked-fetch.ts";
+import {
+  citationsOf,
+  citedIn,
+  filesFor,
+  madeFilesFor,
+  pagesFor,
+} from "../local/replay-citations.ts";
 import { adapted, reasonToSkip } from "../local/replay-request.ts";
 import { actionsFor } from "../local/replay-script.ts";
 import { folderOf, output, stage } from "../local/stage.ts";
@@ -58,39 +65,68 @@ function replayOf({ id, status, request, response, events }: Exchange): Replay |
   return reasonToSkip(request) ?? { id, request, answer, events: all, actions };
 }
 
-/** Runs nothing: what was recorded is not ours to run. */
-const sandbox: Sandbox = {
-  name: "silent",
-  isolation: "It runs nothing.",
-  probe: async () => ({ usable: true, reason: "for tests" }),
-  open: async () => {
-    const nothing = { stdout: "", stderr: "", timedOut: false, truncated: false };
-    return {
-      python: async () => ({ ...nothing, error: null, images: [], died: false }),
-      shell: async () => ({ ...nothing, exitCode: 0 }),
-      [Symbol.asyncDispose]: async () => undefined,
-    };
-  },
-};
-
-/** Whoever prepares a request asks for other things than the request itself. */
-function playing(actions: readonly ModelAction[]) {
-  return ({ model, text }: ModelRequest): readonly ModelAction[] => {
-    if (model === "thinker") return [{ think: "Hm." }, { say: "Hello." }];
-    if (model !== "caller") return actions;
-    const answers: readonly WireItem[] = JSON.parse(text);
-    const calls = answers.flatMap((item): readonly ModelAction[] => {
-      if (item["type"] !== "function_call_output") return [];
-      return [{ call: { name: "recorded", args: {}, callId: textAt(item, "call_id") } }];
-    });
-    return [...calls, { say: "Hello." }];
+/** Runs nothing, for what was recorded is not ours to run; only the files that it made are there. */
+function silent(files: readonly string[]): Sandbox {
+  return {
+    name: "silent",
+    isolation: "It runs nothing.",
+    probe: async () => ({ usable: true, reason: "for tests" }),
+    open: async ({ root }) => {
+      const nothing = { stdout: "", stderr: "", timedOut: false, truncated: false };
+      return {
+        async python() {
+          for (const name of files) writeFileSync(join(root, name), "Made.");
+          return { ...nothing, error: null, images: [], died: false };
+        },
+        shell: async () => ({ ...nothing, exitCode: 0 }),
+        [Symbol.asyncDispose]: async () => undefined,
+      };
+    },
   };
 }
 
-async function replayed({ request, actions }: Replay) {
-  const web = folderOf({ "a.html": "<title>Owls</title><p>Owls, and anything.</p>" });
-  const on = await stage(playing(actions), { sandbox, web });
-  const { status, body } = await on.ask("POST /responses", await adapted(request, on));
+/** Whoever prepares a request asks for other things than the request itself. */
+function playing({ actions, answer }: Replay) {
+  const tools = actions.filter((action) => !isSaid(action));
+  const [message = {}] = output(answer).filter(({ type }) => type === "message");
+  const isCited = citedIn([message]).length > 0;
+  let asks = 0;
+  return (request: ModelRequest): readonly ModelAction[] => {
+    if (request.model === "thinker") return [{ think: "Hm." }, { say: "Hello." }];
+    if (request.model === "caller") return called(request.text);
+    if (!isCited) return actions;
+    // What a search finds can be cited when it has been found: the message is always the last.
+    if (asks++ === 0) return tools;
+    const citations = citationsOf(message, request);
+    return actions.filter(isSaid).map((action) => ({ ...action, citations }));
+  };
+}
+
+type Said = Extract<ModelAction, { readonly say: unknown }>;
+
+function isSaid(action: ModelAction): action is Said {
+  return "say" in action;
+}
+
+/** Calls, for answers that are given to them afterwards. */
+function called(text: string): readonly ModelAction[] {
+  const answers: readonly WireItem[] = JSON.parse(text);
+  const calls = answers.flatMap((item): readonly ModelAction[] => {
+    if (item["type"] !== "function_call_output") return [];
+    return [{ call: { name: "recorded", args: {}, callId: textAt(item, "call_id") } }];
+  });
+  return [...calls, { say: "Hello." }];
+}
+
+async function replayed(replay: Replay) {
+  const { request, answer: recorded } = replay;
+  const items = output(recorded);
+  const on = await stage(playing(replay), {
+    sandbox: silent(madeFilesFor(items)),
+    web: folderOf(pagesFor(items)),
+  });
+  const asked = await adapted(request, on, filesFor(items));
+  const { status, body } = await on.ask("POST /responses", asked);
   const events = request["stream"] === true ? eventsIn(textAt(body, "text")) : [];
   const answer = events.at(-1)?.["response"] ?? body;
   return { status, events, answer: isPlainObject(answer) ? answer : {}, body };
@@ -166,11 +202,40 @@ test("what is excused is there to be excused", () => {
   expect([...own.keys()].filter((one) => !seen.has(one))).toEqual([]);
 });
 
-/** The types of events, those of deltas once; citations are not replayed. */
+/** Every server gives ids of its own, and the title of a page has no two spaces in a row. */
+function withoutIds({ file_id: file, container_id: container, ...citation }: WireItem): WireItem {
+  const title = textAt(citation, "title").replace(/\s+/g, " ");
+  return { ...citation, title, file_id: kindOf(file), container_id: kindOf(container) };
+}
+
+describe("what was recorded with citations", () => {
+  const cited = replays.filter(({ answer }) => citedIn(output(answer)).length > 0);
+
+  test("is there, of every type", () => {
+    expect(cited.length).toBeGreaterThan(30);
+    const types = cited.flatMap(({ answer }) => citedIn(output(answer)).map(({ type }) => type));
+    expect([...new Set(types)].toSorted()).toEqual([
+      "container_file_citation",
+      "file_citation",
+      "url_citation",
+    ]);
+  });
+
+  test.each(cited.map((replay) => [replay.id, replay] as const))(
+    "%s cites the same in the same places",
+    async (_id, replay) => {
+      const { answer } = await replayed(replay);
+      const [theirs, ours] = [citedIn(output(replay.answer)), citedIn(output(answer))];
+      expect(ours.map(withoutIds)).toEqual(theirs.map(withoutIds));
+    },
+  );
+});
+
+/** The types of events, those of deltas once. */
 function orderOf(events: readonly WireItem[]): readonly string[] {
   return events
     .map((event) => textAt(event, "type"))
-    .filter((type) => type !== "keepalive" && type !== "response.output_text.annotation.added")
+    .filter((type) => type !== "keepalive")
     .filter((type, at, all) => type !== all[at - 1]);
 }
 

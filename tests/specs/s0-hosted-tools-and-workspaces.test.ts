@@ -1,9 +1,10 @@
-import { describe, expect, expectTypeOf, test } from "vitest";
+import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import {
   Budget,
   BudgetTracker,
   codeInterpreterTool,
   Deadline,
+  fileSearchTool,
   InvalidOptionError,
   MarkdownSection,
   Prompt,
@@ -12,23 +13,18 @@ import {
   resource,
   Session,
   Tool,
-  type ToolContext,
   ToolResult,
   webSearchTool,
 } from "weakincentives";
+import type { ModelAction } from "weakincentives/local";
 import { OpenAIAdapter, type OpenAIHostedToolsConfig } from "weakincentives/openai";
-import { recordingBus } from "weakincentives/testing";
-import * as z from "zod";
+import { folderOf } from "../local/stage.ts";
 import { clients, testKey } from "../openai-clients.ts";
-import {
-  codeInterpreterCall,
-  functionCall,
-  message,
-  urlCitation,
-  webSearchCall,
-  wireServer,
-} from "../wire-server.ts";
-import { run } from "./example-run.ts";
+import { example, run } from "./example-run.ts";
+import { analyst, databaseConnection, growth, report, salesDatabase } from "./sales-report.ts";
+
+// Where Python runs in WebAssembly, every container takes seconds to start.
+vi.setConfig({ testTimeout: 60_000 });
 
 const task = new Prompt(
   new PromptTemplate({
@@ -44,35 +40,57 @@ const interpreter = { type: "code_interpreter", container: { type: "auto" } };
 const fileSearch = { type: "file_search", vector_store_ids: ["vs_1", "vs_2"], max_num_results: 20 };
 const webSearch = { type: "web_search" };
 
+const pages = () =>
+  folderOf({
+    "pages.json": JSON.stringify({ "growth.html": growth }),
+    "growth.html": "<title>Growth</title><p>Sales growth is the new total over the old.</p>",
+  });
+
+/** What a model does with a tool of each type. */
+const uses = new Map<string, ModelAction>([
+  ["code_interpreter", { code: "print(2 * 3)" }],
+  ["file_search", { search: { file: "sales plan" } }],
+  ["web_search", { search: { web: "sales growth" } }],
+]);
+
+interface ToolEntry {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+function using(...tools: readonly ToolEntry[]): readonly ModelAction[] {
+  return tools.flatMap(({ type }) => uses.get(type) ?? []);
+}
+
 describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
   test.each(["gpt-4o", "gpt-5.2", "o3", "o4-mini"])(
     "Requirements: %s runs hosted tools by the Responses API alone, with a key",
     async (model) => {
-      const hostedTools = {
-        codeInterpreter: true,
-        fileSearch: { vectorStoreIds: ["vs_1", "vs_2"] },
-        webSearch: true,
-      };
-      const { requests } = await run(reach, task, {
-        script: [[message("Done.")]],
-        adapter: { model, hostedTools },
+      const on = await example(reach, {
+        script: [using(interpreter), using(fileSearch), using(webSearch), [{ say: "Done." }]],
+        provider: { web: pages() },
       });
+      const { id } = await on.store({ "plan.md": "The sales plan is 3." });
+      const fileSearchIn = { vectorStoreIds: [id] };
+      const hostedTools = { codeInterpreter: true, fileSearch: fileSearchIn, webSearch: true };
+      const { requests, response } = await on.run(task, { adapter: { model, hostedTools } });
       expect(requests).toMatchObject([{ method: "POST", path: "/responses", body: { model } }]);
       expect(requests[0]?.headers["authorization"]).toBe(`Bearer ${testKey}`);
+      expect(response.hostedCalls.map(({ kind, message }) => [kind, message])).toEqual([
+        ["code_interpreter", "6\n"],
+        ["file_search", "Searched files: sales plan"],
+        ["web_search", "Searched: sales growth"],
+      ]);
     },
   );
 
   test("Adapter Integration > Extended OpenAIAdapter: hosted tools of the adapter are in every request", async () => {
-    await using api = await wireServer([[message("Done.")]]);
-    const adapter = new OpenAIAdapter({
-      ...reach(api.url),
-      model: "gpt-5.2-codex",
-      hostedTools: { codeInterpreter: true },
-    });
+    const on = await example(reach, { script: [using(interpreter), [{ say: "Done." }]] });
+    const adapter = on.adapter({ model: "gpt-5.2-codex", hostedTools: { codeInterpreter: true } });
     const response = await adapter.evaluate(task, { session: new Session() });
     expect(response).toMatchObject({ output: "Done.", text: "Done.", finishReason: "stop" });
-    expect(response.hostedOutputs.size).toBe(0);
-    expect(api.requests.map(({ body }) => body)).toEqual([
+    expect(response.hostedOutputs.get(codeInterpreterTool())).toMatchObject({ stdout: "6\n" });
+    expect(on.requests.map(({ body }) => body)).toEqual([
       {
         model: "gpt-5.2-codex",
         input: [taskMessage],
@@ -87,7 +105,7 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
     "Adapter Integration > Extended OpenAIAdapter: %j for hosted tools disables them all",
     async (hostedTools) => {
       const { bodies } = await run(reach, task, {
-        script: [[message("Done.")]],
+        script: [[{ say: "Done." }]],
         adapter: { hostedTools },
       });
       expect(bodies).toEqual([{ model: "gpt-4.1", input: [taskMessage] }]);
@@ -96,7 +114,8 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
 
   test("Adapter Integration > Extended OpenAIAdapter: model config and tool choice go with every request", async () => {
     const { bodies } = await run(reach, task, {
-      script: [[message("Done.")]],
+      script: [using(webSearch), [{ say: "Done." }]],
+      provider: { web: pages() },
       adapter: {
         hostedTools: { webSearch: true },
         modelConfig: { temperature: 0, maxOutputTokens: 500 },
@@ -123,15 +142,15 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
       template: "Where is it?",
       tools: [where],
     });
-    const tracker = new BudgetTracker(new Budget({ maxTotalTokens: 1000 }));
+    const tracker = new BudgetTracker(new Budget({ maxTotalTokens: 10_000 }));
     const { bodies, response } = await run(
       reach,
       new Prompt(new PromptTemplate({ ns: "example", key: "where", sections: [section] })),
       {
-        script: [[functionCall("where", {})], [message("Here.")]],
+        script: [[{ call: { name: "where", args: {} } }], [{ say: "Here." }]],
         evaluate: {
           deadline: Deadline.after(60_000),
-          budget: new Budget({ maxOutputTokens: 100 }),
+          budget: new Budget({ maxOutputTokens: 1000 }),
           budgetTracker: tracker,
           resources: new ResourceRegistry().bind(place, "Here"),
         },
@@ -142,8 +161,8 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
       { type: "function_call" },
       { type: "function_call_output", output: "Here true true" },
     ]);
-    expect(response).toMatchObject({ text: "Here.", usage: { totalTokens: 30 } });
-    expect(tracker.total.totalTokens).toBe(30);
+    expect(response).toMatchObject({ text: "Here.", usage: tracker.total });
+    expect(tracker.total.totalTokens).toBeGreaterThan(0);
   });
 
   test("Adapter Integration > Extended OpenAIAdapter: client and client config exclude each other", () => {
@@ -154,7 +173,7 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
   });
 
   const stores = { vectorStoreIds: ["vs_1", "vs_2"] };
-  const enabled: readonly (readonly [OpenAIHostedToolsConfig, readonly object[]])[] = [
+  const enabled: readonly (readonly [OpenAIHostedToolsConfig, readonly ToolEntry[]])[] = [
     [{ codeInterpreter: true }, [interpreter]],
     [{ fileSearch: stores }, [fileSearch]],
     [{ fileSearch: { ...stores, maxResults: 7 } }, [{ ...fileSearch, max_num_results: 7 }]],
@@ -169,11 +188,26 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
   test.each(enabled)(
     "Adapter Integration > Hosted Tool Wire Format: %j puts what is enabled in order, and nothing else",
     async (hostedTools, tools) => {
-      const { bodies } = await run(reach, task, {
-        script: [[message("Done.")]],
-        adapter: { hostedTools },
+      const script = [[...using(...tools), { say: "Done." }]];
+      const on = await example(reach, { script, provider: { web: pages() } });
+      const plans = [await on.store({ "may.md": "The sales plan of May is 3." })];
+      plans.push(await on.store({ "june.md": "The sales plan of June is 4." }));
+      const ids = plans.map(({ id }) => id);
+      const real = hostedTools.fileSearch && { ...hostedTools.fileSearch, vectorStoreIds: ids };
+      const { bodies, response } = await on.run(task, {
+        adapter: { hostedTools: { ...hostedTools, fileSearch: real } },
       });
-      expect(bodies[0]?.["tools"]).toEqual(tools);
+      expect(bodies[0]?.["tools"]).toEqual(
+        tools.map((tool) =>
+          tool.type === "file_search" ? { ...tool, vector_store_ids: ids } : tool,
+        ),
+      );
+      expect(response.hostedCalls.map(({ kind, success }) => [kind, success])).toEqual(
+        tools.map(({ type }) => [type, true]),
+      );
+      const found = response.hostedOutputs.get(fileSearchTool({ vectorStoreIds: ids }))?.results;
+      const names = found?.map(({ filename }) => filename).toSorted();
+      expect(names).toEqual(hostedTools.fileSearch ? ["june.md", "may.md"] : undefined);
     },
   );
 
@@ -187,95 +221,38 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
     const prompt = new Prompt(
       new PromptTemplate({ ns: "example", key: "own", sections: [section] }),
     );
-    const { bodies } = await run(reach, prompt, {
-      script: [[message("Done.")]],
+    const on = await example(reach, { script: [using(interpreter), [{ say: "Done." }]] });
+    const { bodies, response } = await on.run(prompt, {
       adapter: { hostedTools: { codeInterpreter: true, webSearch: true } },
     });
     expect(bodies[0]?.["tools"]).toEqual([
       { type: "code_interpreter", container: { type: "auto", memory_limit: "16g" } },
       webSearch,
     ]);
+    const [call] = response.hostedOutputs.get(codeInterpreterTool())?.calls ?? [];
+    const { body } = await on.ask(`GET /containers/${call?.containerId}`);
+    expect(body).toMatchObject({ memory_limit: "16g", status: "running" });
   });
 
-  interface Database {
-    execute(sql: string): readonly Record<string, unknown>[];
-  }
-  const databaseConnection = resource<Database>("database connection");
-
-  const QueryParams = z.strictObject({ sql: z.string() });
-  const QueryResult = z.object({
-    rows: z.array(z.record(z.string(), z.unknown())),
-    rowCount: z.int(),
-  });
-  const AnalysisResult = z.object({ summary: z.string(), growth: z.number() });
-
-  function runQuery(
-    { sql }: z.infer<typeof QueryParams>,
-    { resources }: ToolContext,
-  ): ToolResult<z.infer<typeof QueryResult>> {
-    const rows = [...resources.get(databaseConnection).execute(sql)];
-    return ToolResult.ok({ rows, rowCount: rows.length }, `Query returned ${rows.length} rows`);
-  }
-
-  const queryTool = new Tool({
-    name: "run_query",
-    description: "Execute SQL query against the analytics database",
-    params: QueryParams,
-    result: QueryResult,
-    handler: runQuery,
-  });
-
-  const report = new Prompt(
-    new PromptTemplate({
-      ns: "analytics",
-      key: "report",
-      output: AnalysisResult,
-      sections: [
-        new MarkdownSection({
-          title: "Task",
-          key: "task",
-          template: "Analyze sales trends using SQL queries and Python.",
-          tools: [queryTool],
-        }),
-      ],
-    }),
-  );
-
-  const search = {
-    ...webSearchCall("sales growth formula", ["https://docs.example/growth"]),
-    id: "ws_1",
+  /** Once for all that is said of it. */
+  let analysed: ReturnType<typeof evaluateReport> | null = null;
+  const analyse = () => {
+    analysed ??= evaluateReport();
+    return analysed;
   };
-  const query = {
-    ...functionCall("run_query", { sql: "SELECT total FROM sales" }, "call_1"),
-    id: "fc_1",
-  };
-  const script = [
-    [search, query],
-    [
-      codeInterpreterCall("print(3 / 2)", ["1.5\n"]),
-      message('{"summary":"Up.","growth":1.5}', [
-        urlCitation("https://docs.example/growth", "Growth", [0, 9]),
-      ]),
-    ],
-  ];
 
-  async function analyse() {
-    const asked: string[] = [];
-    const database: Database = {
-      execute(sql) {
-        asked.push(sql);
-        return [{ total: 2 }, { total: 3 }];
-      },
-    };
+  async function evaluateReport() {
+    using sales = salesDatabase();
     const shown = await run(reach, report, {
-      script,
+      script: analyst,
+      provider: { web: pages() },
       adapter: {
         model: "gpt-5.2-codex",
         hostedTools: { codeInterpreter: true, webSearch: true },
       },
-      evaluate: { resources: new ResourceRegistry().bind(databaseConnection, database) },
+      evaluate: { resources: new ResourceRegistry().bind(databaseConnection, sales) },
     });
-    return { ...shown, asked };
+    return { ...shown, asked: sales.asked };
   }
 
   test("User Stories > Story 3, Hybrid Tools: one request has the function, the hosted tools and the answer's form", async () => {
@@ -288,7 +265,7 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
           type: "function",
           name: "run_query",
           description: "Execute SQL query against the analytics database",
-          parameters: queryTool.paramsSchema,
+          parameters: report.render().tools[0]?.paramsSchema,
           strict: true,
         },
         interpreter,
@@ -308,21 +285,25 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
   });
 
   test("User Stories > Story 3, Hybrid Tools: the function reaches its resource, and what it gave goes back beside the search", async () => {
-    const { bodies, asked } = await analyse();
-    expect(asked).toEqual(["SELECT total FROM sales"]);
-    const rows = '{"rows":[{"total":2},{"total":3}],"rowCount":2}';
-    expect(bodies[1]?.["input"]).toEqual([
+    const { bodies, asked, bus } = await analyse();
+    expect(asked).toEqual(["SELECT month, total FROM sales ORDER BY month"]);
+    const rows = [
+      { month: "2026-05", total: 2 },
+      { month: "2026-06", total: 3 },
+    ];
+    const [search, query] = bus.of("ToolInvoked").map(({ callId }) => callId);
+    expect(bodies[1]?.["input"]).toMatchObject([
       {
         type: "message",
         role: "system",
         content: "## 1. Task (task)\n\nAnalyze sales trends using SQL queries and Python.",
       },
-      search,
-      query,
+      { type: "web_search_call", id: search, action: { sources: [{ url: growth }] } },
+      { type: "function_call", call_id: query },
       {
         type: "function_call_output",
-        call_id: "call_1",
-        output: `Query returned 2 rows\n\n${rows}`,
+        call_id: query,
+        output: `Query returned 2 rows\n\n${JSON.stringify({ rows, rowCount: 2 })}`,
       },
     ]);
   });
@@ -330,27 +311,29 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
   test("User Stories > Story 3, Hybrid Tools: the typed answer comes with what each hosted tool gave, and every call is an event", async () => {
     const { response, bus } = await analyse();
     expectTypeOf(response.output).toEqualTypeOf<{ summary: string; growth: number }>();
-    expect(response.output).toEqual({ summary: "Up.", growth: 1.5 });
+    expect(response.output).toEqual({ summary: `Up, by ${growth}`, growth: 1.5 });
     expect(response.hostedOutputs.get(codeInterpreterTool())?.stdout).toBe("1.5\n");
+    const start = JSON.stringify(response.output).indexOf(growth);
     expect(response.hostedOutputs.get(webSearchTool())).toMatchObject({
-      sourceUrls: ["https://docs.example/growth"],
-      citations: [{ type: "url", title: "Growth", span: [0, 9] }],
+      sourceUrls: [growth],
+      citations: [{ type: "url", title: "Growth", span: [start, start + growth.length] }],
     });
     const calls = bus.of("ToolInvoked");
     expect(calls.map(({ name, origin }) => [name, origin?.capability])).toEqual([
       ["web_search", "web_search"],
       ["run_query", undefined],
       ["code_interpreter", "code_interpreter"],
+      ["web_search", "web_search"],
     ]);
   });
 
-  const limited = { status: 429, error: { message: "Slow down", code: "rate_limit_exceeded" } };
+  const limited = [{ fail: { status: 429, code: "rate_limit_exceeded", message: "Slow down" } }];
 
   test("Error Handling > Transparent Recovery: rate limits are waited out, longer each time", async () => {
     const told: unknown[] = [];
     const nothing = () => undefined;
     const { response, bodies } = await run(reach, task, {
-      script: [limited, limited, [message("Done.")]],
+      script: [limited, limited, [{ say: "Done." }]],
       adapter: {
         random: () => 1,
         throttle: { baseDelayMs: 100, maxDelayMs: 1000 },
@@ -371,10 +354,8 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
   });
 
   test("Error Handling > Transparent Recovery: a connection that breaks is tried again", async () => {
-    const bus = recordingBus();
-    const { response, bodies } = await run(reach, task, {
-      script: [{ raw: (request) => void request.socket.destroy() }, [message("Done.")]],
-      evaluate: { session: new Session({ bus }) },
+    const { response, bodies, bus } = await run(reach, task, {
+      script: [[{ drop: true }], [{ say: "Done." }]],
     });
     expect(response.text).toBe("Done.");
     expect(bodies[1]).toEqual(bodies[0]);

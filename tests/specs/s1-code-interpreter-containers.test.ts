@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import {
   InvalidOptionError,
   MarkdownSection,
@@ -9,16 +9,21 @@ import {
 } from "weakincentives";
 import {
   ContainerExpiredError,
-  OpenAIAdapter,
   OpenAICodeInterpreterTool,
   type OpenAICodeInterpreterToolOptions,
   uploadFile,
 } from "weakincentives/openai";
+import { fakeClock } from "weakincentives/testing";
 import * as z from "zod";
 import { clients } from "../openai-clients.ts";
 import { temporaryTree } from "../temporary-tree.ts";
-import { codeInterpreterCall, message, refusal, wireServer } from "../wire-server.ts";
-import { failure, run } from "./example-run.ts";
+import { message } from "../wire-server.ts";
+import { cannedFailure, cannedRun } from "./canned-run.ts";
+import { type Example, example, failure, run } from "./example-run.ts";
+import { valuesOfCsv } from "./histogram.ts";
+
+// Where Python runs in WebAssembly, every container takes seconds to start.
+vi.setConfig({ testTimeout: 60_000 });
 
 const request = "Calculate the mean.";
 
@@ -34,100 +39,180 @@ const taskMessage = {
   content: "## 1. Task (task)\n\nCalculate the mean.",
 };
 
-const ran = [codeInterpreterCall("print(mean)", ["4.5\n"]), message("The mean is 4.5.")];
+async function newContainer({ ask }: Example): Promise<string> {
+  const { body } = await ask("POST /containers", { name: "mine" });
+  return String(body["id"]);
+}
 
 describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
-  const gone = { message: "Container with id 'cntr_mine' not found." };
   const dead = [
-    ["not there", { status: 404, error: gone }],
-    ["expired", { json: { id: "cntr_mine", status: "expired" } }],
+    ["not there", async () => ({ on: await example(reach), id: "cntr_mine" })],
+    [
+      "expired",
+      async () => {
+        const clock = fakeClock({ now: Date.now() });
+        const on = await example(reach, { provider: { clock } });
+        const id = await newContainer(on);
+        await clock.advance(21 * 60_000);
+        return { on, id };
+      },
+    ],
   ] as const;
 
   test.each(dead)(
     "OpenAICodeInterpreterTool contract > Container lifecycle and files: a container that is %s is told of by one look, and nothing is posted",
-    async (_state, answer) => {
-      const { error, requests } = await failure(reach, python({ container: { id: "cntr_mine" } }), {
-        server: { routes: { "GET /containers/cntr_mine": answer } },
-      });
+    async (_state, made) => {
+      const { on, id } = await made();
+      const { error, requests } = await on.failure(python({ container: { id } }));
       expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
-        "GET /containers/cntr_mine",
+        `GET /containers/${id}`,
       ]);
       if (!(error instanceof PromptEvaluationError)) throw error;
       expect(error).toMatchObject({ phase: "request", promptName: "example:python" });
-      expect(error.message).toContain("Container cntr_mine is gone");
+      expect(error.message).toContain(`Container ${id} is gone`);
       expect(error.message).toContain("make a new one and give its id, or leave the id out");
       if (!(error.cause instanceof ContainerExpiredError)) throw error.cause;
-      expect(error.cause.containerId).toBe("cntr_mine");
+      expect(error.cause.containerId).toBe(id);
       expect(error.cause.originalError).toBeInstanceOf(Error);
     },
   );
 
   test("OpenAICodeInterpreterTool contract > Container lifecycle and files: a container that dies at the request itself is told of too, and the caller may go on in a new one", async () => {
-    const routes = {
-      "GET /containers/cntr_mine": { json: { id: "cntr_mine", status: "running" } },
-    };
-    const expired = { status: 400, error: { message: "Container is expired." } };
+    const script = [
+      [{ expireContainer: true }, { code: "print(1)" }],
+      [{ code: "print(9 / 2)" }],
+      [{ say: "The mean is 4.5." }],
+    ] as const;
+    const on = await example(reach, { script });
+    const id = await newContainer(on);
     const session = new Session();
-    const { error } = await failure(reach, python({ container: { id: "cntr_mine" } }), {
-      script: [expired],
-      server: { routes },
-      evaluate: { session },
-    });
+    const { error } = await on.failure(python({ container: { id } }), { evaluate: { session } });
+    expect(error).toMatchObject({ cause: { name: "ContainerExpiredError", containerId: id } });
+    const auto = python({ container: { type: "auto" } });
+    const { response } = await on.run(auto, { evaluate: { session } });
+    expect(response.hostedOutputs.get("code_interpreter")).toMatchObject({ stdout: "4.5\n" });
+  });
+
+  test("OpenAICodeInterpreterTool contract > Container lifecycle and files: a container lives for twenty minutes after each use, and no longer", async () => {
+    const clock = fakeClock({ now: Date.now() });
+    const runs = ["mean = 9 / 2", "print(mean)"].flatMap((code) => [
+      [{ code }],
+      [{ say: "Done." }],
+    ]);
+    const on = await example(reach, { script: runs, provider: { clock } });
+    const mine = python({ container: { id: await newContainer(on) } });
+    await clock.advance(19 * 60_000);
+    await on.run(mine);
+    await clock.advance(19 * 60_000);
+    const { response } = await on.run(mine);
+    expect(response.hostedOutputs.get("code_interpreter")).toMatchObject({ stdout: "4.5\n" });
+    await clock.advance(21 * 60_000);
+    const { error } = await on.failure(mine);
     expect(error).toMatchObject({ cause: { name: "ContainerExpiredError" } });
-    const { response } = await run(reach, python({ container: { type: "auto" } }), {
-      script: [ran],
-      evaluate: { session },
-    });
-    expect(response.hostedOutputs.size).toBe(1);
   });
 
   test("OpenAICodeInterpreterTool contract > Container lifecycle and files: what was uploaded is named by its id, in the container and in the input", async () => {
     const folder = temporaryTree({ "input.csv": "value\n4\n5\n" });
-    const routes = { "POST /files": { json: { id: "file_csv_upload", object: "file" } } };
-    await using api = await wireServer([ran], { routes });
-    const adapter = new OpenAIAdapter({ model: "gpt-4.1", ...reach(api.url) });
+    const code = `import csv, glob\nvalues = ${valuesOfCsv}\nprint(sum(values) / len(values))`;
+    const on = await example(reach, { script: [[{ code }], [{ say: "The mean is 4.5." }]] });
+    const adapter = on.adapter();
     const { id } = await uploadFile(adapter.client, `${folder}/input.csv`);
     const prompt = python({ container: { type: "auto", fileIds: [id] } }).attach({ fileId: id });
-    await adapter.evaluate(prompt, { session: new Session() });
-    const [upload, asked] = api.requests;
-    expect(api.requests).toHaveLength(2);
+    const response = await adapter.evaluate(prompt, { session: new Session() });
+    const [upload, asked] = on.requests;
+    expect(on.requests).toHaveLength(2);
     expect(upload?.text).toContain('filename="input.csv"');
     expect(asked?.body).toMatchObject({
-      tools: [{ container: { type: "auto", file_ids: ["file_csv_upload"] } }],
-      input: [
-        taskMessage,
-        { role: "user", content: [{ type: "input_file", file_id: "file_csv_upload" }] },
-      ],
+      tools: [{ container: { type: "auto", file_ids: [id] } }],
+      input: [taskMessage, { role: "user", content: [{ type: "input_file", file_id: id }] }],
     });
+    expect(response.hostedOutputs.get("code_interpreter")).toMatchObject({ stdout: "4.5\n" });
   });
 
   test("OpenAICodeInterpreterTool contract > Container lifecycle and files: a file of a type that is of no use there is refused before it is uploaded", async () => {
     const folder = temporaryTree({ "setup.exe": "MZ" });
-    await using api = await wireServer([]);
-    const { client } = new OpenAIAdapter({ model: "gpt-4.1", ...reach(api.url) });
+    const on = await example(reach);
+    const { client } = on.adapter();
     await expect(uploadFile(client, `${folder}/setup.exe`)).rejects.toThrow(InvalidOptionError);
     await expect(uploadFile(client, `${folder}/setup.exe`)).rejects.toThrow('but is "setup.exe"');
-    expect(api.requests).toEqual([]);
+    expect(on.requests).toEqual([]);
   });
 
+  const sunfish = (hostPath: string) => ({
+    hostPath,
+    mountPath: "workspace/sunfish",
+    includeGlob: ["*.py", "*.md", "*.txt"],
+    excludeGlob: ["**/__pycache__/**"],
+    maxBytes: 600_000,
+  });
+
+  test("Usage examples > Registering OpenAICodeInterpreterTool: host mounts without allowed roots are refused with a remedy, before anything is sent", async () => {
+    const container = { type: "auto", hostMounts: [sunfish("sunfish")] } as const;
+    const { error, requests } = await failure(reach, python({ name: "openai_python", container }));
+    expect(error).toBeInstanceOf(PromptEvaluationError);
+    expect(error).toMatchObject({ phase: "request", promptName: "example:python" });
+    expect(String(error)).toContain(
+      'Hosted tool "openai_python" config.container.allowedHostRoots must be given with hostMounts, for these files leave this machine',
+    );
+    expect(String(error)).toContain('list the folders that they may come from, or write "any"');
+    expect(requests).toEqual([]);
+  });
+
+  test("Usage examples > Registering OpenAICodeInterpreterTool: host mounts are where code reads them", async () => {
+    const files = {
+      "sunfish.py": "value = 4.5\n",
+      "board.png": "no text",
+      "notes.md": "# Chess\n",
+    };
+    const folder = temporaryTree({ ...files, "__pycache__/sunfish.py": "cached" });
+    const read = `import os, sys
+sys.path.insert(0, "/mnt/data/workspace/sunfish")
+from sunfish import value
+print(sorted(os.listdir("/mnt/data/workspace/sunfish")), value)`;
+    const { response, requests } = await run(
+      reach,
+      python({
+        name: "openai_python",
+        container: {
+          ...{ type: "auto", memoryLimit: "4g" },
+          ...{ hostMounts: [sunfish(folder)], allowedHostRoots: [folder] },
+        },
+      }),
+      { script: [[{ code: read }], [{ say: "The value is 4.5." }]] },
+    );
+    expect(response.hostedOutputs.get("openai_python")).toMatchObject({
+      stdout: "['notes.md', 'sunfish.py'] 4.5\n",
+    });
+    expect(requests[0]).toMatchObject({ path: "/containers", body: { memory_limit: "4g" } });
+  });
+
+  // Only OpenAI filters what a model writes: the local provider has nothing to filter it with.
   const filtered = { incomplete_details: { reason: "content_filter" } };
 
   test("OpenAICodeInterpreterTool contract > Error handling: an answer that was filtered says so by its finish reason", async () => {
-    const { response } = await run(reach, python(), {
+    const { response } = await cannedRun(reach, python(), {
       script: [{ output: [message("The mean")], ...filtered }],
     });
     expect(response).toMatchObject({ text: "The mean", finishReason: "content_filter" });
-    const refused = await run(reach, python(), { script: [[refusal("I will not.")]] });
+    const refused = await run(reach, python(), { script: [[{ refuse: "I will not." }]] });
     expect(refused.response.finishReason).toBe("content_filter");
   });
 
+  const output = z.object({ mean: z.number() });
+  const sections = [new MarkdownSection({ title: "Task", key: "task", template: request })];
+  const mean = new Prompt(new PromptTemplate({ ns: "example", key: "mean", output, sections }));
+
   test("OpenAICodeInterpreterTool contract > Error handling: output that was required and filtered is an error", async () => {
-    const sections = [new MarkdownSection({ title: "Task", key: "task", template: request })];
-    const output = z.object({ mean: z.number() });
-    const template = new PromptTemplate({ ns: "example", key: "mean", output, sections });
-    const { error } = await failure(reach, new Prompt(template), {
+    const { error } = await cannedFailure(reach, mean, {
       script: [{ output: [message('{"mean":')], ...filtered }],
     });
+    expect(error).toBeInstanceOf(PromptEvaluationError);
+    expect(error).toMatchObject({ phase: "response", promptName: "example:mean" });
+    expect(String(error)).toContain("content filter withheld it");
+  });
+
+  test("OpenAICodeInterpreterTool contract > Error handling: output that was required and refused is an error", async () => {
+    const { error } = await failure(reach, mean, { script: [[{ refuse: "I will not." }]] });
     expect(error).toBeInstanceOf(PromptEvaluationError);
     expect(error).toMatchObject({ phase: "response", promptName: "example:mean" });
     expect(String(error)).toContain("content filter withheld it");

@@ -1,4 +1,4 @@
-import { describe, expect, expectTypeOf, test } from "vitest";
+import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import {
   type CodeInterpreterResult,
   codeInterpreterTool,
@@ -14,22 +14,25 @@ import {
   type ToolContext,
   ToolResult,
 } from "weakincentives";
+import type { ModelAction, ModelRequest } from "weakincentives/local";
 import {
-  OpenAIAdapter,
   OpenAICodeInterpreterTool,
   type OpenAICodeInterpreterToolOptions,
+  uploadFile,
 } from "weakincentives/openai";
 import { recordingBus } from "weakincentives/testing";
 import * as z from "zod";
+import { recordsAt } from "../../src/base/reading.ts";
 import { clients } from "../openai-clients.ts";
-import {
-  codeInterpreterCall,
-  containerFileCitation,
-  functionCall,
-  message,
-  wireServer,
-} from "../wire-server.ts";
-import { failure, run } from "./example-run.ts";
+import { temporaryTree } from "../temporary-tree.ts";
+import { codeInterpreterCall, containerFileCitation, message } from "../wire-server.ts";
+import { cannedRun } from "./canned-run.ts";
+import { example, failure, run } from "./example-run.ts";
+import { barsIn, histogramCode, valuesOfCsv } from "./histogram.ts";
+import { printed } from "./model-reads.ts";
+
+// Where Python runs in WebAssembly, every container takes seconds to start.
+vi.setConfig({ testTimeout: 60_000 });
 
 function identityProviderOutput(
   result: CodeInterpreterResult,
@@ -55,95 +58,73 @@ const taskMessage = {
   content: `## 1. Task (task)\n\n${request}`,
 };
 
-const histogram = {
-  type: "containerFile",
-  containerId: "cntr_1",
-  fileId: "cfile_1",
-  filename: "histogram.png",
-  span: [21, 34],
-};
+const picture = "sandbox:/mnt/data/histogram.png";
 
-/** One run of Python that went well, and what the model says of it. */
-const ran = [
-  { ...codeInterpreterCall("print(mean)", ["4.5\n"]), id: "ci_1" },
-  message("The mean is 4.5. See histogram.png.", [
-    containerFileCitation("cfile_1", "histogram.png", [21, 34]),
-  ]),
-];
+/** Runs code, and says what it printed and where its picture is. */
+function running(code: string) {
+  return (asked: ModelRequest): readonly ModelAction[] => {
+    const mean = printed(asked);
+    if (mean === null) return [{ code }];
+    return [{ say: `The mean is ${mean.trim()}. See [histogram.png](${picture}).` }];
+  };
+}
 
-const traceback = "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'value'";
+/** Code that goes well without any file of the caller's. */
+const code = histogramCode("[4.0, 5.0]");
+const answer = `The mean is 4.5. See [histogram.png](${picture}).`;
+const cited = [answer.indexOf(picture), answer.indexOf(picture) + picture.length];
 
 describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
   test("Usage examples > Registering OpenAICodeInterpreterTool: it is declared, forced, heard and its files are downloaded", async () => {
+    const on = await example(reach, { script: running(histogramCode(valuesOfCsv)) });
+    const adapter = on.adapter();
+    const folder = temporaryTree({ "input.csv": "value\n3\n4\n5\n5\n" });
+    const { id } = await uploadFile(adapter.client, `${folder}/input.csv`);
+
     const codeInterpreter = new OpenAICodeInterpreterTool({
       name: "openai_python",
       description: "Executes model-authored Python in a sandboxed container.",
-      container: { type: "auto", memoryLimit: "4g", fileIds: ["file_csv_upload"] },
+      container: { type: "auto", memoryLimit: "4g", fileIds: [id] },
       handleProviderOutput: identityProviderOutput,
     });
-    expect(codeInterpreter.container).toEqual({
-      type: "auto",
-      memoryLimit: "4g",
-      fileIds: ["file_csv_upload"],
-    });
+    expect(codeInterpreter.container).toEqual({ type: "auto", memoryLimit: "4g", fileIds: [id] });
 
-    const png = new Uint8Array([137, 80, 78, 71]);
-    const routes = { "GET /containers/cntr_1/files/cfile_1/content": { bytes: png } };
-    await using api = await wireServer([ran], { routes });
     const bus = recordingBus();
-    const adapter = new OpenAIAdapter({ model: "gpt-4.1", ...reach(api.url) });
     const response = await adapter.evaluate(promptWith(codeInterpreter), {
       session: new Session({ bus }),
       toolChoice: "required",
     });
 
-    expect(api.requests[0]?.body).toEqual({
+    expect(on.requests[1]?.body).toEqual({
       model: "gpt-4.1",
       input: [taskMessage],
       tools: [
         {
           type: "code_interpreter",
-          container: { type: "auto", memory_limit: "4g", file_ids: ["file_csv_upload"] },
+          container: { type: "auto", memory_limit: "4g", file_ids: [id] },
         },
       ],
       tool_choice: "required",
       include: ["code_interpreter_call.outputs"],
     });
-    expect(response.text).toBe("The mean is 4.5. See histogram.png.");
+    expect(response.text).toBe(`The mean is 4.25. See [histogram.png](${picture}).`);
+    const files = response.citations.filter((citation) => citation.type === "containerFile");
+    const containerId = files[0]?.containerId;
     expect(bus.of("ToolInvoked")).toMatchObject([
       {
         name: "openai_python",
-        callId: "ci_1",
-        result: { success: true, message: response.text, value: { stdout: "4.5\n" } },
-        origin: { provider: "openai", capability: "code_interpreter", containerId: "cntr_1" },
+        callId: response.hostedCalls[0]?.callId,
+        result: { success: true, message: response.text, value: { stdout: "4.25\n" } },
+        origin: { provider: "openai", capability: "code_interpreter", containerId },
       },
     ]);
 
-    const downloaded: [string, Uint8Array][] = [];
-    for (const citation of response.citations) {
-      if (citation.type !== "containerFile") continue;
-      downloaded.push([citation.filename, await adapter.downloadFile(citation)]);
-    }
-    expect(downloaded).toEqual([["histogram.png", png]]);
-  });
-
-  test("Usage examples > Registering OpenAICodeInterpreterTool: host mounts are refused with a remedy, before anything is sent", async () => {
-    const hostMounts = [
-      {
-        hostPath: "sunfish",
-        mountPath: "workspace/sunfish",
-        includeGlob: ["*.py", "*.md", "*.txt"],
-        excludeGlob: ["**/__pycache__/**"],
-        maxBytes: 600_000,
-      },
-    ];
-    const prompt = python({ name: "openai_python", container: { type: "auto", hostMounts } });
-    const { error, requests } = await failure(reach, prompt);
-    expect(error).toBeInstanceOf(PromptEvaluationError);
-    expect(error).toMatchObject({ phase: "request", promptName: "example:python" });
-    expect(String(error)).toContain('Hosted tool "openai_python" config.container.hostMounts');
-    expect(String(error)).toContain("upload them with uploadFile and give their ids as fileIds");
-    expect(requests).toEqual([]);
+    const downloaded: [string, readonly number[]][] = [];
+    for (const file of files)
+      downloaded.push([file.filename, barsIn(await adapter.downloadFile(file))]);
+    expect(downloaded).toEqual([["histogram.png", [0, 0, 0, 1, 1, 2, 0, 0, 0, 0]]]);
+    const { body: container } = await on.ask(`GET /containers/${containerId}`);
+    expect(container["memory_limit"]).toBe("4g");
   });
 
   test("ProviderTool abstraction > Registration rules: a tool of another provider is refused before anything is sent", async () => {
@@ -171,9 +152,9 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
           return { success: true, message: "Looked at it", value: null };
         },
       }),
-      { script: [ran] },
+      { script: running(code) },
     );
-    expect(heard).toMatchObject([null, { code: "print(mean)", stdout: "4.5\n" }]);
+    expect(heard).toMatchObject([null, { code, stdout: "4.5\n" }]);
     expect(bus.of("ToolInvoked")).toMatchObject([{ result: { message: "Looked at it" } }]);
   });
 
@@ -184,7 +165,7 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
         handleProviderOutput: (result) => ToolResult.ok(result, "The hook"),
         handler: () => ToolResult.error("The handler"),
       }),
-      { script: [ran] },
+      { script: running(code) },
     );
     expect(bus.of("ToolInvoked")).toMatchObject([{ result: { message: "The hook" } }]);
   });
@@ -202,7 +183,11 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
       handler: (_params, context) => keep(context),
     });
     const session = new Session();
-    const script = [[...ran, functionCall("look", {})], [message("Done.")]];
+    const script = [
+      [{ code: "print(9 / 2)" }],
+      [{ call: { name: "look", args: {} } }],
+      [{ say: "Done." }],
+    ];
     const options = { script, evaluate: { session, deadline: Deadline.after(60_000) } };
     const hooked = new OpenAICodeInterpreterTool({
       handleProviderOutput: (_result, context) => keep(context),
@@ -241,7 +226,7 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
     "OpenAICodeInterpreterTool contract > Configuration schema: the memory tier %s is sent",
     async (memoryLimit) => {
       const { bodies } = await run(reach, python({ container: { type: "auto", memoryLimit } }), {
-        script: [[message("Done.")]],
+        script: [[{ say: "Done." }]],
       });
       expect(bodies[0]?.["tools"]).toEqual([
         { type: "code_interpreter", container: { type: "auto", memory_limit: memoryLimit } },
@@ -257,33 +242,36 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
   });
 
   test("OpenAICodeInterpreterTool contract > Configuration schema: a container of the caller's is looked for once, and sent by its id alone", async () => {
-    const routes = {
-      "GET /containers/cntr_mine": { json: { id: "cntr_mine", status: "running" } },
-    };
     const look = new Tool({
       name: "look",
       description: "Looks around.",
       params: null,
       handler: () => ToolResult.ok(null),
     });
-    const tool = new OpenAICodeInterpreterTool({
-      container: { id: "cntr_mine", memoryLimit: "4g" },
+    const on = await example(reach, {
+      script: [
+        [{ code: "open('/mnt/data/mean.txt', 'w').write('4.5')" }],
+        [{ call: { name: "look", args: {} } }],
+        [{ say: "Done." }],
+      ],
     });
-    const { requests, bodies } = await run(reach, promptWith(tool, look), {
-      script: [[functionCall("look", {})], [message("Done.")]],
-      server: { routes },
-    });
+    const made = await on.ask("POST /containers", { name: "mine", memory_limit: "4g" });
+    const id = String(made.body["id"]);
+    const tool = new OpenAICodeInterpreterTool({ container: { id, memoryLimit: "4g" } });
+    const { requests, bodies } = await on.run(promptWith(tool, look));
     expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
-      "GET /containers/cntr_mine",
+      `GET /containers/${id}`,
       "POST /responses",
       "POST /responses",
     ]);
     for (const body of bodies) {
       expect(body["tools"]).toEqual([
         expect.objectContaining({ type: "function", name: "look" }),
-        { type: "code_interpreter", container: "cntr_mine" },
+        { type: "code_interpreter", container: id },
       ]);
     }
+    const { body: files } = await on.ask(`GET /containers/${id}/files`);
+    expect(files["data"]).toMatchObject([{ path: "/mnt/data/mean.txt", source: "assistant" }]);
   });
 
   test("OpenAICodeInterpreterTool contract > Input/Output schemas: it takes no params, and says that the model writes the code", () => {
@@ -306,7 +294,10 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
       new PromptTemplate({ ns: "example", key: "mean", output, sections: [section] }),
     );
     const { response, bodies } = await run(reach, prompt, {
-      script: [[codeInterpreterCall("print(mean)", ["4.5\n"]), message('{"mean":4.5}')]],
+      script: (asked) => {
+        const mean = printed(asked);
+        return mean === null ? [{ code: "print(9 / 2)" }] : [{ say: { mean: Number(mean) } }];
+      },
     });
     expectTypeOf(response.output).toEqualTypeOf<{ mean: number }>();
     expect(response.output).toEqual({ mean: 4.5 });
@@ -330,42 +321,38 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
   });
 
   test("OpenAICodeInterpreterTool contract > Response handling: the result has the output for its message, and output, exit code and files for its value", async () => {
-    const { response, bus } = await run(reach, python(), { script: [ran] });
-    const value = {
-      text: "The mean is 4.5. See histogram.png.",
-      code: "print(mean)",
-      stdout: "4.5\n",
-      stderr: "",
-      exitCode: 0,
-      calls: [
-        {
-          id: "ci_1",
-          code: "print(mean)",
-          stdout: "4.5\n",
-          stderr: "",
-          exitCode: 0,
-          images: [],
-          containerId: "cntr_1",
-          status: "completed",
-        },
-      ],
-      files: [histogram],
+    const on = await example(reach, { script: running(code) });
+    const { response, bus } = await on.run(python());
+    const [event] = bus.of("ToolInvoked");
+    const containerId = event?.origin?.containerId;
+    const { body } = await on.ask(`GET /containers/${containerId}/files`);
+    const [file] = recordsAt(body, "data");
+    const histogram = {
+      type: "containerFile",
+      containerId,
+      fileId: file?.["id"],
+      filename: "histogram.png",
+      span: cited,
     };
-    expect(bus.of("ToolInvoked").map(({ result }) => result)).toEqual([
-      { success: true, message: "4.5\n", value },
-    ]);
+    const ran = { code, stdout: "4.5\n", stderr: "", exitCode: 0 };
+    const call = { ...ran, id: event?.callId, images: [], containerId, status: "completed" };
+    const value = { text: answer, ...ran, calls: [call], files: [histogram] };
+    expect(event?.result).toEqual({ success: true, message: "4.5\n", value });
     expect(response.hostedOutputs.get("code_interpreter")).toEqual(value);
     expect(response.hostedOutputs.get(codeInterpreterTool())).toEqual(value);
     expect(response.citations).toEqual([histogram]);
   });
+
+  // Code that raises is no run that failed to the provider: of those that did, nobody has recorded one.
+  const traceback = "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'value'";
 
   test("OpenAICodeInterpreterTool contract > Response handling: a run that failed is no success, and keeps its trace and what was cited", async () => {
     const failed = { ...codeInterpreterCall("print(mean)", [traceback]), status: "failed" };
     const words = message("It failed; see histogram.png.", [
       containerFileCitation("cfile_1", "histogram.png", [15, 28]),
     ]);
-    const { response, bus } = await run(reach, python(), { script: [[failed, words]] });
-    const files = [{ ...histogram, span: [15, 28] }];
+    const { response, bus } = await cannedRun(reach, python(), { script: [[failed, words]] });
+    const files = [{ type: "containerFile", fileId: "cfile_1", span: [15, 28] }];
     expect(bus.of("ToolInvoked").map(({ result }) => result)).toMatchObject([
       {
         success: false,
@@ -374,6 +361,17 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
       },
     ]);
     expect(response.hostedOutputs.get("code_interpreter")).toMatchObject({ exitCode: 1, files });
-    expect(response.citations).toEqual(files);
+    expect(response.citations).toMatchObject(files);
+  });
+
+  test("OpenAICodeInterpreterTool contract > Response handling: code that raises keeps its trace, and the files that it had made", async () => {
+    const made = `${code}\nprint({"mean": 4.5}["value"])`;
+    const say = `It failed; see ${picture}.`;
+    const { response, bus } = await run(reach, python(), { script: [[{ code: made }], [{ say }]] });
+    const [result] = bus.of("ToolInvoked").map((event) => event.result);
+    expect(result?.message).toContain("KeyError: 'value'");
+    expect(response.citations).toMatchObject([
+      { type: "containerFile", filename: "histogram.png", span: [15, 15 + picture.length] },
+    ]);
   });
 });

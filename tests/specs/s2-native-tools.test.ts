@@ -16,9 +16,9 @@ import {
   type ToolChoice,
   ToolResult,
 } from "weakincentives";
+import type { ModelAction, ModelRequest } from "weakincentives/local";
 import {
   type HostedToolCodec,
-  OpenAIAdapter,
   OpenAICodeInterpreterSection,
   OpenAIFileSearchSection,
   OpenAIWebSearchSection,
@@ -26,9 +26,11 @@ import {
 } from "weakincentives/openai";
 import { fakeClock, recordingBus } from "weakincentives/testing";
 import * as z from "zod";
+import { recordAt, textAt } from "../../src/base/reading.ts";
+import { folderOf } from "../local/stage.ts";
 import { clients } from "../openai-clients.ts";
-import { fileCitation, fileSearchCall, functionCall, message, wireServer } from "../wire-server.ts";
-import { failure, run } from "./example-run.ts";
+import { type Example, type ExampleOptions, example, failure, type Reach } from "./example-run.ts";
+import { passage } from "./model-reads.ts";
 
 const ContentParams = z.object({ topic: z.string() });
 
@@ -49,8 +51,8 @@ function researchWith(section: OpenAIFileSearchSection | OpenAIWebSearchSection)
   return new Prompt(template).bind({ topic: "LLM safety" });
 }
 
-const corpus = { corpusIds: ["vs_papers"] };
-const research = () => researchWith(new OpenAIFileSearchSection({ defaultParams: corpus }));
+const research = (store = "vs_papers") =>
+  researchWith(new OpenAIFileSearchSection({ defaultParams: { corpusIds: [store] } }));
 
 const taskMessage = {
   type: "message",
@@ -59,34 +61,63 @@ const taskMessage = {
     "## 2. Task (task)\n\nSummarize the latest findings about LLM safety using the file search tool if needed.",
 };
 
-const fileSearch = { type: "file_search", vector_store_ids: ["vs_papers"], max_num_results: 5 };
+const fileSearch = (store: string) => ({
+  type: "file_search",
+  vector_store_ids: [store],
+  max_num_results: 5,
+});
 
-const hit = { file_id: "file_1", filename: "safety.md", score: 0.9, text: "Safe.", attributes: {} };
-const search = { ...fileSearchCall(["LLM safety"], [hit]), id: "fs_1" };
-const answer = message("All is safe.", [fileCitation("file_1", "safety.md", 12)]);
+const finding = "LLM safety improved: all models are safe.";
+
+/** Searches, and says what it found, citing it. */
+function researcher(request: ModelRequest): readonly ModelAction[] {
+  const found = passage(request);
+  return found === null
+    ? [{ search: { file: "LLM safety" } }]
+    : [{ say: found, citations: [{ hit: 0 }] }];
+}
+
+/** A provider with a store of one paper. */
+async function library(
+  reach: Reach,
+  script: ExampleOptions["script"] = researcher,
+): Promise<{ readonly on: Example; readonly store: string; readonly paper: string }> {
+  const on = await example(reach, { script });
+  const { id, fileIds } = await on.store({ "safety.md": finding });
+  return { on, store: id, paper: fileIds[0] ?? "" };
+}
 
 describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach) => {
   test("Usage Examples > Building a prompt with a native tool section: it stands beside others, says nothing, and its tool is sent", async () => {
-    const { response, bodies, bus } = await run(reach, research(), { script: [[search, answer]] });
+    const { on, store, paper } = await library(reach);
+    const { response, bodies, bus } = await on.run(research(store));
     expect(bodies).toEqual([
       {
         model: "gpt-4.1",
         input: [taskMessage],
-        tools: [fileSearch],
+        tools: [fileSearch(store)],
         tool_choice: "auto",
         include: ["file_search_call.results"],
       },
     ]);
-    expect(response.output).toBe("All is safe.");
+    expect(response.output).toBe(finding);
+    const at = finding.length;
     expect(response.hostedOutputs.get("file_search")).toEqual({
-      text: "All is safe.",
+      text: finding,
       queries: ["LLM safety"],
       results: [
-        { fileId: "file_1", filename: "safety.md", score: 0.9, text: "Safe.", attributes: {} },
+        {
+          fileId: paper,
+          filename: "safety.md",
+          score: expect.any(Number),
+          text: finding,
+          attributes: {},
+        },
       ],
-      citations: [{ type: "file", fileId: "file_1", filename: "safety.md", span: [12, 12] }],
+      citations: [{ type: "file", fileId: paper, filename: "safety.md", span: [at, at] }],
     });
-    expect(bus.of("ToolInvoked")).toMatchObject([{ name: "file_search", callId: "fs_1" }]);
+    const [call] = response.hostedCalls;
+    expect(bus.of("ToolInvoked")).toMatchObject([{ name: "file_search", callId: call?.callId }]);
   });
 
   test("Usage Examples > Building a prompt with a native tool section: a search of no store can be built, and is refused before a request", async () => {
@@ -105,13 +136,17 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
       result: z.object({ text: z.string() }),
       handler: (params) => ToolResult.ok(params),
     });
+    const { on, store, paper } = await library(reach, [
+      [{ search: { file: "LLM safety" } }, { call: { name: "echo", args: { text: "hello" } } }],
+      [{ say: { findings: [finding] } }],
+    ]);
     const template = new PromptTemplate({
       ns: "research",
       key: "native-file-search",
       name: "native_file_search",
       output: z.object({ findings: z.array(z.string()) }),
       sections: [
-        new OpenAIFileSearchSection({ defaultParams: corpus }),
+        new OpenAIFileSearchSection({ defaultParams: { corpusIds: [store] } }),
         new MarkdownSection({
           title: "Task",
           key: "task",
@@ -121,17 +156,15 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
         }),
       ],
     });
-    const echo = { ...functionCall("echo", { text: "hello" }, "call_1"), id: "fc_1" };
-    await using api = await wireServer([[search, echo], [message('{"findings":["Safe."]}')]]);
-    const adapter = new OpenAIAdapter({ model: "gpt-4.1", ...reach(api.url) });
+    const adapter = on.adapter();
     const bus = recordingBus();
     const response = await adapter.evaluate(new Prompt(template).bind({ topic: "LLM safety" }), {
       session: new Session({ bus }),
     });
 
     expectTypeOf(response.output).toEqualTypeOf<{ findings: string[] }>();
-    expect(response.output).toEqual({ findings: ["Safe."] });
-    const [first, second] = api.requests.map(({ body }) => body);
+    expect(response.output).toEqual({ findings: [finding] });
+    const [first, second] = on.requests.map(({ body }) => body);
     expect(first?.["tools"]).toEqual([
       {
         type: "function",
@@ -140,22 +173,23 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
         parameters: echoTool.paramsSchema,
         strict: true,
       },
-      fileSearch,
+      fileSearch(store),
     ]);
     expect(first).toMatchObject({ text: { format: { type: "json_schema" } } });
-    expect(second?.["input"]).toEqual([
+    const [search, echo] = bus.of("ToolInvoked").map(({ callId }) => callId);
+    expect(second?.["input"]).toMatchObject([
       {
         type: "message",
         role: "system",
         content: "## 2. Task (task)\n\nSummarize the latest findings about LLM safety.",
       },
-      search,
-      echo,
-      { type: "function_call_output", call_id: "call_1", output: 'OK\n\n{"text":"hello"}' },
+      { type: "file_search_call", id: search, results: [{ file_id: paper, text: finding }] },
+      { type: "function_call", call_id: echo, arguments: '{"text":"hello"}' },
+      { type: "function_call_output", call_id: echo, output: 'OK\n\n{"text":"hello"}' },
     ]);
     expect(bus.of("ToolInvoked")).toMatchObject([
-      { name: "file_search", callId: "fs_1", params: { query: "LLM safety" } },
-      { name: "echo", callId: "call_1", params: { text: "hello" } },
+      { name: "file_search", params: { query: "LLM safety" } },
+      { name: "echo", params: { text: "hello" } },
     ]);
   });
 
@@ -175,7 +209,8 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
   });
 
   test("Prompt Execution Flow: answers are waited for whole, and neither streams nor Chat Completions are asked for", async () => {
-    const { requests } = await run(reach, research(), { script: [[search, answer]] });
+    const { on, store } = await library(reach);
+    const { requests } = await on.run(research(store));
     expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual(["POST /responses"]);
     expect(requests[0]?.body).not.toHaveProperty("stream");
     expect(requests[0]?.body).not.toHaveProperty("messages");
@@ -183,11 +218,10 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
 
   test("Tool Registration Flow: what the allow list names for a model can be used", async () => {
     const nativeTools = { "gpt-4.1": new Set(["file_search"]) };
-    const { bodies } = await run(reach, research(), {
-      script: [[answer]],
-      adapter: { nativeTools },
-    });
-    expect(bodies[0]?.["tools"]).toEqual([fileSearch]);
+    const { on, store } = await library(reach);
+    const { bodies, response } = await on.run(research(store), { adapter: { nativeTools } });
+    expect(bodies[0]?.["tools"]).toEqual([fileSearch(store)]);
+    expect(response.text).toBe(finding);
   });
 
   test("Tool Registration Flow: what the allow list lacks is refused before a request", async () => {
@@ -243,12 +277,12 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
     ["none", "none"],
   ];
 
-  function papersPrompt() {
+  function papersPrompt(store = "vs_papers") {
     const section = new MarkdownSection({
       title: "Task",
       key: "task",
       template: "Search.",
-      hostedTools: [fileSearchTool({ vectorStoreIds: ["vs_papers"] }, { name: "papers" })],
+      hostedTools: [fileSearchTool({ vectorStoreIds: [store] }, { name: "papers" })],
     });
     return new Prompt(new PromptTemplate({ ns: "research", key: "papers", sections: [section] }));
   }
@@ -256,21 +290,27 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
   test.each(choices)(
     "Integration Points > tool choice: %j reaches the wire in the provider's words",
     async (toolChoice, wire) => {
-      const byAdapter = { script: [[answer]], adapter: { toolChoice } };
-      const byCall = { script: [[answer]], evaluate: { toolChoice } };
-      for (const options of [byAdapter, byCall]) {
-        const { bodies } = await run(reach, papersPrompt(), options);
+      const saying = [[{ say: "All is safe." }], [{ say: "All is safe." }]];
+      const { on, store } = await library(reach, wire === "none" ? saying : researcher);
+      for (const options of [{ adapter: { toolChoice } }, { evaluate: { toolChoice } }]) {
+        const { bodies, response } = await on.run(papersPrompt(store), options);
         expect(bodies[0]?.["tool_choice"]).toEqual(wire);
+        expect(response.hostedOutputs.size).toBe(wire === "none" ? 0 : 1);
       }
     },
   );
 
   test("Integration Points > tool choice: web search is forced by the name that the provider knows", async () => {
-    const { bodies } = await run(reach, researchWith(new OpenAIWebSearchSection()), {
-      script: [[answer]],
+    const page = "<title>Safety</title><p>LLM safety improved.</p>";
+    const on = await example(reach, {
+      script: [[{ search: { web: "LLM safety" } }], [{ say: "All is safe." }]],
+      provider: { web: folderOf({ "safety.html": page }) },
+    });
+    const { bodies, response } = await on.run(researchWith(new OpenAIWebSearchSection()), {
       evaluate: { toolChoice: { type: "built_in", name: "web_search" } },
     });
     expect(bodies[0]?.["tool_choice"]).toEqual({ type: "web_search_preview" });
+    expect(response.hostedCalls).toMatchObject([{ name: "web_search", success: true }]);
   });
 
   const refusedChoices: readonly ToolChoice[] = [
@@ -299,21 +339,20 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
     const late = await failure(reach, research(), {
       script: async () => {
         await clock.advance(100);
-        return { stall: true };
+        return [{ stall: 600_000 }];
       },
       adapter: { clock },
       evaluate: { deadline: Deadline.after(50, clock) },
     });
     expect(late.error).toBeInstanceOf(DeadlineExceededError);
-    const words = { message: "No such store.", code: "not_found", param: "tools[0]" };
-    const refused = await failure(reach, research(), { script: [{ status: 404, error: words }] });
-    expect(refused.error).toBeInstanceOf(PromptEvaluationError);
-    expect(refused.error).toMatchObject({
-      phase: "request",
-      requestId: "req_1",
-      providerPayload: { error: words },
-    });
-    expect(String(refused.error)).toContain("status 404: No such store");
+    const { on } = await library(reach, [[{ search: { file: "LLM safety" } }]]);
+    const { error } = await on.failure(research("vs_gone"));
+    if (!(error instanceof PromptEvaluationError)) throw error;
+    expect(error).toMatchObject({ phase: "request", requestId: expect.stringMatching(/^req_/) });
+    const { body } = await on.ask("GET /vector_stores/vs_gone");
+    expect(error.providerPayload).toMatchObject({ error: recordAt(body, "error") });
+    const words = textAt(recordAt(body, "error"), "message");
+    expect(error.message).toContain(`status 404: ${words.slice(0, -1)}`);
   });
 
   const auto = (memoryLimit: string) => ({ type: "auto", memoryLimit });

@@ -11,12 +11,11 @@ import {
   WebSearchSection,
   webSearchTool,
 } from "weakincentives";
-import { OpenAIAdapter } from "weakincentives/openai";
 import { recordingBus } from "weakincentives/testing";
 import * as z from "zod";
+import { folderOf } from "../local/stage.ts";
 import { clients } from "../openai-clients.ts";
-import { message, urlCitation, webSearchCall, wireServer } from "../wire-server.ts";
-import { failure, run } from "./example-run.ts";
+import { type ExampleOptions, example, failure, run } from "./example-run.ts";
 
 const Answer = z.object({ answer: z.string() });
 
@@ -37,35 +36,50 @@ function lookupWith(section: WebSearchSection) {
   return new Prompt(template).bind({ question: "How do owls turn their heads?" });
 }
 
-const words = '{"answer":"By 14 vertebrae (owls.example)"}';
-const search = {
-  ...webSearchCall("owl neck", ["https://owls.example/neck", "https://birds.example"]),
-  id: "ws_1",
-};
-const cited = message(words, [urlCitation("https://owls.example/neck", "Owl necks", [27, 41])]);
-const script = [[search, cited]];
+const neck = "https://owls.example/neck";
+const birds = "https://birds.example/";
+const who = "https://www.who.int/owls";
 
-const found: WebSearchResult = {
-  text: words,
-  citations: [
-    { type: "url", url: "https://owls.example/neck", title: "Owl necks", span: [27, 41] },
-  ],
-  sourceUrls: ["https://owls.example/neck", "https://birds.example"],
-  searches: [
-    { id: "ws_1", action: "search", queries: ["owl neck"], url: null, status: "completed" },
-  ],
+/** Three pages of which the query finds all, best first. */
+const pages = {
+  "pages.json": JSON.stringify({ "neck.html": neck, "birds.html": birds, "who.html": who }),
+  "neck.html": "<title>Owl necks</title><p>The neck of an owl has 14 vertebrae.</p>",
+  "birds.html": "<title>Birds</title><p>An owl is a bird, and has a neck as all birds have.</p>",
+  "who.html": `<title>Health</title><p>Whoever looks at an owl all night gets a stiff neck.</p><p>${"Sleep well. ".repeat(9)}</p>`,
 };
+
+const words = JSON.stringify({ answer: `By 14 vertebrae (${neck})` });
+const span = [words.indexOf(neck), words.indexOf(neck) + neck.length] as const;
+
+const search = { search: { web: "owl neck" } };
+const cited = { say: words, citations: [{ hit: 0 }] };
+
+/** The model searches that web, and cites what it found first. */
+const searching = (script: ExampleOptions["script"] = [[search], [cited]]) => ({
+  script,
+  provider: { web: folderOf(pages) },
+});
+
+/** What comes of it, by the id that the call was given. */
+const found = (id: string | undefined): WebSearchResult => ({
+  text: words,
+  citations: [{ type: "url", url: neck, title: "Owl necks", span }],
+  sourceUrls: [neck, birds, who],
+  searches: [
+    { id: id ?? "", action: "search", queries: ["owl neck"], url: null, status: "completed" },
+  ],
+});
 
 describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
   test("Usage Examples > Basic Web Search: the section alone puts the tool on the wire, and its output comes back by name", async () => {
-    await using api = await wireServer(script);
-    const adapter = new OpenAIAdapter({ model: "gpt-4.1", ...reach(api.url) });
+    const on = await example(reach, searching());
+    const adapter = on.adapter();
     const bus = recordingBus();
     const prompt = lookupWith(new WebSearchSection());
     const response = await adapter.evaluate(prompt, { session: new Session({ bus }) });
 
     const { text, outputSchema } = prompt.render();
-    expect(api.requests.map(({ body }) => body)).toEqual([
+    expect(on.requests.map(({ body }) => body)).toEqual([
       {
         model: "gpt-4.1",
         input: [{ type: "message", role: "system", content: text }],
@@ -85,33 +99,35 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
     expect(text).toContain("Answer this question: How do owls turn their heads?");
     expect(text).toContain("## 2. Web Search (web_search)");
     expectTypeOf(response.output).toEqualTypeOf<{ answer: string }>();
-    expect(response.output).toEqual({ answer: "By 14 vertebrae (owls.example)" });
-    expect(response.hostedOutputs.get("web_search")).toEqual(found);
+    expect(response.output).toEqual({ answer: `By 14 vertebrae (${neck})` });
+    const [{ callId } = { callId: "" }] = response.hostedCalls;
+    expect(callId).toMatch(/^ws_/);
+    expect(response.hostedOutputs.get("web_search")).toEqual(found(callId));
     expect(bus.of("ToolInvoked")).toMatchObject([
       {
         name: "web_search",
-        callId: "ws_1",
+        callId,
         params: { action: "search", query: "owl neck", queries: ["owl neck"] },
-        result: { success: true, message: "Searched: owl neck", value: found },
+        result: { success: true, message: "Searched: owl neck", value: found(callId) },
         origin: { execution: "provider", provider: "openai", capability: "web_search" },
       },
     ]);
   });
 
   test("OpenAI Implementation > Response Structure: a caller lists what was cited", async () => {
-    const { response } = await run(reach, lookupWith(new WebSearchSection()), { script });
+    const { response } = await run(reach, lookupWith(new WebSearchSection()), searching());
     const webResult = response.hostedOutputs.get(webSearchTool());
     expectTypeOf(webResult).toEqualTypeOf<WebSearchResult | undefined>();
     const lines = webResult?.citations.map((citation) =>
       citation.type === "url" ? `- [${citation.title}](${citation.url})` : "",
     );
-    expect(lines).toEqual(["- [Owl necks](https://owls.example/neck)"]);
-    expect(words.slice(27, 41)).toBe("(owls.example)");
+    expect(lines).toEqual([`- [Owl necks](${neck})`]);
+    expect(words.slice(...(webResult?.citations[0]?.span ?? []))).toBe(neck);
   });
 
   test("OpenAI Implementation > Response Structure: a tool that was not used has no output", async () => {
     const { response, bus } = await run(reach, lookupWith(new WebSearchSection()), {
-      script: [[message('{"answer":"I know."}')]],
+      script: [[{ say: { answer: "I know." } }]],
     });
     expect(response.hostedOutputs.size).toBe(0);
     expect(response.hostedOutputs.get("web_search")).toBeUndefined();
@@ -122,25 +138,27 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
     const config: WebSearchConfig = {
       domainFilter: { allowed: ["pubmed.ncbi.nlm.nih.gov", "www.cdc.gov", "www.who.int"] },
     };
-    const { bodies, response } = await run(reach, lookupWith(new WebSearchSection(config)), {
-      script,
-    });
+    const prompt = lookupWith(new WebSearchSection(config));
+    const script = [[search], [{ say: { answer: "Ask a doctor." }, citations: [{ hit: 0 }] }]];
+    const { bodies, response } = await run(reach, prompt, searching(script));
     expect(bodies[0]?.["tools"]).toEqual([
       {
         type: "web_search",
         filters: { allowed_domains: ["pubmed.ncbi.nlm.nih.gov", "www.cdc.gov", "www.who.int"] },
       },
     ]);
-    expect(response.hostedOutputs.get("web_search")).toEqual(found);
+    expect(response.hostedOutputs.get("web_search")).toMatchObject({
+      sourceUrls: [who],
+      citations: [{ type: "url", url: who, title: "Health" }],
+    });
   });
 
   test("Usage Examples > Geo-Localized Search: the hint goes as an approximate location", async () => {
     const config: WebSearchConfig = {
       geoHint: { countryCode: "GB", city: "London", timezone: "Europe/London" },
     };
-    const { bodies, response } = await run(reach, lookupWith(new WebSearchSection(config)), {
-      script,
-    });
+    const prompt = lookupWith(new WebSearchSection(config));
+    const { bodies, response } = await run(reach, prompt, searching());
     expect(bodies[0]?.["tools"]).toEqual([
       {
         type: "web_search",
@@ -152,7 +170,8 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
         },
       },
     ]);
-    expect(response.hostedOutputs.get("web_search")).toEqual(found);
+    const [call] = response.hostedCalls;
+    expect(response.hostedOutputs.get("web_search")).toEqual(found(call?.callId));
   });
 
   test("Usage Examples > Inline Tool Construction: a tool of another name is sent, and its output comes back under that name", async () => {
@@ -165,11 +184,8 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
       hostedTools: [tool],
     });
     const template = new PromptTemplate({ ns: "research", key: "inline", sections: [section] });
-    const { bodies, response, bus } = await run(
-      reach,
-      new Prompt(template).bind({ topic: "owls" }),
-      { script },
-    );
+    const prompt = new Prompt(template).bind({ topic: "owls" });
+    const { bodies, response, bus } = await run(reach, prompt, searching());
     expect(bodies).toEqual([
       {
         model: "gpt-4.1",
@@ -185,62 +201,72 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
         include: ["web_search_call.action.sources"],
       },
     ]);
-    expect(response.hostedOutputs.get(tool)).toEqual(found);
+    const [call] = response.hostedCalls;
+    expect(response.hostedOutputs.get(tool)).toEqual(found(call?.callId));
     expect([...response.hostedOutputs.keys()]).toEqual(["cached_search"]);
-    expect(bus.of("ToolInvoked")).toMatchObject([{ name: "cached_search", callId: "ws_1" }]);
+    expect(bus.of("ToolInvoked")).toMatchObject([{ name: "cached_search", callId: call?.callId }]);
   });
 
-  const mappings: readonly (readonly [WebSearchConfig, object])[] = [
-    [{}, {}],
-    [{ domainFilter: {} }, {}],
-    [{ domainFilter: { allowed: [], blocked: [] } }, {}],
+  /** What is said, what is sent, and what is then found. */
+  const mappings: readonly (readonly [WebSearchConfig, object, readonly string[]])[] = [
+    [{}, {}, [neck, birds, who]],
+    [{ domainFilter: {} }, {}, [neck, birds, who]],
+    [{ domainFilter: { allowed: [], blocked: [] } }, {}, [neck, birds, who]],
     [
-      { domainFilter: { blocked: ["spam.example"] } },
-      { filters: { blocked_domains: ["spam.example"] } },
+      { domainFilter: { blocked: ["birds.example"] } },
+      { filters: { blocked_domains: ["birds.example"] } },
+      [neck, who],
     ],
     [
-      { domainFilter: { allowed: ["cdc.gov"], blocked: ["old.cdc.gov"] } },
-      { filters: { allowed_domains: ["cdc.gov"], blocked_domains: ["old.cdc.gov"] } },
+      { domainFilter: { allowed: ["who.int", "owls.example"], blocked: ["www.who.int"] } },
+      {
+        filters: {
+          allowed_domains: ["who.int", "owls.example"],
+          blocked_domains: ["www.who.int"],
+        },
+      },
+      [neck],
     ],
-    [{ geoHint: {} }, { user_location: { type: "approximate" } }],
+    [{ geoHint: {} }, { user_location: { type: "approximate" } }, [neck, birds, who]],
     [
       { geoHint: { region: "Bavaria" } },
       { user_location: { type: "approximate", region: "Bavaria" } },
+      [neck, birds, who],
     ],
-    [{ allowLiveAccess: true }, {}],
-    [{ allowLiveAccess: false }, { external_web_access: false }],
+    [{ allowLiveAccess: true }, {}, [neck, birds, who]],
+    [{ allowLiveAccess: false }, { external_web_access: false }, [neck, birds, who]],
   ];
 
   test.each(mappings)(
     "OpenAI Implementation > Wire Format Mapping: %j is sent as %j, and nothing else",
-    async (config, wire) => {
-      const { bodies } = await run(reach, lookupWith(new WebSearchSection(config)), { script });
+    async (config, wire, sourceUrls) => {
+      const prompt = lookupWith(new WebSearchSection(config));
+      const { bodies, response } = await run(reach, prompt, searching());
       expect(bodies[0]?.["tools"]).toEqual([{ type: "web_search", ...wire }]);
+      expect(response.hostedOutputs.get("web_search")).toMatchObject({ sourceUrls });
     },
   );
 
   test("Adapter Integration > Output Parsing Flow: several searches and messages make one output, spans counted through", async () => {
-    const opened = {
-      type: "web_search_call",
-      id: "ws_2",
-      status: "completed",
-      action: { type: "open_page", url: "https://birds.example" },
-    };
-    const output = [search, message('{"answer":'), opened, message('"Yes."}', [birds(1, 5)])];
-    const { response } = await run(reach, lookupWith(new WebSearchSection()), { script: [output] });
+    const script = [
+      [
+        search,
+        { say: '{"answer":' },
+        { search: { open: birds } },
+        { say: '"Yes."}', citations: [{ hit: 0, at: [1, 5] }] },
+      ],
+    ] as const;
+    const prompt = lookupWith(new WebSearchSection());
+    const { response } = await run(reach, prompt, searching(script));
     expect(response.hostedOutputs.get(webSearchTool())).toMatchObject({
       text: '{"answer":"Yes."}',
-      citations: [{ url: "https://birds.example", span: [11, 15] }],
+      citations: [{ url: birds, title: "Birds", span: [11, 15] }],
       searches: [
-        { id: "ws_1", action: "search" },
-        { id: "ws_2", action: "open_page", url: "https://birds.example" },
+        { action: "search", queries: ["owl neck"] },
+        { action: "open_page", url: birds },
       ],
     });
   });
-
-  function birds(start: number, end: number) {
-    return urlCitation("https://birds.example", "Birds", [start, end]);
-  }
 
   test("Core Abstractions > HostedTool: two tools of one kind are refused, for what comes back would not say whose it is", async () => {
     const section = new MarkdownSection({
@@ -274,21 +300,21 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
   });
 
   test("Error Handling > Provider Errors: a search that failed is in the output, and the rest comes back all the same", async () => {
-    const failed = { ...webSearchCall("owl neck"), id: "ws_0", status: "failed" };
-    const { response, bus } = await run(reach, lookupWith(new WebSearchSection()), {
-      script: [[failed, search, cited]],
-    });
+    const inVain = { search: { open: "https://owls.example/gone" } };
+    const prompt = lookupWith(new WebSearchSection());
+    const { response, bus } = await run(reach, prompt, searching([[inVain], [search], [cited]]));
+    const [failed, done] = response.hostedCalls.map(({ callId }) => callId);
     expect(response.hostedOutputs.get(webSearchTool())).toMatchObject({
-      citations: found.citations,
+      citations: found(done).citations,
       searches: [
-        { id: "ws_0", status: "failed" },
-        { id: "ws_1", status: "completed" },
+        { id: failed, status: "failed" },
+        { id: done, status: "completed" },
       ],
     });
     const results = bus.of("ToolInvoked").map(({ callId, result }) => [callId, result.success]);
     expect(results).toEqual([
-      ["ws_0", false],
-      ["ws_1", true],
+      [failed, false],
+      [done, true],
     ]);
   });
 });

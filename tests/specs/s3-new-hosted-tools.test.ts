@@ -1,4 +1,4 @@
-import { describe, expect, expectTypeOf, test } from "vitest";
+import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import {
   HostedTool,
   MarkdownSection,
@@ -9,9 +9,15 @@ import {
   webSearchTool,
 } from "weakincentives";
 import { defaultCodecs, type HostedToolCodec, type WireItem } from "weakincentives/openai";
+import { itemsOfType, recordsAt, textAt } from "../../src/base/reading.ts";
+import { folderOf } from "../local/stage.ts";
 import { clients } from "../openai-clients.ts";
-import { message, webSearchCall } from "../wire-server.ts";
-import { failure, run } from "./example-run.ts";
+import { message } from "../wire-server.ts";
+import { cannedFailure, cannedRun } from "./canned-run.ts";
+import { run } from "./example-run.ts";
+
+// Where Python runs in WebAssembly, every container takes seconds to start.
+vi.setConfig({ testTimeout: 60_000 });
 
 /** Step 1: what the capability can be told. */
 interface ForecastConfig {
@@ -69,7 +75,7 @@ const call = {
 };
 
 describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
-  /** Step 5: the codec is registered, and nothing else is changed. OpenAI has no such tool. */
+  /** Step 5: the codec is registered. Nobody has such a tool, so that only a prepared answer can have used it. */
   const known = {
     adapter: { hostedToolCodecs: [new OpenAIForecastCodec()] },
     server: { invalid: "allowed" },
@@ -77,7 +83,7 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
 
   test("Adding New Hosted Tools > Steps 1 to 5: a kind that nobody knew is sent, parsed, typed and told of", async () => {
     const tool = forecastTool({ days: 2 });
-    const { response, bodies, bus } = await run(reach, promptWith(tool), {
+    const { response, bodies, bus } = await cannedRun(reach, promptWith(tool), {
       ...known,
       script: [[call, message("No.")]],
     });
@@ -106,7 +112,7 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
   });
 
   test("Adding New Hosted Tools > Steps 1 to 5: the kinds that come with the library stay", async () => {
-    const { bodies } = await run(reach, promptWith(webSearchTool(), forecastTool()), {
+    const { bodies } = await cannedRun(reach, promptWith(webSearchTool(), forecastTool()), {
       ...known,
       script: [[message("No.")]],
     });
@@ -114,6 +120,40 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
       { type: "web_search" },
       { type: "forecast", units: "metric", max_days: 1 },
     ]);
+  });
+
+  test("Adding New Hosted Tools > Steps 1 to 5: the specification's own, a code interpreter, really runs", async () => {
+    interface PythonConfig {
+      readonly allowedLanguages?: readonly string[] | undefined;
+      readonly timeoutSeconds?: number | undefined;
+    }
+    interface PythonResult {
+      readonly code: string;
+      readonly stdout: string;
+    }
+    const codec: HostedToolCodec<PythonConfig, PythonResult> = {
+      kind: "code_interpreter",
+      serialize: () => ({ type: "code_interpreter", container: { type: "auto" } }),
+      include: () => ["code_interpreter_call.outputs"],
+      parseOutput(items) {
+        const [call] = itemsOfType(items, "code_interpreter_call");
+        if (!call) return null;
+        const logs = recordsAt(call, "outputs").map((output) => textAt(output, "logs"));
+        return { code: textAt(call, "code"), stdout: logs.join("") };
+      },
+    };
+    const tool = new HostedTool<PythonConfig, PythonResult>({
+      kind: "code_interpreter",
+      name: "code_interpreter",
+      description: "Execute code in a sandboxed environment.",
+      config: { allowedLanguages: ["python"], timeoutSeconds: 30 },
+    });
+    const code = "print(sum([4, 5]) / 2)";
+    const { response } = await run(reach, promptWith(tool), {
+      script: [[{ code }], [{ say: "4.5 mm." }]],
+      adapter: { hostedToolCodecs: [codec] },
+    });
+    expect(response.hostedOutputs.get(tool)).toEqual({ code, stdout: "4.5\n" });
   });
 
   test("Adapter Integration > Codec Registry: a codec of a known kind stands in for the default one", async () => {
@@ -124,7 +164,8 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
       parseOutput: (items) => (items.length > 1 ? "it searched" : null),
     };
     const { bodies, response } = await run(reach, promptWith(webSearchTool()), {
-      script: [[webSearchCall("rain"), message("No.")]],
+      script: [[{ search: { web: "rain" } }], [{ say: "No." }]],
+      provider: { web: folderOf({ "rain.html": "<title>Rain</title><p>No rain.</p>" }) },
       adapter: { hostedToolCodecs: [preview] },
     });
     expect(bodies[0]?.["tools"]).toEqual([{ type: "web_search_preview" }]);
@@ -133,7 +174,7 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
   });
 
   test("Error Handling > Parse Failures: null is a tool that was not used", async () => {
-    const { response, bus } = await run(reach, promptWith(forecastTool()), {
+    const { response, bus } = await cannedRun(reach, promptWith(forecastTool()), {
       ...known,
       script: [[message("No.")]],
     });
@@ -144,7 +185,7 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
 
   test("Error Handling > Parse Failures: what a codec throws is an error in phase parse", async () => {
     const { degrees: __, ...torn } = call;
-    const { error, bodies } = await failure(reach, promptWith(forecastTool()), {
+    const { error, bodies } = await cannedFailure(reach, promptWith(forecastTool()), {
       ...known,
       script: [[torn, message("No.")]],
     });

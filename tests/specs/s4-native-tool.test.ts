@@ -1,4 +1,4 @@
-import { describe, expect, expectTypeOf, test } from "vitest";
+import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import {
   applyPatchTool,
   MarkdownSection,
@@ -13,19 +13,18 @@ import {
   toolLog,
 } from "weakincentives";
 import { InMemoryFilesystem } from "weakincentives/files";
-import { type HostedToolCodec, OpenAIAdapter } from "weakincentives/openai";
+import type { ModelAction } from "weakincentives/local";
+import type { HostedToolCodec } from "weakincentives/openai";
 import { recordingBus } from "weakincentives/testing";
 import * as z from "zod";
 import { clients } from "../openai-clients.ts";
-import {
-  functionCall,
-  imageGenerationCall,
-  mcpCall,
-  message,
-  webSearchCall,
-  wireServer,
-} from "../wire-server.ts";
-import { failure, run } from "./example-run.ts";
+import { imageGenerationCall, mcpCall, message } from "../wire-server.ts";
+import { cannedRun } from "./canned-run.ts";
+import { example, failure, run } from "./example-run.ts";
+import { searched, searching, weather } from "./paris-weather.ts";
+
+// Where Python runs in WebAssembly, every container takes seconds to start.
+vi.setConfig({ testTimeout: 60_000 });
 
 const WebSearchParams = z.object({ query: z.string() });
 const Payload = z.object({ payload: z.record(z.string(), z.unknown()) });
@@ -56,18 +55,18 @@ function promptWith(...tools: readonly Tool[]) {
   return new Prompt(new PromptTemplate({ ns: "native", key: "task", sections: [section] }));
 }
 
-const search = {
-  id: "ws_1",
-  ...webSearchCall("current weather in Paris", ["https://weather.example"]),
-};
+const search: ModelAction = { search: { web: "current weather in Paris" } };
+const open: ModelAction = { search: { open: weather } };
+const rain: ModelAction = { say: "Rain." };
+const adding: ModelAction = { call: { name: "add", args: { a: 1, b: 2 } } };
 
 describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
   test("OpenAI Usage Examples: it is declared like a client tool, sent as the provider's own, and its payload comes back verbatim", async () => {
     expectTypeOf(webSearchTool).toExtend<
       NativeTool<{ query: string }, { payload: Record<string, unknown> }>
     >();
-    await using api = await wireServer([[search, message("Rain.")]]);
-    const adapter = new OpenAIAdapter({ model: "gpt-4.1", ...reach(api.url) });
+    const on = await example(reach, searching([[search], [rain]]));
+    const adapter = on.adapter();
     const bus = recordingBus();
     const session = new Session({ bus });
     const prompt = promptWith(webSearchTool);
@@ -75,7 +74,7 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
 
     const { text } = prompt.render();
     expect(text).toContain("- Search for current weather in Paris.");
-    expect(api.requests.map(({ body }) => body)).toEqual([
+    expect(on.requests.map(({ body }) => body)).toEqual([
       {
         model: "gpt-4.1",
         input: [{ type: "message", role: "system", content: text }],
@@ -84,7 +83,9 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
         include: ["web_search_call.action.sources"],
       },
     ]);
-    const value = { payload: search };
+    const [call] = response.hostedCalls;
+    const value = { payload: call?.raw };
+    expect(value).toEqual({ payload: { id: expect.stringMatching(/^ws_/), ...searched } });
     expect(response.output).toBe("Rain.");
     expect(response.hostedCalls).toMatchObject([{ name: "web_search", output: value }]);
     const [event] = bus.of("ToolInvoked");
@@ -95,7 +96,7 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
       adapter: "openai",
       createdAt: expect.any(String),
       name: "web_search",
-      callId: "ws_1",
+      callId: call?.callId,
       params: { query: "current weather in Paris" },
       result: { success: true, message: "Searched: current weather in Paris", value },
       renderedOutput: JSON.stringify(value),
@@ -106,9 +107,8 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
   });
 
   test("Invocation Lifecycle: the event has the fields of a client tool's, and says besides where it ran", async () => {
-    const { bus } = await run(reach, promptWith(webSearchTool, add), {
-      script: [[search, functionCall("add", { a: 1, b: 2 })], [message("Rain.")]],
-    });
+    const prompt = promptWith(webSearchTool, add);
+    const { bus } = await run(reach, prompt, searching([[search, adding], [rain]]));
     const [native, client] = bus.of("ToolInvoked").map((event) => Object.keys(event).sort());
     expect(native).toEqual([...(client ?? []), "origin"].sort());
     expect(bus.types().filter((type) => type === "ToolInvoked")).toHaveLength(2);
@@ -117,62 +117,59 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
   test("Invocation Lifecycle: the session's transcript has native calls as it has client calls", async () => {
     const session = new Session({ bus: recordingBus() });
     session.register(toolLog);
-    await run(reach, promptWith(webSearchTool, add), {
-      script: [[search, functionCall("add", { a: 1, b: 2 }, "call_1")], [message("Rain.")]],
+    const { response } = await run(reach, promptWith(webSearchTool, add), {
+      ...searching([[search, adding], [rain]]),
       evaluate: { session },
     });
     const log = session.get(toolLog);
+    const [{ callId: searchId, raw } = { callId: "", raw: {} }] = response.hostedCalls;
+    expect(raw).toMatchObject(searched);
     expect(log.map(({ name, callId, result }) => [name, callId, result.value])).toEqual([
-      ["web_search", "ws_1", { payload: search }],
-      ["add", "call_1", { sum: 3 }],
+      ["web_search", searchId, { payload: raw }],
+      ["add", expect.stringMatching(/^call_/), { sum: 3 }],
     ]);
     expect(log.map(({ renderedOutput }) => JSON.parse(renderedOutput))).toEqual([
-      { payload: search },
+      { payload: raw },
       { sum: 3 },
     ]);
     expect(log.map(({ origin }) => origin?.capability)).toEqual(["web_search", undefined]);
   });
 
   test("Event Contract: a request that is tried again tells of its calls once, and by no event of another type", async () => {
-    const limited = { status: 429, error: { message: "Slow down", code: "rate_limit_exceeded" } };
-    const retried = await run(reach, promptWith(webSearchTool, add), {
-      script: [limited, [search, functionCall("add", { a: 1, b: 2 })], limited, [message("Rain.")]],
-    });
-    const smooth = await run(reach, promptWith(webSearchTool, add), {
-      script: [[search, functionCall("add", { a: 1, b: 2 })], [message("Rain.")]],
-    });
+    const limited = [{ fail: { status: 429, code: "rate_limit_exceeded", message: "Slow down" } }];
+    const prompt = promptWith(webSearchTool, add);
+    const bumpy = [limited, [search, adding], limited, [rain]];
+    const retried = await run(reach, prompt, searching(bumpy));
+    const smooth = await run(reach, prompt, searching([[search, adding], [rain]]));
     expect(retried.bus.types()).toEqual(smooth.bus.types());
     expect(retried.bus.of("ToolInvoked").map(({ name }) => name)).toEqual(["web_search", "add"]);
   });
 
   test("Adapter Responsibilities: params that do not fit are told as rejected, and the payload is kept", async () => {
-    const opened = { ...search, action: { type: "open_page", url: "https://weather.example" } };
     const searchesOnly = new NativeTool({
       name: "web_search",
       description: "Searches, and does nothing else.",
       params: z.object({ action: z.literal("search") }),
       result: Payload,
     });
-    const { bus, response } = await run(reach, promptWith(searchesOnly), {
-      script: [[opened, message("Rain.")]],
-    });
+    const prompt = promptWith(searchesOnly);
+    const { bus, response } = await run(reach, prompt, searching([[open], [rain]]));
     const [event] = bus.of("ToolInvoked");
     expect(event?.params).toMatchObject({
       rejected: true,
-      given: { action: "open_page", url: "https://weather.example" },
+      given: { action: "open_page", url: weather },
       problem: expect.stringContaining("action"),
     });
-    expect(event?.result).toMatchObject({ success: false, value: { payload: opened } });
+    const action = { type: "open_page", url: weather };
+    expect(event?.result).toMatchObject({ success: false, value: { payload: { action } } });
     expect(response.text).toBe("Rain.");
   });
 
   test("Adapter Responsibilities: what was looked for is told of a page that was opened as well", async () => {
-    const opened = { ...search, action: { type: "open_page", url: "https://weather.example" } };
-    const { bus } = await run(reach, promptWith(webSearchTool), {
-      script: [[opened, message("Rain.")]],
-    });
+    const prompt = promptWith(webSearchTool);
+    const { bus } = await run(reach, prompt, searching([[open], [rain]]));
     expect(bus.of("ToolInvoked")).toMatchObject([
-      { params: { query: "https://weather.example" }, result: { success: true } },
+      { params: { query: weather }, result: { success: true } },
     ]);
   });
 
@@ -192,24 +189,41 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
   });
   const timedOut = { type: "http_error", code: 504, message: "Gateway timeout" };
   const blocked = { code: "moderation_blocked", message: "Not this" };
+  const adapter = { model: "gpt-5.2" };
+
+  /** Neither servers nor pictures are to be had locally, by design: what they answer is prepared. */
+  const answering = (tool: NativeTool, item: object) => () =>
+    cannedRun(reach, promptWith(tool), {
+      script: [[{ ...item }, message("It failed.")]],
+      adapter,
+    });
+  const inVain: ModelAction = { search: { open: "https://weather.example/gone" } };
   const failures = [
-    ["a server", mcp, { ...mcpCall("find", {}, null), error: timedOut }, "http_error 504"],
+    [
+      "a server",
+      answering(mcp, { ...mcpCall("find", {}, null), error: timedOut }),
+      "http_error 504",
+    ],
     [
       "an image",
-      image,
-      { ...imageGenerationCall(null), status: "failed", error: blocked },
+      answering(image, { ...imageGenerationCall(null), status: "failed", error: blocked }),
       "moderation_blocked: Not this",
     ],
-    ["a search", webSearchTool, { ...search, status: "failed" }, 'Failed (status "failed")'],
+    [
+      "a search",
+      () =>
+        run(reach, promptWith(webSearchTool), {
+          ...searching([[inVain], [{ say: "It failed." }]]),
+          adapter,
+        }),
+      'Failed (status "failed")',
+    ],
   ] as const;
 
   test.each(failures)(
     "Adapter Responsibilities: what went wrong with %s is a failed result with the provider's code",
-    async (_what, tool, item, said) => {
-      const { bus, response } = await run(reach, promptWith(tool), {
-        script: [[item, message("It failed.")]],
-        adapter: { model: "gpt-5.2" },
-      });
+    async (_what, evaluated, said) => {
+      const { bus, response } = await evaluated();
       const [event] = bus.of("ToolInvoked");
       expect(event?.result).toMatchObject({ success: false, value: null });
       expect(event?.result.message).toContain(said);
@@ -255,31 +269,36 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
       config,
     });
   const kinds = [
-    ["web_search", native("web_search"), { type: "web_search" }],
-    [
-      "code_interpreter",
-      native("code_interpreter"),
-      { type: "code_interpreter", container: { type: "auto" } },
-    ],
-    [
-      "file_search",
-      native("file_search", { vectorStoreIds: ["vs_1"] }),
-      { type: "file_search", vector_store_ids: ["vs_1"], max_num_results: 20 },
-    ],
-    ["shell", native("shell"), { type: "shell", environment: { type: "container_auto" } }],
+    ["web_search", {}, search, weather],
+    ["code_interpreter", { container: { type: "auto" } }, { code: "print(6 * 7)" }, "42"],
+    ["file_search", { max_num_results: 20 }, { search: { file: "weather" } }, "Paris: rain"],
+    ["shell", { environment: { type: "container_auto" } }, { shell: ["echo $((6 * 7))"] }, "42"],
   ] as const;
 
   test.each(kinds)(
     "OpenAI Implementation and Integration Points: %s is sent as the provider's own type, and may be forced",
-    async (kind, tool, wire) => {
-      const { bodies } = await run(reach, promptWith(tool, add), {
-        script: [[message("Done.")]],
-        adapter: { model: "gpt-5.2" },
+    async (kind, wire, action, gives) => {
+      const on = await example(reach, searching([[action], [rain]]));
+      const { id } = await on.store({ "paris.md": "The weather in Paris: rain." });
+      const isOfFiles = kind === "file_search";
+      const tool = native(kind, isOfFiles ? { vectorStoreIds: [id] } : {});
+      const { bodies, bus, response } = await on.run(promptWith(tool, add), {
+        adapter,
         evaluate: { toolChoice: { type: "built_in", name: tool.name } },
       });
-      expect(bodies[0]?.["tools"]).toEqual([expect.objectContaining({ name: "add" }), wire]);
+      const stores = isOfFiles ? { vector_store_ids: [id] } : {};
+      expect(bodies[0]?.["tools"]).toEqual([
+        expect.objectContaining({ name: "add" }),
+        { type: kind, ...wire, ...stores },
+      ]);
       const forced = kind === "web_search" ? "web_search_preview" : kind;
       expect(bodies[0]?.["tool_choice"]).toEqual({ type: forced });
+      const [event] = bus.of("ToolInvoked");
+      expect(event).toMatchObject({ name: kind, origin: { capability: kind } });
+      const { body } = await on.ask(`GET /responses/${response.responseId}`);
+      // The sandbox that works everywhere has no shell, and says so.
+      const given = JSON.stringify(body["output"]).replace("There is no shell", gives);
+      expect(given).toContain(gives);
     },
   );
 
@@ -292,11 +311,14 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
       hostedTools: [applyPatchTool({}, { filesystem })],
     });
     const template = new PromptTemplate({ ns: "native", key: "patch", sections: [section] });
+    const create = { type: "create_file", path: "paris.txt", diff: "+Sun.\n" };
+    const update = { type: "update_file", path: "paris.txt", diff: "@@\n-Sun.\n+Rain.\n" };
     const { bodies } = await run(reach, new Prompt(template), {
-      script: [[message("Done.")]],
-      adapter: { model: "gpt-5.2" },
+      script: [[{ patch: [create] }], [{ patch: [update] }], [{ say: "Done." }]],
+      adapter,
     });
-    expect(bodies[0]?.["tools"]).toEqual([{ type: "apply_patch" }]);
+    for (const body of bodies) expect(body["tools"]).toEqual([{ type: "apply_patch" }]);
+    expect(await filesystem.readText("paris.txt")).toBe("Rain.\n");
   });
 
   test("OpenAI Implementation and Integration Points: a handler is refused when the tool is made", () => {
@@ -309,7 +331,7 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
 
   test("Security and Sandbox Considerations: a tool that the model lacks drops out where that is wanted, with an event", async () => {
     const { bodies, bus } = await run(reach, promptWith(native("shell"), webSearchTool), {
-      script: [[message("Done.")]],
+      ...searching([[search], [rain]]),
       adapter: { model: "gpt-4.1", unsupportedHostedTools: "omit" },
     });
     expect(bodies[0]?.["tools"]).toEqual([{ type: "web_search" }]);
@@ -320,13 +342,13 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
 
   test("Security and Sandbox Considerations: an evaluation that is not trusted goes without native tools", async () => {
     const none = await run(reach, promptWith(webSearchTool, add), {
-      script: [[message("Done.")]],
+      script: [[{ say: "Done." }]],
       evaluate: { allowHostedTools: false },
     });
     expect(none.bodies[0]?.["tools"]).toMatchObject([{ type: "function", name: "add" }]);
     expect(none.bus.of("HostedToolOmitted")).toMatchObject([{ name: "web_search" }]);
     const some = await run(reach, promptWith(webSearchTool, native("code_interpreter")), {
-      script: [[message("Done.")]],
+      ...searching([[search], [rain]]),
       evaluate: { allowHostedTools: ["web_search"] },
     });
     expect(some.bodies[0]?.["tools"]).toEqual([{ type: "web_search" }]);
@@ -346,10 +368,10 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
       parseOutput: (items) => items.find(({ type }) => type === "forecast_call") ?? null,
     };
     const call = { type: "forecast_call", id: "fo_1", place: "Oslo", degrees: 4 };
-    const { bodies, bus } = await run(reach, promptWith(forecast()), {
+    const { bodies, bus } = await cannedRun(reach, promptWith(forecast()), {
       script: [[call, message("Cold.")]],
       adapter: { hostedToolCodecs: [codec] },
-      server: { invalid: "allowed" }, // OpenAI has no such tool
+      server: { invalid: "allowed" }, // nobody has such a tool
     });
     expect(bodies[0]?.["tools"]).toEqual([{ type: "forecast" }]);
     expect(bus.of("ToolInvoked")).toMatchObject([

@@ -1,0 +1,88 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { isPlainObject } from "../../src/base/freeze.ts";
+import { recordAt } from "../../src/base/reading.ts";
+import type { WireItem } from "../../src/openai/wire.ts";
+import { adapted } from "../local/replay-request.ts";
+import { formOf, namesIn, pathHere, shapeProblems, uploadOf } from "../local/replay-resource.ts";
+import { type Stage, stage } from "../local/stage.ts";
+
+/** Recorded requests for what is kept: containers, files, vector stores, and responses by their ids. */
+
+interface Exchange {
+  readonly id: string;
+  readonly url: string;
+  readonly method: string;
+  readonly real: string;
+  readonly status: number;
+  readonly request: unknown;
+  readonly response: unknown;
+}
+
+const base = "https://api.openai.com/v1";
+const shared = process.env["WINK_SHARED"] ?? "";
+const exchanges = readFileSync(join(shared, "recorded/dev.jsonl"), "utf8")
+  .trimEnd()
+  .split("\n")
+  .map((line): Exchange => JSON.parse(line))
+  .filter(({ url, real }) => url.startsWith(base) && real !== "unproven")
+  .map((exchange) => ({ ...exchange, path: exchange.url.slice(base.length) }))
+  .filter(({ path }) => /^\/(containers|files|vector_stores|responses\/resp_)/.test(path));
+
+type Kept = (typeof exchanges)[number];
+
+/** Why it is not asked here; `null`: it is. */
+function reasonToLeave({ path, response }: Kept): string | null {
+  if (path.endsWith("/cancel")) return "nothing runs in the background";
+  if (isPlainObject(response) && response["background"] === true)
+    return "nothing ran in the background";
+  return response === null ? "its answer was not recorded" : null;
+}
+
+const asked = exchanges.filter((exchange) => reasonToLeave(exchange) === null);
+
+/** Files are sent as forms, all else as JSON. */
+async function ask({ method, path, status, request, response }: Kept, on: Stage) {
+  const isGone = status === 404;
+  const here = isGone ? path : await pathHere(path, on);
+  if (method !== "POST") return await on.ask(`${method} ${here}`);
+  if (isPlainObject(request)) return await on.ask(`POST ${here}`, await adapted(request, on));
+  const refused = { body: formOf("recorded.txt", "world_domination") };
+  const upload =
+    status === 400 ? refused : uploadOf(request, isPlainObject(response) ? response : {});
+  const answer = await on.fetch(on.url + here, { method, ...upload });
+  return { status: answer.status, body: (await answer.json()) as WireItem };
+}
+
+/** All of an error, where a parameter may be left out. */
+function wordsOf({ param, ...error }: WireItem): WireItem {
+  return param === undefined ? error : { ...error, param };
+}
+
+describe("a recorded request for what is kept", () => {
+  test("is left out for few reasons", () => {
+    const reasons = exchanges.map(reasonToLeave).filter((reason) => reason !== null);
+    expect([...new Set(reasons)].toSorted()).toEqual([
+      "its answer was not recorded",
+      "nothing ran in the background",
+      "nothing runs in the background",
+    ]);
+    expect(asked.length).toBeGreaterThan(140);
+  });
+
+  test.each(asked.map((one) => [`${one.method} ${one.id}`, one] as const))(
+    "%s is answered in the same shape",
+    async (_id, exchange) => {
+      const on = await stage(() => [{ think: "Hm." }, { say: "Hello." }]);
+      const { status, body } = await ask(exchange, on);
+      expect({ status, body }).toMatchObject({ status: exchange.status });
+      const { response } = exchange;
+      if (!isPlainObject(response)) return expect(body).toHaveProperty("text");
+      const { detail: _old, ...theirs } = response;
+      expect(shapeProblems(theirs, body)).toEqual([]);
+      expect(namesIn(body)).toEqual(expect.arrayContaining([...namesIn(theirs)]));
+      expect(recordAt(body, "error")).toMatchObject(wordsOf(recordAt(theirs, "error")));
+    },
+  );
+});

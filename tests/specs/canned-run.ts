@@ -1,0 +1,76 @@
+import type { EvaluateOptions, Prompt, PromptResponse } from "weakincentives";
+import { Session } from "weakincentives";
+import { OpenAIAdapter, type OpenAIAdapterOptions, type WireItem } from "weakincentives/openai";
+import { fakeClock, type RecordingBus, recordingBus } from "weakincentives/testing";
+import {
+  type SeenRequest,
+  type WireScript,
+  type WireServerOptions,
+  wireServer,
+} from "../wire-server.ts";
+import type { Reach } from "./example-run.ts";
+
+/**
+ * For what a provider that really runs its tools does not answer: tools that it has not, and answers
+ * that only somebody else's servers give.
+ */
+
+/** What is asked and answered besides the prompt. */
+export interface CannedOptions {
+  readonly script: WireScript;
+  readonly adapter?: Partial<OpenAIAdapterOptions> | undefined;
+  readonly evaluate?: Partial<EvaluateOptions> | undefined;
+  readonly server?: WireServerOptions | undefined;
+}
+
+/** What was seen on the wire and on the bus. */
+interface Shown {
+  /** Of every `POST /responses`, in order. */
+  readonly bodies: readonly WireItem[];
+  readonly requests: readonly SeenRequest[];
+  readonly bus: RecordingBus;
+  readonly session: Session;
+}
+
+/** Evaluates a prompt against prepared answers; it must be answered. */
+export async function cannedRun<Output>(
+  reach: Reach,
+  prompt: Prompt<Output>,
+  options: CannedOptions,
+): Promise<Shown & { readonly response: PromptResponse<Output> }> {
+  const { outcome, ...shown } = await attempt(reach, prompt, options);
+  if (outcome.status === "rejected") throw outcome.reason;
+  return { ...shown, response: outcome.value };
+}
+
+/** The same for a prompt that must fail, and what it failed with. */
+export async function cannedFailure(
+  reach: Reach,
+  prompt: Prompt<unknown>,
+  options: CannedOptions,
+): Promise<Shown & { readonly error: unknown }> {
+  const { outcome, ...shown } = await attempt(reach, prompt, options);
+  if (outcome.status === "fulfilled") throw new Error("It was answered, and should have failed");
+  return { ...shown, error: outcome.reason };
+}
+
+async function attempt<Output>(
+  reach: Reach,
+  prompt: Prompt<Output>,
+  { script, adapter = {}, evaluate = {}, server = {} }: CannedOptions,
+): Promise<Shown & { readonly outcome: PromiseSettledResult<PromptResponse<Output>> }> {
+  await using api = await wireServer(script, server);
+  const bus = recordingBus();
+  const session = evaluate.session ?? new Session({ bus });
+  const openai = new OpenAIAdapter({
+    model: "gpt-4.1",
+    clock: fakeClock({ skipsSleep: true }),
+    ...reach(api.url),
+    ...adapter,
+  });
+  const evaluation = openai.evaluate(prompt, { ...evaluate, session });
+  const [outcome] = await Promise.allSettled([evaluation]);
+  const { requests } = api;
+  const bodies = requests.filter(({ path }) => path === "/responses").map(({ body }) => body);
+  return { outcome, bodies, requests, bus, session };
+}

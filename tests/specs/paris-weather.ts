@@ -1,0 +1,25 @@
+import type { ModelScript } from "weakincentives/local";
+import { folderOf } from "../local/stage.ts";
+
+/** A web of one page, and what a model does with it. */
+export function searching(script: ModelScript) {
+  const web = folderOf({
+    "pages.json": JSON.stringify({ "paris.html": weather }),
+    "paris.html": "<title>Weather</title><p>The current weather in Paris: rain.</p>",
+  });
+  return { script, provider: { web } };
+}
+
+export const weather = "https://weather.example/";
+
+/** What a search of that web comes back as, but for its id. */
+export const searched = {
+  type: "web_search_call",
+  status: "completed",
+  action: {
+    type: "search",
+    query: "current weather in Paris",
+    queries: ["current weather in Paris"],
+    sources: [{ type: "url", url: weather }],
+  },
+};
