@@ -134,6 +134,12 @@ export {
 // Session and events
 
 export type {
+  CompactionDiscarded,
+  CompactionFailed,
+  CompactionKept,
+  ContainerReplaced,
+  ContextCompacted,
+  DataHeld,
   DroppedItem,
   EventStamp,
   HistoryRepaired,
@@ -146,6 +152,8 @@ export type {
   ToolInvoked,
   TurnCompleted,
   TurnStarted,
+  UnpackingFailed,
+  WorkspaceSynced,
 } from "./adapter/events.ts";
 export { promptLog, toolLog } from "./adapter/logs.ts";
 export {

@@ -1,9 +1,18 @@
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
+import { Session } from "weakincentives";
 import { HostFilesystem, InMemoryFilesystem } from "weakincentives/files";
+import { LocalProvider } from "weakincentives/local";
+import {
+  ContainerFilesystem,
+  OpenAIContainerWorkspaceSection,
+  openAIClient,
+} from "weakincentives/openai";
 import { filesystemContract, type MakeFilesystem } from "weakincentives/testing";
+import { hostSandbox } from "./host-sandbox.ts";
 
 const inMemory: MakeFilesystem = () => ({ filesystem: new InMemoryFilesystem() });
 
@@ -23,9 +32,32 @@ const onHost: MakeFilesystem = async () => {
   };
 };
 
+/** Fails if anything temporary is left when it is cleaned up. */
+function inContainer(kind: "by themselves" | "of a workspace"): MakeFilesystem {
+  return async () => {
+    const client = openAIClient({ baseURL: url, apiKey: "local" });
+    const section = new OpenAIContainerWorkspaceSection({ session: new Session(), client });
+    const filesystem =
+      kind === "by themselves" ? new ContainerFilesystem({ client }) : section.filesystem;
+    return {
+      filesystem,
+      async close() {
+        await filesystem.cleanup();
+        expect(existsSync(section.tempDir)).toBe(false);
+      },
+    };
+  };
+}
+
+const provider = new LocalProvider({ sandbox: hostSandbox() });
+const { url } = await provider.listen();
+afterAll(() => provider[Symbol.asyncDispose]());
+
 describe.each([
   ["files in memory", inMemory],
   ["files of this machine", onHost],
+  ["files of a container, by themselves,", inContainer("by themselves")],
+  ["files of a container, of a workspace,", inContainer("of a workspace")],
 ])("%s keep the file system contract:", (_name, make) => {
-  for (const { name, run } of filesystemContract(make)) test(name, run);
+  for (const { name, run } of filesystemContract(make)) test(name, { timeout: 20_000 }, run);
 });

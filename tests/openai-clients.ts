@@ -1,5 +1,6 @@
 import OpenAI from "openai";
 import type { OpenAIAdapterOptions } from "weakincentives/openai";
+import { type OpenAIClient, openAIClient } from "../src/openai/client.ts";
 
 /** The key that tests use, and that must not turn up anywhere but in a header. */
 export const testKey = "sk-test-0123456789abcdef";
@@ -12,3 +13,13 @@ export const clients: readonly (readonly [string, (url: string) => ClientOptions
 ];
 
 type ClientOptions = Pick<OpenAIAdapterOptions, "client" | "clientConfig">;
+
+/** The same ways, as the clients themselves. */
+export const madeClients: readonly (readonly [string, (url: string) => OpenAIClient])[] =
+  clients.map(([name, options]) => [
+    name,
+    (url) => {
+      const { client, clientConfig } = options(url);
+      return client ?? openAIClient(clientConfig);
+    },
+  ]);

@@ -1,6 +1,12 @@
 import type { Clock } from "../base/clock.ts";
 import type { Session } from "../session/session.ts";
 import type {
+  CompactionDiscarded,
+  CompactionFailed,
+  CompactionKept,
+  ContainerReplaced,
+  ContextCompacted,
+  DataHeld,
   EventStamp,
   HistoryRepaired,
   HostedToolOmitted,
@@ -10,6 +16,8 @@ import type {
   ToolInvoked,
   TurnCompleted,
   TurnStarted,
+  UnpackingFailed,
+  WorkspaceSynced,
 } from "./events.ts";
 
 /** Whose events these are. */
@@ -30,7 +38,15 @@ export type Announcement =
   | Unstamped<PromptExecuted>
   | Unstamped<HostedToolOmitted>
   | Unstamped<OverrideSkipped>
-  | Unstamped<HistoryRepaired>;
+  | Unstamped<HistoryRepaired>
+  | Unstamped<ContainerReplaced>
+  | Unstamped<UnpackingFailed>
+  | Unstamped<WorkspaceSynced>
+  | Unstamped<ContextCompacted>
+  | Unstamped<CompactionKept>
+  | Unstamped<CompactionDiscarded>
+  | Unstamped<CompactionFailed>
+  | Unstamped<DataHeld>;
 
 type Unstamped<Event> = Omit<Event, keyof EventStamp>;
 

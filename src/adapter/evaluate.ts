@@ -151,19 +151,19 @@ async function takeTurn(
   settings: LoopSettings,
   next: Omit<TurnRequest, "rendered" | "signal">,
 ): Promise<Turn> {
-  const { rendered, clock, guard } = evaluation;
+  const { rendered, clock, guard, isNested } = evaluation;
   const { signal, deadline } = guard;
   announce(evaluation, { type: "TurnStarted", turn: next.turn });
   const started = clock.now();
   const turn = await throttled(
-    () => orAborted(client.send({ ...next, rendered, signal }), signal),
+    () => orAborted(client.send({ ...next, rendered, signal, isNested }), signal),
     { ...settings, signal, deadline },
   );
   const { text, toolCalls, hostedCalls, usage, requestId } = turn;
   const durationMs = clock.now() - started;
   const said = { text, toolCalls, hostedCalls, usage, durationMs, requestId };
   // The conversation of a handler's own evaluation is not the session's.
-  const history = turn.history && !evaluation.isNested ? { history: turn.history } : {};
+  const history = turn.history && !isNested ? { history: turn.history } : {};
   announce(evaluation, { type: "TurnCompleted", turn: next.turn, ...said, ...history });
   return turn;
 }

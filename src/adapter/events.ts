@@ -13,6 +13,14 @@ declare module "../session/event-bus.ts" {
     HostedToolOmitted: HostedToolOmitted;
     OverrideSkipped: OverrideSkipped;
     HistoryRepaired: HistoryRepaired;
+    ContainerReplaced: ContainerReplaced;
+    UnpackingFailed: UnpackingFailed;
+    WorkspaceSynced: WorkspaceSynced;
+    ContextCompacted: ContextCompacted;
+    CompactionKept: CompactionKept;
+    CompactionDiscarded: CompactionDiscarded;
+    CompactionFailed: CompactionFailed;
+    DataHeld: DataHeld;
   }
 }
 
@@ -130,4 +138,79 @@ export interface DroppedItem {
   /** In the provider's word. */
   readonly type: string;
   readonly id: string | null;
+}
+
+/** The container of a workspace was gone, and another one has taken its place. */
+export interface ContainerReplaced extends EventStamp {
+  readonly type: "ContainerReplaced";
+  readonly containerId: string;
+  readonly replacedBy: string;
+  /** In the provider's words. */
+  readonly reason: string;
+  /** How many files the new one has. */
+  readonly restored: number;
+  /** What could not be brought over, in words: at least what code held in memory. */
+  readonly lost: readonly string[];
+}
+
+/** A workspace's files could not be unpacked in its container: they were uploaded one by one. */
+export interface UnpackingFailed extends EventStamp {
+  readonly type: "UnpackingFailed";
+  readonly containerId: string;
+  readonly reason: string;
+}
+
+/** The files of a workspace were brought back to this machine. */
+export interface WorkspaceSynced extends EventStamp {
+  readonly type: "WorkspaceSynced";
+  readonly directory: string;
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly deleted: readonly string[];
+  readonly failed: readonly { readonly path: string; readonly reason: string }[];
+}
+
+/** A conversation was made shorter. */
+export interface ContextCompacted extends EventStamp {
+  readonly type: "ContextCompacted";
+  readonly tokensBefore: number;
+  /** Of what it was compacted to; `null` where the provider does not say. */
+  readonly tokensAfter: number | null;
+  readonly strategy: "endpoint" | "server";
+  /** What the compaction itself cost; of a turn in which the server did it, nothing is known. */
+  readonly usage: TokenUsage | null;
+  /** How many items there were, and how many there are. */
+  readonly itemsBefore: number;
+  readonly itemsAfter: number;
+  /** How long what only the provider can read is. */
+  readonly encryptedLength: number;
+}
+
+/** What a conversation goes on from: for the session to keep, not to be read. */
+export interface CompactionKept extends EventStamp {
+  readonly type: "CompactionKept";
+  readonly model: string;
+  readonly tokens: number;
+  readonly window: readonly object[];
+}
+
+/** What was kept of an earlier conversation was let go. */
+export interface CompactionDiscarded extends EventStamp {
+  readonly type: "CompactionDiscarded";
+  readonly reason: string;
+}
+
+/** An answer was had, and the conversation could not be made shorter after it. */
+export interface CompactionFailed extends EventStamp {
+  readonly type: "CompactionFailed";
+  readonly tokenCount: number;
+  readonly reason: string;
+}
+
+/** A container has data of a conversation of which the provider is to keep nothing. */
+export interface DataHeld extends EventStamp {
+  readonly type: "DataHeld";
+  readonly containerId: string;
+  /** When it is removed, in words. */
+  readonly until: string;
 }

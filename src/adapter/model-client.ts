@@ -50,6 +50,8 @@ export interface TurnRequest {
   readonly notes: readonly string[];
   readonly toolChoice: ToolChoice;
   readonly signal: AbortSignal;
+  /** Whether it is within a handler's turn: its conversation is then not the session's. @default false */
+  readonly isNested?: boolean | undefined;
 }
 
 /** What a tool gave, on its way back to the model. */

@@ -30,6 +30,23 @@ describe("an adapter is refused", () => {
   });
 });
 
+test("an adapter that compacts needs a client that can, unless the server does it", () => {
+  const { responses, containers, files } = openAIClient({ apiKey: "sk-test" });
+  const client = { responses: { create: responses.create }, containers, files };
+  const { compact } = responses;
+  const half = { ...client, responses: { create: responses.create, compact } };
+  const refusal =
+    'OpenAIAdapter.client must be a client that can compact and count tokens, with compaction, but is ["create"]: give a newer client, leave it out, or take the strategy "server"';
+  expect(made({ model: "gpt-5", client, compaction: {} })).toThrow(refusal);
+  expect(made({ model: "gpt-5", client: half, compaction: {} })).toThrow("must be a client that");
+  expect(made({ model: "gpt-5", client, compaction: { enabled: false } })).not.toThrow();
+  expect(made({ model: "gpt-5", client, compaction: null })).not.toThrow();
+  expect(made({ model: "gpt-5", client, compaction: { strategy: "server" } })).not.toThrow();
+  expect(made({ model: "gpt-5", client, compaction: { thresholdTokens: 0 } })).toThrow(
+    "OpenAIAdapter.compaction.thresholdTokens",
+  );
+});
+
 test("the official client fits unchanged, and is what the adapter uses", () => {
   const client = new OpenAI({ apiKey: "sk-test" });
   expect(new OpenAIAdapter({ model: "gpt-5", client }).client).toBe(client);

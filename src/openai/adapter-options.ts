@@ -18,10 +18,17 @@ import { type OpenAIClient, openAIClient } from "./client.ts";
 import type { OpenAIClientConfig } from "./client-config.ts";
 import type { HostedToolCodec } from "./codec.ts";
 import { codecsByKind } from "./codec-registry.ts";
+import { canCompact } from "./compaction-calls.ts";
+import {
+  type CompactionConfig,
+  type CompactionSettings,
+  compactionSettings,
+} from "./compaction-config.ts";
 import type { Gate } from "./hosted-tool-gate.ts";
 import { hostedToolsOf, type OpenAIHostedToolsConfig } from "./hosted-tools-config.ts";
 import { checkModelConfig, type OpenAIModelConfig } from "./model-config.ts";
 import type { RequestSettings } from "./request.ts";
+import { zdrModelConfig } from "./zdr.ts";
 
 /** What an `OpenAIAdapter` is made from. */
 export interface OpenAIAdapterOptions {
@@ -34,6 +41,8 @@ export interface OpenAIAdapterOptions {
   readonly client?: OpenAIClient | undefined;
   /** For every prompt; the prompt's own tool of the same kind wins. @default none */
   readonly hostedTools?: OpenAIHostedToolsConfig | null | undefined;
+  /** Keeps conversations short, and has the provider keep nothing of them. @default it does neither */
+  readonly compaction?: CompactionConfig | null | undefined;
   /** Where `evaluate` is given none. @default "auto" */
   readonly toolChoice?: ToolChoice | undefined;
   /** These stand in for the default ones of their kinds. */
@@ -57,6 +66,7 @@ export interface AdapterSettings extends RequestSettings, Gate {
   readonly timeoutMs: number;
   readonly hostedTools: readonly HostedTool[];
   readonly checksContainers: boolean;
+  readonly compaction: CompactionSettings;
   readonly toolChoice: ToolChoice;
   readonly throttle: ThrottlePolicy;
   readonly clock: Clock;
@@ -75,6 +85,7 @@ export function adapterSettings(options: OpenAIAdapterOptions): AdapterSettings 
     clientConfig: elsewhere,
     client: elsewhere,
     hostedTools: elsewhere,
+    compaction: elsewhere,
     toolChoice: elsewhere,
     hostedToolCodecs: elsewhere,
     nativeTools: elsewhere,
@@ -84,10 +95,14 @@ export function adapterSettings(options: OpenAIAdapterOptions): AdapterSettings 
     logger: elsewhere,
   });
   const { model, modelConfig, clientConfig } = options;
+  const compaction = compactionSettings(options.compaction, "OpenAIAdapter.compaction");
+  const client = clientOf(options);
+  if (compaction.enabled) checkCanCompact(client, compaction);
   return {
     model,
-    modelConfig: checkModelConfig(modelConfig ?? {}),
-    client: clientOf(options),
+    modelConfig: zdrModelConfig(checkModelConfig(modelConfig ?? {}), compaction),
+    compaction,
+    client,
     timeoutMs: clientConfig?.timeoutMs ?? timeoutOf(options.client) ?? 600_000,
     hostedTools: hostedToolsOf(options.hostedTools ?? {}),
     toolChoice: options.toolChoice ?? "auto",
@@ -101,6 +116,16 @@ export function adapterSettings(options: OpenAIAdapterOptions): AdapterSettings 
     random: options.random ?? Math.random,
     logger: options.logger ?? silentLogger,
   };
+}
+
+function checkCanCompact(client: OpenAIClient, { strategy }: CompactionSettings): void {
+  if (strategy === "server" || canCompact(client)) return;
+  throw new InvalidOptionError({
+    field: "OpenAIAdapter.client",
+    value: Object.keys(client.responses),
+    rule: "must be a client that can compact and count tokens, with compaction",
+    remedy: 'give a newer client, leave it out, or take the strategy "server"',
+  });
 }
 
 /** The official client says how long it waits; others may not. */

@@ -11,8 +11,10 @@ import {
   type OpenAIAdapterOptions,
 } from "./adapter-options.ts";
 import type { OpenAIClient } from "./client.ts";
+import { OpenAIContainerWorkspaceSection } from "./container-workspace-section.ts";
 import { Conversation } from "./conversation.ts";
 import { downloadCited } from "./download-cited.ts";
+import type { ContainerWorkspace } from "./workspace/container-workspace.ts";
 
 /** Runs prompts on OpenAI's Responses API. */
 export class OpenAIAdapter implements ProviderAdapter {
@@ -35,18 +37,27 @@ export class OpenAIAdapter implements ProviderAdapter {
     options: EvaluateOptions,
   ): Promise<PromptResponse<Output>> {
     const { throttle, clock, logger, random } = this.#settings;
+    const workspace = workspaceOf(prompt);
     const conversation = new Conversation({
       ...this.#settings,
       prompt,
       session: options?.session,
       continues: options?.continue ?? false,
+      workspace,
+      patience: { throttle, clock, logger, random },
     });
-    return await evaluate(prompt, conversation, {
-      ...options,
-      toolChoice: options?.toolChoice ?? this.#settings.toolChoice,
-      ...{ throttle, clock, logger, random },
-      adapter: this,
-    });
+    const held = workspace?.hold(clock);
+    try {
+      return await evaluate(prompt, conversation, {
+        ...options,
+        toolChoice: options?.toolChoice ?? this.#settings.toolChoice,
+        ...{ throttle, clock, logger, random },
+        adapter: this,
+      });
+    } finally {
+      held?.[Symbol.dispose]();
+      await conversation.end();
+    }
   }
 
   /** The bytes of a file that an answer cites. A container's files go with the container. */
@@ -62,4 +73,10 @@ export class OpenAIAdapter implements ProviderAdapter {
       throw error instanceof ThrottleError ? error.cause : error; // there is no prompt to blame
     }
   }
+}
+
+/** The workspace of a prompt. What comes of two is said when it is checked. */
+function workspaceOf(prompt: Prompt): ContainerWorkspace | null {
+  const section = prompt?.findSection?.(OpenAIContainerWorkspaceSection);
+  return section?.workspace ?? null;
 }

@@ -1,32 +1,54 @@
 import { type Clock, systemClock } from "../base/clock.ts";
 import { type ClientSettings, clientSettings, type OpenAIClientConfig } from "./client-config.ts";
-import { type Call, Http } from "./http.ts";
+import { Http } from "./http.ts";
+import { containersOver } from "./http-containers.ts";
 import { pathPart } from "./path-part.ts";
-import { resultIn } from "./result.ts";
+import { type Posted, withRequestId } from "./request-id.ts";
 import { SECRETS } from "./secrets.ts";
 import type { Multipart } from "./transport.ts";
-import type { WireItem } from "./wire.ts";
+import type { WireContainerOptions } from "./wire.ts";
+
+export { type Posted, requestIdOf } from "./request-id.ts";
 
 /** The part of the official `openai` client that is called here, so that it and any like it fit. */
 export interface OpenAIClient {
   readonly responses: {
     create(body: object, options?: CallOptions): PromiseLike<unknown>;
+    /** Only compaction needs it. */
+    compact?(body: object, options?: CallOptions): PromiseLike<unknown>;
+    /** Only compaction needs it. */
+    readonly inputTokens?: {
+      count(body: object, options?: CallOptions): PromiseLike<unknown>;
+    };
   };
   readonly containers: {
+    create(body: NewContainer, options?: CallOptions): PromiseLike<unknown>;
     retrieve(containerId: string, options?: CallOptions): PromiseLike<unknown>;
-    readonly files: {
-      readonly content: {
-        retrieve(
-          fileId: string,
-          params: { container_id: string },
-          options?: CallOptions,
-        ): PromiseLike<BinaryAnswer>;
-      };
-    };
+    delete(containerId: string, options?: CallOptions): PromiseLike<unknown>;
+    readonly files: ContainerFilesClient;
   };
   readonly files: {
     create(body: NewFile, options?: CallOptions): PromiseLike<unknown>;
     content(fileId: string, options?: CallOptions): PromiseLike<BinaryAnswer>;
+  };
+}
+
+/** The part of a client that deals with the files in containers. */
+export interface ContainerFilesClient {
+  create(containerId: string, body: { file: File }, options?: CallOptions): PromiseLike<unknown>;
+  /** One page, which has `data` and `has_more`. */
+  list(containerId: string, query: PageQuery, options?: CallOptions): PromiseLike<unknown>;
+  delete(
+    fileId: string,
+    params: { container_id: string },
+    options?: CallOptions,
+  ): PromiseLike<unknown>;
+  readonly content: {
+    retrieve(
+      fileId: string,
+      params: { container_id: string },
+      options?: CallOptions,
+    ): PromiseLike<BinaryAnswer>;
   };
 }
 
@@ -37,9 +59,26 @@ export interface CallOptions {
   timeout?: number;
 }
 
-/** The bytes of a file; a `Response` fits. */
+/** The bytes of a file; a `Response` fits. They are there once; who does not read them cancels `body`. */
 export interface BinaryAnswer {
+  /** The bytes as they come, however many. */
+  readonly body?: ReadableStream<Uint8Array> | null;
   arrayBuffer(): Promise<ArrayBuffer>;
+}
+
+/** A container that is to be made. */
+export interface NewContainer extends WireContainerOptions {
+  name: string;
+  /** How long it lives after it was last used. */
+  expires_after?: { anchor: "last_active_at"; minutes: number };
+}
+
+/** Which page of a list is asked for. */
+export interface PageQuery {
+  limit?: number;
+  order?: "asc" | "desc";
+  /** The id that the page begins behind. */
+  after?: string;
 }
 
 /** What a file is kept for. */
@@ -71,8 +110,14 @@ export class HttpClient implements OpenAIClient {
     this.responses = Object.freeze({
       create: async (body: object, options?: CallOptions) =>
         withRequestId(await this.post("/responses", JSON.stringify(body), options)),
+      compact: async (body: object, options?: CallOptions) =>
+        withRequestId(await this.post("/responses/compact", JSON.stringify(body), options)),
+      inputTokens: Object.freeze({
+        count: async (body: object, options?: CallOptions) =>
+          withRequestId(await this.post("/responses/input_tokens", JSON.stringify(body), options)),
+      }),
     });
-    this.containers = this.#containers();
+    this.containers = containersOver(this.#http);
     this.files = this.#files();
     Object.freeze(this);
   }
@@ -83,60 +128,19 @@ export class HttpClient implements OpenAIClient {
 
   /** Sends JSON that is already text. */
   async post(path: string, body: string | Uint8Array, options?: CallOptions): Promise<Posted> {
-    return await this.#json({ method: "POST", path, body, type: "application/json" }, options);
-  }
-
-  #containers(): OpenAIClient["containers"] {
-    return Object.freeze({
-      retrieve: async (containerId: string, options?: CallOptions) => {
-        const path = `/containers/${pathPart(containerId, "containerId")}`;
-        return withRequestId(await this.#json({ method: "GET", path }, options));
-      },
-      files: Object.freeze({
-        content: Object.freeze({
-          retrieve: async (
-            fileId: string,
-            { container_id }: { container_id: string },
-            options?: CallOptions,
-          ) => {
-            const files = `/containers/${pathPart(container_id, "containerId")}/files`;
-            const path = `${files}/${pathPart(fileId, "fileId")}/content`;
-            return await this.#binary(path, options);
-          },
-        }),
-      }),
-    });
+    return await this.#http.post(path, body, options);
   }
 
   #files(): OpenAIClient["files"] {
     return Object.freeze({
       create: async (file: NewFile, options?: CallOptions) => {
-        const call: Call = { method: "POST", path: "/files", body: formOf(file) };
-        return withRequestId(await this.#json(call, options));
+        const call = { method: "POST", path: "/files", body: formOf(file) } as const;
+        return withRequestId(await this.#http.json(call, options));
       },
       content: async (fileId: string, options?: CallOptions) =>
-        await this.#binary(`/files/${pathPart(fileId, "fileId")}/content`, options),
+        await this.#http.binary(`/files/${pathPart(fileId, "fileId")}/content`, options),
     });
   }
-
-  async #json(call: Call, { signal, timeout }: CallOptions = {}): Promise<Posted> {
-    const answer = await this.#http.exchange({ ...call, signal, timeoutMs: timeout });
-    const { bytes, contentType, requestId, context } = answer;
-    const text = new TextDecoder().decode(bytes);
-    return { value: resultIn({ contentType, text }, context), requestId };
-  }
-
-  async #binary(path: string, { signal, timeout }: CallOptions = {}): Promise<BinaryAnswer> {
-    const call: Call = { method: "GET", path, signal, timeoutMs: timeout };
-    const { bytes } = await this.#http.exchange(call);
-    return { arrayBuffer: async () => new Uint8Array(bytes).buffer };
-  }
-}
-
-/** An answer's object, and the id that it came with. */
-export interface Posted {
-  readonly value: WireItem;
-  readonly requestId: string | null;
 }
 
 function formOf({ file, purpose, expires_after: expiry }: NewFile): Multipart {
@@ -147,17 +151,4 @@ function formOf({ file, purpose, expires_after: expiry }: NewFile): Multipart {
       ]
     : [];
   return [["purpose", purpose], ...expires, ["file", file]];
-}
-
-/** The id that an answer came with: ours and the official client's results carry it unseen. */
-export function requestIdOf(result: unknown): string | null {
-  const isObject = typeof result === "object" && result !== null;
-  if (!isObject || !("_request_id" in result)) return null;
-  return typeof result._request_id === "string" ? result._request_id : null;
-}
-
-/** What is enumerated stays the same. */
-function withRequestId({ value, requestId }: Posted): WireItem {
-  if (Object.hasOwn(value, "_request_id")) return value;
-  return Object.defineProperty(value, "_request_id", { value: requestId });
 }

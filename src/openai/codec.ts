@@ -1,4 +1,5 @@
 import type { AskedCall, HostedCall } from "../adapter/model-client.ts";
+import type { ContainerOptions } from "../tools/code-interpreter.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { WireItem, WireTool } from "./wire.ts";
 
@@ -7,6 +8,8 @@ export interface CodecEnv {
   readonly model: string;
   /** The workspace's container, if there is one. */
   readonly containerId: string | null;
+  /** What a container that the provider makes for the workspace is given. @default nothing */
+  readonly auto?: ContainerOptions | undefined;
 }
 
 /** Everything OpenAI-specific about one kind of hosted tool, both directions, in one object. */

@@ -1,3 +1,5 @@
+import type { PromptEvaluationError } from "../base/evaluation-errors.ts";
+import { isPlainObject } from "../base/freeze.ts";
 import type { Logger } from "../base/logger.ts";
 import { HttpClient, type OpenAIClient, requestIdOf } from "./client.ts";
 import { containerGone, containersNamed } from "./container-check.ts";
@@ -6,12 +8,17 @@ import type { History } from "./history.ts";
 import { complaintAboutContainer, repairFor } from "./repairs.ts";
 import { type OpenAIRequestError, requestErrorFrom } from "./request-error.ts";
 import type { WireItem, WireRequest } from "./wire.ts";
+import { failedContainer } from "./workspace/failed-container.ts";
 
 export interface ExchangeOptions {
   readonly signal: AbortSignal;
   readonly promptName: string;
   /** Told what was dropped so that the provider would take the rest. */
   repaired(reason: string, dropped: readonly WireItem[]): void;
+  /** The request with another container, if it failed because its own is gone; else `null`. */
+  replaced(error: OpenAIRequestError): Promise<Rest | null>;
+  /** What it means that the request failed after all, where that is not the caller's to mend. */
+  lost(error: OpenAIRequestError): PromptEvaluationError | null;
 }
 
 /** A request without its input, as data and as text. */
@@ -46,11 +53,17 @@ export class Exchange {
   async create(history: History, rest: Rest, options: ExchangeOptions): Promise<Answer> {
     const first = await this.#attempt(history, rest, options.signal);
     if ("value" in first) return first;
+    const replaced = await options.replaced(first);
+    if (replaced) return await this.#lastAttempt(history, replaced, options);
     const [own = null] = containersNamed(rest.value.tools ?? []); // looked for, so it lives
     const repair = repairFor(first, history.items, own);
     const dropped = repair ? history.drop((item) => repair.names(item)) : [];
     if (!repair || dropped.length === 0) throw this.#explained(first, rest, options);
     options.repaired(repair.reason, dropped);
+    return await this.#lastAttempt(history, rest, options);
+  }
+
+  async #lastAttempt(history: History, rest: Rest, options: ExchangeOptions): Promise<Answer> {
     const second = await this.#attempt(history, rest, options.signal);
     if ("value" in second) return second;
     throw this.#explained(second, rest, options);
@@ -65,6 +78,8 @@ export class Exchange {
     this.#logger.debug("request", { model, items: history.length, maxOutputTokens });
     try {
       const answer = await this.#send(history, rest, signal);
+      const gone = isPlainObject(answer.value) && failedContainer(answer.value, rest);
+      if (gone) return gone;
       this.#logger.debug("response", { model, requestId: answer.requestId });
       return answer;
     } catch (thrown) {
@@ -87,7 +102,10 @@ export class Exchange {
   }
 
   /** A container of the caller's that died is the caller's to replace. */
-  #explained(error: OpenAIRequestError, { value }: Rest, { promptName }: ExchangeOptions) {
+  #explained(error: OpenAIRequestError, { value }: Rest, options: ExchangeOptions) {
+    const { promptName } = options;
+    const lost = options.lost(error);
+    if (lost) return lost;
     const [id] = containersNamed(value.tools ?? []);
     return id !== undefined && complaintAboutContainer(error)
       ? containerGone(id, error, promptName)

@@ -1,6 +1,9 @@
 import { orAborted } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";
-import { type HttpRequest, TimedOut, type Transport } from "./transport.ts";
+import { streamOf } from "./chunk-stream.ts";
+import { writtenForm } from "./multipart.ts";
+import { listen, type Silence } from "./silence.ts";
+import { isForm, isNode, type Multipart, type Transport } from "./transport.ts";
 
 /** Over a `fetch`: of the runtime's, or of the caller's, which may not look at signals. */
 export function fetchTransport(fetch: typeof globalThis.fetch, clock: Clock): Transport {
@@ -10,20 +13,24 @@ export function fetchTransport(fetch: typeof globalThis.fetch, clock: Clock): Tr
       ? AbortSignal.any([request.signal, silence.signal])
       : silence.signal;
     try {
-      const sent = fetch(request.url, {
-        method: request.method,
-        headers: request.headers,
-        body: bodyOf(request),
-        redirect: "manual",
-        signal,
-      });
+      const { method, body } = request;
+      const content = isForm(body) ? formContent(body, fetch, silence) : plainContent(body);
+      const headers = { ...request.headers, ...content.headers };
+      const sent = fetch(request.url, { method, signal, ...content, headers });
       const response = await orAborted(sent, signal);
-      silence.heard("UND_ERR_BODY_TIMEOUT");
+      silence.rests();
+      const reader = response.body?.getReader();
+      const cancel = () => {
+        silence.stop();
+        // Whether it was read, cut off or given up: the connection is free again, and that is all.
+        reader?.cancel().catch(() => {});
+      };
       return {
         // Browsers hide the status of a redirect that they do not follow.
         status: response.type === "opaqueredirect" ? 302 : response.status,
         header: (name) => response.headers.get(name),
-        chunks: chunksOf(response, silence, signal),
+        chunks: chunksOf(reader, { silence, signal, cancel }),
+        cancel,
       };
     } catch (error) {
       silence.stop();
@@ -32,62 +39,74 @@ export function fetchTransport(fetch: typeof globalThis.fetch, clock: Clock): Tr
   };
 }
 
-function bodyOf({ body }: HttpRequest): BodyInit | null {
-  if (body === null || typeof body === "string") return body;
-  if (body instanceof Uint8Array) return new Uint8Array(body); // the type of its memory is known
-  const form = new FormData();
-  for (const [name, value] of body) form.append(name, value);
-  return form;
+/** What of a request depends on its body. */
+interface Content {
+  readonly body: BodyInit | null;
+  readonly redirect: RequestRedirect;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly duplex?: "half";
 }
 
-async function* chunksOf(
-  response: Response,
+function plainContent(body: string | Uint8Array | null): Content {
+  const isBytes = body instanceof Uint8Array;
+  return { body: isBytes ? new Uint8Array(body) : body, redirect: "manual" }; // of known memory
+}
+
+/**
+ * Node's `fetch` keeps all that it has sent, unless a redirect is an error. Its own takes a stream,
+ * so that what was sent is heard; another may not, and how it sends its files is its own matter.
+ */
+function formContent(form: Multipart, fetch: typeof globalThis.fetch, silence: Silence): Content {
+  const redirect = "error";
+  if (!isNode() || fetch !== globalThis.fetch) {
+    const fields = new FormData();
+    for (const [name, value] of form) fields.append(name, value);
+    return { body: fields, redirect };
+  }
+  const { contentType, length, pieces } = writtenForm(form);
+  const small = inSmallPieces(pieces(), silence);
+  return {
+    body: streamOf(small, () => void small.return(undefined)),
+    redirect,
+    headers: { "content-type": contentType, "content-length": String(length) },
+    duplex: "half",
+  };
+}
+
+/** Each leaves a little garbage: so the collector comes before the file's own piles up. */
+const SMALL = 8 * 1024;
+
+async function* inSmallPieces(
+  pieces: AsyncIterable<Uint8Array>,
   silence: Silence,
-  signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  const reader = response.body?.getReader();
-  try {
-    while (reader) {
-      const { done, value } = await orAborted(reader.read(), signal);
-      if (done) return;
-      silence.heard("UND_ERR_BODY_TIMEOUT");
-      yield value;
+  for await (const piece of pieces) {
+    for (let at = 0; at < piece.length; at += SMALL) {
+      silence.waits("UND_ERR_HEADERS_TIMEOUT");
+      yield piece.subarray(at, at + SMALL);
     }
-  } finally {
-    silence.stop();
-    // Whether it was read, cut off or given up: the connection is free again, and that is all.
-    reader?.cancel().catch(() => {});
   }
 }
 
-interface Silence {
-  /** Aborts with `TimedOut` when nothing was heard for too long. */
+interface Reading {
+  readonly silence: Silence;
   readonly signal: AbortSignal;
-  /** Something was; the next silence would be of this kind. */
-  heard(next: TimedOut["code"]): void;
-  stop(): void;
+  cancel(): void;
 }
 
-function listen(timeoutMs: number, clock: Clock): Silence {
-  const silence = new AbortController();
-  const over = new AbortController();
-  let code: TimedOut["code"] = "UND_ERR_HEADERS_TIMEOUT";
-  let last = clock.now();
-  const watch = async () => {
-    let left = timeoutMs;
-    while (left > 0) {
-      await clock.sleep(left, over.signal);
-      left = last + timeoutMs - clock.now();
+async function* chunksOf(
+  reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
+  { silence, signal, cancel }: Reading,
+): AsyncGenerator<Uint8Array> {
+  try {
+    while (reader) {
+      silence.waits("UND_ERR_BODY_TIMEOUT");
+      const { done, value } = await orAborted(reader.read(), signal);
+      if (done) return;
+      silence.rests();
+      yield value;
     }
-    silence.abort(new TimedOut(code));
-  };
-  watch().catch(() => {}); // it was stopped
-  return {
-    signal: silence.signal,
-    heard(next) {
-      code = next;
-      last = clock.now();
-    },
-    stop: () => over.abort(),
-  };
+  } finally {
+    cancel();
+  }
 }

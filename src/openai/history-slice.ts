@@ -3,6 +3,7 @@ import { WinkError } from "../base/errors.ts";
 import { deepFreeze, frozenCopy, isPlainObject } from "../base/freeze.ts";
 import type { BusEvent } from "../session/event-bus.ts";
 import type { Slice } from "../session/slice.ts";
+import { unprinted } from "./sealed-content.ts";
 
 /**
  * The session's last conversation with OpenAI, in the provider's own items: what `continue` goes on
@@ -24,7 +25,7 @@ export const historySlice: Slice<readonly object[]> = Object.freeze({
   read: (kept: unknown) => (kept as KeptItems).read(),
   load: (state: unknown) =>
     Array.isArray(state) && state.every(isPlainObject)
-      ? { kept: new KeptItems([...frozenCopy(state)]) }
+      ? { kept: new KeptItems(frozenCopy(state).map(unprinted)) }
       : "it is not a list of items",
 });
 
@@ -49,7 +50,7 @@ class KeptItems {
     }
     const isNewest = this.#items.length === kept && this.#length === kept;
     const items = isNewest ? this.#items : this.#items.slice(0, kept);
-    for (const item of deepFreeze(added)) items.push(item);
+    for (const item of deepFreeze(added)) items.push(unprinted(item));
     return new KeptItems(items);
   }
 

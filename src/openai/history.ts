@@ -51,6 +51,17 @@ export class History {
     return this.#layout.items.length;
   }
 
+  /** All but the prompt, as they are sent. */
+  get window(): readonly WireItem[] {
+    const rest = this.items.filter((_item, place) => place !== this.#prompt);
+    return rest.map((item) => lowered(item, this.#keeping));
+  }
+
+  /** How many bytes all items have, as they are sent. */
+  get bytes(): number {
+    return this.#layout.text.length;
+  }
+
   /** The containers that calls name. */
   containerIds(): ReadonlySet<string> {
     return new Set(this.items.map(containerOf).filter((id) => id !== null));
@@ -86,6 +97,17 @@ export class History {
   /** Drops the items that `names` picks and what makes no sense without them, and says which. */
   drop(names: (item: WireItem) => boolean): readonly WireItem[] {
     return this.#keep(without(this.items, names));
+  }
+
+  /** Becomes the prompt, and these in place of everything else. */
+  compacted(window: readonly WireItem[]): void {
+    const prompt = this.#prompt === null ? undefined : this.items[this.#prompt];
+    this.#become({ items: [], text: new ItemText() }, null);
+    if (prompt) {
+      this.add([prompt]);
+      this.#prompt = 0;
+    }
+    this.add(window);
   }
 
   /** The history as it is now, for `restore`. */

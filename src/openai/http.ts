@@ -6,35 +6,43 @@ import { requestIdIn, typeOf } from "./failed-answer.ts";
 import { fetchTransport } from "./fetch-transport.ts";
 import { answerError, type OpenAIRequestError, requestErrorFrom } from "./request-error.ts";
 import type { RequestContext } from "./request-failure.ts";
+import type { Posted } from "./request-id.ts";
+import { resultIn } from "./result.ts";
 import { scrubbedError } from "./secrets.ts";
+import { type StreamedAnswer, streamedAnswer } from "./streamed-answer.ts";
 import {
   type HttpAnswer,
   type HttpRequest,
   isNode,
   readBytes,
-  TooLong,
+  readWhole,
   type Transport,
 } from "./transport.ts";
 import { undiciTransport } from "./undici-transport.ts";
+
+/** How one call is made; `timeout` is in milliseconds. */
+export interface SendOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly timeout?: number;
+}
 
 /** One call of the API. */
 export interface Call {
   readonly method: HttpRequest["method"];
   /** Below the base URL. */
   readonly path: string;
+  /** Added to what every address has. */
+  readonly query?: Readonly<Record<string, string>>;
   readonly body?: HttpRequest["body"];
   /** The body's, where the transport does not say it: a form's boundary is its own. */
   readonly type?: string;
-  readonly signal?: AbortSignal | undefined;
-  readonly timeoutMs?: number | undefined;
 }
 
-/** An answer with status 2xx, read to its end. */
-export interface Received {
-  readonly bytes: Uint8Array;
+/** An answer with status 2xx whose body is still to be read. */
+interface Opened extends Pick<HttpAnswer, "chunks" | "cancel"> {
   readonly contentType: string;
   readonly requestId: string | null;
-  /** For what is still wrong with it. */
+  /** For what may still go wrong with it. */
   readonly context: RequestContext;
 }
 
@@ -54,39 +62,73 @@ export class Http {
       : fetchTransport(fetch ?? globalThis.fetch, clock);
   }
 
-  async exchange(call: Call): Promise<Received> {
-    const { maxResponseBytes: most, timeoutMs, secrets, lacksKey } = this.#settings;
-    const { signal } = call;
-    signal?.throwIfAborted();
-    if (lacksKey) throw noKey();
-    const request = `${call.method} ${call.path}`;
-    const now = () => this.#clock.now();
-    const known = { request, secrets, now, signal, timeoutMs: call.timeoutMs ?? timeoutMs };
-    let context: RequestContext = known;
+  /** Sends JSON that is already text. */
+  async post(path: string, body: string | Uint8Array, options?: SendOptions): Promise<Posted> {
+    return await this.json({ method: "POST", path, body, type: "application/json" }, options);
+  }
+
+  /** The object that a call is answered with. */
+  async json(call: Call, options?: SendOptions): Promise<Posted> {
+    const opened = await this.#open(call, options);
+    const text = await this.#text(opened);
+    const { contentType, requestId, context } = opened;
+    return { value: resultIn({ contentType, text }, context), requestId };
+  }
+
+  /** Deletes something; servers answer with an object or with nothing. */
+  async delete(path: string, options?: SendOptions): Promise<unknown> {
+    const opened = await this.#open({ method: "DELETE", path }, options);
+    const text = await this.#text(opened);
+    const { contentType, context } = opened;
+    return text === "" ? null : resultIn({ contentType, text }, context);
+  }
+
+  /** An answer that is not held here: only who reads it whole is bound to `maxResponseBytes`. */
+  async binary(path: string, options?: SendOptions): Promise<StreamedAnswer> {
+    const opened = await this.#open({ method: "GET", path }, options);
+    return streamedAnswer(opened, opened.context, this.#settings.maxResponseBytes);
+  }
+
+  async #text({ chunks, context }: Opened): Promise<string> {
     try {
-      const answer = await this.#send(this.#request(call));
-      const { status, header } = answer;
-      if (status < 200 || status > 299) throw await failure(answer, context);
-      const requestId = requestIdIn(header, secrets);
-      context = { ...known, answered: { status, requestId } };
-      const { bytes, isWhole } = await readBytes(answer.chunks, most);
-      if (!isWhole) throw new TooLong(`more than ${most} bytes`);
-      return { bytes, contentType: typeOf(header), requestId, context };
+      const bytes = await readWhole(chunks, this.#settings.maxResponseBytes);
+      return new TextDecoder().decode(bytes);
     } catch (thrown) {
       throw requestErrorFrom(thrown, context);
     }
   }
 
-  #request({ method, path, body = null, type, signal, timeoutMs }: Call): HttpRequest {
+  async #open(call: Call, { signal, timeout }: SendOptions = {}): Promise<Opened> {
+    const { secrets, lacksKey } = this.#settings;
+    const timeoutMs = timeout ?? this.#settings.timeoutMs;
+    signal?.throwIfAborted();
+    if (lacksKey) throw noKey();
+    const request = `${call.method} ${call.path}`;
+    const now = () => this.#clock.now();
+    const known = { request, secrets, now, signal, timeoutMs };
+    try {
+      const answer = await this.#send({ ...this.#request(call), signal, timeoutMs });
+      const { status, header, chunks } = answer;
+      if (status < 200 || status > 299) throw await failure(answer, known);
+      const requestId = requestIdIn(header, secrets);
+      const context = { ...known, answered: { status, requestId } };
+      return { chunks, cancel: answer.cancel, contentType: typeOf(header), requestId, context };
+    } catch (thrown) {
+      throw requestErrorFrom(thrown, known);
+    }
+  }
+
+  #request(call: Call): Omit<HttpRequest, "signal" | "timeoutMs"> {
+    const { method, path, query, body = null, type } = call;
     const settings = this.#settings;
+    const added = new URLSearchParams(query).toString();
+    const questions = [settings.query.slice(1), added].filter((part) => part !== "").join("&");
     const own = { accept: "application/json", ...(type && { "content-type": type }) };
     return {
       method,
-      url: `${settings.baseURL}${path}${settings.query}`,
+      url: `${settings.baseURL}${path}${questions === "" ? "" : `?${questions}`}`,
       headers: { ...own, ...settings.headers },
       body,
-      timeoutMs: timeoutMs ?? settings.timeoutMs,
-      signal,
     };
   }
 }

@@ -11,10 +11,13 @@ export type { OpenAIAdapterOptions } from "./adapter-options.ts";
 export {
   type BinaryAnswer,
   type CallOptions,
+  type ContainerFilesClient,
   type FilePurpose,
+  type NewContainer,
   type NewFile,
   type OpenAIClient,
   openAIClient,
+  type PageQuery,
 } from "./client.ts";
 export type { OpenAIClientConfig } from "./client-config.ts";
 export { historySlice } from "./history-slice.ts";
@@ -50,6 +53,30 @@ export {
   type OpenAIWebSearchSectionOptions,
 } from "./sections/web-search-section.ts";
 
+// Workspaces
+
+export {
+  OpenAIContainerWorkspaceSection,
+  type OpenAIContainerWorkspaceSectionOptions,
+} from "./container-workspace-section.ts";
+export type { ContainerConfig } from "./workspace/container-config.ts";
+export { ContainerFilesystem } from "./workspace/container-filesystem.ts";
+export {
+  ContainerManager,
+  type ContainerManagerOptions,
+  type ContainerState,
+} from "./workspace/container-manager.ts";
+export type { SyncPolicy } from "./workspace/container-workspace.ts";
+export type { Unpack } from "./workspace/file-traffic.ts";
+export type { ContainerFilesystemOptions } from "./workspace/standalone.ts";
+export type { SyncReport } from "./workspace/sync-report.ts";
+
+// Compaction
+
+export { CompactionManager, type CompactionManagerOptions } from "./compaction.ts";
+export type { CompactionConfig, CompactionStrategy } from "./compaction-config.ts";
+export { type CompactionState, compactionSlice } from "./compaction-state.ts";
+
 // Codecs
 
 export type { CodecEnv, HostedToolCodec, JsonType } from "./codec.ts";
@@ -58,6 +85,6 @@ export type { WireItem, WireTool } from "./wire.ts";
 
 // Errors
 
-export { ContainerExpiredError } from "./errors.ts";
+export { CompactionError, ContainerExpiredError } from "./errors.ts";
 export { OpenAIRequestError } from "./request-error.ts";
 export type { RequestFailure } from "./request-failure.ts";

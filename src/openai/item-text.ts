@@ -29,6 +29,11 @@ export class ItemText {
     this.#end = this.#write(OPENING, 0);
   }
 
+  /** How many bytes the items have. */
+  get length(): number {
+    return this.#end - OPENING.length;
+  }
+
   add(json: string): void {
     const start = this.#ends.length === 0 ? this.#end : this.#write(",", this.#end);
     this.#end = this.#write(json, start);

@@ -18,6 +18,7 @@ import type { HostedToolCodec } from "./codec.ts";
 import type { Codecs } from "./codec-registry.ts";
 import { responseErrorOf } from "./evaluation-error.ts";
 import { refusalIn, said } from "./said.ts";
+import { unprinted } from "./sealed-content.ts";
 import { scrubbed, scrubbedText } from "./secrets.ts";
 import type { WireItem } from "./wire.ts";
 
@@ -113,7 +114,7 @@ function checkResponse(value: unknown, options: ReadingOptions): WireItem {
 
 function itemsOf(response: WireItem, options: ReadingOptions): readonly WireItem[] {
   const { output } = response;
-  if (Array.isArray(output)) return output.filter((item) => isItem(item, options));
+  if (Array.isArray(output)) return output.filter((item) => isItem(item, options)).map(unprinted);
   throw unusable(`The response's output is ${show(output)}, not a list`, options, response);
 }
 
@@ -189,7 +190,8 @@ function finishReasonOf(
   return isRefused ? "content_filter" : "stop";
 }
 
-function usageIn(response: WireItem): TokenUsage {
+/** What a response says that it cost. */
+export function usageIn(response: WireItem): TokenUsage {
   const usage = recordAt(response, "usage");
   const count = (record: WireItem, key: string) => Math.max(0, numberAt(record, key) ?? 0);
   const inputTokens = count(usage, "input_tokens");

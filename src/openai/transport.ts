@@ -2,7 +2,7 @@ import type { HeaderLookup } from "./retry-after.ts";
 
 /** One request, ready to be sent. */
 export interface HttpRequest {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "DELETE";
   readonly url: string;
   /** By their names in small letters. */
   readonly headers: Readonly<Record<string, string>>;
@@ -12,14 +12,22 @@ export interface HttpRequest {
   readonly signal: AbortSignal | undefined;
 }
 
-/** A form's fields in their order; each transport writes them in its own way. */
+/** A form's fields in their order. */
 export type Multipart = readonly (readonly [name: string, value: string | File])[];
+
+/** Whether a body is a form. */
+export function isForm(body: HttpRequest["body"]): body is Multipart {
+  return Array.isArray(body);
+}
 
 /** An answer whose body is still to be read. */
 export interface HttpAnswer {
   readonly status: number;
   readonly header: HeaderLookup;
+  /** Read once; who stops half way ends the connection. */
   readonly chunks: AsyncIterable<Uint8Array>;
+  /** Ends the connection, whether `chunks` are being read or not; after their end it does nothing. */
+  cancel(): void;
 }
 
 /**
@@ -59,6 +67,16 @@ export async function readBytes(
   const [only] = parts;
   if (only && parts.length === 1 && length <= most) return { bytes: only, isWhole: true };
   return { bytes: joined(parts, Math.min(length, most)), isWhole: length <= most };
+}
+
+/** All of a body, if it is not longer than it may be. */
+export async function readWhole(
+  chunks: AsyncIterable<Uint8Array>,
+  most: number,
+): Promise<Uint8Array> {
+  const { bytes, isWhole } = await readBytes(chunks, most);
+  if (!isWhole) throw new TooLong(`more than ${most} bytes`);
+  return bytes;
 }
 
 function joined(parts: readonly Uint8Array[], length: number): Uint8Array {

@@ -1,4 +1,6 @@
-import type { HttpRequest, Transport } from "./transport.ts";
+import type { Socket } from "node:net";
+import { writtenForm } from "./multipart.ts";
+import { type HttpRequest, isForm, type Transport } from "./transport.ts";
 
 /**
  * Over undici, with a pool of connections of its own: Node's `fetch` gives up after five minutes
@@ -9,13 +11,14 @@ export function undiciTransport(timeoutMs: number): Transport {
   let freed: Promise<void> = Promise.resolve();
   return async (request) => {
     loading ??= load(timeoutMs);
-    const { send, agent, form } = await loading;
+    const { send, agent, contentOf } = await loading;
     await freed;
-    const { method, headers, body, signal } = request;
+    const { method, signal } = request;
+    const { body, headers } = contentOf(request);
     const answer = await send(request.url, {
       method,
       headers: { "accept-encoding": "identity", "user-agent": "weakincentives", ...headers },
-      body: body === null || isText(body) ? body : form(body),
+      body,
       dispatcher: agent,
       headersTimeout: request.timeoutMs,
       bodyTimeout: request.timeoutMs,
@@ -28,7 +31,8 @@ export function undiciTransport(timeoutMs: number): Transport {
     const chunks = ending(answer.body, () => {
       freed = nextLoop();
     });
-    return { status: answer.statusCode, header, chunks };
+    const cancel = () => void answer.body.on("error", () => {}).destroy(); // its own, which we asked for
+    return { status: answer.statusCode, header, chunks, cancel };
   };
 }
 
@@ -52,24 +56,50 @@ const LONGEST_CONNECT_MS = 30_000;
 const IDLE_MS = 30_000;
 
 async function load(timeoutMs: number) {
-  const { Agent, FormData, request: send } = await import("undici");
+  const [{ Agent, buildConnector, request: send }, { Readable }] = await Promise.all([
+    import("undici"),
+    import("node:stream"),
+  ]);
+  const spare = new WeakSet<Uint8Array>();
+  const timeout = Math.min(timeoutMs, LONGEST_CONNECT_MS);
+  // No HTTP/2: with one connection a request, what cuts one off leaves the others alone.
+  const connector = buildConnector({ timeout, allowH2: false });
   const agent = new Agent({
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     keepAliveTimeout: IDLE_MS,
-    connect: { timeout: Math.min(timeoutMs, LONGEST_CONNECT_MS) },
-    allowH2: false, // one connection a request: what cuts one off leaves the others alone
+    connect: (options, callback) =>
+      connector(options, (...connected) => {
+        if (connected[1]) freeWhatIsSent(connected[1], spare);
+        callback(...connected);
+      }),
+    allowH2: false,
   });
-  const form = (parts: Parts) => {
-    const fields = new FormData();
-    for (const [name, value] of parts) fields.append(name, value);
-    return fields;
+  const contentOf = ({ body, headers }: HttpRequest) => {
+    if (!isForm(body)) return { body, headers };
+    const { contentType, length, pieces } = writtenForm(body);
+    const own = { "content-type": contentType, "content-length": String(length) };
+    return {
+      body: Readable.from(pieces((piece) => spare.add(piece))),
+      headers: { ...headers, ...own },
+    };
   };
-  return { send, agent, form };
+  return { send, agent, contentOf };
 }
 
-type Parts = Exclude<HttpRequest["body"], string | Uint8Array | null>;
+/**
+ * Frees a spare piece as soon as the socket has no more need of it. Else the pieces of a large file
+ * would pile up until the collector comes, which is after 64 MB.
+ */
+function freeWhatIsSent(socket: Socket, spare: WeakSet<Uint8Array>): void {
+  const { write } = socket;
+  socket.write = (chunk: string | Uint8Array, ...rest: readonly unknown[]): boolean => {
+    const isSpare = rest.length === 0 && chunk instanceof Uint8Array && spare.delete(chunk);
+    const more = isSpare ? [() => free(chunk.buffer)] : rest;
+    return Reflect.apply(write, socket, [chunk, ...more]);
+  };
+}
 
-function isText(body: string | Uint8Array | Parts): body is string | Uint8Array {
-  return typeof body === "string" || body instanceof Uint8Array;
+function free(memory: ArrayBufferLike): void {
+  if ("transfer" in memory && typeof memory.transfer === "function") memory.transfer(0);
 }

@@ -38,3 +38,19 @@ export const uploadableTypes: readonly string[] = Object.freeze(
     ".csv .ini .json .jsonl .parquet .pkl .toml .tsv .xls .xlsx .xml .yaml .yml",
   ].flatMap((kind) => kind.split(" ")),
 );
+
+/** Refuses files that could not go up one by one, whatever their names' case. */
+export function checkSingleUploads(paths: readonly string[]): void {
+  for (const path of paths) {
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    const dot = name.lastIndexOf(".");
+    const extension = dot > 0 ? name.slice(dot).toLowerCase() : "";
+    if (uploadableTypes.includes(extension)) continue;
+    throw new PromptValidationError({
+      field: "OpenAIContainerWorkspaceSection.mounts",
+      value: path,
+      rule: 'must have only files of types that OpenAI takes one by one, with unpack "files"',
+      remedy: "exclude it by excludeGlob, or leave unpack out: then they go up as one archive",
+    });
+  }
+}

@@ -114,12 +114,16 @@ describe("serialize", () => {
     },
   );
 
-  test.each([[[]], [[{ hostPath: "data" }]]])("refuses files of the host: %j", (hostMounts) => {
-    const config: CodeInterpreterConfig = { container: { type: "auto", hostMounts } };
-    expect(() => serialize(config)).toThrow(InvalidOptionError);
-    expect(() => serialize(config)).toThrow(
-      `Hosted tool "code_interpreter" config.container.hostMounts must be left out, for files of the host are not mounted into this tool's container yet, but is ${JSON.stringify(hostMounts)}: upload them with uploadFile and give their ids as fileIds`,
-    );
+  test("files of the host are in a container of their own by then, and never on the wire", () => {
+    const container = { type: "auto", memoryLimit: "4g", hostMounts: [{ hostPath: "a" }] } as const;
+    const tool = codeInterpreterTool({ container });
+    const entry = (containerId: string | null) =>
+      codeInterpreterCodec.serialize(tool, { model: "gpt-5.2", containerId });
+    expect(entry(null)).toEqual({
+      type: "code_interpreter",
+      container: { type: "auto", memory_limit: "4g" },
+    });
+    expect(entry("cntr_1")).toEqual({ type: "code_interpreter", container: "cntr_1" });
   });
 });
 

@@ -24,7 +24,7 @@ export const codeInterpreterCodec: HostedToolCodec<CodeInterpreterConfig, CodeIn
     const { name, config } = tool;
     checkConfig(tool, () => codeInterpreterTool(config));
     refuseOtherLanguages(name, config);
-    const container = containerOf(name, config, env);
+    const container = containerOf(config, env);
     const entry: WireCodeInterpreter = { type: "code_interpreter", container };
     return entry;
   },
@@ -67,19 +67,14 @@ function refuseOtherLanguages(name: string, { allowedLanguages }: CodeInterprete
 
 /** What an existing container may use was said when it was made, so only its id is sent. */
 function containerOf(
-  name: string,
   { container }: CodeInterpreterConfig,
-  { containerId }: CodecEnv,
+  { containerId, auto = {} }: CodecEnv,
 ): WireCodeInterpreter["container"] {
-  if (container === undefined) return containerId ?? { type: "auto" };
+  if (container === undefined) return containerId ?? { type: "auto", ...containerOptions(auto) };
   if (!("type" in container)) return container.id;
-  if (container.hostMounts === undefined) return { type: "auto", ...containerOptions(container) };
-  throw new InvalidOptionError({
-    field: `Hosted tool "${name}" config.container.hostMounts`,
-    value: container.hostMounts,
-    rule: "must be left out, for files of the host are not mounted into this tool's container yet",
-    remedy: "upload them with uploadFile and give their ids as fileIds",
-  });
+  // Files of the host are brought into a container of their own before anything is sent.
+  const own = container.hostMounts === undefined ? null : containerId;
+  return own ?? { type: "auto", ...containerOptions(container) };
 }
 
 function resultOf(

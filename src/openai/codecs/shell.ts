@@ -86,12 +86,12 @@ function isLocal({ environment }: ShellConfig): boolean {
 /** A tool that names no environment shares the workspace's container, where its files are. */
 function environmentOf(
   { environment }: ShellConfig,
-  { containerId }: CodecEnv,
+  { containerId, auto = {} }: CodecEnv,
 ): WireShell["environment"] {
   if (environment?.type === "local") return { type: "local" };
   const existing = environment ? environment.containerId : containerId;
   if (existing) return { type: "container_reference", container_id: existing };
-  return { type: "container_auto", ...containerOptions(environment ?? {}) };
+  return { type: "container_auto", ...containerOptions(environment ?? auto) };
 }
 
 function verdictOnItem({ call, isAnswered }: ShellItem) {

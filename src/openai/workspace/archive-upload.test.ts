@@ -1,0 +1,70 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { tarContents } from "../../../tests/tar-contents.ts";
+import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { bentStage } from "../../../tests/workspace/bent-stage.ts";
+import { planMounts } from "../../files/mount-plan.ts";
+import { reserveFolder } from "../../files/temporary-folder.ts";
+import { ContainerCalls } from "../container-calls.ts";
+import { ownName, uploadArchive } from "./archive-upload.ts";
+import { Mirror } from "./mirror.ts";
+import { defaultPatience } from "./patience.ts";
+
+async function stageOf() {
+  const stage = await bentStage([]);
+  const mirror = new Mirror(reserveFolder(), { plan: planMounts([], { allowedHostRoots: [] }) });
+  onTestFinished(() => mirror.remove());
+  await mirror.ready();
+  const calls = new ContainerCalls(stage.client);
+  const { id: containerId } = await calls.create({ name: "test" });
+  const patience = defaultPatience();
+  const parts = { mirror, calls: () => calls, patience: () => patience };
+  const left = () => readdirSync(dirname(mirror.root)).filter((name) => name.startsWith("stage"));
+  return { stage, parts, calls, containerId, left };
+}
+
+describe("a folder that goes up as one archive", { timeout: 20_000 }, () => {
+  const folder = () => temporaryTree({ "a.txt": "one", "sub/b.bin": Buffer.alloc(100_000, 7) });
+
+  test("is there whole, and nothing of it is left on the way", async () => {
+    const { parts, calls, containerId, left } = await stageOf();
+    const step = { containerId, signal: new AbortController().signal };
+    const file = await uploadArchive(folder(), "x.tar", parts, step);
+    const at = join(temporaryTree(), "x.tar");
+    writeFileSync(at, await calls.download(containerId, file.id));
+    const { files } = await tarContents(at);
+    expect(Object.keys(files)).toEqual(["a.txt", "sub/b.bin"]);
+    expect(files["sub/b.bin"]).toEqual(Buffer.alloc(100_000, 7));
+    expect(left()).toEqual([]);
+  });
+
+  test("is sent again, whole, where the provider puts it off", async () => {
+    const { stage, parts, containerId } = await stageOf();
+    const lengths: number[] = [];
+    stage.bend(({ path, text }) => {
+      if (!path.endsWith("/files")) return null;
+      lengths.push(text.length);
+      if (lengths.length > 1) return null;
+      return { status: 503, body: '{"error":{"message":"Later."}}' };
+    });
+    const step = { containerId, signal: new AbortController().signal };
+    await uploadArchive(folder(), "x.tar", parts, step);
+    expect(lengths).toHaveLength(2);
+    expect(Math.abs((lengths[0] ?? 0) - (lengths[1] ?? 0))).toBeLessThan(100);
+  });
+
+  test("is not sent when it is no longer wanted, and leaves nothing", async () => {
+    const { stage, parts, containerId, left } = await stageOf();
+    const signal = AbortSignal.abort(new Error("Enough."));
+    const sending = uploadArchive(folder(), "x.tar", parts, { containerId, signal });
+    await expect(sending).rejects.toThrow("Enough.");
+    expect([stage.requests, left()]).toEqual([["POST /containers"], []]);
+  });
+
+  test("has a name that nothing else has", () => {
+    const names = new Set(Array.from({ length: 100 }, () => ownName("tar")));
+    expect(names.size).toBe(100);
+    for (const name of names) expect(name).toMatch(/^wink-7c1e-[0-9a-f]{16}\.tar$/);
+  });
+});

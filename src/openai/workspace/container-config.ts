@@ -1,0 +1,63 @@
+import { deepFreeze } from "../../base/freeze.ts";
+import type { MemoryLimit } from "../../tools/code-interpreter.ts";
+import { checkKeys, integerFrom, oneOf, optional } from "../../tools/config-checks.ts";
+import { checkNetworkPolicy, type NetworkPolicy } from "../../tools/network-policy.ts";
+import type { NewContainer } from "../client.ts";
+import { containerOptions } from "../codecs/container.ts";
+
+/** The container that a workspace is given. */
+export interface ContainerConfig {
+  /** Fixed for the container's life. @default "4g" */
+  readonly memoryLimit?: MemoryLimit | undefined;
+  /** `"auto"`: the provider makes one when code is first run. Not with mounts. @default "explicit" */
+  readonly mode?: "auto" | "explicit" | undefined;
+  /** How long it lives when nobody uses it. @default 20 */
+  readonly expiresAfterMinutes?: number | undefined;
+  /** @default no network */
+  readonly networkPolicy?: NetworkPolicy | undefined;
+}
+
+/** The same with its defaults, checked and frozen. */
+export interface ContainerSettings {
+  readonly memoryLimit: MemoryLimit;
+  readonly mode: "auto" | "explicit";
+  readonly expiresAfterMinutes: number;
+  readonly networkPolicy: NetworkPolicy | null;
+  /** Uploaded files that it starts with. */
+  readonly fileIds: readonly string[];
+}
+
+/** Refuses what the provider would, before anything is made. */
+export function containerSettings(
+  config: ContainerConfig = {},
+  field = "containerConfig",
+  fileIds: readonly string[] = [],
+): ContainerSettings {
+  checkKeys<ContainerConfig>(config, field, {
+    memoryLimit: optional(oneOf(["1g", "4g", "16g", "64g"])),
+    mode: optional(oneOf(["auto", "explicit"])),
+    expiresAfterMinutes: optional(integerFrom(1)),
+    networkPolicy: optional(checkNetworkPolicy),
+  });
+  return deepFreeze({
+    memoryLimit: config.memoryLimit ?? "4g",
+    mode: config.mode ?? "explicit",
+    expiresAfterMinutes: config.expiresAfterMinutes ?? 20,
+    networkPolicy: structuredClone(config.networkPolicy ?? null),
+    fileIds: [...fileIds],
+  });
+}
+
+/** What the provider is asked to make. */
+export function newContainer(name: string, settings: ContainerSettings): NewContainer {
+  const { memoryLimit, networkPolicy, fileIds, expiresAfterMinutes: minutes } = settings;
+  return {
+    name,
+    ...containerOptions({
+      memoryLimit,
+      networkPolicy: networkPolicy ?? undefined,
+      fileIds: fileIds.length > 0 ? fileIds : undefined,
+    }),
+    expires_after: { anchor: "last_active_at", minutes },
+  };
+}

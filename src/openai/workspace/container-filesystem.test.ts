@@ -1,0 +1,223 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { bentStage, ownRequest } from "../../../tests/workspace/bent-stage.ts";
+import { filesIn, repository } from "../../../tests/workspace/stage.ts";
+import { VfsToolsSection } from "../../prompt/vfs-tools-section.ts";
+import { applyPatchTool } from "../../tools/apply-patch.ts";
+import { Tool } from "../../tools/tool.ts";
+import { ToolResult } from "../../tools/tool-result.ts";
+
+const mountsOf = (folder: string) => [{ hostPath: folder, mountPath: "p" }];
+const call = (name: string, args: object) => ({ call: { name, args } });
+
+/** Where each file is that goes up by itself, and all of them in order. */
+const SHOW = `import glob, json, os
+lists = glob.glob("/mnt/data/*-paths.json")
+at = json.load(open(lists[0])) if lists else {}
+for folder, _, names in os.walk("/mnt/data/p"):
+    for name in names:
+        path = os.path.join(folder, name)
+        at[os.path.relpath(path, "/mnt/data")] = path
+print({path: open(at[path]).read() for path in sorted(at)})`;
+
+const UNPACKS = ["bootstrap", "files"] as const;
+
+describe.each(UNPACKS)("files of a container, with %s,", (unpack) => {
+  test("are changed by patches and by tools, and read by code, in one evaluation", async () => {
+    const folder = repository({ "a.txt": "one\n", "b.txt": "two\n", "c.txt": "three\n" });
+    const stage = await bentStage([
+      [{ patch: [{ type: "update_file", path: "p/a.txt", diff: "@@\n-one\n+ONE\n" }] }],
+      [{ patch: [{ type: "create_file", path: "p/new/d.txt", diff: "+four\n" }] }],
+      [call("edit", { path: "p/b.txt", old_text: "two", new_text: "TWO" })],
+      [call("rm", { path: "p/c.txt" }), call("write", { path: "p/e.txt", content: "five\n" })],
+      [{ code: SHOW }],
+      [{ code: "print(1)" }, call("read", { path: "p/new/d.txt" })],
+      [{ say: "Done." }],
+    ]);
+    const section = stage.section({ mounts: mountsOf(folder), unpack, syncOnCleanup: true });
+    const { filesystem } = section;
+    const tools = new VfsToolsSection({ filesystem });
+    const { text } = await stage.evaluate([section, tools], {
+      hostedTools: [applyPatchTool({}, { filesystem })],
+    });
+    expect(text).toBe("Done.");
+    const [shown] = stage.printed().filter((printed) => printed.startsWith("{"));
+    expect(shown).toBe(
+      "{'p/a.txt': 'ONE\\n', 'p/b.txt': 'TWO\\n', 'p/e.txt': 'five\\n', 'p/new/d.txt': 'four\\n'}\n",
+    );
+    const report = await section.cleanup();
+    expect(report).toMatchObject({
+      added: ["p/e.txt", "p/new/d.txt"],
+      changed: ["p/a.txt", "p/b.txt"],
+      deleted: ["p/c.txt"],
+      failed: [],
+    });
+  }, 20_000);
+
+  test("are as they were after a tool call that failed", async () => {
+    const folder = repository({ "a.txt": "one", "sub/b.txt": "two" });
+    const stage = await bentStage([
+      [call("write", { path: "p/kept.txt", content: "kept" })],
+      [call("spoil", {})],
+      [{ code: SHOW }],
+      [{ say: "Done." }],
+    ]);
+    const section = stage.section({ mounts: mountsOf(folder), unpack, syncOnCleanup: true });
+    const { filesystem } = section;
+    const spoil = new Tool({
+      name: "spoil",
+      description: "Spoils the files.",
+      params: null,
+      async handler() {
+        await filesystem.writeText("p/a.txt", "spoilt");
+        await filesystem.delete("p/sub/b.txt");
+        await filesystem.delete("p/sub");
+        await filesystem.mkdir("p/empty/deep");
+        await filesystem.writeText("p/more.txt", "more");
+        return ToolResult.error("It did not work.");
+      },
+    });
+    await stage.evaluate([section, new VfsToolsSection({ filesystem })], { tools: [spoil] });
+    expect(stage.printed().at(-1)).toBe(
+      "{'p/a.txt': 'one', 'p/kept.txt': 'kept', 'p/sub/b.txt': 'two'}\n",
+    );
+    await section.cleanup();
+    expect(filesIn(section.syncedDir ?? "")).toEqual({
+      ...{ "p/a.txt": "one", "p/sub/b.txt": "two", "p/kept.txt": "kept" },
+    });
+  }, 20_000);
+
+  test("are brought to a folder at any time", async () => {
+    const folder = repository({ "a.txt": "one" });
+    const stage = await bentStage([
+      [{ code: "open('/mnt/data/out.txt', 'w').write('out') and None" }],
+      [{ say: "Done." }],
+    ]);
+    const section = stage.section({ mounts: mountsOf(folder), unpack, client: stage.client });
+    const to = join(temporaryTree(), "all");
+    await section.filesystem.ensureContainer();
+    await stage.evaluate(section);
+    const report = await section.filesystem.downloadAll(to);
+    expect(report).toMatchObject({ directory: to, added: ["out.txt"], failed: [] });
+    expect(filesIn(to)).toEqual({ "out.txt": "out", "p/a.txt": "one" });
+    await section.filesystem.cleanup();
+    expect(existsSync(dirname(section.tempDir))).toBe(false);
+  }, 20_000);
+});
+
+describe("files that were written here", { timeout: 20_000 }, () => {
+  test("go up in one archive before the next request, however many they are", async () => {
+    const folder = repository({ "a.txt": "one", "d/x": "x" });
+    const stage = await bentStage([[{ say: "First." }], [{ code: SHOW }], [{ say: "Done." }]]);
+    const section = stage.section({ mounts: mountsOf(folder) });
+    await stage.evaluate(section);
+    const before = stage.requests.length;
+    const { filesystem } = section;
+    for (const name of ["b", "c", "d/e"]) await filesystem.writeText(`p/${name}.txt`, name);
+    await filesystem.delete("p/a.txt");
+    await filesystem.writeText("p/a.txt/now/a-folder.txt", "yes");
+    await filesystem.delete("p/d/x");
+    await filesystem.mkdir("p/d/x");
+    expect(stage.requests.slice(before)).toEqual([]);
+    await stage.evaluate(section);
+    expect(stage.requests.slice(before)).toEqual([
+      "POST /containers/·/files",
+      "POST /responses",
+      "POST /responses",
+    ]);
+    expect(stage.printed()).toEqual([
+      "{'p/a.txt/now/a-folder.txt': 'yes', 'p/b.txt': 'b', 'p/c.txt': 'c', 'p/d/e.txt': 'd/e'}\n",
+    ]);
+  });
+
+  test("and undone again cost no request", async () => {
+    const folder = repository({ "a.txt": "one" });
+    const stage = await bentStage([[{ say: "First." }], [{ say: "Second." }]]);
+    const section = stage.section({ mounts: mountsOf(folder) });
+    await stage.evaluate(section);
+    const { filesystem } = section;
+    const [first, second] = [await filesystem.snapshot(), await filesystem.snapshot()];
+    await filesystem.writeText("p/a.txt", "two");
+    await filesystem.writeText("p/b.txt", "b");
+    await filesystem.restore(first);
+    await filesystem.release(first);
+    await filesystem.release(second).catch(() => {}); // it went with what came after the first
+    expect(await filesystem.exists("p/b.txt")).toBe(false);
+    await stage.evaluate(section);
+    expect(stage.seen.filter(ownRequest)).toHaveLength(1);
+  });
+
+  test("are as they were here, although that could not be brought to the container at once", async () => {
+    const stage = await bentStage([]);
+    const section = stage.section({ unpack: "files", client: stage.client });
+    const { filesystem } = section;
+    await filesystem.writeText("a.txt", "one");
+    const snapshot = await filesystem.snapshot();
+    await filesystem.writeText("a.txt", "two");
+    const isClosed = { yes: true };
+    stage.bend(({ method, path }) =>
+      isClosed.yes && method === "POST" && path.endsWith("/files")
+        ? { status: 400, body: '{"error":{"message":"Not now."}}' }
+        : null,
+    );
+    await filesystem.restore(snapshot);
+    expect(await filesystem.readText("a.txt")).toBe("one");
+    isClosed.yes = false;
+    await filesystem.writeText("b.txt", "b");
+    const last = stage.seen.filter(({ method }) => method === "POST").map(({ text }) => text);
+    expect(last.some((text) => text.includes('filename="a.txt"') && text.includes("one"))).toBe(
+      true,
+    );
+    await filesystem.release(snapshot);
+    await expect(filesystem.restore(snapshot)).rejects.toThrow();
+  });
+
+  test("are not sent again where they are as they were", async () => {
+    const stage = await bentStage([]);
+    const section = stage.section({ unpack: "files", client: stage.client });
+    await section.filesystem.writeText("a.txt", "one");
+    const before = stage.requests.length;
+    await section.filesystem.writeText("a.txt", "one");
+    expect(stage.requests.slice(before)).toEqual([]);
+  });
+
+  test("stay as they are if code changed the same ones meanwhile", async () => {
+    const folder = repository({ "a.txt": "one", "b.txt": "one" });
+    const script = `for name in "ab":
+    open(f"/mnt/data/p/{name}.txt", "w").write("code's")`;
+    const stage = await bentStage([
+      [{ code: script }],
+      [{ say: "Done." }],
+      [{ code: SHOW }],
+      [{ say: "Done." }],
+    ]);
+    const section = stage.section({ mounts: mountsOf(folder) });
+    await stage.evaluate(section);
+    await section.filesystem.writeText("p/a.txt", "ours");
+    expect(await section.filesystem.readText("p/b.txt")).toBe("code's");
+    await stage.evaluate(section);
+    expect(stage.printed().at(-1)).toBe(`{'p/a.txt': 'ours', 'p/b.txt': "code's"}\n`);
+  });
+
+  test("are found and searched as those of any other file system", async () => {
+    const folder = repository({ "a.txt": "one\ntwo\n", "sub/b.txt": "two\n" });
+    const stage = await bentStage([]);
+    const section = stage.section({ mounts: mountsOf(folder), client: stage.client });
+    const { filesystem } = section;
+    await filesystem.write("p/c.bin", Uint8Array.of(1, 2));
+    expect(await filesystem.listDir("p")).toEqual(["a.txt", "c.bin", "sub"]);
+    expect(await filesystem.glob("**/*.txt")).toEqual(["p/a.txt", "p/sub/b.txt"]);
+    expect(await filesystem.grep("two")).toMatchObject([
+      { path: "p/a.txt", line: 2 },
+      { path: "p/sub/b.txt", line: 1 },
+    ]);
+    expect(await filesystem.readBytes("p/c.bin")).toEqual(Uint8Array.of(1, 2));
+    expect(await filesystem.read("p/a.txt", { limit: 1 })).toMatchObject({ totalLines: 2 });
+    expect(await filesystem.stat("p/c.bin")).toMatchObject({ sizeBytes: 2 });
+    expect([await filesystem.isFile("p"), await filesystem.isDir("p")]).toEqual([false, true]);
+    expect(filesystem.readOnly).toBe(false);
+    await expect(filesystem.writeText("../out.txt", "x")).rejects.toThrow("leaves the root");
+  });
+});

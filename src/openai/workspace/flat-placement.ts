@@ -1,0 +1,145 @@
+import { openAsBlob } from "node:fs";
+import { basename, join } from "node:path";
+import { WinkError } from "../../base/errors.ts";
+import { type ContainerFile, isContainerGone } from "../container-calls.ts";
+import { OpenAIRequestError } from "../request-error.ts";
+import { ListedFiles, ownPlace, pathBelowRoot } from "./listed-files.ts";
+import { patiently } from "./patience.ts";
+import type { Placement, PlacementParts, PlacementStep, Pulled } from "./placement.ts";
+import { OWN_PREFIX } from "./snippets.ts";
+import { eachFew } from "./transfers.ts";
+
+/** What tells a model where each file is. */
+export const PATHS_FILE = `${OWN_PREFIX}paths.json`;
+
+/**
+ * The files one by one, under the flat names that the provider gives them; a list that is uploaded
+ * with them says which is which. To write is to upload anew and then to delete what was there.
+ */
+export class FlatPlacement implements Placement {
+  readonly writesThrough = true;
+  readonly #parts: PlacementParts;
+  /** Where each path is. */
+  #files = new Map<string, ContainerFile>();
+  /** Which path is at each place. */
+  #places = new Map<string, string>();
+  #known = new Map<string, string>();
+  #listed: ListedFiles;
+  #base: ReadonlyMap<string, string> = new Map();
+  #list: { readonly file: ContainerFile; readonly text: string } | null = null;
+
+  constructor(parts: PlacementParts) {
+    this.#parts = parts;
+    this.#listed = new ListedFiles(parts);
+  }
+
+  /** What a container has in another way, and need not be given one by one. */
+  startsWith(base: ReadonlyMap<string, string>): void {
+    this.#base = base;
+  }
+
+  async fill(step: PlacementStep & { report(state: "uploading"): void }): Promise<number> {
+    this.#files = new Map();
+    this.#places = new Map();
+    this.#known = new Map();
+    this.#listed = new ListedFiles(this.#parts);
+    this.#list = null;
+    step.report("uploading");
+    const digests = await this.#parts.mirror.digests(step.signal);
+    await eachFew(digests, async ([path, digest]) => {
+      if (this.#base.get(path) === digest) this.#known.set(path, digest);
+      else await this.#put(path, digest, step);
+    });
+    await this.#tell(step);
+    return digests.size;
+  }
+
+  async push(touched: ReadonlySet<string>, step: PlacementStep): Promise<void> {
+    const paths = [...touched].filter((path) => !path.endsWith("/")); // there are no folders
+    await eachFew(paths, async (path) => {
+      const digest = await this.#parts.mirror.digestOf(path);
+      if (digest === (this.#known.get(path) ?? null)) return;
+      if (digest === null || digest === "folder") await this.#remove(path, step);
+      else await this.#put(path, digest, step);
+    });
+  }
+
+  async pull(touched: ReadonlySet<string>, step: PlacementStep): Promise<Pulled> {
+    const places = {
+      pathOf: (file: ContainerFile) => this.#places.get(file.path) ?? pathBelowRoot(file),
+      placeOf: (path: string) =>
+        this.#files.get(path)?.path ?? (this.#base.has(path) ? null : ownPlace(path)),
+    };
+    const pulled = await this.#listed.pull(this.#known, touched, step, places);
+    this.#known = new Map(pulled.now);
+    // What code made is from now on as what we brought: it can be replaced, and deleted.
+    const known = [...this.#files].filter(([path]) => pulled.now.has(path));
+    this.#files = new Map([...known, ...pulled.listed]);
+    this.#places = new Map([...this.#files].map(([path, file]) => [file.path, path]));
+    return pulled;
+  }
+
+  async notes(step: PlacementStep): Promise<readonly string[]> {
+    await this.#tell(step);
+    return [];
+  }
+
+  heard(): void {}
+
+  async #put(path: string, digest: string, step: PlacementStep): Promise<void> {
+    const bytes = await openAsBlob(join(this.#parts.mirror.root, path));
+    const file = await this.#upload(new File([bytes], basename(path)), path, step);
+    this.#listed.sent(file);
+    await this.#remove(path, step);
+    this.#files.set(path, file);
+    this.#places.set(file.path, path);
+    this.#known.set(path, digest);
+  }
+
+  async #remove(path: string, step: PlacementStep): Promise<void> {
+    const old = this.#files.get(path);
+    this.#known.delete(path);
+    if (!old) return;
+    await this.#delete(old, step);
+    this.#files.delete(path);
+    this.#places.delete(old.path);
+  }
+
+  /** Where each file is, if that is not what was said last. */
+  async #tell(step: PlacementStep): Promise<void> {
+    const all = [...this.#files].map(([path, file]) => [path, file.path] as const);
+    const places = all.filter(([path, place]) => place !== ownPlace(path)).sort();
+    const text = JSON.stringify(Object.fromEntries(places), null, 1);
+    const before = this.#list;
+    if (before?.text === text) return;
+    const file = await this.#upload(new File([text], PATHS_FILE), PATHS_FILE, step);
+    this.#list = { file, text };
+    if (before) await this.#delete(before.file, step);
+  }
+
+  async #upload(file: File, path: string, step: PlacementStep): Promise<ContainerFile> {
+    const { containerId, signal } = step;
+    const { calls, patience } = this.#parts;
+    try {
+      return await patiently(
+        () => calls().upload(containerId, file, { signal }),
+        patience(),
+        signal,
+      );
+    } catch (error) {
+      if (isContainerGone(error) || !isRefusal(error)) throw error;
+      const problem = `${JSON.stringify(path)} was refused by the provider: ${error.message}`;
+      const remedy = 'exclude it, or unpack by "bootstrap", which sends one archive';
+      throw new WinkError(`${problem}: ${remedy}`, { cause: error });
+    }
+  }
+
+  async #delete({ id }: ContainerFile, { containerId, signal }: PlacementStep): Promise<void> {
+    const { calls, patience } = this.#parts;
+    await patiently(() => calls().removeFile(containerId, id, { signal }), patience(), signal);
+  }
+}
+
+function isRefusal(error: unknown): error is OpenAIRequestError {
+  return error instanceof OpenAIRequestError && (error.status === 400 || error.status === 415);
+}

@@ -1,0 +1,67 @@
+import { expect, it, onTestFinished } from "vitest";
+import { MarkdownSection, Prompt, PromptTemplate, Session, Tool, ToolResult } from "weakincentives";
+import { LocalProvider, type ModelAction, scriptedModel } from "weakincentives/local";
+import { OpenAIAdapter } from "weakincentives/openai";
+import * as z from "zod";
+
+/** The paths that are asked for while the model makes these calls, one a turn, and answers. */
+async function pathsOf(
+  calls: readonly ModelAction[],
+  change: (response: Response) => Response | Promise<Response> = (response) => response,
+): Promise<readonly string[]> {
+  const model = scriptedModel([...calls.map((call) => [call]), [{ say: "Seen." }]]);
+  const provider = new LocalProvider({ model });
+  onTestFinished(() => provider[Symbol.asyncDispose]());
+  const paths: string[] = [];
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    paths.push(new URL(String(input)).pathname);
+    return await change(await provider.fetch(input, init));
+  };
+  const compaction = { thresholdTokens: 1_500 };
+  const adapter = new OpenAIAdapter({ model: "local", compaction, clientConfig: { fetch } });
+  await adapter.evaluate(new Prompt(manual), { session: new Session() });
+  return paths;
+}
+
+const read = new Tool({
+  name: "read",
+  description: "Reads the manual.",
+  params: z.object({}),
+  handler: async () => ToolResult.ok(null, "word ".repeat(200)),
+});
+const look = new Tool({
+  name: "look",
+  description: "Looks at a page.",
+  params: z.object({ page: z.number().describe("One of them. ".repeat(500)) }),
+  handler: async () => ToolResult.ok("nothing"),
+});
+const pages = { key: "pages", title: "Pages", template: "Look at them.", summary: "Many." };
+const manual = new PromptTemplate({
+  ns: "tests",
+  key: "manual",
+  sections: [
+    new MarkdownSection({ key: "task", title: "Task", template: "Read it.", tools: [read] }),
+    new MarkdownSection({ ...pages, visibility: "summary", tools: [look] }),
+  ],
+});
+const compactedBetween = [
+  "/v1/responses",
+  "/v1/responses/input_tokens",
+  "/v1/responses/compact",
+  "/v1/responses",
+];
+
+it("a conversation is compacted as well where the tools of an opened section make it too long", async () => {
+  const args = { section_keys: ["pages"], reason: "To see." };
+  const paths = await pathsOf([{ call: { name: "open_sections", args } }]);
+  expect(paths.slice(0, 4)).toEqual(compactedBetween);
+});
+
+it("a conversation is measured by its bytes where answers do not tell their usage", async () => {
+  const without = async (response: Response) => {
+    const { usage: _usage, ...body } = Object(await response.json());
+    return Response.json(body, response);
+  };
+  const calls = Array.from({ length: 8 }, () => ({ call: { name: "read", args: {} } }));
+  expect(await pathsOf(calls, without)).toContain("/v1/responses/compact");
+});

@@ -1,0 +1,147 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { describe, expect, it, type TestContext } from "vitest";
+import { temporaryTree } from "../temporary-tree.ts";
+
+const moduleUrl = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
+
+/**
+ * Runs in namespaces of its own, where a disk of so many megabytes is where temporary files go and
+ * vanishes with the process; the provider keeps its files elsewhere. What `code` returns is given.
+ */
+function onSmallDisk(megabytes: number, code: string): unknown {
+  const [disk, kept, host] = [temporaryTree(), temporaryTree(), temporaryTree()];
+  const program = `
+    import { execFileSync } from "node:child_process";
+    import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+    const load = (urls) => Promise.all(urls.map((url) => import(url)));
+    const [{ Prompt, MarkdownSection, PromptTemplate, Session }, local, openai, bubblewrap, client] =
+      await load([${[
+        "index.ts",
+        "local/index.ts",
+        "openai/index.ts",
+        "local/sandbox/bubblewrap.ts",
+        "openai/client.ts",
+      ]
+        .map((path) => moduleUrl(`../../src/${path}`))
+        .join(", ")}]);
+    const [disk, kept, host] = ${JSON.stringify([disk, kept, host])};
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=${megabytes}m", "tmpfs", disk]);
+    process.env.TMPDIR = disk;
+    const session = new Session();
+    const serve = async (script) => {
+      const provider = new local.LocalProvider({
+        model: local.scriptedModel(script),
+        sandbox: bubblewrap.bubblewrapSandbox(),
+        dataDir: kept,
+      });
+      const { url } = await provider.listen();
+      const requests = [];
+      const counted = (input, init) => {
+        requests.push(new URL(input).pathname.replace(/cntr_\\w+/, "·"));
+        return fetch(input, init);
+      };
+      const clientConfig = { baseURL: url, apiKey: "local", fetch: counted };
+      const adapter = new openai.OpenAIAdapter({
+        ...{ model: "local", clientConfig, hostedTools: { codeInterpreter: true } },
+      });
+      const evaluate = async (section) => {
+        const task = new MarkdownSection({ key: "task", title: "Task", template: "Go." });
+        const sections = [task, section];
+        const prompt = new Prompt(new PromptTemplate({ ns: "a", key: "b", sections }));
+        return (await adapter.evaluate(prompt, { session })).text;
+      };
+      return { requests, evaluate };
+    };
+    const workspace = (options = {}) => new openai.OpenAIContainerWorkspaceSection({
+      ...{ session, mounts: [{ hostPath: host, mountPath: "p" }], allowedHostRoots: "any" },
+      ...options,
+    });
+    const failure = (work) => work.then(() => "none", (error) => error.message);
+    const run = async () => { ${code} };
+    console.log("said: " + JSON.stringify(await run()));
+    process.exit();
+  `;
+  const args = ["-rm", process.execPath, "--input-type=module", "-e", program];
+  const output = execFileSync("unshare", args, { encoding: "utf8" });
+  return JSON.parse(/^said: (.*)$/m.exec(output)?.[1] ?? "null");
+}
+
+const canMount =
+  spawnSync("unshare", ["-rm", "sh", "-c", "mount -t tmpfs tmpfs /mnt"]).status === 0;
+const canSandbox =
+  spawnSync("unshare", ["-rm", "bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"]).status ===
+  0;
+
+function needs(context: TestContext, isThere: boolean): void {
+  context.skip(!isThere, "no disk can be mounted here, or no sandbox beside it: unshare -rm");
+}
+
+describe("a disk that is full", { timeout: 30_000 }, () => {
+  it("takes none of the mounts, which is told, and nothing is sent", (context) => {
+    needs(context, canMount);
+    const said = onSmallDisk(
+      1,
+      `writeFileSync(host + "/a.bin", Buffer.alloc(900_000));
+      writeFileSync(host + "/b.bin", Buffer.alloc(900_000));
+      const { requests, evaluate } = await serve([]);
+      const section = workspace();
+      const problem = await failure(evaluate(section));
+      await section.cleanup();
+      return { problem, requests, left: readdirSync(disk) };`,
+    );
+    expect(said).toEqual({
+      problem: expect.stringContaining("the mounts could not be copied there"),
+      requests: [],
+      left: [],
+    });
+  });
+
+  it("takes no archive of them, which is told, and no part of one is uploaded", (context) => {
+    needs(context, canMount);
+    const said = onSmallDisk(
+      1,
+      `writeFileSync(host + "/a.bin", Buffer.alloc(700_000));
+      const { requests, evaluate } = await serve([]);
+      const section = workspace();
+      const problem = await failure(evaluate(section));
+      const { containerId } = section;
+      await section.cleanup();
+      return { problem, requests, containerId, left: readdirSync(disk) };`,
+    );
+    expect(said).toEqual({
+      problem: expect.stringMatching(/ENOSPC|no room|no space/i),
+      requests: ["/v1/containers", "/v1/containers/·"],
+      containerId: null,
+      left: [],
+    });
+  });
+
+  it("takes none of what code made, which is told; what was there stays", (context) => {
+    needs(context, canMount && canSandbox);
+    const said = onSmallDisk(
+      2,
+      `writeFileSync(host + "/a.txt", "one");
+      const code = "import os\\nos.chdir('/mnt/data/p')\\n"
+        + "open('big.bin', 'wb').write(os.urandom(3_000_000)) and None\\nos.remove('a.txt')";
+      const { evaluate } = await serve([[{ code }], [{ say: "Done." }]]);
+      const section = workspace({ syncOnCleanup: true, syncDestination: kept + "/synced" });
+      const text = await evaluate(section);
+      const { failed } = await section.cleanup();
+      const files = readdirSync(kept + "/synced/p");
+      return { text, failed, files, left: readdirSync(disk) };`,
+    );
+    expect(said).toEqual({
+      text: "Done.",
+      failed: [
+        {
+          path: ".",
+          reason: expect.stringMatching(
+            /^what code changed last could not be fetched: .*(?:ENOSPC|no room|no space)/i,
+          ),
+        },
+      ],
+      files: ["a.txt"],
+      left: [],
+    });
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import { filesIn, repository, workspaceStage } from "./stage.ts";
+
+describe("a container workspace", { timeout: 20_000 }, () => {
+  it("has the host's files in the container, and brings back what code made of them", async () => {
+    const folder = repository({ "src/a.py": "print('a')\n", "README.md": "# Hello\n" });
+    const code = `import os
+print(sorted(os.path.join(d, f) for d, _, fs in os.walk("project") for f in fs))
+open("project/src/a.py", "w").write("print('b')\\n")
+os.remove("project/README.md")
+os.makedirs("project/out")
+open("project/out/result.txt", "w").write("42") and None`;
+    const stage = await workspaceStage([[{ code }], [{ say: "Done." }]]);
+    const section = stage.section({
+      mounts: [{ hostPath: folder, mountPath: "project" }],
+      allowedHostRoots: [folder],
+      syncOnCleanup: true,
+    });
+    expect([section.containerId, await stage.run(section)]).toEqual([null, "Done."]);
+    const call = stage.events.find(({ type }) => type === "ToolInvoked");
+    expect(call).toMatchObject({
+      result: { value: { stdout: "['project/README.md', 'project/src/a.py']\n" } },
+    });
+    const report = await section.cleanup();
+    expect(report).toMatchObject({
+      added: ["project/out/result.txt"],
+      changed: ["project/src/a.py"],
+      deleted: ["project/README.md"],
+      failed: [],
+    });
+    expect(filesIn(section.syncedDir ?? "")).toEqual({
+      "project/src/a.py": "print('b')\n",
+      "project/out/result.txt": "42",
+    });
+  });
+
+  it.each(["bootstrap", "files"] as const)(
+    "goes on in a new container when its own is gone, with %s",
+    async (unpack) => {
+      const folder = repository({ "a.txt": "one\n" });
+      const find = `import glob, json, os
+paths = glob.glob("/mnt/data/*-paths.json")
+at = json.load(open(paths[0]))["p/a.txt"] if paths else "/mnt/data/p/a.txt"`;
+      const stage = await workspaceStage([
+        [{ code: `${find}\nopen(at, "a").write("two\\n") and None` }],
+        [{ say: "First." }],
+        [{ code: `${find}\nprint(open(at).read())` }],
+        [{ say: "Second." }],
+      ]);
+      const section = stage.section({
+        mounts: [{ hostPath: folder, mountPath: "p" }],
+        allowedHostRoots: "any",
+        syncPolicy: "eachTurn",
+        unpack,
+      });
+      expect(await stage.run(section)).toBe("First.");
+      const first = section.containerId ?? "";
+      await stage.calls.remove(first);
+      await section.filesystem.writeText("p/b.txt", "three\n");
+      expect(await stage.run(section)).toBe("Second.");
+      expect(section.containerId).not.toBe(first);
+      const calls = stage.events.filter(({ type }) => type === "ToolInvoked");
+      expect(calls.at(-1)).toMatchObject({ result: { value: { stdout: "one\ntwo\n\n" } } });
+      expect(stage.events.find(({ type }) => type === "ContainerReplaced")).toMatchObject({
+        containerId: first,
+        replacedBy: section.containerId,
+        lost: ["what code held in memory"],
+      });
+      await section.cleanup();
+      expect(filesIn(section.syncedDir ?? "")).toEqual({
+        "p/a.txt": "one\ntwo\n",
+        "p/b.txt": "three\n",
+      });
+    },
+  );
+
+  it("is unpacked by the model where it is asked to, and by us where it does not", async () => {
+    const folder = repository({ "a.txt": "one\n" });
+    const stage = await workspaceStage(({ text, items: given }) => {
+      const items = given as readonly Readonly<Record<string, unknown>>[];
+      const whole = items.map((item) => JSON.stringify(item)).join("\n");
+      const ran = items.filter(({ type }) => type === "code_interpreter_call").length;
+      if (ran === 0)
+        return [
+          { code: blockIn(String(items.find(({ role }) => role === "system")?.["content"])) },
+        ];
+      if (ran === 1) return [{ code: "print(open('p/a.txt').read())" }];
+      return [{ say: `${text.length > 0} ${whole.includes("wink:")}` }];
+    });
+    const section = stage.section({
+      mounts: [{ hostPath: folder, mountPath: "p" }],
+      allowedHostRoots: "any",
+      unpack: "prompt",
+      syncOnCleanup: true,
+    });
+    expect(await stage.run(section)).toBe("true true");
+    expect(stage.events.some(({ type }) => type === "UnpackingFailed")).toBe(false);
+    expect(await section.cleanup()).toMatchObject({ added: [], changed: [], failed: [] });
+  });
+});
+
+function blockIn(text: string): string {
+  return /```python\n([\s\S]*?)\n```/.exec(text)?.[1] ?? "";
+}
