@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,35 +27,67 @@ async function shown(options: Parameters<typeof demo>[0]): Promise<string> {
   return lines.join("\n");
 }
 
-// Where bubblewrap is missing, each starts Python in WebAssembly, which takes some seconds.
-describe("wink demo", { timeout: 20_000 }, () => {
-  test("tells of real code, a cited page, rolled-back calls, a patch, a made file and a typed answer", () => {
+// Where bubblewrap is missing, each starts Python in WebAssembly, twice, which takes its time.
+describe("wink demo", { timeout: 60_000 }, () => {
+  test("tells of a mounted repository, real code, a cited page, rolled-back calls and patches", () => {
     const { status, stdout, stderr } = wink("demo");
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     expect(stdout).toMatch(/The sandbox is (bubblewrap|wasm) \(/);
+    expect(stdout).toMatch(/Mounted as greenhouse: 5 files, \d+ bytes\n {2}README.md\n/);
+    expect(stdout).toContain("  withheld: gateway.pem\n");
     expect(stdout).toMatch(/✓ web_search .* ran at the provider/);
-    expect(stdout).toContain("    5 readings: 31.5 °C now, rising by 1.75 °C an hour\n");
+    expect(stdout).toContain("    5 readings, 31.5 °C now, 28 °C at most\n");
+    expect(stdout).toContain(
+      "    3 of 5 times vents.py asks for what no vent can do: [-140, -80, 140]\n",
+    );
     expect(stdout).toContain("rolled back: the vents are at 20 % again");
-    expect(stdout).toContain("rolled back on disk: night-log.md is as it was");
-    expect(stdout).toContain('Updated "night-log.md"');
+    expect(stdout).toContain("rolled back in the workspace: greenhouse/night-log.md is as it was");
+    expect(stdout).toContain('Updated "greenhouse/vents.py"');
     expect(stdout).toContain("Leiden tonight https://weather.example/leiden.html");
-    expect(stdout).toContain("  │ 02:00,60 %,19.8 °C\n");
-    expect(stdout).toContain("ventPercent: 60");
+    expect(stdout).toContain("  │ 23:00,100 %,24.5 °C\n");
+    expect(stdout).toContain("ventPercent: 100");
     expect(stdout).not.toContain("\u001b[");
+  });
+
+  test("loses its container halfway, goes on in another, and brings the files back", async () => {
+    const text = await shown({ json: false });
+    const [, first] = /the workspace is in (cntr_\w+)/.exec(text) ?? [];
+    const [, lost, by] =
+      /✗ the container (cntr_\w+) is gone: .*Container is expired[\s\S]*?✓ (cntr_\w+) takes its place, with 5 files\n {4}lost: what code held in memory\n/.exec(
+        text,
+      ) ?? [];
+    expect(lost).toBe(first);
+    expect(by).not.toBe(first);
+    expect(text).toContain("    percents is gone with the old container\n");
+    expect(text).toContain("    0 of 5 times vents.py asks for what no vent can do: []\n");
+    expect(text).toContain("    - vents at 100 %\n    24.5 °C expected at 02:00\n");
+    expect(text).toMatch(
+      /brought back\n {2}added greenhouse\/vent-plan.csv\n {2}changed greenhouse\/night-log.md\n {2}changed greenhouse\/vents.py\n {2}examples\/greenhouse, which was mounted, is as it was\n {2}the copy of it in \S+ is gone\n/,
+    );
   });
 
   test("--json prints one document with every event", async () => {
     const document = JSON.parse(await shown({ json: true }));
-    const { output, log, events, citations, files, sandbox, vents } = document;
-    expect(log).toBe("# Night log\n\n- vents at 60 %\n- nobody woken\n");
-    expect(output).toMatchObject({ ventPercent: 60, wakeSomebody: false });
-    expect(vents).toEqual({ percent: 60 });
+    const { output, mounts, events, citations, files, sandbox, vents, synced } = document;
+    expect(files["greenhouse/night-log.md"]).toBe(
+      "# Night log\n\n- vents at 100 %\n- nobody woken\n",
+    );
+    expect(output).toMatchObject({ ventPercent: 100, wakeSomebody: false });
+    expect(vents).toEqual({ percent: 100 });
     expect(sandbox.name).toMatch(/^(bubblewrap|wasm)$/);
+    expect(mounts).toMatchObject([{ mountPath: "greenhouse", withheld: ["gateway.pem"] }]);
     expect(citations).toMatchObject([
       { type: "url", url: "https://weather.example/leiden.html", title: "Leiden tonight" },
       { type: "containerFile", filename: "vent-plan.csv" },
     ]);
-    expect(files["vent-plan.csv"]).toMatch(/^time,vents,expected\n23:00,60 %,27\.3 °C\n/);
+    expect(synced).toMatchObject({ added: ["greenhouse/vent-plan.csv"], deleted: [], failed: [] });
+    expect(files["greenhouse/vent-plan.csv"]).toMatch(
+      /^time,vents,expected\n23:00,100 %,24\.5 °C\n/,
+    );
+    const types = events.map(({ type }: { type: string }) => type);
+    for (const type of ["ContainerReplaced", "HistoryRepaired", "WorkspaceSynced"]) {
+      expect(types.filter((one: string) => one === type)).toEqual([type]);
+    }
     const failed = events.filter(
       (event: { result?: { success: boolean } }) => event.result?.success === false,
     );
@@ -65,23 +97,88 @@ describe("wink demo", { timeout: 20_000 }, () => {
   test("tells the same where there is only Python in WebAssembly", async () => {
     const text = await shown({ json: false, sandbox: "wasm" });
     expect(text).toContain("The sandbox is wasm (wasm: it is installed");
-    expect(text).toContain("5 readings: 31.5 °C now, rising by 1.75 °C an hour");
-    expect(text).toContain("  │ 02:00,60 %,19.8 °C");
+    expect(text).toContain("5 readings, 31.5 °C now, 28 °C at most");
+    expect(text).toContain("    percents is gone with the old container\n");
+    expect(text).toContain("  │ 23:00,100 %,24.5 °C");
   });
 
-  test("leaves no folder behind, also when it is stopped midway", async () => {
+  test("ends with 130 at a signal, quietly, and cleans up first", async () => {
+    const codes: number[] = [];
+    const host = Object.assign(new EventEmitter(), { exit: (code: number) => codes.push(code) });
+    const lines: string[] = [];
+    vi.spyOn(console, "log").mockImplementation((line: string) => {
+      lines.push(line);
+      if (line === "Turn 2") host.emit("SIGINT");
+    });
+    await demo({ json: false }, host);
+    await vi.waitFor(() => expect(codes).toEqual([130]));
+    expect(lines).not.toContain("Turn 4");
+    expect(host.eventNames()).toEqual([]);
+  });
+
+  // Each line is a moment of its own: nothing made yet, a workspace, a container lost.
+  test.each(["A greenhouse", "Turn 1", "Turn 3", "takes its place"])(
+    "leaves no folder behind, also when it is stopped at %j",
+    async (moment) => {
+      const temporary = mkdtempSync(join(tmpdir(), "wink-test-"));
+      const env = { ...process.env, TMPDIR: temporary };
+      try {
+        const child = spawn(process.execPath, ["src/cli/main.ts", "demo"], { env });
+        let [told, errors] = ["", ""];
+        child.stderr.on("data", (bytes) => {
+          errors += bytes;
+        });
+        child.stdout.on("data", (bytes) => {
+          told += bytes;
+          if (!told.includes(moment) || child.killed) return;
+          expect(readdirSync(temporary)).not.toEqual([]);
+          child.kill("SIGINT");
+        });
+        expect([...(await once(child, "exit")), errors]).toEqual([130, null, ""]);
+        expect(readdirSync(temporary)).toEqual([]);
+      } finally {
+        rmSync(temporary, { recursive: true, force: true });
+      }
+    },
+  );
+
+  test("leaves no folder behind when it has ended, or when nobody reads on", async () => {
     const temporary = mkdtempSync(join(tmpdir(), "wink-test-"));
     const env = { ...process.env, TMPDIR: temporary };
     try {
       const child = spawn(process.execPath, ["src/cli/main.ts", "demo"], { env });
-      await once(child.stdout, "data");
-      expect(readdirSync(temporary)).not.toEqual([]);
-      child.kill("SIGINT");
-      expect(await once(child, "exit")).toEqual([130, null]);
+      child.stderr.setEncoding("utf8");
+      child.stdout.once("data", () => child.stdout.destroy());
+      const [errors, ended] = await Promise.all([child.stderr.toArray(), once(child, "exit")]);
+      expect([...ended, ...errors]).toEqual([0, null]);
+      expect(readdirSync(temporary)).toEqual([]);
+      expect(spawnSync(process.execPath, ["src/cli/main.ts", "demo"], { env }).status).toBe(0);
       expect(readdirSync(temporary)).toEqual([]);
     } finally {
       rmSync(temporary, { recursive: true, force: true });
     }
+  });
+});
+
+describe("wink mount, as a command,", () => {
+  test("prints the plan of a folder, and nothing but that", () => {
+    const { status, stdout, stderr } = wink("mount", "examples/greenhouse", "--exclude", "*.csv");
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(stdout).toMatch(/^greenhouse: 4 files, \d+ bytes, from \/.*\/examples\/greenhouse\n/);
+    expect(stdout).toContain("  gateway.pem is named as files are that keys are kept in\n");
+    expect(stdout).toContain('  1 file: --exclude "*.csv"\n');
+    expect(stdout).not.toContain("\u001b[");
+  });
+
+  test("takes its options several times, and prints JSON", () => {
+    const globs = ["--include", "*.py", "--include", "*.pem", "--exclude", "x", "--exclude", "y"];
+    const secrets = ["--allow-secret", "a", "--allow-secret", "gateway.pem"];
+    const { stdout } = wink("mount", "examples/greenhouse", ...globs, ...secrets, "--json");
+    expect(JSON.parse(stdout)).toMatchObject({
+      files: 2,
+      entries: [{ path: "gateway.pem" }, { path: "vents.py" }],
+      withheld: [],
+    });
   });
 });
 
@@ -90,6 +187,22 @@ test.each([
   [["--help"], 0, /Commands:[\s\S]*demo[\s\S]*serve/, /^$/],
   [["demo", "--help"], 0, /Examples:/, /^$/],
   [["serve", "--help"], 0, /Examples:/, /^$/],
+  [["mount", "--help"], 0, /Examples:/, /^$/],
+  [["mount"], 2, /^$/, /missing required argument 'path'/],
+  [["mount", "src", "--max-bytes", "1.5"], 2, /^$/, /'1\.5' is invalid\. It is a whole number/],
+  [
+    ["mount", "src", "--exclud", "a"],
+    2,
+    /^$/,
+    /unknown option '--exclud'[\s\S]*Did you mean --exclude/,
+  ],
+  [["mount", "nowhere"], 1, /^$/, /^FilesystemError: ENOENT: "nowhere" does not exist: PATH must/],
+  [
+    ["mount", "src", "--max-bytes", "9"],
+    1,
+    /^$/,
+    /^WorkspaceBudgetExceededError: PATH "src" is over/,
+  ],
   [[], 2, /^$/, /Usage: wink/],
   [["dmeo"], 2, /^$/, /unknown command 'dmeo'[\s\S]*Did you mean demo/],
   [["demo", "--jsno"], 2, /^$/, /unknown option '--jsno'[\s\S]*Did you mean --json/],

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { endOnSignal, type Stoppable, TemporaryFolder } from "./ending.ts";
+import { endOnSignal, removeAtExit, type Stoppable, TemporaryFolder } from "./ending.ts";
 
 class Told extends EventEmitter implements Stoppable {
   readonly codes: number[] = [];
@@ -90,4 +90,16 @@ test("A temporary folder goes when it is disposed of, and with it the wish to re
   folder[Symbol.dispose]();
   expect(existsSync(folder.path)).toBe(false);
   expect(process.listenerCount("exit")).toBe(before);
+});
+
+test("A folder that is removed at exit need not be there", () => {
+  expect(() => removeAtExit("/nowhere/at/all")[Symbol.dispose]()).not.toThrow();
+});
+
+test("A temporary folder that cannot be made names TMPDIR", () => {
+  vi.stubEnv("TMPDIR", "/nowhere");
+  expect(() => new TemporaryFolder("wink-test-")).toThrow(
+    'ENOENT: "/nowhere" does not exist: set TMPDIR to a folder that is there and can be written to',
+  );
+  vi.unstubAllEnvs();
 });

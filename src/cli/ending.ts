@@ -1,24 +1,42 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { mountError } from "../files/mount-error.ts";
 
 /** A folder for as long as a command runs: it goes when it is disposed of, at the latest when the process exits. */
 export class TemporaryFolder implements Disposable {
   readonly path: string;
-  readonly #remove: () => void;
+  readonly #removal: Disposable;
 
   constructor(prefix: string) {
-    const path = mkdtempSync(join(tmpdir(), prefix));
-    this.path = path;
-    // Whatever is just being killed may still be writing, so a folder that fills again is tried again.
-    this.#remove = () => rmSync(path, { recursive: true, force: true, maxRetries: 3 });
-    process.once("exit", this.#remove);
+    this.path = made(prefix);
+    this.#removal = removeAtExit(this.path);
   }
 
   [Symbol.dispose](): void {
-    process.off("exit", this.#remove);
-    this.#remove();
+    this.#removal[Symbol.dispose]();
   }
+}
+
+function made(prefix: string): string {
+  try {
+    return mkdtempSync(join(tmpdir(), prefix));
+  } catch (error) {
+    throw mountError(error, tmpdir(), "set TMPDIR to a folder that is there and can be written to");
+  }
+}
+
+/** Removes a folder, if it is there, when this is disposed of, at the latest when the process exits. */
+export function removeAtExit(path: string): Disposable {
+  // Whatever is just being killed may still be writing, so a folder that fills again is tried again.
+  const remove = () => rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+  process.once("exit", remove);
+  return {
+    [Symbol.dispose]() {
+      process.off("exit", remove);
+      remove();
+    },
+  };
 }
 
 /** What is told to stop, and how it exits: `process`, but for tests. */

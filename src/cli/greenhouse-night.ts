@@ -1,19 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { LocalModel } from "../local/models/local-model.ts";
+import { itemsOfType, recordsAt, textAt } from "../base/reading.ts";
+import type { LocalModel, ModelAction } from "../local/models/local-model.ts";
 import { scriptedModel } from "../local/models/scripted-model.ts";
 import { LOG } from "./greenhouse.ts";
-
-/** What the log says before the night. */
-export const LOG_BEFORE = "# Night log\n\n- vents at 20 %\n- nobody woken\n";
-
-const READINGS = `time,inside,outside
-18:00,24.5,19.0
-19:00,26.0,18.0
-20:00,28.5,17.0
-21:00,30.0,16.0
-22:00,31.5,15.5
-`;
 
 const WEATHER = "weather.example/leiden.html";
 
@@ -27,80 +17,104 @@ function page(title: string, text: string): string {
   return `<!doctype html><title>${title}</title><h1>${title}</h1><p>${text}</p>\n`;
 }
 
-/** The folders that the demo runs on. */
-export interface NightFolders {
-  /** Where the agent's log is. */
-  readonly log: string;
-  /** The pages that are its web. */
-  readonly web: string;
-  /** The file of the sensors. */
-  readonly readings: string;
-}
-
-/** Writes everything that the night begins with. */
-export async function layOut(folder: string): Promise<NightFolders> {
-  const web = join(folder, "web");
-  const log = join(folder, "greenhouse");
-  const readings = join(folder, "readings.csv");
-  const files = [
-    [join(log, LOG), LOG_BEFORE],
-    [readings, READINGS],
-    ...Object.entries(PAGES).map(([path, html]) => [join(web, path), html] as const),
-  ] as const;
-  for (const [path, text] of files) {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, text);
+/** Writes the pages that are the demo's web. */
+export async function layOutWeb(folder: string): Promise<void> {
+  for (const [path, html] of Object.entries(PAGES)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), html);
   }
-  return { log, web, readings };
 }
 
-// The provider puts the file's id before its name, as OpenAI does.
-const LOOK = `
-import csv, glob
-[path] = glob.glob("/mnt/data/*readings.csv")
-rows = list(csv.DictReader(open(path)))
-inside = [float(row["inside"]) for row in rows]
-rise = (inside[-1] - inside[0]) / (len(inside) - 1)
-print(f"{len(rows)} readings: {inside[-1]} °C now, rising by {rise:.2f} °C an hour")
+// Runs the greenhouse's own code on its own readings. `percents` stays for later, while it lives.
+const REVIEW = `
+import csv, json, sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, "/mnt/data/greenhouse")
+import vents
+
+rows = list(csv.DictReader(open("/mnt/data/greenhouse/readings.csv")))
+warmest = json.load(open("/mnt/data/greenhouse/limits.json"))["warmest"]
+percents = [vents.opening(float(row["inside"]), warmest) for row in rows]
+wrong = [percent for percent in percents if not 0 <= percent <= 100]
+print(f"{len(rows)} readings, {rows[-1]['inside']} °C now, {warmest} °C at most")
+print(f"{len(wrong)} of {len(rows)} times vents.py asks for what no vent can do: {wrong}")
+print(f"now it asks for {percents[-1]} %")
 `;
 
-// What the code before has read is still there: the container keeps its interpreter.
+const AGAIN = `
+print("percents is", "still here" if "percents" in globals() else "gone with the old container")
+${REVIEW.trim()}
+`;
+
+// What the code before has read is there: the container keeps its interpreter while it lives.
 const PLAN = `
-warmth = inside[-1]
-with open("/mnt/data/vent-plan.csv", "w") as plan:
+print(open("/mnt/data/${LOG}").read().splitlines()[2])
+warmth, outside = float(rows[-1]["inside"]), 14
+with open("/mnt/data/greenhouse/vent-plan.csv", "w") as plan:
     print("time,vents,expected", file=plan)
     for hour in (23, 0, 1, 2):
-        warmth -= 0.6 * 0.4 * (warmth - 14)
-        print(f"{hour:02}:00,60 %,{warmth:.1f} °C", file=plan)
+        percent = vents.opening(warmth, warmest)
+        warmth -= percent / 100 * 0.4 * (warmth - outside)
+        print(f"{hour:02}:00,{percent} %,{warmth:.1f} °C", file=plan)
 print(f"{warmth:.1f} °C expected at 02:00")
 `;
 
-const DIFF = [" # Night log", " ", "-- vents at 20 %", "+- vents at 60 %", " - nobody woken", ""];
+/** What the model does when it is asked, given what its code printed last. */
+type Step = (printed: string) => readonly ModelAction[];
 
-/** What the model of the demo does: it looks, makes two mistakes and mends them, and answers. */
-export function nightModel(): LocalModel {
-  const url = `https://${WEATHER}`;
-  return scriptedModel([
-    [{ search: { web: "Leiden weather tonight" } }],
-    [{ code: LOOK.trim() }],
-    [
-      { say: `Clear, and 14 °C by midnight (${url}).`, citations: [{ hit: 0 }] },
-      { call: { name: "set_vent", args: { percent: 140 } } },
-    ],
-    [{ call: { name: "set_vent", args: { percent: 60 } } }],
-    [{ call: { name: "report", args: { text: "All is well." } } }],
-    [{ patch: [{ type: "update_file", path: LOG, diff: `@@\n${DIFF.join("\n")}` }] }],
-    [{ code: PLAN.trim() }],
-    [
-      {
-        say: {
-          ventPercent: 60,
-          reason:
-            "31.5 °C inside, 14 °C by midnight outside: 60 % is enough, as vent-plan.csv shows.",
-          wakeSomebody: false,
-        },
-        citations: [{ file: "vent-plan.csv" }],
+const NIGHT: readonly Step[] = [
+  () => [{ search: { web: "Leiden weather tonight" } }],
+  () => [{ code: REVIEW.trim() }],
+  (printed) => [
+    { say: `14 °C by midnight (https://${WEATHER}).`, citations: [{ hit: 0 }] },
+    { call: { name: "set_vent", args: { percent: askedFor(printed) } } },
+  ],
+  () => [{ call: { name: "report", args: { text: "All is well." } } }],
+  // Here its container is lost, on purpose. The patch is applied on this side, and is kept.
+  () => [{ patch: [mended("greenhouse/vents.py", FIX)] }, { expireContainer: true }],
+  () => [{ code: AGAIN.trim() }],
+  (printed) => [{ call: { name: "set_vent", args: { percent: askedFor(printed) } } }],
+  (printed) => [{ patch: [mended(LOG, logged(askedFor(printed)))] }],
+  () => [{ code: PLAN.trim() }],
+  (printed) => [
+    {
+      say: {
+        ventPercent: Number(/vents at (\d+) %/.exec(printed)?.[1]),
+        fault: "vents.py asked for less than 0 % and more than 100 %",
+        plan: `${printed.trim().split("\n").at(-1)}, as vent-plan.csv shows`,
+        wakeSomebody: false,
       },
-    ],
-  ]);
+      citations: [{ file: "vent-plan.csv" }],
+    },
+  ],
+];
+
+const FIX = [
+  '     """In percent: more, the warmer it is than it may be."""',
+  "-    return round((inside - warmest) * PERCENT_A_DEGREE)",
+  "+    return max(0, min(100, round((inside - warmest) * PERCENT_A_DEGREE)))",
+];
+
+function logged(percent: number): readonly string[] {
+  return [" # Night log", " ", "-- vents at 20 %", `+- vents at ${percent} %`, " - nobody woken"];
+}
+
+function mended(path: string, lines: readonly string[]): object {
+  return { type: "update_file", path, diff: `@@\n${lines.join("\n")}\n` };
+}
+
+function askedFor(printed: string): number {
+  return Number(/now it asks for (-?\d+) %/.exec(printed)?.[1]);
+}
+
+/** The model of the demo: it looks, makes two mistakes, mends what it finds, and answers. */
+export function nightModel(): LocalModel {
+  return scriptedModel(({ turn, items }) => {
+    const calls = itemsOfType(
+      items.map((item) => ({ ...item })),
+      "code_interpreter_call",
+    );
+    const printed = recordsAt(calls.at(-1) ?? {}, "outputs").map((part) => textAt(part, "logs"));
+    return NIGHT[turn]?.(printed.join("")) ?? [{ fail: { message: "The night is over." } }];
+  });
 }

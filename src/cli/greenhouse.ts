@@ -1,11 +1,11 @@
 import * as z from "zod";
-import type { Filesystem } from "../files/filesystem.ts";
+import { OpenAIContainerWorkspaceSection } from "../openai/container-workspace-section.ts";
 import { OpenAIApplyPatchSection } from "../openai/sections/apply-patch-section.ts";
 import { MarkdownSection } from "../prompt/markdown-section.ts";
 import { Prompt } from "../prompt/prompt.ts";
 import { PromptTemplate } from "../prompt/template.ts";
-import { VfsToolsSection } from "../prompt/vfs-tools-section.ts";
 import { WebSearchSection } from "../prompt/web-search-section.ts";
+import type { Session } from "../session/session.ts";
 import { defineSlice } from "../session/slice.ts";
 import { codeInterpreterTool } from "../tools/code-interpreter.ts";
 import { Tool } from "../tools/tool.ts";
@@ -51,20 +51,35 @@ const report = new Tool({
   },
 });
 
-/** The file in which the greenhouse's nights are written down. */
-export const LOG = "night-log.md";
+/** Where the repository is in the workspace. */
+const MOUNTED = "greenhouse";
 
-/** What the agent of the demo has at hand. */
-export interface Greenhouse {
-  /** Where the log is. */
-  readonly filesystem: Filesystem;
-  /** The sensors' readings, as the provider knows them. */
-  readonly readingsFileId: string;
+/** The file in which the greenhouse's nights are written down. */
+export const LOG = `${MOUNTED}/night-log.md`;
+
+/** What the workspace of the demo is made from. */
+export interface GreenhouseFiles {
+  readonly session: Session;
+  /** The folder with the greenhouse's files; it stays as it is. */
+  readonly repository: string;
+  /** Where the files are brought back to. */
+  readonly syncDestination: string;
+}
+
+/** The greenhouse's files, in a container, fetched after every turn in which code ran. */
+export function greenhouseFiles({ session, repository, syncDestination }: GreenhouseFiles) {
+  return new OpenAIContainerWorkspaceSection({
+    session,
+    mounts: [{ hostPath: repository, mountPath: MOUNTED }],
+    allowedHostRoots: [repository],
+    syncOnCleanup: true,
+    syncPolicy: "eachTurn",
+    syncDestination,
+  });
 }
 
 /** The agent of the demo, with its params bound. */
-export function greenhouse({ filesystem, readingsFileId }: Greenhouse) {
-  const python = codeInterpreterTool({ container: { type: "auto", fileIds: [readingsFileId] } });
+export function greenhouse(workspace: OpenAIContainerWorkspaceSection) {
   const template = new PromptTemplate({
     ns: "demo",
     key: "greenhouse",
@@ -74,24 +89,28 @@ export function greenhouse({ filesystem, readingsFileId }: Greenhouse) {
         title: "Task",
         template: `
         You look after the greenhouse in $place, with nobody else awake.
-        Keep it below $limit °C until the morning. The sensors' readings are readings.csv.
+        Review vents.py on the evening's readings, set the vents as it should say, and mend it.
       `,
-        params: z.object({ place: z.string(), limit: z.number() }),
-        defaultParams: { limit: 28 },
+        params: z.object({ place: z.string() }),
         tools: [setVent],
-        hostedTools: [python],
+        hostedTools: [codeInterpreterTool()],
       }),
+      workspace,
       new WebSearchSection({ domainFilter: { allowed: ["weather.example"] } }),
-      new VfsToolsSection({ filesystem, readOnly: true }),
       new MarkdownSection({
         key: "log",
         title: "Log",
         template: `Keep ${LOG} true.`,
         tools: [report],
       }),
-      new OpenAIApplyPatchSection({ filesystem }),
+      new OpenAIApplyPatchSection({ filesystem: workspace.filesystem }),
     ],
-    output: z.object({ ventPercent: z.number(), reason: z.string(), wakeSomebody: z.boolean() }),
+    output: z.object({
+      ventPercent: z.number(),
+      fault: z.string(),
+      plan: z.string(),
+      wakeSomebody: z.boolean(),
+    }),
   });
   return new Prompt(template).bind({ place: "Leiden" });
 }

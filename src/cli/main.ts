@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { WinkError } from "../base/errors.ts";
+import type { MountOptions } from "./mount.ts";
 import type { ServeOptions } from "./serve.ts";
 
 const { version } = JSON.parse(
@@ -39,6 +40,31 @@ wink
   .action(async (options: { readonly json?: boolean }) => {
     const { doctor } = await import("./doctor.ts");
     process.exitCode = await doctor({ json: options.json ?? false });
+  });
+
+wink
+  .command("mount")
+  .description("show what a workspace would take of a folder or file, without sending anything")
+  .argument("<path>", "the folder or file")
+  .option("--include <glob>", "only what matches; may be given again", gathered, [])
+  .option("--exclude <glob>", "nothing that matches; may be given again", gathered, [])
+  .option("--max-bytes <number>", "fail if it is more than this", bytesOf)
+  .option("--follow-symlinks", "take what symlinks lead to, as long as it is below the path")
+  .option(
+    "--allow-secret <path>",
+    "take this key file, by path or glob; again for more",
+    gathered,
+    [],
+  )
+  .option("--json", "print the plan as one JSON document, with every file")
+  .addHelpText(
+    "after",
+    "\nExamples:\n  wink mount . --exclude '.git/*' --exclude 'node_modules/*'\n  wink mount data --include '*.csv' --max-bytes 20000000 --json | jq .bytes\n\nA star crosses slashes. Ends with 1 if the mount would be refused.",
+  )
+  .action(async (path: string, options: MountFlags) => {
+    const { mount } = await import("./mount.ts");
+    const { json = false, followSymlinks = false, ...rest } = options;
+    mount(path, { ...rest, json, followSymlinks });
   });
 
 wink
@@ -80,6 +106,12 @@ wink
     await serve({ ...rest, model: asked, json });
   });
 
+// Whoever reads may have seen enough: `wink demo | head` is no failure.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit(0);
+});
+
 try {
   await wink.parseAsync();
 } catch (error) {
@@ -99,6 +131,20 @@ interface ServeFlags extends Omit<ServeOptions, "model" | "json"> {
   readonly upstream?: string;
   readonly upstreamModel?: string;
   readonly json?: boolean;
+}
+
+interface MountFlags extends Omit<MountOptions, "json" | "followSymlinks"> {
+  readonly json?: boolean;
+  readonly followSymlinks?: boolean;
+}
+
+function gathered(one: string, before: readonly string[]): readonly string[] {
+  return [...before, one];
+}
+
+function bytesOf(text: string): number {
+  if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+  throw new InvalidArgumentError("It is a whole number of bytes, 0 or more.");
 }
 
 function portOf(text: string): number {

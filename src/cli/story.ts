@@ -3,6 +3,8 @@ import type { ToolInvoked } from "../adapter/events.ts";
 import { isPlainObject } from "../base/freeze.ts";
 import { show } from "../base/show.ts";
 import type { TokenUsage } from "../base/usage.ts";
+import type { HostMountPreview } from "../files/mount-preview.ts";
+import type { SyncReport } from "../openai/workspace/sync-report.ts";
 import type { BusEvent } from "../session/event-bus.ts";
 import type { Citation } from "../tools/citation.ts";
 
@@ -28,7 +30,36 @@ export function tell(event: BusEvent, print: Print): void {
       if (event.text === "") break;
       print(event.toolCalls.length > 0 ? `  the model says: ${event.text}` : "  the model answers");
       break;
+    case "ContainerReplaced":
+      print(`  ${red("✗")} the container ${event.containerId} is gone: ${event.reason}`);
+      print(`  ${green("✓")} ${event.replacedBy} takes its place, with ${event.restored} files`);
+      print(`    lost: ${event.lost.join("; ")}`);
+      break;
+    case "HistoryRepaired":
+      print(`    left out of the conversation, because ${event.reason}:`);
+      for (const { type, id } of event.dropped) print(`    - ${type} ${dim(id ?? "")}`);
+      break;
   }
+}
+
+/** What is mounted, before anything is copied. */
+export function tellMount(previews: readonly HostMountPreview[], print: Print): void {
+  for (const { mountPath, files, bytes, entries, withheld } of previews) {
+    print(bold(`Mounted as ${mountPath}: ${files} files, ${bytes} bytes`));
+    for (const path of entries) print(`  ${path}`);
+    for (const path of withheld) print(`  ${dim(`withheld: ${path}`)}`);
+  }
+  print("");
+}
+
+/** What was brought back, and how it differs from what was mounted. */
+export function tellSync({ added, changed, deleted, failed }: SyncReport, print: Print): void {
+  print("");
+  print(bold("The workspace, brought back"));
+  for (const path of added) print(`  added ${path}`);
+  for (const path of changed) print(`  changed ${path}`);
+  for (const path of deleted) print(`  deleted ${path}`);
+  for (const { path, reason } of failed) print(`  ${red("✗")} ${path}: ${reason}`);
 }
 
 /** How it ended: the answer field by field, and what it took. */
@@ -62,6 +93,11 @@ export function tellFile(name: string, text: string, print: Print): void {
   for (const line of text.trimEnd().split("\n")) print(`  ${dim("│")} ${line}`);
 }
 
+/** What was looked up: a claim, or loudly its opposite. */
+export function whether(isSo: boolean, claim: string): string {
+  return isSo ? claim : red(`NOT ${claim}`);
+}
+
 function tellCall(
   { name, params, result, renderedOutput, origin }: ToolInvoked,
   print: Print,
@@ -75,7 +111,7 @@ function tellCall(
     for (const line of String(text).trimEnd().split("\n")) print(`    ${dim("│")} ${line}`);
   }
   const message = result.message === "OK" ? renderedOutput : result.message;
-  print(`    ${message.trimEnd()}`);
+  for (const line of message.trimEnd().split("\n")) print(`    ${line}`);
 }
 
 /** Code and patches are read as they were written. */

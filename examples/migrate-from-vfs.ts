@@ -1,0 +1,81 @@
+/** From files in memory, which the model reads by tools, to a container, where its Python reads them. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  MarkdownSection,
+  Prompt,
+  PromptTemplate,
+  type Section,
+  Session,
+  VfsToolsSection,
+} from "weakincentives";
+import { InMemoryFilesystem } from "weakincentives/files";
+import { LocalProvider, scriptedModel } from "weakincentives/local";
+import { OpenAIAdapter, OpenAIContainerWorkspaceSection } from "weakincentives/openai";
+import * as z from "zod";
+
+const folder = fileURLToPath(new URL("greenhouse", import.meta.url));
+const session = new Session();
+
+// Before: the files were copied into memory by hand, and text is all that tools can give of them.
+const filesystem = new InMemoryFilesystem();
+const readings = await readFile(join(folder, "readings.csv"), "utf8");
+await filesystem.writeText("data/readings.csv", readings);
+const before = new VfsToolsSection({ filesystem });
+
+// After: the folder is mounted as it is, and code runs on it.
+const after = new OpenAIContainerWorkspaceSection({
+  session,
+  mounts: [{ hostPath: folder, mountPath: "data" }],
+  allowedHostRoots: [folder],
+});
+
+// Whoever wants the old tools as well gives `new VfsToolsSection({ filesystem: after.filesystem })`.
+const code = `
+import csv
+rows = csv.DictReader(open("/mnt/data/data/readings.csv"))
+print("warmest:", max(float(row["inside"]) for row in rows))`;
+const model = scriptedModel([
+  [{ call: { name: "read", args: { path: "data/readings.csv" } } }],
+  [{ say: { warmest: 31.5 } }],
+  [{ code }],
+  [{ say: { warmest: 31.5 } }],
+]);
+const provider = new LocalProvider({ model });
+try {
+  // The interpreter is all that the adapter needs besides.
+  const adapter = new OpenAIAdapter({
+    model: "gpt-5.2",
+    hostedTools: { codeInterpreter: true },
+    clientConfig: { fetch: provider.fetch },
+  });
+  session.bus.subscribe("ToolInvoked", ({ name, result, renderedOutput }) => {
+    const said = result.message || renderedOutput;
+    console.log(`${name}: ${said.trim().split("\n").at(-1)}`);
+  });
+  const answers = [];
+  for (const files of [before, after]) {
+    const { output } = await adapter.evaluate(warmest(files), { session });
+    answers.push(output.warmest);
+  }
+  console.log(`before ${answers[0]} °C, after ${answers[1]} °C`);
+} finally {
+  await after.cleanup();
+  await provider[Symbol.asyncDispose]();
+}
+
+/** The task is the same, whatever the files are in. */
+function warmest(files: Section) {
+  const task = new MarkdownSection({
+    key: "task",
+    title: "Task",
+    template: "How warm did it get, by data/readings.csv?",
+  });
+  const output = z.object({ warmest: z.number() });
+  const sections = [task, files];
+  return new Prompt(new PromptTemplate({ ns: "greenhouse", key: "warmest", sections, output }));
+}
+// prints: read: 22:00,31.5,15.5
+// prints: code_interpreter: warmest: 31.5
+// prints: before 31.5 °C, after 31.5 °C
