@@ -56,17 +56,20 @@ describe("the packed package, in an empty folder,", () => {
     expect(stdout).toMatch(/^smoke: \d+ checks held on Node v/);
   });
 
-  test("runs wink", async () => {
+  test("runs wink", { timeout: 60_000 }, async () => {
     const wink = join("node_modules", "weakincentives", manifest.bin.wink);
     const { stdout } = await node(wink, "demo", "--json");
     expect(JSON.parse(stdout)).toMatchObject({
-      output: { ventPercent: 60 },
-      vents: { percent: 60 },
+      output: { ventPercent: 100 },
+      vents: { percent: 100 },
+      mounts: [{ mountPath: "greenhouse", files: 5, withheld: ["gateway.pem"] }],
+      synced: { added: ["greenhouse/vent-plan.csv"], failed: [] },
     });
   });
 
   test("holds what users need and nothing of our workshop", () => {
     const outside = installed.files.filter((file) => !file.startsWith("dist/"));
+    const mounted = ["README.md", "gateway.pem", "limits.json", "night-log.md", "readings.csv"];
     expect(outside.sort()).toEqual(
       [
         "CHANGELOG.md",
@@ -74,6 +77,7 @@ describe("the packed package, in an empty folder,", () => {
         "LICENSE",
         "README.md",
         "docs/errors.md",
+        ...[...mounted, "vents.py"].map((file) => `examples/greenhouse/${file}`), // of wink demo
         "package.json",
       ].sort(),
     );

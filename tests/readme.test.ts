@@ -37,7 +37,9 @@ test.each([
   "GLOSSARY.md",
   "docs/decisions/README.md",
   "docs/guides/local.md",
+  "docs/guides/long-sessions.md",
   "docs/guides/openai.md",
+  "docs/guides/workspaces.md",
 ])("every link of %s leads somewhere", async (page) => {
   const links = [...(await read(page)).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(
     ([, to]) => to ?? "",
