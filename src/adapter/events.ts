@@ -145,7 +145,7 @@ export interface ContainerReplaced extends EventStamp {
   readonly type: "ContainerReplaced";
   readonly containerId: string;
   readonly replacedBy: string;
-  /** In the provider's words. */
+  /** How the request that noticed it was answered. */
   readonly reason: string;
   /** How many files the new one has. */
   readonly restored: number;

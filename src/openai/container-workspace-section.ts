@@ -25,8 +25,8 @@ import {
   archiveName,
   ContainerWorkspace,
   type SyncPolicy,
-  type Unpack,
 } from "./workspace/container-workspace.ts";
+import type { Unpack } from "./workspace/file-traffic.ts";
 import type { SyncReport } from "./workspace/sync-report.ts";
 import { workspaceText } from "./workspace/workspace-text.ts";
 

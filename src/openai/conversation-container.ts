@@ -140,9 +140,9 @@ export class ConversationContainer {
     return failed(cause, promptName);
   }
 
-  /** Whether a call ran in a container of ours that is no more. */
-  isGone(containerId: string | null): boolean {
-    return containerId !== null && (this.#workspace?.isGone(containerId) ?? false);
+  /** The containers of ours that are no more. */
+  get gone(): ReadonlySet<string> {
+    return this.#workspace?.gone ?? NONE;
   }
 
   /** A request failed, and code may have run in it. */
@@ -224,6 +224,8 @@ export class ConversationContainer {
     }
   }
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 function failed(cause: unknown, promptName: string): PromptEvaluationError {
   return new PromptEvaluationError(messageOf(cause), { promptName, phase: "request", cause });

@@ -95,8 +95,9 @@ export class ConversationWindow {
     const { compaction } = this.#settings;
     if (!compaction.enabled || compaction.strategy !== "endpoint") return false;
     this.#restBytes = measured.rest.text.length * BYTES_A_CHARACTER;
-    if (history.length === this.#compactedTo || !isCompactable(history)) return false;
+    if (history.length === this.#compactedTo) return false;
     if (this.#atMost(history, measured) <= compaction.thresholdTokens) return false;
+    if (!isCompactable(history)) return false;
     const tokens = await this.#count(history, measured);
     if (tokens === null) return false;
     if (tokens <= compaction.thresholdTokens) {

@@ -75,6 +75,8 @@ export class Conversation implements ModelClient {
   readonly #window: ConversationWindow;
   /** The turn whose items are in the history already, though its request has failed. */
   #isIn: { readonly turn: number; readonly told: ReadonlySet<string> } | null = null;
+  /** Of how many lost containers nothing is in the history any more. */
+  #forgotten = 0;
   #rest: MadeRest | null = null;
 
   constructor(settings: ConversationSettings) {
@@ -107,8 +109,7 @@ export class Conversation implements ModelClient {
       const added = [...(await this.#newItems(request)), ...told.map(developerMessage)];
       const isIn = this.#isIn?.turn === request.turn ? this.#isIn.told : null;
       history.add(isIn ? told.filter((note) => !isIn.has(note)).map(developerMessage) : added);
-      const past = history.drop((item) => this.#container.isGone(containerOf(item)));
-      this.#tell("the container that calls ran in is gone", past);
+      this.#forgetGone(history);
       this.#tell("a call had no whole arguments or no output", history.settle());
       if (await this.#window.before(history, { rest, rendered, signal })) {
         before = history.mark(); // what came in with this turn is compacted with the rest
@@ -173,6 +174,15 @@ export class Conversation implements ModelClient {
     const is = { value, text: JSON.stringify(value), secrets };
     this.#rest = { for: rendered, choice: toolChoice, containerId: env.containerId, is };
     return is;
+  }
+
+  /** Drops what ran in containers of ours that are no more: looked for only when one was lost. */
+  #forgetGone(history: History): void {
+    const { gone } = this.#container;
+    if (gone.size === this.#forgotten) return;
+    this.#forgotten = gone.size;
+    const past = history.drop((item) => gone.has(containerOf(item) ?? ""));
+    this.#tell("the container that calls ran in is gone", past);
   }
 
   /** The request in another container, where its own is gone and was ours. */

@@ -4,9 +4,6 @@ import type { RenderedPrompt } from "../prompt/render.ts";
 import type { CompactionSettings } from "./compaction-config.ts";
 import type { OpenAIModelConfig } from "./model-config.ts";
 
-/** What would leave something at the provider, by its name on the wire. */
-const STORING = ["previous_response_id", "conversation", "background", "store", "prompt"] as const;
-
 /** A model config under which nothing is kept; refuses one that says otherwise. */
 export function zdrModelConfig(
   config: OpenAIModelConfig,
@@ -16,11 +13,11 @@ export function zdrModelConfig(
   if (config.store === true) {
     throw conflict("OpenAIAdapter.modelConfig.store", true, "leave it out", "responses are kept");
   }
-  const storing = STORING.find((name) => config.extraBody?.[name] !== undefined);
-  if (storing !== undefined) {
-    const field = `OpenAIAdapter.modelConfig.extraBody.${storing}`;
-    const value = config.extraBody?.[storing];
-    throw conflict(field, value, "leave it out", "it stands for something that is kept");
+  // What else would be kept, such as `background` or `conversation`, no model config may say.
+  const prompt = config.extraBody?.["prompt"];
+  if (prompt !== undefined) {
+    const field = "OpenAIAdapter.modelConfig.extraBody.prompt";
+    throw conflict(field, prompt, "leave it out", "it stands for something that is kept");
   }
   return Object.freeze({ ...config, store: false });
 }

@@ -108,7 +108,8 @@ describe("an operation in a container", () => {
     expect(replacements).toMatchObject([
       { containerId: seen[0], replacedBy: id, hasServed: true, reason: expect.any(String) },
     ]);
-    expect([manager.isGone(seen[0] ?? ""), manager.isGone(id)]).toEqual([true, false]);
+    expect([...manager.gone]).toEqual([seen[0]]);
+    expect(manager.gone.has(id)).toBe(false);
   });
 
   test("is not done a third time", async () => {

@@ -86,9 +86,9 @@ export class ContainerManager {
     return this.#state;
   }
 
-  /** Whether this was its container, and is gone. */
-  isGone(id: string): boolean {
-    return this.#gone.has(id);
+  /** The containers that it had and that are gone. */
+  get gone(): ReadonlySet<string> {
+    return this.#gone;
   }
 
   /** The container's id. Makes it if there is none, together with whoever else is waiting for it. */

@@ -21,8 +21,6 @@ import { defaultPatience, type Patience } from "./patience.ts";
 import { newSyncFolder, notSynced, type SyncReport, syncTo } from "./sync-report.ts";
 import { flatText, type ReplacedFiles, replacedNote } from "./workspace-text.ts";
 
-export type { Unpack } from "./file-traffic.ts";
-
 /** When what code does to files is brought back. */
 export type SyncPolicy = "never" | "cleanup" | "eachTurn";
 
@@ -173,9 +171,9 @@ export class ContainerWorkspace {
     this.#traffic.codeMayHaveRun();
   }
 
-  /** Whether this was its container, and is no more. */
-  isGone(id: string): boolean {
-    return this.#manager.isGone(id);
+  /** The containers that it had and that are no more. */
+  get gone(): ReadonlySet<string> {
+    return this.#manager.gone;
   }
 
   /** A request failed because the container is gone: there is another one now. */

@@ -78,15 +78,16 @@ export class TreePlacement implements Placement {
     this.#fills += 1;
     step.report("uploading");
     const { then } = await this.#uploadAll(step);
-    if (this.#run) {
+    const run = this.#run;
+    if (run) {
       step.report("unpacking");
-      await this.#unpackAll(step);
+      await this.#unpackAll(run, step);
     }
     return then.size;
   }
 
   async push(touched: ReadonlySet<string>, step: PlacementStep): Promise<void> {
-    if (this.#run) await this.#unpackAll(step);
+    if (this.#run) await this.#unpackAll(this.#run, step);
     const stage = await this.#parts.mirror.stage();
     try {
       const then = await this.#stageChanges(touched, stage);
@@ -99,9 +100,10 @@ export class TreePlacement implements Placement {
   async pull(touched: ReadonlySet<string>, step: PlacementStep): Promise<Pulled> {
     // What was not unpacked is not listed, and not gone for that.
     const places = this.#waiting.length > 0 ? whatIsListed : undefined;
-    if (!this.#run) return await this.#pullListed(touched, step, places);
+    const run = this.#run;
+    if (!run) return await this.#pullListed(touched, step, places);
     try {
-      return await this.#survey(touched, step);
+      return await this.#survey(run, touched, step);
     } catch (error) {
       if (!(error instanceof SurveyProblem)) throw error;
       const { logger } = this.#parts.patience();
@@ -131,9 +133,13 @@ export class TreePlacement implements Placement {
     return this.#waiting.length > 0;
   }
 
-  async #survey(touched: ReadonlySet<string>, step: PlacementStep): Promise<Pulled> {
+  async #survey(
+    runBlock: RunBlock,
+    touched: ReadonlySet<string>,
+    step: PlacementStep,
+  ): Promise<Pulled> {
     const { mirror } = this.#parts;
-    const run = (code: string) => this.#runs(code, step);
+    const run = (code: string) => this.#runs(runBlock, code, step);
     const found = await survey(this.#known, { ...this.#parts, run }, step);
     try {
       const files = new Map([...found.files].filter(([path]) => !touched.has(path)));
@@ -168,20 +174,24 @@ export class TreePlacement implements Placement {
     return all;
   }
 
-  async #unpackAll(step: PlacementStep): Promise<void> {
+  async #unpackAll(run: RunBlock, step: PlacementStep): Promise<void> {
     const [all] = this.#waiting;
     if (!all) return;
-    await this.#unpack(all, step, () => this.#uploadAll(step));
+    await this.#unpack(all, { ...step, run }, () => this.#uploadAll(step));
     this.#known = this.#waiting[0]?.then ?? all.then;
     this.#waiting = [];
   }
 
   /** Twice at most: the archive is gone once it was tried, so that it goes up again. */
-  async #unpack(first: Waiting, step: PlacementStep, again: () => Promise<Waiting>): Promise<void> {
+  async #unpack(
+    first: Waiting,
+    { run, ...step }: PlacementStep & { readonly run: RunBlock },
+    again: () => Promise<Waiting>,
+  ): Promise<void> {
     let waiting = first;
     let said = "";
     for (let tries = 1; tries <= TRIES; tries++) {
-      const output = await this.#runs(unpackSnippet(waiting.archive), step);
+      const output = await this.#runs(run, unpackSnippet(waiting.archive), step);
       if (digestIn(output) === waiting.digest) return;
       said = output.trim().slice(-300);
       if (tries < TRIES) waiting = await again();
@@ -190,9 +200,11 @@ export class TreePlacement implements Placement {
     throw new UnpackingProblem(said === "" ? problem : `${problem}; the last output was: ${said}`);
   }
 
-  async #runs(code: string, { containerId, signal }: PlacementStep): Promise<string> {
-    const run = this.#run;
-    if (!run) throw new WinkError("There is no model to run Python by");
+  async #runs(
+    run: RunBlock,
+    code: string,
+    { containerId, signal }: PlacementStep,
+  ): Promise<string> {
     const { output, usage } = await patiently(
       () => run(containerId, code, signal),
       this.#parts.patience(),
@@ -259,7 +271,7 @@ export class TreePlacement implements Placement {
     };
     const waiting = await upload();
     if (this.#run) {
-      await this.#unpack(waiting, step, upload);
+      await this.#unpack(waiting, { ...step, run: this.#run }, upload);
       this.#known = then;
     } else {
       this.#waiting.push(waiting);

@@ -1,6 +1,6 @@
 import type { MountPlan } from "../../files/mount-plan.ts";
 import type { HostMountPreview } from "../../files/mount-preview.ts";
-import type { Unpack } from "./container-workspace.ts";
+import type { Unpack } from "./file-traffic.ts";
 import { PATHS_FILE } from "./flat-placement.ts";
 import { unpackSnippet } from "./snippets.ts";
 
