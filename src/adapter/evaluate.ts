@@ -69,12 +69,13 @@ export async function evaluate<Output>(
       announceAnswer(evaluation, turn, progress);
       return response;
     } finally {
-      await closeResources(resources, settings);
+      await closed("the conversation", () => client.end?.(), settings);
+      await closed("a resource", () => resources[Symbol.asyncDispose](), settings);
     }
   }
 }
 
-/** The loop: one request and what it calls, until a turn calls nothing. */
+/** The loop: one request and what it calls, until a turn calls nothing and is an answer. */
 async function takeTurns(
   first: Evaluation,
   client: ModelClient,
@@ -97,7 +98,7 @@ async function takeTurns(
       progress.settle(call, await runHostedCall(call, evaluation, turn.usage));
     }
     performed = await performCalls(turn, evaluation, progress);
-    if (turn.toolCalls.length + performed.length === 0) return turn;
+    if (!turn.goesOn && turn.toolCalls.length + performed.length === 0) return turn;
     const isHosted = turn.hostedCalls.length + performed.length > 0;
     notes = isHosted ? notesOf(await feedbackNow(evaluation)) : [];
     guard.enter("tool");
@@ -175,7 +176,7 @@ function announceAnswer(
 ): void {
   const { usage, model, turns } = progress;
   const requestIds = Object.freeze([...progress.requestIds]);
-  const said = { text, usage, finishReason, model, requestIds, turns };
+  const said = { text, usage, finishReason, model, requestIds, turns, ...progress.cost() };
   announce(evaluation, { type: "PromptExecuted", ...said });
 }
 
@@ -190,11 +191,15 @@ function checked(prompt: Prompt, client: ModelClient, options: LoopOptions): Loo
 }
 
 /** An answer that was had is not lost because something would not close. */
-async function closeResources(resources: OpenResources, { logger }: LoopSettings): Promise<void> {
+async function closed(
+  what: string,
+  close: () => PromiseLike<void> | undefined,
+  { logger }: LoopSettings,
+): Promise<void> {
   try {
-    await resources[Symbol.asyncDispose]();
+    await close();
   } catch (error) {
-    logger.error("a resource failed to close", { error });
-    warn("A resource failed to close", error);
+    logger.error(`${what} failed to close`, { error });
+    warn(`${what.replace(/^./, (first) => first.toUpperCase())} failed to close`, error);
   }
 }

@@ -108,6 +108,8 @@ export interface PromptExecuted extends EventStamp {
   readonly model: string | null;
   readonly requestIds: readonly string[];
   readonly turns: number;
+  /** In US dollars, by the provider's own estimate; left out where it gives none. */
+  readonly costUsd?: number;
 }
 
 /** A hosted tool of the prompt was left out of the request. */
@@ -176,12 +178,13 @@ export interface ContextCompacted extends EventStamp {
   readonly tokensBefore: number;
   /** Of what it was compacted to; `null` where the provider does not say. */
   readonly tokensAfter: number | null;
-  readonly strategy: "endpoint" | "server";
+  /** `"sdk"`: an agent's own runtime did it. */
+  readonly strategy: "endpoint" | "server" | "sdk";
   /** What the compaction itself cost; of a turn in which the server did it, nothing is known. */
   readonly usage: TokenUsage | null;
-  /** How many items there were, and how many there are. */
-  readonly itemsBefore: number;
-  readonly itemsAfter: number;
+  /** How many items there were, and how many there are; `null` where a runtime does not say. */
+  readonly itemsBefore: number | null;
+  readonly itemsAfter: number | null;
   /** How long what only the provider can read is. */
   readonly encryptedLength: number;
 }

@@ -29,6 +29,11 @@ export interface ModelClient {
   send(request: TurnRequest): Promise<Turn>;
   /** What each hosted tool gave over all turns, by name. @default each one's last output */
   hostedOutputs?(): Iterable<readonly [name: string, output: unknown]>;
+  /**
+   * Gives up what the conversation holds, whatever came of it, before another evaluation may work on
+   * the session. @default it holds nothing
+   */
+  end?(): Promise<void>;
 }
 
 /** A hosted tool that a provider cannot run, and why. */
@@ -79,6 +84,10 @@ export interface Turn {
   readonly responseId: string | null;
   readonly requestId: string | null;
   readonly model: string | null;
+  /** The provider goes on by itself, with nothing to be run here: no answer yet. @default false */
+  readonly goesOn?: boolean | undefined;
+  /** What it cost in US dollars, by the provider's own estimate. @default it does not say */
+  readonly costUsd?: number | undefined;
   /** What the conversation was changed by, for `TurnCompleted` to tell. @default nothing is told */
   readonly history?: HistoryStep | undefined;
 }

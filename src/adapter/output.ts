@@ -34,6 +34,7 @@ export async function responseOf<Output>(
     hostedCalls: [...progress.hostedCalls],
     citations: progress.citations(),
     usage: progress.usage,
+    ...progress.cost(),
     finishReason: turn.finishReason,
     responseId: progress.responseId,
   });

@@ -68,6 +68,7 @@ function fitted<Output>(
     const whole = withTools(own, client.hostedTools ?? []);
     const forbidden = forbiddenBy(settings.allowHostedTools ?? true, whole);
     const allowed = without(whole, forbidden);
+    checkSections(allowed, client.adapterName);
     checkProviders(allowed, client.adapterName);
     checkHandlers(allowed);
     const impossible = client.check?.(allowed) ?? [];
@@ -151,6 +152,19 @@ function without<Output>(
     hostedTools: Object.freeze(rendered.hostedTools.filter(stays)),
     nativeTools: Object.freeze(rendered.nativeTools.filter(stays)),
   });
+}
+
+/** A section for one adapter tells the model of things that are not there on another. */
+function checkSections({ providers }: RenderedPrompt, adapterName: string): void {
+  for (const [path, provider] of providers) {
+    if (provider === adapterName) continue;
+    throw new InvalidOptionError({
+      field: `Section "${path}" provider`,
+      value: provider,
+      rule: `must be "${adapterName}" for this adapter`,
+      remedy: "use this adapter's own section in its place, which takes the same options",
+    });
+  }
 }
 
 function checkProviders({ hostedTools }: RenderedPrompt, adapterName: string): void {

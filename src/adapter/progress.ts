@@ -7,6 +7,7 @@ import type { HostedCall, Turn } from "./model-client.ts";
 export class Progress {
   turns = 0;
   usage: TokenUsage = noUsage;
+  #costUsd: number | undefined;
   /** The model's last words, whichever turn they came in. */
   text: string | null = null;
   responseId: string | null = null;
@@ -21,6 +22,7 @@ export class Progress {
   add(turn: Turn): void {
     this.turns += 1;
     this.usage = addUsage(this.usage, turn.usage);
+    if (turn.costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + turn.costUsd;
     if (turn.text !== "") this.text = turn.text;
     this.responseId = turn.responseId ?? this.responseId;
     this.model = turn.model ?? this.model;
@@ -28,6 +30,11 @@ export class Progress {
     for (const call of turn.hostedCalls) this.hostedCalls.push(call); // however many there are
     for (const citation of this.#citations) this.#earlierCitations.push(citation);
     this.#citations = turn.citations;
+  }
+
+  /** What all turns cost, where the provider says. */
+  cost(): { readonly costUsd?: number } {
+    return this.#costUsd === undefined ? {} : { costUsd: this.#costUsd };
   }
 
   /** A hosted call as its tool left it, in place of what the provider sent. */

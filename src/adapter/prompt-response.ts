@@ -16,6 +16,8 @@ export interface PromptResponse<Output> {
   readonly citations: readonly Citation[];
   /** Summed over all turns. */
   readonly usage: TokenUsage;
+  /** In US dollars, by the provider's own estimate; left out where it gives none. */
+  readonly costUsd?: number;
   readonly finishReason: FinishReason;
   readonly responseId: string | null;
 }

@@ -4,7 +4,7 @@ import { isPlainObject } from "../base/freeze.ts";
 import { show } from "../base/show.ts";
 import type { TokenUsage } from "../base/usage.ts";
 import type { HostMountPreview } from "../files/mount-preview.ts";
-import type { SyncReport } from "../openai/workspace/sync-report.ts";
+import type { SyncReport } from "../files/sync-report.ts";
 import type { BusEvent } from "../session/event-bus.ts";
 import type { Citation } from "../tools/citation.ts";
 

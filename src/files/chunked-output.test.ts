@@ -41,3 +41,18 @@ test("what is skipped is zeros, and what was filled before stays", () => {
   expect([...all.subarray(SIZE - 3, SIZE + 1)]).toEqual([1, 7, 0, 0]);
   expect(all.subarray(SIZE).every((byte) => byte === 0)).toBe(true);
 });
+
+test("a chunk that is used again begins with zeros, however much of it was filled", () => {
+  const seen: [Uint8Array, Buffer][] = [];
+  const emit = (chunk: Uint8Array) => void seen.push([chunk, Buffer.from(chunk)]);
+  const output = new ChunkedOutput(emit, { reusesChunk: true });
+  output.write(Buffer.alloc(SIZE, 1));
+  output.write(Buffer.alloc(3, 2));
+  output.skip(SIZE);
+  output.end();
+  const [first, second, last] = seen;
+  expect(new Set(seen.map(([{ buffer }]) => buffer)).size).toBe(1);
+  expect(first?.[1].every((byte) => byte === 1)).toBe(true);
+  expect([...(second?.[1].subarray(0, 5) ?? [])]).toEqual([2, 2, 2, 0, 0]);
+  expect([...(last?.[1] ?? [])]).toEqual([0, 0, 0]);
+});

@@ -4,14 +4,22 @@ export type EmitChunk = (chunk: Uint8Array<ArrayBuffer>) => void;
 /** A few file reads long: many small files share a chunk, and a large one does not fill the memory. */
 const CHUNK_BYTES = 256 * 1024;
 
+/** What becomes of chunks that were taken over. */
+export interface ChunkedOutputOptions {
+  /** Whoever takes a chunk is done with it when it returns: the next one is in its place. @default false */
+  readonly reusesChunk?: boolean | undefined;
+}
+
 /** Bytes gathered into chunks of one size, the last one excepted. */
 export class ChunkedOutput {
   readonly #emit: EmitChunk;
+  readonly #reusesChunk: boolean;
   #chunk = new Uint8Array(CHUNK_BYTES);
   #used = 0;
 
-  constructor(emit: EmitChunk) {
+  constructor(emit: EmitChunk, { reusesChunk = false }: ChunkedOutputOptions = {}) {
     this.#emit = emit;
+    this.#reusesChunk = reusesChunk;
   }
 
   write(bytes: Uint8Array): void {
@@ -45,8 +53,9 @@ export class ChunkedOutput {
 
   #flush(): void {
     const full = this.#chunk.subarray(0, this.#used);
-    this.#chunk = new Uint8Array(CHUNK_BYTES);
+    if (!this.#reusesChunk) this.#chunk = new Uint8Array(CHUNK_BYTES);
     this.#used = 0;
     this.#emit(full);
+    if (this.#reusesChunk) full.fill(0);
   }
 }

@@ -90,6 +90,16 @@ describe("the digest of a tree", () => {
     expect(treeDigest(new Map())).toBe(sha256(""));
   });
 
+  test("is that of all its lines, however many there are", () => {
+    const paths = Array.from(
+      { length: 5_000 },
+      (_, place) => `d/${String(place).padStart(5, "0")}`,
+    );
+    const lines = paths.map((path) => `${sha256(path)}  ${path}\n`);
+    const digests = new Map(paths.toReversed().map((path) => [path, sha256(path)]));
+    expect(treeDigest(digests)).toBe(sha256(lines.join("")));
+  });
+
   test("is what Python makes of it", () => {
     const odd = ["😀", "\uf8ff", "\uffff", "\u{10ffff}", "a.b", "a/b", "é", "e\u0301", "new\nline"];
     const names = fc

@@ -7,7 +7,7 @@ export interface PackOptions {
 
 /**
  * The tar of a folder, made by a thread as it is read. Equal trees give equal bytes: sorted by path,
- * of 1970, owned by root, with modes 644 and 755. Cancelling it, or the signal, ends the thread.
+ * of 1980, owned by root, with modes 644 and 755. Cancelling it, or the signal, ends the thread.
  *
  * The stream fails with a `FilesystemError` for what is neither file nor folder or cannot be read,
  * and with the signal's reason.

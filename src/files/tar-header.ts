@@ -1,4 +1,4 @@
-/** One entry of a tar: always owned by root, and of 1970. */
+/** One entry of a tar: always owned by root, and of the second day of 1980: no zip takes an older file. */
 export interface TarEntry {
   /** Of a directory, with a slash at its end. */
   readonly path: string;
@@ -62,13 +62,16 @@ interface UstarFields {
   readonly flag: string;
 }
 
+/** In seconds: 1980-01-02. */
+const TIME = 315_619_200;
+
 function fillUstar(block: Uint8Array, { name, mode, bytes, flag }: UstarFields): void {
   const sum =
     fill(block, 0, name) +
     fill(block, 100, octal(mode, 7)) +
     fill(block, 108, "0000000\0" + "0000000\0") + // user and group
     fill(block, 124, octal(bytes, 11)) +
-    fill(block, 136, "00000000000\0") + // time
+    fill(block, 136, octal(TIME, 11)) +
     fill(block, 148, "        ") + // the checksum counts as spaces
     fill(block, 156, flag) +
     fill(block, 257, "ustar\0" + "00") +

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { ChunkedOutput, type EmitChunk } from "./chunked-output.ts";
+import { ChunkedOutput, type ChunkedOutputOptions, type EmitChunk } from "./chunked-output.ts";
 import { FilesystemError } from "./filesystem-error.ts";
 import { byPath, folderEntries } from "./folder-entries.ts";
 import { mountError } from "./mount-error.ts";
@@ -9,8 +9,12 @@ import { fillHeader, paxBlocks, TAR_BLOCK_BYTES, type TarEntry } from "./tar-hea
  * Gives the tar of a folder chunk by chunk, synchronously: for a thread of its own. Equal trees give
  * equal bytes. Throws `FilesystemError` for what is neither file nor folder or cannot be read.
  */
-export function writeTar(folder: string, emit: EmitChunk): void {
-  const output = new ChunkedOutput(emit);
+export function writeTar(
+  folder: string,
+  emit: EmitChunk,
+  options: ChunkedOutputOptions = {},
+): void {
+  const output = new ChunkedOutput(emit, options);
   writeFolder(folder.endsWith("/") ? folder : `${folder}/`, "", output);
   output.skip(2 * TAR_BLOCK_BYTES); // two empty blocks are its end
   output.end();

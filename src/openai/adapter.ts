@@ -56,7 +56,6 @@ export class OpenAIAdapter implements ProviderAdapter {
       });
     } finally {
       held?.[Symbol.dispose]();
-      await conversation.end();
     }
   }
 

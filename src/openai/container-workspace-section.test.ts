@@ -148,6 +148,16 @@ describe("an OpenAIContainerWorkspaceSection", { timeout: 20_000 }, () => {
     expect(() => section.clone()).toThrow("The workspace was cleaned up: make a new one");
   });
 
+  test("is cleaned up although a clone of it could not be made", async () => {
+    const folder = repository({ "a.txt": "one" });
+    const stage = await bentStage([]);
+    const section = stage.section({ mounts: mountsOf(folder) });
+    await section.ready();
+    expect(() => section.clone({ key: "Not A Key" })).toThrow("key must be");
+    await section.cleanup();
+    expect(existsSync(dirname(section.tempDir))).toBe(false);
+  });
+
   test("without a client says how to give one", async () => {
     const section = new OpenAIContainerWorkspaceSection({ session: new Session() });
     onTestFinished(async () => void (await section.cleanup()));

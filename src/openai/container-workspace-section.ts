@@ -1,18 +1,10 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { checkOptions } from "../base/names.ts";
-import type { HostMount } from "../files/host-mount.ts";
 import { type MountPlan, planMounts } from "../files/mount-plan.ts";
-import type { HostMountPreview } from "../files/mount-preview.ts";
-import { MarkdownSection } from "../prompt/markdown-section.ts";
-import { Session } from "../session/session.ts";
-import {
-  checkBoolean,
-  checkKeys,
-  checkText,
-  elsewhere,
-  oneOf,
-  optional,
-} from "../tools/config-checks.ts";
+import { type SyncPolicy, syncPolicyOf } from "../files/sync-policy.ts";
+import { MountedSection } from "../prompt/mounted-section.ts";
+import { type WorkspaceSectionOptions, workspaceChecks } from "../prompt/workspace-options.ts";
+import { checkBoolean, checkKeys, elsewhere, oneOf, optional } from "../tools/config-checks.ts";
 import type { OpenAIClient } from "./client.ts";
 import { checkSingleUploads } from "./uploadable-types.ts";
 import {
@@ -20,44 +12,23 @@ import {
   type ContainerSettings,
   containerSettings,
 } from "./workspace/container-config.ts";
-import type { ContainerFilesystem } from "./workspace/container-filesystem.ts";
-import {
-  archiveName,
-  ContainerWorkspace,
-  type SyncPolicy,
-} from "./workspace/container-workspace.ts";
+import { archiveName, ContainerWorkspace } from "./workspace/container-workspace.ts";
 import type { Unpack } from "./workspace/file-traffic.ts";
-import type { SyncReport } from "./workspace/sync-report.ts";
 import { workspaceText } from "./workspace/workspace-text.ts";
 
 /** What an `OpenAIContainerWorkspaceSection` is made from. */
-export interface OpenAIContainerWorkspaceSectionOptions {
-  readonly session: Session;
-  /** Folders and files of this machine. @default none: the container starts empty */
-  readonly mounts?: readonly HostMount[] | undefined;
+export interface OpenAIContainerWorkspaceSectionOptions extends WorkspaceSectionOptions {
   /** Where mounts may come from; they leave this machine, so that it must be said. */
   readonly allowedHostRoots?: readonly string[] | "any" | undefined;
   readonly containerConfig?: ContainerConfig | null | undefined;
-  /** Brings the files back when it is cleaned up. @default false */
-  readonly syncOnCleanup?: boolean | undefined;
-  /** Where to. @default a new folder, which stays: `syncedDir` */
-  readonly syncDestination?: string | undefined;
   /** `"eachTurn"`: also after every turn in which code ran. @default by `syncOnCleanup` */
   readonly syncPolicy?: SyncPolicy | undefined;
   /** Removes the container at once; else it goes when its time is over. @default false */
   readonly deleteOnCleanup?: boolean | undefined;
-  /** Key files and the like that may go along, by path or glob. @default none */
-  readonly allowSecrets?: readonly string[] | undefined;
   /** How the files come into the container. @default "bootstrap" */
   readonly unpack?: Unpack | undefined;
-  /** @default false */
-  readonly acceptsOverrides?: boolean | undefined;
   /** For use before an adapter evaluates the prompt. @default the adapter's */
   readonly client?: OpenAIClient | undefined;
-  /** @default "workspace" */
-  readonly key?: string | undefined;
-  /** @default "Workspace" */
-  readonly title?: string | undefined;
 }
 
 /**
@@ -66,71 +37,31 @@ export interface OpenAIContainerWorkspaceSectionOptions {
  *
  * The constructor looks at every mount and copies nothing.
  */
-export class OpenAIContainerWorkspaceSection extends MarkdownSection implements AsyncDisposable {
-  readonly session: Session;
-  readonly #workspace: ContainerWorkspace;
+export class OpenAIContainerWorkspaceSection extends MountedSection<ContainerWorkspace> {
   readonly #options: OpenAIContainerWorkspaceSectionOptions;
-  #cleaned: Promise<SyncReport> | null = null;
 
   constructor(options: OpenAIContainerWorkspaceSectionOptions, shared?: SharedWorkspace) {
-    const { session, key = "workspace", title = "Workspace" } = checked(options);
+    checkWorkspaceOptions(options);
     const { workspace, text } = shared ?? made(options);
-    super({ key, title, template: text, acceptsOverrides: options.acceptsOverrides ?? false });
-    this.session = session;
+    super(options, workspace, text);
     this.#options = { ...options };
-    this.#workspace = workspace;
-  }
-
-  /** Where the files are on this machine, until it is cleaned up. */
-  get tempDir(): string {
-    return this.#workspace.tempDir;
-  }
-
-  /** What each mount brings, and what is withheld. */
-  get mountPreviews(): readonly HostMountPreview[] {
-    return this.#workspace.plan.previews;
-  }
-
-  /** The container's files, for tools that run here. */
-  get filesystem(): ContainerFilesystem {
-    return this.#workspace.filesystem;
   }
 
   /** `null` before the first use. */
   get containerId(): string | null {
-    return this.#workspace.containerId;
+    return this.workspace.containerId;
   }
 
-  /** Where the files were brought back to, once they were. */
-  get syncedDir(): string | null {
-    return this.#workspace.syncedDir;
-  }
-
-  /** For the adapter. */
-  get workspace(): ContainerWorkspace {
-    return this.#workspace;
-  }
-
-  /** Copies the mounts now; else that is done at the first use. */
-  async ready(): Promise<void> {
-    await this.#workspace.ready();
+  override get provider(): string {
+    return "openai";
   }
 
   /** The same workspace in another prompt: it is cleaned up with the last section that has it. */
   override clone(options: Partial<OpenAIContainerWorkspaceSectionOptions> = {}): this {
-    const workspace = this.#workspace.share();
-    const shared = { workspace, text: this.template };
-    return new OpenAIContainerWorkspaceSection({ ...this.#options, ...options }, shared) as this;
-  }
-
-  /** Brings the files back if that was asked for, and gives up all that is temporary. */
-  override async cleanup(): Promise<SyncReport> {
-    this.#cleaned ??= this.#workspace.cleanup();
-    return await this.#cleaned;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.cleanup();
+    const shared = { workspace: this.workspace, text: this.template };
+    const clone = new OpenAIContainerWorkspaceSection({ ...this.#options, ...options }, shared);
+    this.workspace.share(); // not before there is a clone to clean up
+    return clone as this;
   }
 }
 
@@ -142,31 +73,18 @@ interface SharedWorkspace {
 
 const NAME = "OpenAIContainerWorkspaceSection";
 
-function checked(
-  options: OpenAIContainerWorkspaceSectionOptions,
-): OpenAIContainerWorkspaceSectionOptions {
+function checkWorkspaceOptions(options: OpenAIContainerWorkspaceSectionOptions): void {
   checkKeys<OpenAIContainerWorkspaceSectionOptions>({ ...checkOptions(options, NAME) }, NAME, {
-    session: checkSession,
-    syncOnCleanup: optional(checkBoolean),
-    syncDestination: optional(checkText),
-    syncPolicy: optional(oneOf(["never", "cleanup", "eachTurn"])),
+    ...workspaceChecks,
     deleteOnCleanup: optional(checkBoolean),
     unpack: optional(oneOf(["bootstrap", "prompt", "files"])),
-    acceptsOverrides: optional(checkBoolean),
     client: optional(checkClient),
-    // Each of these is looked at by what takes it.
-    mounts: elsewhere,
-    allowedHostRoots: elsewhere,
-    containerConfig: elsewhere,
-    allowSecrets: elsewhere,
-    key: elsewhere,
-    title: elsewhere,
+    containerConfig: elsewhere, // by what takes it
   });
-  return options;
 }
 
 function made(options: OpenAIContainerWorkspaceSectionOptions): SharedWorkspace {
-  const { session, unpack = "bootstrap", syncOnCleanup = false, client } = options;
+  const { session, unpack = "bootstrap", client } = options;
   const settings = containerSettings(options.containerConfig ?? {}, `${NAME}.containerConfig`);
   const plan = planOf(options, settings);
   if (unpack === "files") checkSingleUploads(plan.files.map(({ mountPath }) => mountPath));
@@ -177,7 +95,7 @@ function made(options: OpenAIContainerWorkspaceSectionOptions): SharedWorkspace 
       settings,
       name: `weakincentives ${session.id}`,
       unpack,
-      syncPolicy: options.syncPolicy ?? (syncOnCleanup ? "cleanup" : "never"),
+      syncPolicy: syncPolicyOf(options),
       syncDestination: options.syncDestination ?? null,
       deleteOnCleanup: options.deleteOnCleanup ?? false,
       client: client ?? null,
@@ -208,12 +126,6 @@ function planOf(
     });
   }
   return planMounts(mounts, { allowedHostRoots: allowedHostRoots ?? [], allowSecrets });
-}
-
-function checkSession(value: unknown, field: string): void {
-  if (value instanceof Session) return;
-  const rule = "must be a Session";
-  throw new PromptValidationError({ field, value, rule, remedy: "give the one you evaluate with" });
 }
 
 function checkClient(value: unknown, field: string): void {

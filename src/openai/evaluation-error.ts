@@ -4,10 +4,10 @@ import {
   type ThrottleKind,
 } from "../base/evaluation-errors.ts";
 import { maybeTextAt, textAt } from "../base/reading.ts";
+import { scrubbed, scrubbedText } from "../base/scrubbed.ts";
 import type { OpenAIRequestError } from "./request-error.ts";
 import { quoted } from "./request-failure.ts";
 import { waitNamedIn } from "./retry-after.ts";
-import { scrubbed, scrubbedText } from "./secrets.ts";
 import type { WireItem } from "./wire.ts";
 
 /** What a failed request means to an evaluation: whether another try may help, and when. */

@@ -1,6 +1,7 @@
 import { systemClock } from "../base/clock.ts";
 import { isPlainObject } from "../base/freeze.ts";
 import { maybeTextAt, recordAt } from "../base/reading.ts";
+import { scrubbed, scrubbedText } from "../base/scrubbed.ts";
 import {
   beginning,
   type DescribedFailure,
@@ -9,7 +10,6 @@ import {
   type RequestContext,
 } from "./request-failure.ts";
 import { type HeaderLookup, retryAfterMs, waitNamedIn } from "./retry-after.ts";
-import { scrubbed, scrubbedText } from "./secrets.ts";
 import type { WireItem } from "./wire.ts";
 
 /** An answer with a status other than 2xx. */

@@ -1,4 +1,5 @@
 import type { Omission } from "../adapter/model-client.ts";
+import { checkApart } from "../adapter/tools-apart.ts";
 import { InvalidOptionError, messageOf, WinkError } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
@@ -33,7 +34,7 @@ export function checkHostedTools(rendered: RenderedPrompt, gate: Gate): readonly
   }
   const out = new Set(omissions.map(({ tool }) => tool.name));
   const kept = rendered.hostedTools.filter(({ name }) => !out.has(name));
-  checkAlone(kept, rendered.promptName, gate.codecs);
+  checkApart(kept, rendered.promptName, (tool) => gate.codecs.get(tool.kind)?.label?.(tool));
   checkNativeTools(rendered, kept, gate.codecs);
   wireTools(kept, gate);
   return omissions;
@@ -75,20 +76,6 @@ function unsupportedBecause(
     reason,
     error: (promptName) => new PromptEvaluationError(reason, { promptName, phase: "request" }),
   };
-}
-
-/** What comes back names no tool: of each kind there can be one, unless the wire tells them apart. */
-function checkAlone(tools: readonly HostedTool[], promptName: string, codecs: Codecs): void {
-  const first = new Map<string, HostedTool>();
-  for (const tool of tools) {
-    const key = JSON.stringify([tool.kind, codecs.get(tool.kind)?.label?.(tool) ?? null]);
-    const other = first.get(key);
-    first.set(key, tool);
-    if (!other) continue;
-    const both = list([other.name, tool.name]);
-    const message = `There are two hosted tools of kind "${tool.kind}", ${both}, and what comes back would not say whose it is: keep one`;
-    throw new PromptEvaluationError(message, { promptName, phase: "render" });
-  }
 }
 
 function checkNativeTools(

@@ -4,8 +4,8 @@ import { codeInterpreterTool } from "../tools/code-interpreter.ts";
 import { checkBoolean, checkKeys, elsewhere, optional } from "../tools/config-checks.ts";
 import { type FileSearchConfig, fileSearchTool } from "../tools/file-search.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
+import { madeAs } from "../tools/made-as.ts";
 import { type WebSearchConfig, webSearchTool } from "../tools/web-search.ts";
-import { madeAs } from "./made-as.ts";
 
 /** What an adapter adds to every prompt; a prompt's own tool of the same kind wins. */
 export interface OpenAIHostedToolsConfig {

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { InvalidOptionError } from "../base/errors.ts";
 import { parseJson } from "../base/json.ts";
+import { scrubbedError } from "../base/scrubbed.ts";
 import type { ClientSettings } from "./client-config.ts";
 import { requestIdIn, typeOf } from "./failed-answer.ts";
 import { fetchTransport } from "./fetch-transport.ts";
@@ -8,7 +9,6 @@ import { answerError, type OpenAIRequestError, requestErrorFrom } from "./reques
 import type { RequestContext } from "./request-failure.ts";
 import type { Posted } from "./request-id.ts";
 import { resultIn } from "./result.ts";
-import { scrubbedError } from "./secrets.ts";
 import { type StreamedAnswer, streamedAnswer } from "./streamed-answer.ts";
 import {
   type HttpAnswer,

@@ -55,6 +55,8 @@ export {
 
 // Workspaces
 
+export type { SyncPolicy } from "../files/sync-policy.ts";
+export type { SyncReport } from "../files/sync-report.ts";
 export {
   OpenAIContainerWorkspaceSection,
   type OpenAIContainerWorkspaceSectionOptions,
@@ -66,10 +68,8 @@ export {
   type ContainerManagerOptions,
   type ContainerState,
 } from "./workspace/container-manager.ts";
-export type { SyncPolicy } from "./workspace/container-workspace.ts";
 export type { Unpack } from "./workspace/file-traffic.ts";
 export type { ContainerFilesystemOptions } from "./workspace/standalone.ts";
-export type { SyncReport } from "./workspace/sync-report.ts";
 
 // Compaction
 

@@ -1,5 +1,6 @@
 import { WinkError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
+import { scrubbed, scrubbedError, scrubbedText } from "../base/scrubbed.ts";
 import { describeAnswer, type FailedAnswer } from "./failed-answer.ts";
 import type {
   DescribedFailure,
@@ -8,7 +9,6 @@ import type {
   RequestFailure,
 } from "./request-failure.ts";
 import type { HeaderLookup } from "./retry-after.ts";
-import { scrubbed, scrubbedError, scrubbedText } from "./secrets.ts";
 import { describeThrown } from "./thrown-failure.ts";
 
 /** A request to OpenAI, or to what speaks its wire, failed. No secret is in it. */

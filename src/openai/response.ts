@@ -10,6 +10,7 @@ import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
 import { DEEPEST, isTooDeep } from "../base/json.ts";
 import { maybeTextAt, numberAt, recordAt, textAt } from "../base/reading.ts";
+import { scrubbed, scrubbedText } from "../base/scrubbed.ts";
 import { show } from "../base/show.ts";
 import { type TokenUsage, usageOf } from "../base/usage.ts";
 import type { RenderedPrompt } from "../prompt/render.ts";
@@ -19,7 +20,6 @@ import type { Codecs } from "./codec-registry.ts";
 import { responseErrorOf } from "./evaluation-error.ts";
 import { refusalIn, said } from "./said.ts";
 import { unprinted } from "./sealed-content.ts";
-import { scrubbed, scrubbedText } from "./secrets.ts";
 import type { WireItem } from "./wire.ts";
 
 /** What is needed to read a response. */

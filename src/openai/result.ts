@@ -1,8 +1,8 @@
 import { isPlainObject } from "../base/freeze.ts";
 import { parseJson } from "../base/json.ts";
+import { scrubbed } from "../base/scrubbed.ts";
 import { type OpenAIRequestError, requestError } from "./request-error.ts";
 import { beginning, PROXY, quoted, type RequestContext } from "./request-failure.ts";
-import { scrubbed } from "./secrets.ts";
 import type { WireItem } from "./wire.ts";
 
 /** The body of an answer with status 2xx that is to be JSON. */

@@ -1,93 +1,11 @@
 import { inspect } from "node:util";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
+import { scrubbedText } from "../base/scrubbed.ts";
 import { HttpClient } from "./client.ts";
-import { scrubbed, scrubbedError, scrubbedText, secretsAmong, secretsOf } from "./secrets.ts";
+import { secretsAmong, secretsOf } from "./secrets.ts";
 
 const key = "sk-test-0123456789abcdef";
-
-describe("a text", () => {
-  test("loses every occurrence of every secret", () => {
-    const text = `${key} and ${key}, then hunter2-hunter2`;
-    const clean = scrubbedText(text, [key, "hunter2-hunter2"]);
-    expect(clean).toBe("<redacted> and <redacted>, then <redacted>");
-  });
-
-  test("keeps words that are too short to be a secret", () => {
-    expect(scrubbedText("a test of keys", ["a", "test", "", "of keys"])).toBe("a test of keys");
-  });
-
-  test("loses the longer secret first, so that no half of it stays", () => {
-    expect(scrubbedText("sk-12345678-tail", ["sk-12345678", "sk-12345678-tail"])).toBe(
-      "<redacted>",
-    );
-  });
-
-  test("loses a secret as it stands in a URL", () => {
-    expect(scrubbedText("?code=a%2Fb%2Fc%2Fd%3D%3D", ["a/b/c/d=="])).toBe("?code=<redacted>");
-  });
-
-  test("takes a secret with signs for what it is, not for a pattern", () => {
-    expect(scrubbedText("x.........x $&$&$&$&", [".........", "$&$&$&$&"])).toBe(
-      "x<redacted>x <redacted>",
-    );
-  });
-});
-
-describe("plain data", () => {
-  test("loses them at any depth, in lists and in keys, and is a copy", () => {
-    const data = { a: [{ b: `x ${key}` }, 1, null], [key]: true };
-    const copy = scrubbed(data, [key]);
-    expect(copy).toEqual({ a: [{ b: "x <redacted>" }, 1, null], "<redacted>": true });
-    expect(data.a[0]).toEqual({ b: `x ${key}` });
-  });
-
-  test("may be nested more deeply than a stack is high", () => {
-    let data: unknown = key;
-    for (let depth = 0; depth < 50_000; depth++) data = [data];
-    let copy = scrubbed(data, [key]);
-    while (Array.isArray(copy)) [copy] = copy;
-    expect(copy).toBe("<redacted>");
-  });
-
-  test("may contain itself, and may have a field called __proto__", () => {
-    const data: Record<string, unknown> = JSON.parse(`{ "__proto__": { "x": "${key}" } }`);
-    data["self"] = data;
-    const copy = scrubbed(data, [key]);
-    expect(inspect(copy)).toBe(
-      "<ref *1> { ['__proto__']: { x: '<redacted>' }, self: [Circular *1] }",
-    );
-  });
-});
-
-describe("an error", () => {
-  test("keeps name, code and causes, and loses secrets and what else hung on it", () => {
-    const cause = Object.assign(new TypeError(`for ${key}`), { code: `E${key}` });
-    const error = Object.assign(new Error(`bad ${key}`, { cause }), { headers: { key } });
-    const copy = scrubbedError(error, [key]);
-    expect(inspect(copy, { depth: 9, showHidden: true })).not.toContain(key);
-    expect(copy).toMatchObject({
-      message: "bad <redacted>",
-      cause: { name: "TypeError", message: "for <redacted>", code: "E<redacted>" },
-    });
-  });
-
-  test("with an endless chain of causes is cut", () => {
-    const error = new Error("one");
-    error.cause = error;
-    let length = 0;
-    let link = scrubbedError(error, []);
-    for (; link instanceof Error; link = link.cause) length += 1;
-    expect(length).toBe(9);
-  });
-
-  test("that is none is data", () => {
-    expect(scrubbedError({ why: key }, [key])).toEqual({ why: "<redacted>" });
-    expect(scrubbedError(Object.assign(new Error("x"), { stack: undefined }), [])).toMatchObject({
-      message: "x",
-    });
-  });
-});
 
 describe("what is secret", () => {
   test("among headers and queries is what their names say, whole and in parts", () => {

@@ -1,6 +1,6 @@
 import { messageOf } from "../base/errors.ts";
+import { scrubbedError } from "../base/scrubbed.ts";
 import { type DescribedFailure, PROXY, quoted, type RequestContext } from "./request-failure.ts";
-import { scrubbedError } from "./secrets.ts";
 import { TooLong } from "./transport.ts";
 
 /** What a client or its connection threw, where there was no answer that says why. */

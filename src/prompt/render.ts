@@ -33,6 +33,8 @@ export interface RenderedPrompt<Output = unknown> {
   readonly attachments: readonly Attachment[];
   /** Asked before a tool runs here, by its name. */
   readonly policies: ReadonlyMap<string, readonly ToolPolicy[]>;
+  /** The adapters that shown sections are for, by the sections' paths, where there is one. */
+  readonly providers: ReadonlyMap<string, string>;
   /** What of the prompt can be overridden. */
   readonly descriptor: PromptDescriptor;
 }
@@ -91,6 +93,7 @@ export function render<Output>(
     hostedTools: Object.freeze(hostedTools),
     nativeTools: deepFreeze(hostedTools.map(envelopeOf)),
     policies: policiesOf(template, open, toolsOf),
+    providers: providersOf(open),
     outputSchema: template.output?.jsonSchema ?? null,
     output: template.output,
     attachments,
@@ -106,6 +109,14 @@ export function envelopeOf({ name, kind, config }: HostedTool): NativeToolEnvelo
 function overridden(tool: Tool, override: ToolOverride | undefined): Tool {
   if (!override) return tool;
   return tool.described(override.description ?? tool.description, override.paramDescriptions);
+}
+
+function providersOf(open: readonly Placed[]): ReadonlyMap<string, string> {
+  return new Map(
+    open.flatMap(({ path, section }) =>
+      section.provider === null ? [] : [[path, section.provider]],
+    ),
+  );
 }
 
 /** The tool's own, then its section's, then the template's. */

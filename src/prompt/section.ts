@@ -104,6 +104,11 @@ export abstract class Section<Params = never, Needs = Params> {
    */
   abstract render(params: Params, depth: number, number: string): string;
 
+  /** The adapter that alone can run it; `null` if any can. */
+  get provider(): string | null {
+    return null;
+  }
+
   isEnabled(params: Params, session: Session): boolean {
     return this.#enabled(params, { session });
   }

@@ -89,8 +89,8 @@ export interface EvaluateSetting extends Partial<EvaluateOptions> {
   readonly hostedTools?: readonly HostedTool[];
 }
 
-/** Ten thousand files take a while to remove. */
-const PATIENCE_MS = 60_000;
+/** A hundred thousand files take a while to remove, on a machine that others use as well. */
+const PATIENCE_MS = 300_000;
 
 /** Starts all of it, gone when the test is over. */
 export async function bentStage(

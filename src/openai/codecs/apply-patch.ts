@@ -4,10 +4,11 @@ import {
   type ApplyPatchResult,
   applyPatchTool,
 } from "../../tools/apply-patch.ts";
+import { checkedConfig } from "../../tools/made-as.ts";
 import { isSnapshotable } from "../../tools/open-resources.ts";
 import type { HostedToolCodec } from "../codec.ts";
 import type { WireApplyPatch, WireItem, WireOutput } from "../wire.ts";
-import { callIdOf, checkConfig, identityOf } from "./hosted-call.ts";
+import { callIdOf, identityOf } from "./hosted-call.ts";
 import { onlySet } from "./only-set.ts";
 import { type LivePatchTool, operationOf, runPatch } from "./run-patch.ts";
 
@@ -18,7 +19,7 @@ export const applyPatchCodec: HostedToolCodec<ApplyPatchConfig, ApplyPatchResult
   params: { operation: "string", path: "string", diff: "string" },
 
   serialize(tool) {
-    checkConfig(tool, () => applyPatchTool(tool.config));
+    checkedConfig(tool, () => applyPatchTool(tool.config));
     const entry: WireApplyPatch = { type: "apply_patch" };
     return entry;
   },

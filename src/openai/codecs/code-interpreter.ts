@@ -7,11 +7,12 @@ import {
   type CodeInterpreterResult,
   codeInterpreterTool,
 } from "../../tools/code-interpreter.ts";
+import { checkedConfig } from "../../tools/made-as.ts";
 import type { CodecEnv, HostedToolCodec } from "../codec.ts";
 import { type Said, said } from "../said.ts";
 import type { WireCodeInterpreter, WireItem } from "../wire.ts";
 import { containerOptions } from "./container.ts";
-import { checkConfig, failureWith, hasFailed, identityOf } from "./hosted-call.ts";
+import { failureWith, hasFailed, identityOf } from "./hosted-call.ts";
 import { tracebackIn } from "./traceback.ts";
 
 /** https://platform.openai.com/docs/guides/tools-code-interpreter */
@@ -22,7 +23,7 @@ export const codeInterpreterCodec: HostedToolCodec<CodeInterpreterConfig, CodeIn
 
   serialize(tool, env) {
     const { name, config } = tool;
-    checkConfig(tool, () => codeInterpreterTool(config));
+    checkedConfig(tool, () => codeInterpreterTool(config));
     refuseOtherLanguages(name, config);
     const container = containerOf(config, env);
     const entry: WireCodeInterpreter = { type: "code_interpreter", container };

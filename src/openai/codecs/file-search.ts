@@ -7,10 +7,11 @@ import {
   type FileSearchResult,
   fileSearchTool,
 } from "../../tools/file-search.ts";
+import { checkedConfig } from "../../tools/made-as.ts";
 import type { HostedToolCodec } from "../codec.ts";
 import { type Said, said } from "../said.ts";
 import type { WireFileSearch, WireItem } from "../wire.ts";
-import { checkConfig, failureWith, hasFailed, identityOf } from "./hosted-call.ts";
+import { failureWith, hasFailed, identityOf } from "./hosted-call.ts";
 import { onlySet } from "./only-set.ts";
 
 /** https://platform.openai.com/docs/guides/tools-file-search */
@@ -22,7 +23,7 @@ export const fileSearchCodec: HostedToolCodec<FileSearchConfig, FileSearchResult
   serialize(tool) {
     const { vectorStoreIds = [], maxResults = 20, filters, ranking } = tool.config;
     if (vectorStoreIds.length === 0) throw noStores(tool.name, vectorStoreIds);
-    checkConfig(tool, () => fileSearchTool(tool.config));
+    checkedConfig(tool, () => fileSearchTool(tool.config));
     const entry: WireFileSearch = {
       type: "file_search",
       vector_store_ids: vectorStoreIds,

@@ -1,7 +1,6 @@
 import { textAt } from "../../base/reading.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { HostedToolCodec } from "../codec.ts";
-import { madeAs } from "../made-as.ts";
 import type { WireItem } from "../wire.ts";
 
 type Part<Output, Name extends "calls" | "asked"> = ReturnType<
@@ -23,12 +22,6 @@ export type CallContext = Parameters<AskedCallOf<unknown>["run"]>[0];
 /** Which call of which tool it is. */
 export function identityOf(item: WireItem, { name, kind }: HostedTool) {
   return { name, kind, callId: callIdOf(item), raw: item };
-}
-
-/** Refuses a config that the tool's factory would: one that was made without it is still unchecked. */
-export function checkConfig({ name }: HostedTool, make: () => unknown): void {
-  const options = `Hosted tool "${name}" `;
-  madeAs({ config: `${options}config`, options }, make);
 }
 
 /** Most calls that the provider runs itself have no `call_id`. */

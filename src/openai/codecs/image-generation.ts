@@ -6,10 +6,11 @@ import {
   type ImageMask,
   imageGenerationTool,
 } from "../../tools/image-generation.ts";
+import { checkedConfig } from "../../tools/made-as.ts";
 import type { HostedToolCodec } from "../codec.ts";
 import type { WireImageGeneration, WireItem } from "../wire.ts";
 import { errorText } from "./error-text.ts";
-import { checkConfig, failureWith, identityOf } from "./hosted-call.ts";
+import { failureWith, identityOf } from "./hosted-call.ts";
 import { onlySet } from "./only-set.ts";
 
 /** https://platform.openai.com/docs/guides/tools-image-generation */
@@ -20,7 +21,7 @@ export const imageGenerationCodec: HostedToolCodec<ImageGenerationConfig, ImageG
 
   serialize(tool) {
     const { config } = tool;
-    checkConfig(tool, () => imageGenerationTool(config));
+    checkedConfig(tool, () => imageGenerationTool(config));
     const { action, model, quality, size, background, moderation, inputImageMask } = config;
     const entry: WireImageGeneration = {
       type: "image_generation",

@@ -1,7 +1,8 @@
+import { checkedConfig } from "../../tools/made-as.ts";
 import { type McpConfig, type McpResult, type McpToolFilter, mcpTool } from "../../tools/mcp.ts";
 import type { HostedToolCodec } from "../codec.ts";
 import type { WireMcp, WireMcpFilter, WireOutput } from "../wire.ts";
-import { checkConfig, identityOf } from "./hosted-call.ts";
+import { identityOf } from "./hosted-call.ts";
 import { type LiveMcpTool, runApproval } from "./mcp-approval.ts";
 import { approvalsIn, callOf, callsIn, listedTools, mcpParams, verdictOn } from "./mcp-items.ts";
 import { onlySet } from "./only-set.ts";
@@ -16,7 +17,7 @@ export const mcpCodec: HostedToolCodec<McpConfig, McpResult> = {
 
   serialize(tool) {
     const { config } = tool;
-    checkConfig(tool, () => mcpTool(config));
+    checkedConfig(tool, () => mcpTool(config));
     const { serverLabel, serverUrl, allowedTools, requireApproval } = config;
     const entry: WireMcp = {
       type: "mcp",

@@ -1,4 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
+import { checkedConfig } from "../../tools/made-as.ts";
 import {
   type ShellConfig,
   type ShellOutput,
@@ -8,7 +9,7 @@ import {
 import type { CodecEnv, HostedToolCodec } from "../codec.ts";
 import type { WireItem, WireOutput, WireShell } from "../wire.ts";
 import { containerOptions } from "./container.ts";
-import { checkConfig, type HostedCallOf, identityOf } from "./hosted-call.ts";
+import { type HostedCallOf, identityOf } from "./hosted-call.ts";
 import { onlySet } from "./only-set.ts";
 import { type LiveShellTool, runShell } from "./run-shell.ts";
 import {
@@ -33,7 +34,7 @@ export const shellCodec: HostedToolCodec<ShellConfig, ShellResult> = {
 
   serialize(tool: LiveShellTool, env) {
     const { config, live } = tool;
-    checkConfig(tool, () => shellTool(config, { executor: live.executor }));
+    checkedConfig(tool, () => shellTool(config, { executor: live.executor }));
     const entry: WireShell = { type: "shell", environment: environmentOf(config, env) };
     return entry;
   },

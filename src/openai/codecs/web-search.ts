@@ -6,6 +6,7 @@ import {
   textAt,
   textsAt,
 } from "../../base/reading.ts";
+import { checkedConfig } from "../../tools/made-as.ts";
 import {
   type DomainFilter,
   type GeoHint,
@@ -14,20 +15,26 @@ import {
   type WebSearchResult,
   webSearchTool,
 } from "../../tools/web-search.ts";
+import {
+  searchMessage,
+  searchParams,
+  searchParamTypes,
+  webSearchResult,
+} from "../../tools/web-search-result.ts";
 import type { HostedToolCodec } from "../codec.ts";
 import { type Said, said } from "../said.ts";
 import type { WireItem, WireWebSearch } from "../wire.ts";
-import { checkConfig, failureWith, hasFailed, identityOf } from "./hosted-call.ts";
+import { failureWith, hasFailed, identityOf } from "./hosted-call.ts";
 import { onlySet } from "./only-set.ts";
 
 /** https://platform.openai.com/docs/guides/tools-web-search */
 export const webSearchCodec: HostedToolCodec<WebSearchConfig, WebSearchResult> = {
   kind: "web_search",
 
-  params: { action: "string", query: "string", queries: "array", url: "string", pattern: "string" },
+  params: searchParamTypes,
 
   serialize(tool) {
-    checkConfig(tool, () => webSearchTool(tool.config));
+    checkedConfig(tool, () => webSearchTool(tool.config));
     const { domainFilter, geoHint, allowLiveAccess, searchContextSize } = tool.config;
     const entry: WireWebSearch = {
       type: "web_search",
@@ -57,7 +64,7 @@ export const webSearchCodec: HostedToolCodec<WebSearchConfig, WebSearchResult> =
       const call = searchOf(item);
       return {
         ...identityOf(item, tool),
-        params: paramsOf(item, call),
+        params: searchParams(call, patternOf(item)),
         output: hasFailed(call.status) ? null : resultOf([item], words),
         success: !hasFailed(call.status),
         message: messageOf(item, call),
@@ -87,13 +94,11 @@ function pagesIn(items: readonly WireItem[]): Said {
   return { text, citations: citations.filter(({ type }) => type === "url") };
 }
 
-function resultOf(calls: readonly WireItem[], { text, citations }: Said): WebSearchResult {
-  const cited = citations.map((citation) => (citation.type === "url" ? citation.url : ""));
+function resultOf(calls: readonly WireItem[], words: Said): WebSearchResult {
   const consulted = calls
     .flatMap((item) => recordsAt(recordAt(item, "action"), "sources"))
     .map((source) => textAt(source, "url")); // sources that are an API have none
-  const sourceUrls = [...new Set([...consulted, ...cited])].filter((url) => url !== "");
-  return { text, citations, sourceUrls, searches: calls.map(searchOf) };
+  return webSearchResult(words, { consulted, searches: calls.map(searchOf) });
 }
 
 function searchOf(item: WireItem): WebSearchCall {
@@ -115,22 +120,12 @@ function queriesOf(action: WireItem): readonly string[] {
   return queries.length > 0 || query === "" ? queries : [query];
 }
 
-/** `query` is what was looked for, whatever was done: a tool may declare it for all its calls. */
-function paramsOf(item: WireItem, { action, queries, url }: WebSearchCall): object {
-  const pattern = maybeTextAt(recordAt(item, "action"), "pattern");
-  return onlySet({
-    action,
-    query: queries[0] ?? pattern ?? url ?? "",
-    queries: action === "search" || queries.length > 0 ? queries : undefined,
-    url: url ?? undefined,
-    pattern: pattern ?? undefined,
-  });
+function patternOf(item: WireItem): string | null {
+  return maybeTextAt(recordAt(item, "action"), "pattern");
 }
 
-function messageOf(item: WireItem, { action, queries, url, status }: WebSearchCall): string {
-  if (hasFailed(status)) return failureWith(status);
-  if (action === "search")
-    return queries.length > 0 ? `Searched: ${queries.join("; ")}` : "Searched";
-  if (action === "open_page") return `Opened ${url ?? "a page"}`;
-  return `Looked for "${textAt(recordAt(item, "action"), "pattern")}" in ${url ?? "a page"}`;
+function messageOf(item: WireItem, call: WebSearchCall): string {
+  return hasFailed(call.status)
+    ? failureWith(call.status)
+    : searchMessage(call, patternOf(item) ?? "");
 }

@@ -7,7 +7,7 @@ import {
   applyPatchTool,
 } from "../../tools/apply-patch.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { madeAs } from "../made-as.ts";
+import { madeAs } from "../../tools/made-as.ts";
 import {
   NativeToolSection,
   type NativeToolSectionOptions,

@@ -5,7 +5,7 @@ import {
   codeInterpreterTool,
 } from "../../tools/code-interpreter.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { madeAs } from "../made-as.ts";
+import { madeAs } from "../../tools/made-as.ts";
 import {
   NativeToolSection,
   type NativeToolSectionOptions,

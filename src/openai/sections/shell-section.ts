@@ -1,5 +1,6 @@
 import { checkOptions } from "../../base/names.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
+import { madeAs } from "../../tools/made-as.ts";
 import {
   type ContainerEnvironment,
   type LocalEnvironment,
@@ -9,7 +10,6 @@ import {
   type ShellResult,
   shellTool,
 } from "../../tools/shell.ts";
-import { madeAs } from "../made-as.ts";
 import {
   NativeToolSection,
   type NativeToolSectionOptions,

@@ -1,9 +1,7 @@
-import { createWriteStream, openAsBlob } from "node:fs";
+import { openAsBlob } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import { packDirectory } from "../../files/pack.ts";
+import { packToFile } from "../../files/pack-file.ts";
 import type { ContainerFile } from "../container-calls.ts";
 import { patiently } from "./patience.ts";
 import type { PlacementParts, PlacementStep } from "./placement.ts";
@@ -27,8 +25,7 @@ export async function uploadArchive(
   const stage = await mirror.stage();
   try {
     const path = join(stage, name);
-    const tar = Readable.fromWeb(packDirectory(folder, { signal }) as never);
-    await pipeline(tar, createWriteStream(path, { flags: "wx" }), { signal });
+    await packToFile(folder, path, { signal });
     const file = new File([await openAsBlob(path)], name);
     return await patiently(() => calls().upload(containerId, file, { signal }), patience(), signal);
   } finally {

@@ -10,8 +10,8 @@ import type {
 import type { HostFilesystem } from "../../files/host-filesystem.ts";
 import { ancestorsOf, checkedPath } from "../../files/path.ts";
 import { SharedLock } from "../../files/shared-lock.ts";
+import type { SyncReport } from "../../files/sync-report.ts";
 import { type ContainerFilesystemOptions, standaloneParts } from "./standalone.ts";
-import type { SyncReport } from "./sync-report.ts";
 
 /** What a `ContainerFilesystem` stands on. */
 export interface FilesystemParts {

@@ -4,6 +4,8 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import { messageOf, WinkError } from "../../base/errors.ts";
 import { noUsage, type TokenUsage } from "../../base/usage.ts";
 import type { MountPlan } from "../../files/mount-plan.ts";
+import type { SyncPolicy } from "../../files/sync-policy.ts";
+import { newSyncFolder, notSynced, type SyncReport, syncTo } from "../../files/sync-report.ts";
 import { reserveFolder } from "../../files/temporary-folder.ts";
 import type { OpenAIClient } from "../client.ts";
 import { ContainerCalls, isContainerGone } from "../container-calls.ts";
@@ -18,11 +20,7 @@ import { FileTraffic, type Unpack } from "./file-traffic.ts";
 import { KeepAlive } from "./keep-alive.ts";
 import { Mirror } from "./mirror.ts";
 import { defaultPatience, type Patience } from "./patience.ts";
-import { newSyncFolder, notSynced, type SyncReport, syncTo } from "./sync-report.ts";
 import { flatText, type ReplacedFiles, replacedNote } from "./workspace-text.ts";
-
-/** When what code does to files is brought back. */
-export type SyncPolicy = "never" | "cleanup" | "eachTurn";
 
 /** What a workspace is made from, checked. */
 export interface WorkspaceSettings {

@@ -1,9 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { SharedLock } from "../../files/shared-lock.ts";
+import type { SyncFailure } from "../../files/sync-reason.ts";
 import type { FillState } from "./container-manager.ts";
 import { FlatPlacement } from "./flat-placement.ts";
-import type { FailedFile } from "./mirror.ts";
 import type { Placement, PlacementParts, PlacementStep } from "./placement.ts";
 import { Staleness } from "./staleness.ts";
 import { TreePlacement, UnpackingProblem } from "./tree-placement.ts";
@@ -39,7 +39,7 @@ export class FileTraffic {
   #isToFlatten = false;
   #files = 0;
   #hasLostWork = false;
-  #failed: readonly FailedFile[] = [];
+  #failed: readonly SyncFailure[] = [];
   #pulling: Promise<void> | null = null;
 
   constructor(parts: TrafficParts) {
@@ -113,7 +113,7 @@ export class FileTraffic {
   }
 
   /** The same for the last time: says what could not be had. */
-  async lastPull(given: PlacementStep | null): Promise<readonly FailedFile[]> {
+  async lastPull(given: PlacementStep | null): Promise<readonly SyncFailure[]> {
     await this.#pulling?.catch(() => {}); // then there is still something to fetch
     if (!this.#stale.isStale) return this.#failed;
     if (given === null) return [{ path: ".", reason: `${UNFETCHED}: the container is gone` }];

@@ -2,8 +2,9 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import { checkedPath } from "../../files/path.ts";
+import type { SyncFailure } from "../../files/sync-reason.ts";
 import { type ContainerFile, isContainerGone } from "../container-calls.ts";
-import { digestAt, type FailedFile } from "./mirror.ts";
+import { digestAt } from "./mirror.ts";
 import { patiently } from "./patience.ts";
 import type { PlacementParts, PlacementStep, Pulled } from "./placement.ts";
 import { OWN_PREFIX } from "./snippets.ts";
@@ -55,7 +56,7 @@ export class ListedFiles {
   ): Promise<PulledList> {
     const { mirror } = this.#parts;
     const now = new Map(known);
-    const failed: FailedFile[] = [];
+    const failed: SyncFailure[] = [];
     const all = await patiently(() => this.#all(step), this.#parts.patience(), step.signal);
     const listed = this.#byPath(all, pathOf, failed);
     const gone = [...known.keys()].filter(
@@ -95,7 +96,7 @@ export class ListedFiles {
   #byPath(
     all: readonly ContainerFile[],
     pathOf: (file: ContainerFile) => string | null,
-    failed: FailedFile[],
+    failed: SyncFailure[],
   ): ReadonlyMap<string, ContainerFile> {
     const listed = new Map<string, ContainerFile>();
     for (const file of all) {
@@ -125,7 +126,7 @@ export class ListedFiles {
   async #fetch(
     path: string,
     file: ContainerFile,
-    options: { readonly at: string; readonly step: PlacementStep; readonly failed: FailedFile[] },
+    options: { readonly at: string; readonly step: PlacementStep; readonly failed: SyncFailure[] },
   ): Promise<string | null> {
     const { at, step, failed } = options;
     const { containerId, signal } = step;
@@ -148,7 +149,7 @@ export class ListedFiles {
   }
 }
 
-function fits(path: string, { bytes }: ContainerFile, failed: FailedFile[]): boolean {
+function fits(path: string, { bytes }: ContainerFile, failed: SyncFailure[]): boolean {
   if (bytes <= MAX_FILE_BYTES) return true;
   failed.push({ path, reason: `is larger than ${MAX_FILE_BYTES} bytes` });
   return false;

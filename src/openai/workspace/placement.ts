@@ -1,6 +1,7 @@
+import type { SyncFailure } from "../../files/sync-reason.ts";
 import type { ContainerCalls } from "../container-calls.ts";
 import type { FillState } from "./container-manager.ts";
-import type { FailedFile, Mirror } from "./mirror.ts";
+import type { Mirror } from "./mirror.ts";
 import type { Patience } from "./patience.ts";
 
 /** What a placement works with. */
@@ -18,7 +19,7 @@ export interface PlacementStep {
 
 /** What was fetched of what code has done. */
 export interface Pulled {
-  readonly failed: readonly FailedFile[];
+  readonly failed: readonly SyncFailure[];
   /** Whether nothing is left that another try might fetch. */
   readonly isWhole: boolean;
 }

@@ -3,6 +3,7 @@ import { basename, resolve } from "node:path";
 import { checkOptions } from "../../base/names.ts";
 import { planMounts } from "../../files/mount-plan.ts";
 import { SharedLock } from "../../files/shared-lock.ts";
+import { syncTo } from "../../files/sync-report.ts";
 import { reserveFolder } from "../../files/temporary-folder.ts";
 import { checkText } from "../../tools/config-checks.ts";
 import type { OpenAIClient } from "../client.ts";
@@ -15,7 +16,6 @@ import { Mirror } from "./mirror.ts";
 import { defaultPatience, patiently } from "./patience.ts";
 import type { PlacementStep } from "./placement.ts";
 import { Staleness } from "./staleness.ts";
-import { syncTo } from "./sync-report.ts";
 
 /** What a `ContainerFilesystem` of one's own is made from. */
 export interface ContainerFilesystemOptions {

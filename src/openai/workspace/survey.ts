@@ -1,32 +1,33 @@
-import { createHash } from "node:crypto";
-import { createWriteStream } from "node:fs";
-import { chmod, mkdir, rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { messageOf, WinkError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { parseJson } from "../../base/json.ts";
 import { textsAt } from "../../base/reading.ts";
 import { treeDigest } from "../../files/file-digests.ts";
 import { checkedPath } from "../../files/path.ts";
-import { readTar, type TarFile } from "../../files/tar-reader.ts";
+import type { SyncFailure } from "../../files/sync-reason.ts";
+import { unpackArchive } from "../../files/unpack-archive.ts";
 import { ownName } from "./archive-upload.ts";
-import type { FailedFile, FoundChanges } from "./mirror.ts";
+import type { FoundChanges } from "./mirror.ts";
 import { patiently } from "./patience.ts";
 import type { PlacementParts, PlacementStep } from "./placement.ts";
-import { digestIn, REPORT, surveySnippet } from "./snippets.ts";
+import { digestIn, isForgotten, REPORT, surveySnippet } from "./snippets.ts";
 
 /** What a survey of a container found, with the bytes of what is new on this machine. */
 export interface Survey extends FoundChanges {
-  /** All that the container's tree holds now. */
+  /** All that the container's tree holds now, and its interpreter remembers. */
   readonly now: ReadonlyMap<string, string>;
-  readonly failed: readonly FailedFile[];
+  readonly failed: readonly SyncFailure[];
   /** Where the bytes wait; whoever asked removes it. */
   readonly stage: string;
 }
 
-/** Runs Python in the container. */
+/** What a survey works with. */
 export interface SurveyParts extends PlacementParts {
+  /** The digest of what is known, if the container's interpreter remembers all of that. */
+  readonly remembered: string | null;
+  /** Runs Python in the container. */
   run(code: string): Promise<string>;
 }
 
@@ -51,7 +52,9 @@ export async function survey(
   step: PlacementStep,
 ): Promise<Survey> {
   for (let tries = 1; ; tries++) {
-    const found = await once(known, parts, step);
+    // What is remembered may be what is wrong.
+    const remembered = tries === 1 ? parts.remembered : null;
+    const found = await once(known, { ...parts, remembered }, step);
     if (found) return found;
     // Something changed while it was looked at, or the snippet did not run as it is.
     if (tries === TRIES) throw new SurveyProblem("what code made was not found as it was told");
@@ -65,19 +68,10 @@ async function once(
 ): Promise<Survey | null> {
   const { calls, patience, mirror } = parts;
   const { containerId, signal } = step;
-  const [list, archive] = [ownName("json"), ownName("tar")];
+  const archive = ownName("tar");
+  const digest = digestIn(await looked(known, archive, parts, step));
   const patient = <Result>(request: () => Promise<Result>) =>
     patiently(request, patience(), signal);
-  const discard = (id: string) =>
-    patient(() => calls().removeFile(containerId, id, { signal })).catch(() => {
-      signal.throwIfAborted(); // what stays there is in nobody's way
-    });
-  const text = JSON.stringify(Object.fromEntries(known));
-  const uploaded = await patient(() =>
-    calls().upload(containerId, new File([text], list), { signal }),
-  );
-  const digest = digestIn(await parts.run(surveySnippet(list, archive, LIMITS)));
-  await discard(uploaded.id);
   const made = digest && (await patient(() => newest(archive, parts, step)));
   if (!made) return null;
   const stage = await mirror.stage();
@@ -85,8 +79,8 @@ async function once(
     const path = join(stage, archive);
     const options = { signal, maxBytes: LIMITS.maxTotalBytes * 2 };
     await patient(() => calls().downloadTo(containerId, made, path, options));
-    await discard(made);
-    const found = await opened(path, stage, known);
+    await discard(made, parts, step);
+    const found = await opened(path, stage, { known, signal });
     await rm(path);
     if (treeDigest(found.now) === digest) return { ...found, stage };
   } catch (error) {
@@ -95,6 +89,38 @@ async function once(
   }
   await rm(stage, { recursive: true, force: true });
   return null;
+}
+
+/** What Python printed, which is told what is known unless it remembers. */
+async function looked(
+  known: ReadonlyMap<string, string>,
+  archive: string,
+  parts: SurveyParts,
+  step: PlacementStep,
+): Promise<string> {
+  const { calls, patience, remembered, run } = parts;
+  const { containerId, signal } = step;
+  if (remembered !== null) {
+    const output = await run(surveySnippet({ digest: remembered }, archive, LIMITS));
+    if (!isForgotten(output)) return output;
+  }
+  const list = new File([JSON.stringify(Object.fromEntries(known))], ownName("json"));
+  const uploaded = await patiently(
+    () => calls().upload(containerId, list, { signal }),
+    patience(),
+    signal,
+  );
+  const output = await run(surveySnippet(list.name, archive, LIMITS));
+  await discard(uploaded.id, parts, step);
+  return output;
+}
+
+/** What stays there is in nobody's way. */
+async function discard(id: string, parts: SurveyParts, step: PlacementStep): Promise<void> {
+  const { calls, patience } = parts;
+  const { containerId, signal } = step;
+  const remove = () => calls().removeFile(containerId, id, { signal });
+  await patiently(remove, patience(), signal).catch(() => signal.throwIfAborted());
 }
 
 /** The id of a file at the root that was made just now. */
@@ -109,31 +135,32 @@ async function newest(name: string, { calls }: SurveyParts, step: PlacementStep)
 async function opened(
   path: string,
   stage: string,
-  known: ReadonlyMap<string, string>,
+  { known, signal }: { readonly known: ReadonlyMap<string, string>; readonly signal: AbortSignal },
 ): Promise<Omit<Survey, "stage">> {
-  const folder = join(stage, "files");
-  await mkdir(folder);
+  const into = join(stage, "files");
+  await mkdir(into);
+  const limits = { maxBytes: LIMITS.maxTotalBytes, maxEntries: MOST_ENTRIES };
+  const unpacked = await unpackArchive(path, { into, limits, note: REPORT, signal });
   const files = new Map<string, string>();
   const now = new Map(known);
-  const failed: FailedFile[] = [];
-  let report: unknown = null;
-  const limits = { maxBytes: LIMITS.maxTotalBytes, maxEntries: MOST_ENTRIES };
-  for await (const entry of readTar(path, limits)) {
-    if (entry.path === REPORT) {
-      report = await jsonOf(entry);
-      continue;
-    }
-    const at = join(folder, String(files.size));
-    now.set(entry.path, await written(entry, at));
-    files.set(entry.path, at);
+  for (const { path, digest, at } of unpacked.files) {
+    now.set(path, digest);
+    files.set(path, at);
   }
-  const said = isPlainObject(report) ? report : {};
+  const said = reportIn(unpacked.note);
   const deleted = textsAt(said, "deleted").filter((gone) => now.delete(gone));
-  failed.push(...skippedIn(said));
-  return { files, now, deleted, failed, folders: textsAt(said, "folders").filter(isFit) };
+  const folders = textsAt(said, "folders").filter(isFit);
+  return { files, now, deleted, failed: skippedIn(said), folders };
 }
 
-function skippedIn({ skipped }: Readonly<Record<string, unknown>>): readonly FailedFile[] {
+function reportIn(note: Uint8Array | null): Readonly<Record<string, unknown>> {
+  if (note === null) return {};
+  const parsed = parseJson(Buffer.from(note).toString());
+  if (parsed.ok) return isPlainObject(parsed.value) ? parsed.value : {};
+  throw new WinkError(`The report of a container's files is no JSON: ${messageOf(parsed.problem)}`);
+}
+
+function skippedIn({ skipped }: Readonly<Record<string, unknown>>): readonly SyncFailure[] {
   const all = Array.isArray(skipped) ? skipped : [];
   return all.map((one) => ({ path: String(one?.[0]), reason: String(one?.[1]) }));
 }
@@ -144,27 +171,4 @@ function isFit(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-async function written(entry: TarFile, at: string): Promise<string> {
-  const hash = createHash("sha256");
-  await pipeline(
-    async function* () {
-      for await (const part of entry.read()) {
-        hash.update(part);
-        yield part;
-      }
-    },
-    createWriteStream(at, { flags: "wx" }),
-  );
-  if ((entry.mode & 0o100) !== 0) await chmod(at, 0o755);
-  return hash.digest("hex");
-}
-
-async function jsonOf(entry: TarFile): Promise<unknown> {
-  const parts: Uint8Array[] = [];
-  for await (const part of entry.read()) parts.push(part);
-  const parsed = parseJson(Buffer.concat(parts).toString());
-  if (parsed.ok) return parsed.value;
-  throw new WinkError(`The report of a container's files is no JSON: ${messageOf(parsed.problem)}`);
 }

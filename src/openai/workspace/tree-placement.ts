@@ -4,11 +4,12 @@ import { WinkError } from "../../base/errors.ts";
 import { addUsage, noUsage, type TokenUsage } from "../../base/usage.ts";
 import { treeDigest } from "../../files/file-digests.ts";
 import { ancestorsOf } from "../../files/path.ts";
+import type { SyncFailure } from "../../files/sync-reason.ts";
 import { ownName, uploadArchive } from "./archive-upload.ts";
 import type { RunBlock } from "./block-runner.ts";
 import type { FillState } from "./container-manager.ts";
 import { ListedFiles, type Places, whatIsListed } from "./listed-files.ts";
-import { digestAt, type FailedFile } from "./mirror.ts";
+import { digestAt } from "./mirror.ts";
 import { patiently } from "./patience.ts";
 import type { Placement, PlacementParts, PlacementStep, Pulled } from "./placement.ts";
 import { digestIn, REMOVED, unpackSnippet } from "./snippets.ts";
@@ -44,6 +45,8 @@ export class TreePlacement implements Placement {
   #fills = 0;
   /** What the container's tree holds, by path. */
   #known: ReadonlyMap<string, string> = new Map();
+  /** The same as `#known`, if the container's interpreter should remember that. */
+  #remembered: ReadonlyMap<string, string> | null = null;
   #waiting: Waiting[] = [];
   #listed: ListedFiles;
   #usage: TokenUsage = noUsage;
@@ -74,6 +77,7 @@ export class TreePlacement implements Placement {
   async fill(step: PlacementStep & { report(state: FillState): void }): Promise<number> {
     this.#waiting = [];
     this.#known = new Map();
+    this.#remembered = null;
     this.#listed = new ListedFiles(this.#parts);
     this.#fills += 1;
     step.report("uploading");
@@ -140,7 +144,10 @@ export class TreePlacement implements Placement {
   ): Promise<Pulled> {
     const { mirror } = this.#parts;
     const run = (code: string) => this.#runs(runBlock, code, step);
-    const found = await survey(this.#known, { ...this.#parts, run }, step);
+    const remembered = this.#remembered === this.#known ? treeDigest(this.#known) : null;
+    this.#remembered = null;
+    const found = await survey(this.#known, { ...this.#parts, run, remembered }, step);
+    this.#remembered = found.now;
     try {
       const files = new Map([...found.files].filter(([path]) => !touched.has(path)));
       const deleted = found.deleted.filter((path) => !touched.has(path));
@@ -179,6 +186,7 @@ export class TreePlacement implements Placement {
     if (!all) return;
     await this.#unpack(all, { ...step, run }, () => this.#uploadAll(step));
     this.#known = this.#waiting[0]?.then ?? all.then;
+    this.#remembered = this.#known;
     this.#waiting = [];
   }
 
@@ -191,7 +199,8 @@ export class TreePlacement implements Placement {
     let waiting = first;
     let said = "";
     for (let tries = 1; tries <= TRIES; tries++) {
-      const output = await this.#runs(run, unpackSnippet(waiting.archive), step);
+      const code = unpackSnippet(waiting.archive, waiting.isAll ? "all" : "also");
+      const output = await this.#runs(run, code, step);
       if (digestIn(output) === waiting.digest) return;
       said = output.trim().slice(-300);
       if (tries < TRIES) waiting = await again();
@@ -271,8 +280,11 @@ export class TreePlacement implements Placement {
     };
     const waiting = await upload();
     if (this.#run) {
+      const isRemembered = this.#remembered === this.#known;
+      this.#remembered = null;
       await this.#unpack(waiting, { ...step, run: this.#run }, upload);
       this.#known = then;
+      if (isRemembered) this.#remembered = then;
     } else {
       this.#waiting.push(waiting);
     }
@@ -282,9 +294,10 @@ export class TreePlacement implements Placement {
 /** What could not be taken over here counts as not seen: the next survey finds it again. */
 function without(
   now: ReadonlyMap<string, string>,
-  failed: readonly FailedFile[],
+  failed: readonly SyncFailure[],
   before: ReadonlyMap<string, string>,
 ): ReadonlyMap<string, string> {
+  if (failed.length === 0) return now;
   const known = new Map(now);
   for (const { path } of failed) {
     const digest = before.get(path);

@@ -1,16 +1,13 @@
 import type { MountPlan } from "../../files/mount-plan.ts";
-import type { HostMountPreview } from "../../files/mount-preview.ts";
+import { literalTemplate, mountLines } from "../../files/mount-text.ts";
 import type { Unpack } from "./file-traffic.ts";
 import { PATHS_FILE } from "./flat-placement.ts";
 import { unpackSnippet } from "./snippets.ts";
 
 /** What the model reads about its files; a template, in which `$$` is a dollar. */
 export function workspaceText(plan: MountPlan, unpack: Unpack, archive: string): string {
-  const text = [opening(plan, unpack), ...plan.previews.map(mountLine), ...ending(unpack, archive)];
-  return text
-    .filter((line) => line !== "")
-    .join("\n")
-    .replaceAll("$", "$$$$");
+  const text = [opening(plan, unpack), ...mountLines(plan.previews), ...ending(unpack, archive)];
+  return literalTemplate(text.filter((line) => line !== ""));
 }
 
 /** What it reads where the files could not be unpacked. */
@@ -46,17 +43,6 @@ function opening({ files }: MountPlan, unpack: Unpack): string {
 function whereFlat(): string {
   return `The newest /mnt/data/*-${PATHS_FILE} is a JSON object that gives, for each path of the workspace, where the file is; change a file there, and make new ones below /mnt/data.`;
 }
-
-function mountLine({ mountPath, files, bytes, entries, truncated }: HostMountPreview): string {
-  const shown = entries.slice(0, SHOWN);
-  const more = files - shown.length;
-  const rest = more > 0 || truncated ? `, … and ${more.toLocaleString("en-US")} more` : "";
-  const size = `${files.toLocaleString("en-US")} ${files === 1 ? "file" : "files"}, ${bytes.toLocaleString("en-US")} bytes`;
-  const names = shown.map((name) => JSON.stringify(name)).join(", ");
-  return `- ${JSON.stringify(mountPath)}: ${size}${names === "" ? "" : `: ${names}${rest}`}`;
-}
-
-const SHOWN = 10;
 
 function ending(unpack: Unpack, archive: string): readonly string[] {
   if (unpack !== "prompt") return [];

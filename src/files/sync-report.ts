@@ -1,9 +1,9 @@
 import { mkdtemp, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { deepFreeze } from "../../base/freeze.ts";
-import { syncFolder } from "../../files/sync-folder.ts";
-import type { FailedFile, Mirror } from "./mirror.ts";
+import { deepFreeze } from "../base/freeze.ts";
+import { syncFolder } from "./sync-folder.ts";
+import type { SyncFailure } from "./sync-reason.ts";
 
 /** What came of bringing a workspace's files back. Paths are those of the workspace. */
 export interface SyncReport {
@@ -13,9 +13,21 @@ export interface SyncReport {
   readonly added: readonly string[];
   readonly changed: readonly string[];
   readonly deleted: readonly string[];
-  readonly failed: readonly FailedFile[];
+  readonly failed: readonly SyncFailure[];
   /** Where all files are besides, because some could not be written to `directory`; else `null`. */
   readonly keptIn: string | null;
+}
+
+/** The files of a workspace as they are on this machine. */
+export interface SyncSource {
+  /** Where they are. */
+  readonly root: string;
+  /** The digests of what was mounted. */
+  readonly original: ReadonlyMap<string, string>;
+  /** The real path of the host file that a path was copied from, if it was. */
+  sourceOf(path: string): string | null;
+  /** The digest of every file there is now. */
+  digests(): Promise<ReadonlyMap<string, string>>;
 }
 
 /** Nothing was brought back, because nobody asked for it. */
@@ -28,25 +40,25 @@ export const notSynced: SyncReport = deepFreeze({
   keptIn: null,
 });
 
-/** Brings the mirror's files to a folder: aside first, then into their places. */
+/** Brings a workspace's files to a folder: aside first, then into their places. */
 export async function syncTo(
   directory: string,
-  mirror: Mirror,
-  failed: readonly FailedFile[],
+  source: SyncSource,
+  failed: readonly SyncFailure[],
 ): Promise<SyncReport> {
-  const now = await mirror.digests();
-  const { original } = mirror;
+  const now = await source.digests();
+  const { original } = source;
   const paths = [...now.keys()];
   const deleted = [...original.keys()].filter((path) => !now.has(path));
   const home = await realpath(directory).catch(() => null);
   // What nobody changed is not put over what it was copied from, which may be newer by now.
   const written = paths.filter((path) => {
-    const isItsSource = home !== null && mirror.sourceOf(path) === join(home, path);
+    const isItsSource = home !== null && source.sourceOf(path) === join(home, path);
     return !isItsSource || original.get(path) !== now.get(path);
   });
-  const files = { from: mirror.root, to: directory, changed: written, deleted };
+  const files = { from: source.root, to: directory, changed: written, deleted };
   const synced = await syncFolder(files);
-  const keptIn = synced.failed.length > 0 ? await kept(mirror.root, paths) : null;
+  const keptIn = synced.failed.length > 0 ? await kept(source.root, paths) : null;
   return deepFreeze({
     directory,
     added: paths.filter((path) => !original.has(path)),

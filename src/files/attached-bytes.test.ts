@@ -1,0 +1,107 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { asPlainUser, temporaryTree } from "../../tests/temporary-tree.ts";
+import { InvalidOptionError } from "../base/errors.ts";
+import {
+  attachedBytes,
+  base64Of,
+  checkAttachedSize,
+  fileNameOf,
+  fileTypeOf,
+  imageTypeOf,
+} from "./attached-bytes.ts";
+
+const limit = { mostBytes: 4, remedy: "cut it" };
+
+describe("an attached file", () => {
+  test("is read byte by byte", async () => {
+    const folder = temporaryTree({ a: new Uint8Array([0, 255, 13, 10]) });
+    expect([...(await attachedBytes(join(folder, "a"), limit))]).toEqual([0, 255, 13, 10]);
+  });
+
+  test("that is empty or too large is refused before it is read, with what to do", async () => {
+    const folder = temporaryTree({ empty: "", large: "12345" });
+    const [empty, large] = ["empty", "large"].map((name) => join(folder, name));
+    await expect(attachedBytes(String(empty), limit)).rejects.toThrow("bytes, and has 0");
+    await expect(attachedBytes(String(large), limit)).rejects.toThrow(
+      `attach(files) must have from 1 to 4 bytes, and has 5, but is "${large}": cut it`,
+    );
+  });
+
+  test("that cannot be read says why, and keeps the cause", async () => {
+    const folder = temporaryTree();
+    mkdirSync(join(folder, "sub"));
+    const missing = attachedBytes(join(folder, "no"), limit);
+    await expect(missing).rejects.toThrow(InvalidOptionError);
+    await expect(missing).rejects.toMatchObject({
+      field: "attach(files).path",
+      message: expect.stringMatching(/must be a file that can be read \(ENOENT/),
+      cause: { code: "ENOENT" },
+    });
+    const roomy = { mostBytes: 1_000_000, remedy: "" };
+    await expect(attachedBytes(join(folder, "sub"), roomy)).rejects.toThrow("EISDIR");
+  });
+
+  test("that may not be read says so", async () => {
+    const folder = temporaryTree({ "a/secret": "1" });
+    const { chmodSync } = await import("node:fs");
+    chmodSync(join(folder, "a/secret"), 0);
+    await asPlainUser(async () => {
+      const reading = attachedBytes(join(folder, "a/secret"), limit);
+      await expect(reading).rejects.toThrow(/must be a file that can be read \(EACCES/);
+    });
+  });
+});
+
+test("sizes are from one byte to the most", () => {
+  for (const size of [1, 4]) expect(() => checkAttachedSize(size, "a", limit)).not.toThrow();
+  for (const size of [0, 5]) {
+    expect(() => checkAttachedSize(size, "a", limit)).toThrow(`and has ${size}`);
+  }
+});
+
+test.each([
+  ["/a/b.txt", "b.txt"],
+  ["C:\\a\\b.txt", "b.txt"],
+  ["b.txt", "b.txt"],
+  ["/a/b/", "/a/b/"],
+])("the name of %s is %s", (path, name) => {
+  expect(fileNameOf(path)).toBe(name);
+});
+
+test.each([
+  ["a.png", "image/png"],
+  ["a.JPG", "image/jpeg"],
+  ["a.b.jpeg", "image/jpeg"],
+  ["a.gif", "image/gif"],
+  ["a.webp", "image/webp"],
+  ["a.svg", null],
+  ["png", null],
+  ["a.png.", null],
+])("the image type of %s is %s", (filename, type) => {
+  expect(imageTypeOf(filename)).toBe(type);
+});
+
+test.each([
+  ["a.pdf", "application/pdf"],
+  ["a.JSON", "application/json"],
+  ["a.csv", "text/csv"],
+  ["a.md", "text/markdown"],
+  ["a.html", "text/html"],
+  ["a.xml", "application/xml"],
+  ["a.txt", "text/plain"],
+  ["a.png", "application/octet-stream"],
+  ["constructor", "application/octet-stream"],
+  ["a.constructor", "application/octet-stream"],
+])("the type of %s is %s", (filename, type) => {
+  expect(fileTypeOf(filename)).toBe(type);
+});
+
+test.each([0, 1, 2, 3, 0x8000 - 1, 0x8000, 0x8000 + 1, 100_000])(
+  "%d bytes are the same in base64",
+  (length) => {
+    const bytes = Uint8Array.from({ length }, (_, index) => index % 256);
+    expect(base64Of(bytes)).toBe(Buffer.from(bytes).toString("base64"));
+  },
+);

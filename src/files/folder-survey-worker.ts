@@ -1,0 +1,4 @@
+import { surveyFiles } from "./survey-files.ts";
+import { answerTask } from "./thread-answer.ts";
+
+answerTask(surveyFiles);

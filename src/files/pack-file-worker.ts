@@ -1,0 +1,4 @@
+import { writeTarFile } from "./tar-file.ts";
+import { answerTask } from "./thread-answer.ts";
+
+answerTask(writeTarFile);

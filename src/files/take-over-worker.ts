@@ -1,0 +1,4 @@
+import { takeOver } from "./take-over.ts";
+import { answerTask } from "./thread-answer.ts";
+
+answerTask(takeOver);
