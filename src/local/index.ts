@@ -1,6 +1,6 @@
 /**
- * OpenAI's API on your own machine: hosted tools really run, in front of a scripted model or one of
- * your own.
+ * OpenAI's API on your own machine, and Anthropic's: hosted tools really run, in front of a scripted
+ * model or one of your own.
  *
  * A name added here is public: it gets a line in CHANGELOG.md in the same commit.
  */

@@ -12,7 +12,8 @@ import { Dropped } from "./responses/dropped.ts";
 import { type LocalServer, startServer } from "./server.ts";
 
 /**
- * OpenAI's API on this machine, with hosted tools that really run: no key, no network.
+ * OpenAI's API on this machine, with hosted tools that really run: no key, no network. Anthropic's
+ * Messages API is there too, at the same place without `/v1`, for the Claude Agent SDK.
  *
  * @example
  * const provider = new LocalProvider({ model: scriptedModel([[{ code: "print(6 * 7)" }], [{ say: "42" }]]) });

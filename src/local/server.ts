@@ -6,6 +6,7 @@ import { orAborted } from "../base/abort.ts";
 import { emptyApi } from "./api.ts";
 import { Containers } from "./containers.ts";
 import { randomIds } from "./ids.ts";
+import { Messages } from "./messages/messages.ts";
 import { echoModel } from "./models/echo-model.ts";
 import type { LocalModel } from "./models/local-model.ts";
 import type { ProviderSettings } from "./provider-options.ts";
@@ -14,6 +15,7 @@ import type { TurnServices } from "./responses/turn.ts";
 import { compactionRoutes } from "./routes/compaction.ts";
 import { containerRoutes } from "./routes/containers.ts";
 import { fileRoutes } from "./routes/files.ts";
+import { messageRoutes } from "./routes/messages.ts";
 import { modelRoutes } from "./routes/models.ts";
 import { responseRoutes } from "./routes/responses.ts";
 import { vectorStoreRoutes } from "./routes/vector-stores.ts";
@@ -66,6 +68,7 @@ export async function startServer(
   containerRoutes(app, { containers, files });
   fileRoutes(app, { files, onDelete: (id) => vectorStores.files.removeEverywhere(id) });
   modelRoutes(app);
+  messageRoutes(app, { messages: new Messages(turns), ids, maxBodyBytes, onFault });
   app.route("/v1", vectorStoreRoutes(vectorStores));
   return {
     closing: responses.closing,

@@ -1,0 +1,17 @@
+import { ApiProblem } from "../api-problem.ts";
+import type { ModelAction } from "../models/local-model.ts";
+
+type Failure = Extract<ModelAction, { fail: unknown }>["fail"];
+
+/** What a model fails with, as Anthropic says the same. */
+export function failureOf({ status, code, message = "The model failed." }: Failure): ApiProblem {
+  // Nothing but its words tells this apart from other requests that are refused.
+  if (code !== undefined && NO_CREDIT.has(code)) return new ApiProblem(400, CREDIT_IS_LOW);
+  const known = status ?? (code === "rate_limit_exceeded" ? 429 : 500);
+  return new ApiProblem(known, message, { code: code ?? null });
+}
+
+const NO_CREDIT: ReadonlySet<string> = new Set(["insufficient_quota", "billing_error"]);
+
+const CREDIT_IS_LOW =
+  "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.";

@@ -1,0 +1,148 @@
+import { describe, expect, test } from "vitest";
+import { checkMessages } from "./check-messages.ts";
+import { modelItems } from "./model-items.ts";
+import { modelFormat, modelToolChoice, modelTools } from "./model-tools.ts";
+
+const reminder = { type: "text", text: "<system-reminder>\nTake care.\n</system-reminder>" };
+
+describe("a conversation on the Messages API", () => {
+  test("reads as it does on the Responses API", () => {
+    const messages = checkMessages([
+      { role: "user", content: [reminder, { type: "text", text: "Look." }] },
+      {
+        role: "assistant",
+        content: [
+          { type: "thinking", thinking: "Hm.", signature: "s" },
+          { type: "text", text: "I look." },
+          { type: "tool_use", id: "t1", name: "mcp__wink__look", input: { at: "x" } },
+          { type: "tool_use", id: "t2", name: "Bash", input: { command: "ls" } },
+        ],
+      },
+      {
+        role: "user",
+        content: [
+          {
+            type: "tool_result",
+            tool_use_id: "t1",
+            content: [{ type: "text", text: "found\n" }, reminder],
+          },
+          { type: "tool_result", tool_use_id: "t2", content: `a.txt\n\n${reminder.text}` },
+          { type: "text", text: "Go on." },
+        ],
+      },
+    ]);
+    expect(modelItems(messages)).toEqual([
+      { type: "message", role: "user", content: [{ type: "input_text", text: "Look." }] },
+      { type: "reasoning", summary: [{ type: "summary_text", text: "Hm." }] },
+      {
+        type: "message",
+        role: "assistant",
+        content: [{ type: "output_text", text: "I look.", annotations: [] }],
+      },
+      {
+        type: "function_call",
+        call_id: "t1",
+        name: "look",
+        arguments: '{"at":"x"}',
+        status: "completed",
+      },
+      {
+        type: "function_call",
+        call_id: "t2",
+        name: "Bash",
+        arguments: '{"command":"ls"}',
+        status: "completed",
+      },
+      { type: "function_call_output", call_id: "t1", output: "found", status: "completed" },
+      { type: "function_call_output", call_id: "t2", output: "a.txt", status: "completed" },
+      { type: "message", role: "user", content: [{ type: "input_text", text: "Go on." }] },
+    ]);
+  });
+
+  test("keeps pictures and documents, in messages and in results", () => {
+    const picture = { type: "base64", media_type: "image/png", data: "AA==" };
+    const image = { type: "image", source: picture };
+    const messages = checkMessages([
+      {
+        role: "user",
+        content: [
+          image,
+          { type: "image", source: { type: "url", url: "https://a.com/a.png" } },
+          { type: "document", source: { type: "file", file_id: "file_1" }, title: "a.pdf" },
+          { type: "document", source: { type: "text", media_type: "text/plain", data: "Words." } },
+          { type: "search_result", source: "https://a.com" },
+        ],
+      },
+      { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "draw", input: {} }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: [image] }] },
+    ]);
+    const data = "data:image/png;base64,AA==";
+    const shown = { type: "input_image", image_url: data, detail: "auto" };
+    expect(modelItems(messages)).toMatchObject([
+      {
+        content: [
+          shown,
+          { type: "input_image", image_url: "https://a.com/a.png" },
+          { type: "input_file", filename: "a.pdf", file_data: "file_1" },
+          { type: "input_text", text: "Words." },
+        ],
+      },
+      { type: "function_call" },
+      { type: "function_call_output", output: [shown] },
+    ]);
+  });
+
+  test("tells of searches that the API ran", () => {
+    const messages = checkMessages([
+      { role: "user", content: "Search." },
+      {
+        role: "assistant",
+        content: [
+          { type: "server_tool_use", id: "s1", name: "web_search", input: { query: "x" } },
+          {
+            type: "web_search_tool_result",
+            tool_use_id: "s1",
+            content: [{ type: "web_search_result", url: "https://a.com", title: "A" }],
+          },
+        ],
+      },
+    ]);
+    expect(modelItems(messages)[1]).toMatchObject({
+      type: "web_search_call",
+      action: { query: "x", sources: [{ url: "https://a.com" }] },
+      results: [{ title: "A" }],
+    });
+  });
+});
+
+describe("the tools of a request to the Messages API", () => {
+  const schema = { type: "object" };
+  const tools = [
+    { name: "mcp__wink__look", description: "Looks.", input_schema: schema },
+    { type: "web_search_20250305", name: "web_search" },
+    { type: "bash_20250124", name: "bash" },
+  ];
+
+  test("are told as they are given, with the names of the Responses API besides", () => {
+    expect(modelTools(tools)).toEqual([
+      { ...tools[0], type: "function", name: "look", parameters: schema },
+      { type: "web_search", name: "web_search" },
+      tools[2],
+    ]);
+  });
+
+  test("are chosen in the words of the Responses API", () => {
+    const choice = (type: "auto" | "any" | "tool" | "none", name: string | null = null) =>
+      modelToolChoice({ type, name, isParallel: true }, tools);
+    expect([choice("auto"), choice("any"), choice("none")]).toEqual(["auto", "required", "none"]);
+    expect(choice("tool", "mcp__wink__look")).toEqual({ type: "function", name: "look" });
+    expect(choice("tool", "web_search")).toEqual({ type: "web_search" });
+  });
+
+  test("say which schema the answer must fit, unless the request does", () => {
+    const taking = [{ name: "StructuredOutput", input_schema: schema }];
+    expect(modelFormat(null, taking)).toMatchObject({ type: "json_schema", schema });
+    expect(modelFormat({ type: "json_schema" }, taking)).toEqual({ type: "json_schema" });
+    expect(modelFormat(null, tools)).toBeNull();
+  });
+});

@@ -1,0 +1,257 @@
+import { describe, expect, test } from "vitest";
+import { clientTool, eventsIn, messagesStage, plain } from "../../../tests/local/messages-stage.ts";
+import type { WireItem } from "../../openai/wire.ts";
+
+const request = (body: unknown) => ({ method: "POST", body: JSON.stringify(body) });
+const typesOf = (events: readonly WireItem[]) => events.map(({ type }) => type);
+
+describe("POST /v1/messages as a stream", () => {
+  test("has Anthropic's events in Anthropic's order", async () => {
+    const { stream } = await messagesStage([
+      [{ think: "Hm." }, { say: "I look." }, { call: { name: "look", args: { at: "x" } } }],
+    ]);
+    const thinking = { type: "enabled", budget_tokens: 1024 };
+    const events = await stream({ tools: [clientTool("look")], thinking, context_management: {} });
+    expect(typesOf(events)).toEqual([
+      "message_start",
+      "ping",
+      "content_block_start",
+      "content_block_delta",
+      "content_block_delta",
+      "content_block_stop",
+      "content_block_start",
+      "content_block_delta",
+      "content_block_stop",
+      "content_block_start",
+      "content_block_delta",
+      "content_block_delta",
+      "content_block_stop",
+      "message_delta",
+      "message_stop",
+    ]);
+    expect(events[0]).toMatchObject({
+      message: {
+        id: expect.stringMatching(/^msg_/),
+        role: "assistant",
+        content: [],
+        stop_reason: null,
+        usage: { output_tokens: 1 },
+      },
+    });
+    expect(events.map((event) => event["index"]).filter((index) => index !== undefined)).toEqual([
+      0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2,
+    ]);
+    const told = events.flatMap((event) => event["content_block"] ?? event["delta"] ?? []);
+    expect(told).toMatchObject([
+      { type: "thinking", thinking: "", signature: "" },
+      { type: "thinking_delta", thinking: "Hm." },
+      { type: "signature_delta" },
+      { type: "text", text: "" },
+      { type: "text_delta", text: "I look." },
+      { type: "tool_use", name: "look", input: {} },
+      { type: "input_json_delta", partial_json: "" },
+      { type: "input_json_delta", partial_json: '{"at":"x"}' },
+      { stop_reason: "tool_use", stop_sequence: null },
+    ]);
+    const end = events.at(-2);
+    expect(end).toMatchObject({ context_management: { applied_edits: [] } });
+    expect(Object(end?.["usage"]).output_tokens).toBeGreaterThan(1);
+  });
+
+  test("says the same as an answer that is whole, in pieces", async () => {
+    const text = "All is well, and a little more than fits one piece. 😀".repeat(20);
+    const args = { text };
+    const step = [{ say: text }, { call: { name: "look", args, callId: "toolu_1" } }];
+    const { stream, message } = await messagesStage([step, step]);
+    const tools = [clientTool("look")];
+    const deltas = (await stream({ tools })).map((event) => Object(event["delta"]));
+    const joined = (key: string) => deltas.map((delta) => delta[key] ?? "").join("");
+    const { content } = await message({ tools });
+    expect(content).toEqual([
+      { type: "text", text: joined("text") },
+      { type: "tool_use", id: "toolu_1", name: "look", input: JSON.parse(joined("partial_json")) },
+    ]);
+    expect(deltas.length).toBeGreaterThan(20);
+  });
+
+  test("sends arguments that are no JSON as they are written", async () => {
+    const { stream } = await messagesStage([[{ call: { name: "look", args: '{"at": tru' } }]]);
+    const deltas = (await stream()).map((event) => Object(event["delta"]).partial_json ?? "");
+    expect(deltas.join("")).toBe('{"at": tru');
+  });
+
+  test("fails with a status before the first block, and with an event after it", async () => {
+    const fail = { fail: { status: 529, message: "Overloaded" } };
+    const { ask, stream, base } = await messagesStage([[fail], [{ say: "Half" }, fail], [fail]]);
+    expect(await ask({ ...plain, stream: true })).toMatchObject({
+      status: 529,
+      body: { type: "error", error: { type: "overloaded_error", message: "Overloaded" } },
+    });
+    const events = await stream();
+    expect(events.at(-1)).toMatchObject({ type: "error", error: { type: "overloaded_error" } });
+    expect(typesOf(events)).not.toContain("message_stop");
+    expect((await fetch(`${base}/v1/messages`, request(plain))).status).toBe(529);
+  });
+
+  test("stalls and drops, before and between blocks", async () => {
+    const { base, provider } = await messagesStage([
+      [{ drop: true }],
+      [{ drop: true }],
+      [{ stall: 5 }, { say: "Half" }, { stall: 20 }, { drop: true }],
+      [{ say: "Half" }, { drop: true }],
+    ]);
+    const asked = request({ ...plain, stream: true });
+    const inProcess = () => provider.fetch("http://local/v1/messages", asked);
+    const onSocket = () => fetch(`${base}/v1/messages`, asked);
+    await expect(onSocket()).rejects.toThrow("fetch failed");
+    await expect(inProcess()).rejects.toThrow("fetch failed");
+    for (const send of [onSocket, inProcess]) {
+      const response = await send();
+      expect(response.status).toBe(200);
+      const read: string[] = [];
+      const reading = async () => {
+        for await (const part of response.body ?? []) read.push(Buffer.from(part).toString());
+      };
+      await expect(reading()).rejects.toThrow();
+      expect(typesOf(eventsIn(read.join("")))).toContain("content_block_stop");
+    }
+  });
+
+  test("ends with a client that goes, whenever it does", async () => {
+    const { provider, asked } = await messagesStage(() => [
+      { say: "Half" },
+      { stall: 60_000 },
+      { say: "never" },
+    ]);
+    const response = await provider.fetch(
+      "http://local/v1/messages",
+      request({ ...plain, stream: true }),
+    );
+    const reader = response.body?.getReader();
+    await reader?.read();
+    await reader?.cancel();
+    const leaving = AbortSignal.timeout(20);
+    const whole = provider.fetch("http://local/v1/messages", {
+      ...request(plain),
+      signal: leaving,
+    });
+    await expect(whole).rejects.toThrow("timeout");
+    expect(asked).toHaveLength(2);
+  });
+
+  test("ends with its provider", async () => {
+    const { provider } = await messagesStage([
+      [{ say: "Half" }, { stall: 60_000 }],
+      [{ stall: 60_000 }],
+    ]);
+    const response = await provider.fetch(
+      "http://local/v1/messages",
+      request({ ...plain, stream: true }),
+    );
+    const whole = provider.fetch("http://local/v1/messages", request(plain));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await provider[Symbol.asyncDispose]();
+    expect(await response.text()).toContain("The local provider was closed");
+    expect(await (await whole).json()).toMatchObject({
+      error: { type: "api_error", message: expect.stringContaining("was closed") },
+    });
+  });
+
+  test("tells of faults of the server's own", async () => {
+    const faults: unknown[] = [];
+    const { stream, ask } = await messagesStage(
+      ({ turn }) => {
+        if (turn > 0) throw new Error("A fault.");
+        return [{ think: "Hm." }];
+      },
+      { onFault: (error) => faults.push(error) },
+    );
+    const thinking = { type: "adaptive" };
+    const events = await stream({ thinking });
+    expect(events.at(-1)).toMatchObject({ type: "error", error: { message: "A fault." } });
+    expect(await ask(plain)).toMatchObject({ status: 500, body: { error: { type: "api_error" } } });
+    expect(faults).toHaveLength(2);
+  });
+});
+
+describe("Anthropic's side of the API", () => {
+  test("is there in process and on a socket, with or without the betas' query", async () => {
+    const { provider, base } = await messagesStage(() => [{ say: "Hello." }]);
+    for (const path of ["/v1/messages", "/v1/messages?beta=true"]) {
+      for (const response of [
+        await provider.fetch(`http://local${path}`, request(plain)),
+        await fetch(base + path, request(plain)),
+      ]) {
+        expect(response.headers.get("request-id")).toMatch(/^req_/);
+        expect(response.headers.get("openai-version")).toBeNull();
+        expect(await response.json()).toMatchObject({ content: [{ text: "Hello." }] });
+      }
+    }
+  });
+
+  test("counts tokens as an answer does", async () => {
+    const { ask, message } = await messagesStage([[{ say: "Hello." }]]);
+    const { max_tokens: _none, ...body } = plain;
+    const counted = await ask(body, "POST /v1/messages/count_tokens?beta=true");
+    const { usage } = await message();
+    expect(counted.body).toEqual({ input_tokens: Object(usage).input_tokens });
+    const refused = await ask({}, "POST /v1/messages/count_tokens");
+    expect(refused.body).toMatchObject({ error: { message: "model: Field required" } });
+  });
+
+  test("says hello, also to who has no key", async () => {
+    const { base, ask } = await messagesStage([], { apiKey: "secret" });
+    const head = await fetch(`${base}/api/hello`, { method: "HEAD" });
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+    expect((await ask(undefined, "GET /api/hello")).status).toBe(200);
+  });
+
+  test("wants its key in either header, if it has one", async () => {
+    const { ask } = await messagesStage(() => [{ say: "Hello." }], { apiKey: "secret" });
+    const route = "POST /v1/messages";
+    expect(await ask(plain)).toMatchObject({
+      status: 401,
+      body: { error: { type: "authentication_error", message: "x-api-key header is required" } },
+    });
+    expect((await ask(plain, route, { "x-api-key": "other" })).body).toMatchObject({
+      error: { message: "invalid x-api-key" },
+    });
+    for (const headers of [{ "x-api-key": "secret" }, { authorization: "Bearer secret" }])
+      expect((await ask(plain, route, headers)).status).toBe(200);
+    const { body } = await ask({}, "POST /v1/responses", { "x-api-key": "secret" });
+    expect(body).toMatchObject({ error: { code: "invalid_api_key" } });
+  });
+
+  test("answers what it does not have, does not like or cannot hold in Anthropic's shape", async () => {
+    const { ask, base } = await messagesStage([], { limits: { maxBodyBytes: 100 } });
+    const missing = await ask(undefined, "GET /v1/messages/batches");
+    expect(missing).toMatchObject({ status: 404, body: { error: { type: "not_found_error" } } });
+    expect(missing.headers.get("request-id")).toBe(missing.body["request_id"]);
+    const large = await ask({ ...plain, system: "long ".repeat(100) });
+    expect(large).toMatchObject({ status: 413, body: { error: { type: "request_too_large" } } });
+    const odd = await fetch(`${base}/v1/messages`, { method: "POST", body: "{" });
+    expect(await odd.json()).toMatchObject({ error: { type: "invalid_request_error" } });
+    expect((await ask(undefined, "GET /v1/nothing")).body).toMatchObject({
+      error: { type: "invalid_request_error", param: null },
+    });
+  });
+
+  test("takes fields that it does not know with the header of betas", async () => {
+    const { ask } = await messagesStage([[{ say: "Hello." }]]);
+    const body = { ...plain, brand_new: true };
+    expect((await ask(body)).body).toMatchObject({
+      error: { message: "brand_new: Extra inputs are not permitted" },
+    });
+    const headers = { "anthropic-beta": "brand-new-2030-01-01" };
+    expect((await ask(body, "POST /v1/messages", headers)).status).toBe(200);
+  });
+
+  test("says that the script has ended, and that to ask again is in vain", async () => {
+    const { ask } = await messagesStage([]);
+    const { status, headers, body } = await ask(plain);
+    expect([status, headers.get("x-should-retry")]).toEqual([500, "false"]);
+    expect(body).toMatchObject({
+      error: { type: "api_error", message: expect.stringContaining("The script has ended") },
+    });
+  });
+});
