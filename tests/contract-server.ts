@@ -57,7 +57,8 @@ function responseOf({ text, toolCalls = [], hostedCalls = [], usage }: ContractA
   return usage ? { output, usage: wireUsage(usage) } : { output };
 }
 
-function wireUsage(parts: Partial<TokenUsage>): WireItem {
+/** What a request cost, in OpenAI's words. */
+export function wireUsage(parts: Partial<TokenUsage>): WireItem {
   const usage = usageOf(parts);
   return {
     input_tokens: usage.inputTokens,

@@ -1,22 +1,60 @@
 import { describe, test } from "vitest";
-import { OpenAIAdapter } from "weakincentives/openai";
-import { adapterContract, type MakeSubject, scriptedSubject } from "weakincentives/testing";
+import { ClaudeAgentWorkspaceSection } from "weakincentives/claude";
+import { OpenAIAdapter, OpenAIContainerWorkspaceSection } from "weakincentives/openai";
+import {
+  type AdapterContractOptions,
+  adapterContract,
+  type MakeSubject,
+  scriptedSubject,
+} from "weakincentives/testing";
+import { claudeSubject } from "./claude/contract-subject.ts";
+import { SDK_TIMEOUT, sdkMissing } from "./claude/installed.ts";
+import { localSubject, officialClient, ourClient } from "./contract-local.ts";
 import { openaiSubject } from "./contract-server.ts";
 import { clients } from "./openai-clients.ts";
 
-const subjects: readonly (readonly [string, MakeSubject])[] = [
-  ["the scripted client", scriptedSubject],
-  ...clients.map(
-    ([name, client]) =>
-      [
-        `OpenAI on ${name}`,
-        openaiSubject(
-          (url, clock) => new OpenAIAdapter({ model: "gpt-5.2", ...client(url), clock }),
-        ),
-      ] as const,
-  ),
-];
+const servers: readonly (readonly [string, MakeSubject])[] = clients.map(([name, client]) => [
+  `OpenAI on ${name}`,
+  openaiSubject((url, clock) => new OpenAIAdapter({ model: "gpt-5.2", ...client(url), clock })),
+]);
 
-describe.each(subjects)("%s keeps the adapter contract:", (_name, make) => {
-  for (const { name, run } of adapterContract(make)) test(name, run);
-});
+const openai: AdapterContractOptions = {
+  workspace: (options) => new OpenAIContainerWorkspaceSection(options),
+  compacts: true,
+};
+
+const claude: AdapterContractOptions = {
+  workspace: (options) => new ClaudeAgentWorkspaceSection(options),
+  compacts: true,
+};
+
+describe.each([["the scripted client", scriptedSubject] as const, ...servers])(
+  "%s keeps the adapter contract:",
+  (_name, make) => {
+    for (const { name, run } of adapterContract(make)) test(name, run);
+  },
+);
+
+// Where Python runs in WebAssembly, every container takes seconds to start.
+describe.each([
+  ["our client", ourClient],
+  ["the official client", officialClient],
+] as const)(
+  "OpenAI over the local provider, on %s, keeps the adapter contract, with workspaces and compaction:",
+  {
+    timeout: 60_000,
+  },
+  (_name, reach) => {
+    for (const { name, run } of adapterContract(localSubject(reach), openai)) test(name, run);
+  },
+);
+
+describe.skipIf(sdkMissing)(
+  "Claude on the real SDK keeps the adapter contract, with workspaces and compaction:",
+  {
+    timeout: SDK_TIMEOUT,
+  },
+  () => {
+    for (const { name, run } of adapterContract(claudeSubject, claude)) test(name, run);
+  },
+);

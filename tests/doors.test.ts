@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 
 const doors = [
   "src/index.ts",
+  "src/claude/index.ts",
   "src/files/index.ts",
   "src/local/index.ts",
   "src/openai/index.ts",

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { Session } from "weakincentives";
+import { ClaudeAgentWorkspaceSection } from "weakincentives/claude";
 import { HostFilesystem, InMemoryFilesystem } from "weakincentives/files";
 import { LocalProvider } from "weakincentives/local";
 import {
@@ -49,6 +50,18 @@ function inContainer(kind: "by themselves" | "of a workspace"): MakeFilesystem {
   };
 }
 
+/** Fails if anything temporary is left when it is cleaned up. */
+const inWorkspaceOfThisMachine: MakeFilesystem = () => {
+  const section = new ClaudeAgentWorkspaceSection({ session: new Session() });
+  return {
+    filesystem: section.filesystem,
+    async close() {
+      await section.cleanup();
+      expect(existsSync(section.tempDir)).toBe(false);
+    },
+  };
+};
+
 const provider = new LocalProvider({ sandbox: hostSandbox() });
 const { url } = await provider.listen();
 afterAll(() => provider[Symbol.asyncDispose]());
@@ -58,6 +71,7 @@ describe.each([
   ["files of this machine", onHost],
   ["files of a container, by themselves,", inContainer("by themselves")],
   ["files of a container, of a workspace,", inContainer("of a workspace")],
+  ["files of this machine, of a workspace,", inWorkspaceOfThisMachine],
 ])("%s keep the file system contract:", (_name, make) => {
   for (const { name, run } of filesystemContract(make)) test(name, { timeout: 20_000 }, run);
 });

@@ -17,6 +17,7 @@ test("the tests run on the Node that the development dependency brings", () => {
 test("the package has these doors and no others", () => {
   expect(manifest.exports).toEqual({
     ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
+    "./claude": { types: "./dist/claude/index.d.ts", default: "./dist/claude/index.js" },
     "./files": { types: "./dist/files/index.d.ts", default: "./dist/files/index.js" },
     "./local": { types: "./dist/local/index.d.ts", default: "./dist/local/index.js" },
     "./openai": { types: "./dist/openai/index.d.ts", default: "./dist/openai/index.js" },

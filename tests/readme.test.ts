@@ -36,6 +36,7 @@ test.each([
   "CONTRIBUTING.md",
   "GLOSSARY.md",
   "docs/decisions/README.md",
+  "docs/guides/claude.md",
   "docs/guides/local.md",
   "docs/guides/long-sessions.md",
   "docs/guides/openai.md",

@@ -50,6 +50,8 @@ describe("wink doctor", () => {
       sqliteFts5: { found: true, says: expect.stringContaining("SQLite") },
       python3: { found: expect.any(Boolean), says: expect.any(String) },
       pyodide: { found: expect.any(Boolean), says: expect.any(String) },
+      claudeSdk: { found: expect.any(Boolean), says: expect.stringMatching(/^0\.|npm install/) },
+      claudeSandbox: { found: expect.any(Boolean), says: expect.stringMatching(/starts/) },
       sandboxes: [
         {
           name: "only",

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { promisify, styleText } from "node:util";
 import { messageOf } from "../base/errors.ts";
+import { checkSandboxStarts } from "../claude/sandbox-check.ts";
 import { knownSandboxes } from "../local/sandbox/choose-sandbox.ts";
 import type { Sandbox } from "../local/sandbox/sandbox.ts";
 
@@ -15,6 +16,10 @@ export interface Examination {
   readonly python3: Finding;
   /** For the wasm sandbox. */
   readonly pyodide: Finding;
+  /** For `weakincentives/claude`. */
+  readonly claudeSdk: Finding;
+  /** For the commands that Claude runs. */
+  readonly claudeSandbox: Finding;
   /** The strongest first. */
   readonly sandboxes: readonly ExaminedSandbox[];
   /** The sandbox that `auto` picks, or `null` if none works. */
@@ -56,6 +61,8 @@ async function examine(sandboxes: readonly Sandbox[]): Promise<Examination> {
     sqliteFts5: await finding(sqliteVersion, "use a Node that is built with it"),
     python3: await finding(pythonVersion, "install python3 (on Debian: apt install python3)"),
     pyodide: await finding(pyodideVersion, "npm install pyodide"),
+    claudeSdk: await finding(claudeSdkVersion, "npm install @anthropic-ai/claude-agent-sdk"),
+    claudeSandbox: await finding(claudeSandbox, "or do without commands"),
     sandboxes: examined,
     auto: examined.find(({ usable }) => usable)?.name ?? null,
   };
@@ -100,13 +107,29 @@ async function pyodideVersion(): Promise<string> {
   return version;
 }
 
+async function claudeSdkVersion(): Promise<string> {
+  const main = import.meta.resolve("@anthropic-ai/claude-agent-sdk");
+  const { version }: { version: string } = JSON.parse(
+    await readFile(new URL("package.json", main), "utf8"),
+  );
+  return version;
+}
+
+async function claudeSandbox(): Promise<string> {
+  await checkSandboxStarts(process.env["PATH"] ?? "");
+  return "it starts";
+}
+
 function* report({ sandboxes, auto, ...findings }: Examination): Generator<string> {
-  const { node, sqliteFts5, python3, pyodide } = findings;
+  const { node, sqliteFts5, python3, pyodide, claudeSdk, claudeSandbox } = findings;
   yield "What this machine can run:\n";
   yield line(node.found, "Node", node.says);
   yield line(sqliteFts5.found, "full-text search", sqliteFts5.says);
   yield line(python3.found, "python3", python3.says);
   yield line(pyodide.found, "pyodide", pyodide.says);
+  yield "\nFor agents on Claude, if you want them:\n";
+  yield line(claudeSdk.found, "the Claude Agent SDK", claudeSdk.says);
+  yield line(claudeSandbox.found, "a sandbox for its commands", claudeSandbox.says);
   yield "\nSandboxes for code that a model writes, the strongest first:\n";
   for (const { name, usable, reason, isolation } of sandboxes) {
     yield line(usable, name, reason);

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { EvaluateOptions, ProviderAdapter } from "../adapter/provider-adapter.ts";
 import { adapterContract } from "./adapter-contract.ts";
 import type { MakeSubject } from "./contract/subject.ts";
+import { fakeClock } from "./fake-clock.ts";
 import { scriptedSubject } from "./scripted-subject.ts";
 
 /** An adapter that forgets something it was told, and what the contract must find. */
@@ -20,6 +21,7 @@ const broken: readonly (readonly [
   ["the output", answering({ output: null }), "structured output is read and typed"],
   ["the usage", answering({ usage: null }), "usage is summed over all turns"],
   ["the hosted calls", answering({ hostedCalls: [] }), "a hosted call is an ordinary event"],
+  ["what went wrong", vague, "an answer that does not fit"],
 ];
 
 test.each(broken)("an adapter that forgets %s breaks the contract", async (_what, spoil, name) => {
@@ -58,6 +60,24 @@ test("what was made for a case is closed, whether it held or not", async () => {
   await expect(breaks?.run()).rejects.toThrow();
   expect(closed).toBe(2);
 });
+
+test("an adapter that does not wait as long as it was asked to breaks the contract", async () => {
+  const hasty: MakeSubject = (script) =>
+    scriptedSubject(script, { clock: fakeClock({ skipsSleep: true }) });
+  const found = adapterContract(hasty).find(({ name }) => name.startsWith("a throttled request"));
+  await expect(found?.run()).rejects.toThrow("It did not wait");
+});
+
+/** Fails as anything may fail. */
+function vague(adapter: ProviderAdapter): ProviderAdapter {
+  return {
+    name: adapter.name,
+    evaluate: (prompt, options) =>
+      adapter.evaluate(prompt, options).catch(() => {
+        throw new Error("It failed.");
+      }),
+  };
+}
 
 function forgetting(option: keyof EvaluateOptions) {
   return (adapter: ProviderAdapter): ProviderAdapter => ({

@@ -3,7 +3,11 @@
  *
  * A name added here is public: it gets a line in CHANGELOG.md in the same commit.
  */
-export { adapterContract, type ContractTest } from "./adapter-contract.ts";
+export {
+  type AdapterContractOptions,
+  adapterContract,
+  type ContractTest,
+} from "./adapter-contract.ts";
 export type {
   ContractAnswer,
   ContractStall,
@@ -12,6 +16,7 @@ export type {
   ContractTurn,
   MakeSubject,
 } from "./contract/subject.ts";
+export type { ContractWorkspace, MakeWorkspace } from "./contract/workspaces.ts";
 export { type FakeClock, type FakeClockOptions, fakeClock } from "./fake-clock.ts";
 export type { FilesystemSubject, MakeFilesystem } from "./filesystem/filesystem-case.ts";
 export { filesystemContract } from "./filesystem-contract.ts";

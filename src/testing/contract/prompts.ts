@@ -2,8 +2,10 @@ import { plainSchema } from "../../base/plain-schema.ts";
 import type { Infer } from "../../base/schema.ts";
 import { MarkdownSection } from "../../prompt/markdown-section.ts";
 import { Prompt } from "../../prompt/prompt.ts";
+import type { Section } from "../../prompt/section.ts";
 import { PromptTemplate } from "../../prompt/template.ts";
 import { defineSlice, type Slice } from "../../session/slice.ts";
+import { codeInterpreterTool } from "../../tools/code-interpreter.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { Tool, type ToolHandler } from "../../tools/tool.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
@@ -48,9 +50,23 @@ export function promptWith(
   );
 }
 
+/** The same beside a workspace, in which code may run. */
+export function promptIn(workspace: Section, tools: readonly Tool[] = []): Prompt<string> {
+  const sections = [task(tools, [codeInterpreterTool()]), workspace];
+  return new Prompt(new PromptTemplate({ ns: "contract", key: "files", sections }));
+}
+
 /** The same, to be answered with a word. */
 export function wordPrompt(tools: readonly Tool[] = []): Prompt<Word> {
-  const sections = [task(tools, [])];
+  return wordsFrom([task(tools, [])]);
+}
+
+/** The same beside a workspace, in which code may run. */
+export function wordPromptIn(workspace: Section): Prompt<Word> {
+  return wordsFrom([task([], [codeInterpreterTool()]), workspace]);
+}
+
+function wordsFrom(sections: readonly Section[]): Prompt<Word> {
   return new Prompt(
     new PromptTemplate({ ns: "contract", key: "word", sections, output: wordSchema }),
   );

@@ -15,6 +15,11 @@ export interface ContractAnswer {
   /** Always of kind `"web_search"`, named as the prompt names it. */
   readonly hostedCalls?: readonly ScriptedHostedCall[];
   readonly usage?: Partial<TokenUsage>;
+  /**
+   * Python that the model runs where its workspace is, which the subject makes known as `ROOT`; the
+   * next turn comes after it. Only in cases with a workspace, and there alone in its turn.
+   */
+  readonly code?: string;
 }
 
 /** The provider refuses for now. */
@@ -39,7 +44,11 @@ export interface ContractSubject {
 /** Makes an adapter for one case: its model plays `script`, its waits go by `clock`. */
 export type MakeSubject = (
   script: readonly ContractTurn[],
-  options: { readonly clock: Clock },
+  options: {
+    readonly clock: Clock;
+    /** Conversations of more tokens are to be made shorter; else they are not. */
+    readonly compactsOver?: number | undefined;
+  },
 ) => ContractSubject | Promise<ContractSubject>;
 
 /** One thing every adapter must do. */
@@ -47,5 +56,7 @@ export interface ContractCase {
   /** A sentence that holds. */
   readonly name: string;
   readonly script: readonly ContractTurn[];
+  /** Only with an adapter that makes longer conversations shorter. */
+  readonly compactsOver?: number;
   check(subject: ContractSubject & { readonly clock: FakeClock }): Promise<void>;
 }

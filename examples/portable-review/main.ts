@@ -1,0 +1,60 @@
+/**
+ * One code review on two runtimes: OpenAI's Responses API with a container, and the Claude Agent SDK
+ * with a folder. `--on openai` or `--on claude` runs it there; without it, it runs on both, and what
+ * came of it is compared field by field.
+ */
+// needs: @anthropic-ai/claude-agent-sdk
+import { parseArgs } from "node:util";
+import { differences } from "./differences.ts";
+import { review, runtimes } from "./runtimes.ts";
+
+/** What is meant to differ, and why. Anything else that does is a fault. */
+const meant: readonly (readonly [RegExp, string])[] = [
+  [/^events\[\d+\]\.(adapter|origin\.provider)$/, "events say which runtime it was"],
+  [/^events\[0\]\.text$/, "the workspace tells the model where its files are"],
+  [/^events\[0\]\.hostedTools\[\d+\]/, "Claude has tools for files besides"],
+  [/\.containerId$/, "on Claude there is no container"],
+  [/hostedCalls\[\d+\]\.(params|output|message)/, "on Claude code runs in Bash, untyped"],
+  [/^hosted\[\d+\]\.(params|result|renderedOutput)/, "on Claude code runs in Bash, untyped"],
+  [/^response\.hostedOutputs/, "on Claude code runs in Bash, untyped"],
+];
+
+const { values } = parseArgs({ options: { on: { type: "string" } } });
+const on = runtimes.find((runtime) => runtime === values.on);
+if (values.on !== undefined && !on) {
+  console.error(`--on must be one of ${runtimes.join(", ")}, but is ${values.on}`);
+  process.exit(2);
+}
+
+if (on) {
+  const { response, written } = await review(on);
+  console.log(written.trim());
+  console.log(JSON.stringify(response, null, 2));
+} else {
+  const [one, other] = [await review("openai"), await review("claude")];
+  console.log(one.written.trim());
+  const kinds = one.events.map((event) => Object(event).type);
+  console.log(`${kinds.length} events on each: ${kinds.join(" ")}`);
+  const reasons = new Set<string>();
+  for (const { path, one: left, other: right } of differences(one, other)) {
+    const index = Number(/^events\[(\d+)\]/.exec(path)?.[1]);
+    const isHosted = Object(one.events[index]).origin !== undefined;
+    const where = isHosted ? path.replace(/^events/, "hosted") : path;
+    const reason = meant.find(([pattern]) => pattern.test(path) || pattern.test(where))?.[1];
+    if (reason) reasons.add(reason);
+    else {
+      console.log(`${path}: ${JSON.stringify(left)} and ${JSON.stringify(right)}`);
+      process.exitCode = 1;
+    }
+  }
+  for (const reason of [...reasons].sort())
+    console.log(`They differ where they should: ${reason}.`);
+}
+// prints: - vents.py: opening() gives less than 0 percent
+// prints: - vents.py: opening() gives more than 100 percent
+// prints: 13 events on each: PromptRendered TurnStarted TurnCompleted ToolInvoked ToolInvoked TurnStarted TurnCompleted ToolInvoked ToolInvoked TurnStarted TurnCompleted PromptExecuted WorkspaceSynced
+// prints: They differ where they should: Claude has tools for files besides.
+// prints: They differ where they should: events say which runtime it was.
+// prints: They differ where they should: on Claude code runs in Bash, untyped.
+// prints: They differ where they should: on Claude there is no container.
+// prints: They differ where they should: the workspace tells the model where its files are.

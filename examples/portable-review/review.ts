@@ -1,0 +1,78 @@
+import { fileURLToPath } from "node:url";
+import {
+  codeInterpreterTool,
+  MarkdownSection,
+  Prompt,
+  PromptTemplate,
+  Tool,
+  ToolResult,
+  type WorkspaceSection,
+} from "weakincentives";
+import type { HostMount } from "weakincentives/files";
+import { type ModelAction, scriptedModel } from "weakincentives/local";
+import * as z from "zod";
+
+// The agent. Nothing here knows on which runtime it will work.
+
+export const allowedHostRoots = [fileURLToPath(new URL("../greenhouse", import.meta.url))];
+export const mounts: readonly HostMount[] = allowedHostRoots.map((hostPath) => ({
+  hostPath,
+  mountPath: "project",
+  excludeGlob: ["*.pyc"],
+  maxBytes: 1_000_000,
+}));
+
+const Fault = z.object({ file: z.string(), fault: z.string() });
+const Verdict = z.object({ summary: z.string(), faults: z.number(), mayShip: z.boolean() });
+
+/** Writes into the workspace, where the model's code can read it, and it comes back in the end. */
+const reportFault = new Tool({
+  name: "report_fault",
+  description: "Adds one fault to project/REVIEW.md.",
+  params: Fault,
+  async handler({ file, fault }, { filesystem }) {
+    const path = "project/REVIEW.md";
+    const before = (await filesystem?.exists(path)) ? await filesystem?.readText(path) : "";
+    await filesystem?.writeText(path, `${before ?? ""}- ${file}: ${fault}\n`);
+    return ToolResult.ok({ file, fault }, `Noted a fault of ${file}.`);
+  },
+});
+
+export function reviewPrompt(workspace: WorkspaceSection): Prompt<z.infer<typeof Verdict>> {
+  const task = new MarkdownSection({
+    key: "task",
+    title: "Task",
+    template: "Review the Python code in project/. Try it out, and report each fault you find.",
+    tools: [reportFault],
+    hostedTools: [codeInterpreterTool()],
+  });
+  const sections = [task, workspace];
+  return new Prompt(
+    new PromptTemplate({ ns: "portable", key: "review", sections, output: Verdict }),
+  );
+}
+
+// What the model does, on either runtime. Files, code and tools are real; only its words are not.
+
+const tryOut = `
+import os, runpy
+root = "/mnt/data" if os.path.isdir("/mnt/data/project") else "."
+opening = runpy.run_path(f"{root}/project/vents.py")["opening"]
+print(f"opening(20, 28) is {opening(20, 28)}, opening(31.5, 28) is {opening(31.5, 28)}")`;
+
+const readBack = `
+import os
+root = "/mnt/data" if os.path.isdir("/mnt/data/project") else "."
+print(open(f"{root}/project/REVIEW.md").read().strip())`;
+
+const fault = (words: string): ModelAction => ({
+  call: { name: "report_fault", args: { file: "vents.py", fault: words } },
+});
+
+const script: readonly (readonly ModelAction[])[] = [
+  [{ code: tryOut }, fault("opening() gives less than 0 percent")],
+  [{ code: readBack }, fault("opening() gives more than 100 percent")],
+  [{ say: { summary: "One fault, seen twice.", faults: 2, mayShip: false } }],
+];
+
+export const model = () => scriptedModel(script.map((step) => [...step]));

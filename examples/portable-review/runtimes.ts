@@ -1,0 +1,68 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Session } from "weakincentives";
+import {
+  ClaudeAgentSDKAdapter,
+  ClaudeAgentWorkspaceSection,
+  type ClaudeAgentWorkspaceSectionOptions,
+} from "weakincentives/claude";
+import { LocalProvider } from "weakincentives/local";
+import {
+  OpenAIAdapter,
+  OpenAIContainerWorkspaceSection,
+  type OpenAIContainerWorkspaceSectionOptions,
+} from "weakincentives/openai";
+import { allowedHostRoots, model, mounts, reviewPrompt } from "./review.ts";
+
+/** Where the review can work. */
+export const runtimes = ["openai", "claude"] as const;
+
+export type Runtime = (typeof runtimes)[number];
+
+/** What a review came to. */
+export interface Reviewed {
+  readonly response: object;
+  readonly events: readonly object[];
+  /** Of bringing the files back. */
+  readonly report: object;
+  /** What our tool wrote into the workspace, as it came back. */
+  readonly written: string;
+}
+
+/** Runs the review on one runtime, against a provider on this machine. */
+export async function review(runtime: Runtime): Promise<Reviewed> {
+  await using provider = new LocalProvider({ model: model() });
+  const { url } = await provider.listen();
+  const session = new Session();
+  const events: object[] = [];
+  session.bus.subscribe("*", (event) => void events.push(event));
+  const syncDestination = await mkdtemp(join(tmpdir(), "portable-review-"));
+  const files = { session, mounts, allowedHostRoots, syncOnCleanup: true, syncDestination };
+  const { adapter, workspace } = made(runtime, url, files);
+  try {
+    const response = await adapter.evaluate(reviewPrompt(workspace), { session });
+    const report = await workspace.cleanup();
+    const written = await readFile(join(syncDestination, "project/REVIEW.md"), "utf8");
+    return { response, events, report, written };
+  } finally {
+    await workspace.cleanup();
+    await rm(syncDestination, { recursive: true });
+  }
+}
+
+/** All that differs: which section, and which adapter. */
+function made(
+  runtime: Runtime,
+  url: string,
+  files: OpenAIContainerWorkspaceSectionOptions & ClaudeAgentWorkspaceSectionOptions,
+) {
+  if (runtime === "openai") {
+    const clientConfig = { baseURL: url, apiKey: "local" };
+    const adapter = new OpenAIAdapter({ model: "gpt-5.2", clientConfig });
+    return { adapter, workspace: new OpenAIContainerWorkspaceSection(files) };
+  }
+  const isolation = { baseURL: url.replace(/\/v1$/, ""), apiKey: "local" };
+  const adapter = new ClaudeAgentSDKAdapter({ model: "claude-sonnet-5", isolation });
+  return { adapter, workspace: new ClaudeAgentWorkspaceSection(files) };
+}

@@ -1,0 +1,123 @@
+import { type ThrottlePolicy, throttlePolicy } from "../adapter/throttle.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { InvalidOptionError } from "../base/errors.ts";
+import { type Logger, silentLogger } from "../base/logger.ts";
+import { checkOptions } from "../base/names.ts";
+import {
+  checkBoolean,
+  checkKeys,
+  checkText,
+  elsewhere,
+  oneOf,
+  optional,
+} from "../tools/config-checks.ts";
+import type { HostedTool } from "../tools/hosted-tool.ts";
+import { type ClaudeHostedToolsConfig, hostedToolsOf } from "./hosted-tools-config.ts";
+import { checkIsolation, type IsolationConfig } from "./isolation.ts";
+import { type ClaudeModelConfig, checkModelConfig } from "./model-config.ts";
+import { type PermissionMode, permissionModes } from "./permissions.ts";
+import type { ClaudeSdk } from "./sdk.ts";
+
+/** What a `ClaudeAgentSDKAdapter` is made from. */
+export interface ClaudeAgentSDKAdapterOptions {
+  /** As Anthropic names it: `"claude-sonnet-5"`. @default the SDK's own */
+  readonly model?: string | undefined;
+  readonly modelConfig?: ClaudeModelConfig | undefined;
+  /** What the model may do unasked; nobody is ever asked. @default "dontAsk" */
+  readonly permissionMode?: PermissionMode | undefined;
+  /** What the SDK's process and the model's commands see of this machine. @default next to nothing */
+  readonly isolation?: IsolationConfig | undefined;
+  /** For the SDK's process, over all else. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Where `evaluate` is given none. @default 50 */
+  readonly maxTurns?: number | undefined;
+  /** For every prompt; the prompt's own tool of the same kind wins. @default none */
+  readonly hostedTools?: ClaudeHostedToolsConfig | null | undefined;
+  /** `"omit"` leaves out what the SDK cannot run, with an event. @default "error" */
+  readonly unsupportedHostedTools?: "error" | "omit" | undefined;
+  /** Undoes what a failed call of the SDK's own tools did, in session and workspace. @default false */
+  readonly rollBackFailedNativeTools?: boolean | undefined;
+  /** How a first request that was throttled is sent again; later ones the SDK sends again once. */
+  readonly throttle?: Partial<ThrottlePolicy> | undefined;
+  /** The package itself, where it cannot be imported by its name. @default the installed one */
+  readonly sdk?: ClaudeSdk | undefined;
+  readonly clock?: Clock | undefined;
+  /** From 0 up to 1: spreads waits. @default Math.random */
+  readonly random?: (() => number) | undefined;
+  readonly logger?: Logger | undefined;
+}
+
+/** The same, checked and with its defaults. */
+export interface AdapterSettings {
+  readonly model: string | null;
+  readonly modelConfig: ClaudeModelConfig;
+  readonly permissionMode: PermissionMode;
+  readonly isolation: IsolationConfig;
+  readonly env: Readonly<Record<string, string>>;
+  readonly maxTurns: number | undefined;
+  readonly hostedTools: readonly HostedTool[];
+  readonly unsupported: "error" | "omit";
+  readonly rollsBack: boolean;
+  readonly throttle: ThrottlePolicy;
+  readonly sdk: ClaudeSdk | null;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+}
+
+const NAME = "ClaudeAgentSDKAdapter";
+
+/** Refuses what cannot be, before anything is started. */
+export function adapterSettings(options: ClaudeAgentSDKAdapterOptions = {}): AdapterSettings {
+  checkKeys<ClaudeAgentSDKAdapterOptions>({ ...checkOptions(options, NAME) }, NAME, {
+    model: optional(checkText),
+    permissionMode: optional(oneOf([...permissionModes])),
+    unsupportedHostedTools: optional(oneOf(["error", "omit"])),
+    rollBackFailedNativeTools: optional(checkBoolean),
+    env: optional(checkEnv),
+    sdk: optional(checkSdk),
+    // Each of these is looked at by what takes it.
+    modelConfig: elsewhere,
+    isolation: elsewhere,
+    maxTurns: elsewhere,
+    hostedTools: elsewhere,
+    throttle: elsewhere,
+    clock: elsewhere,
+    random: elsewhere,
+    logger: elsewhere,
+  });
+  return {
+    model: options.model ?? null,
+    modelConfig: checkModelConfig(options.modelConfig ?? {}),
+    permissionMode: options.permissionMode ?? "dontAsk",
+    isolation: checkIsolation(options.isolation ?? {}),
+    env: options.env ?? {},
+    maxTurns: options.maxTurns,
+    hostedTools: hostedToolsOf(options.hostedTools ?? {}),
+    unsupported: options.unsupportedHostedTools ?? "error",
+    rollsBack: options.rollBackFailedNativeTools ?? false,
+    throttle: throttlePolicy(options.throttle),
+    sdk: options.sdk ?? null,
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+    logger: options.logger ?? silentLogger,
+  };
+}
+
+function checkEnv(value: unknown, field: string): void {
+  const isRight = Object(value) === value && Object.values(Object(value)).every(isText);
+  if (isRight) return;
+  const rule = "must be an object of texts";
+  const remedy = 'for example { TZ: "UTC" }';
+  throw new InvalidOptionError({ field, value, rule, remedy, secret: true });
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
+}
+
+function checkSdk(value: unknown, field: string): void {
+  if (typeof Object(value).query === "function") return;
+  const rule = "must be the package @anthropic-ai/claude-agent-sdk";
+  throw new InvalidOptionError({ field, value, rule, remedy: "give what import(…) of it gives" });
+}

@@ -1,0 +1,85 @@
+import { InvalidOptionError } from "../base/errors.ts";
+import {
+  type AttachmentLimit,
+  attachedBytes,
+  base64Of,
+  checkAttachedSize,
+  fileNameOf,
+  fileTypeOf,
+  imageTypeOf,
+} from "../files/attached-bytes.ts";
+import type { Attachment } from "../prompt/attachment.ts";
+
+/** What Anthropic takes in one request, with room for the rest of it. */
+const LIMIT: AttachmentLimit = {
+  mostBytes: 20_000_000,
+  remedy: "mount a larger one in a ClaudeAgentWorkspaceSection, where the model can read it",
+};
+
+/** A prompt's files and images, as blocks of a message. */
+export async function attachedBlocks(
+  attachments: readonly Attachment[],
+): Promise<readonly object[]> {
+  const blocks: object[] = [];
+  for (const attachment of attachments) blocks.push(await blockOf(attachment));
+  return blocks;
+}
+
+/** Refuses what belongs to another provider, before anything is started. */
+export function checkAttachments(attachments: readonly Attachment[]): void {
+  for (const attachment of attachments) {
+    if ("fileId" in attachment) throw refusedFile(attachment.fileId);
+  }
+}
+
+async function blockOf(attachment: Attachment): Promise<object> {
+  if ("fileId" in attachment) throw refusedFile(attachment.fileId);
+  if ("imageUrl" in attachment) return imageAt(attachment.imageUrl);
+  if ("bytes" in attachment) return inlined(attachment.bytes, attachment.filename);
+  return inlined(await attachedBytes(attachment.path, LIMIT), fileNameOf(attachment.path));
+}
+
+function refusedFile(value: string): InvalidOptionError {
+  return new InvalidOptionError({
+    field: "attach(files).fileId",
+    value,
+    rule: "must be left out on Claude, which has no such files",
+    remedy: "attach it by path or bytes",
+  });
+}
+
+function imageAt(url: string): object {
+  const inline = /^data:(image\/[a-z+.-]+);base64,(.*)$/s.exec(url);
+  const source = inline
+    ? { type: "base64", media_type: inline[1], data: inline[2] }
+    : { type: "url", url };
+  return { type: "image", source };
+}
+
+function inlined(bytes: Uint8Array, filename: string): object {
+  checkAttachedSize(bytes.byteLength, filename, LIMIT);
+  const image = imageTypeOf(filename);
+  if (image) {
+    const source = { type: "base64", media_type: image, data: base64Of(bytes) };
+    return { type: "image", source };
+  }
+  const isPdf = fileTypeOf(filename) === "application/pdf";
+  const source = isPdf
+    ? { type: "base64", media_type: "application/pdf", data: base64Of(bytes) }
+    : { type: "text", media_type: "text/plain", data: textOf(bytes, filename) };
+  return { type: "document", title: filename, source };
+}
+
+function textOf(bytes: Uint8Array, filename: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new InvalidOptionError({
+      field: "attach(files)",
+      value: filename,
+      rule: "must be an image, a PDF or a text in UTF-8 on Claude",
+      remedy: "mount it in a ClaudeAgentWorkspaceSection, where the model's tools can read it",
+      cause,
+    });
+  }
+}

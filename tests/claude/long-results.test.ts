@@ -1,0 +1,33 @@
+import { describe, expect, test } from "vitest";
+import { MarkdownSection, Prompt, PromptTemplate, Session, Tool, ToolResult } from "weakincentives";
+import { ClaudeAgentSDKAdapter } from "weakincentives/claude";
+import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
+import { messagesServer, say, use } from "./messages-server.ts";
+
+describe.skipIf(sdkMissing)("what a tool of ours gives", () => {
+  test(
+    "reaches the model whole, however long a page it is",
+    async () => {
+      const page = "An owl. ".repeat(50_000);
+      const read = new Tool({
+        name: "read_page",
+        description: "Reads a page.",
+        params: null,
+        handler: () => ToolResult.ok(null, page),
+      });
+      const task = { key: "task", title: "Task", template: "Read.", tools: [read] };
+      const sections = [new MarkdownSection(task)];
+      await using server = await messagesServer([
+        { content: [use("mcp__wink__read_page", {})] },
+        { content: [say("Read.")] },
+      ]);
+      const isolation = { apiKey: "k", baseURL: server.url };
+      await new ClaudeAgentSDKAdapter({ isolation }).evaluate(
+        new Prompt(new PromptTemplate({ ns: "c", key: "long", sections })),
+        { session: new Session() },
+      );
+      expect(server.requests[1]?.text).toContain(page.trimEnd());
+    },
+    SDK_TIMEOUT,
+  );
+});

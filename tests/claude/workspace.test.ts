@@ -1,0 +1,102 @@
+import { existsSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { codeInterpreterTool, Tool, ToolResult } from "weakincentives";
+import { OpenAIContainerWorkspaceSection } from "weakincentives/openai";
+import { filesIn } from "../files-in.ts";
+import { temporaryTree } from "../temporary-tree.ts";
+import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
+import { lastTold, localStage, promptOf } from "./stage.ts";
+
+describe.skipIf(sdkMissing)("A workspace on the real SDK", () => {
+  test(
+    "is one folder for commands and for our own tools, and is brought back whole",
+    async () => {
+      const seen: string[] = [];
+      const look = new Tool({
+        name: "look",
+        description: "Reads what the model wrote, and answers in a file.",
+        params: null,
+        handler: async (_params, { filesystem }) => {
+          if (!filesystem) return ToolResult.error("There is no workspace.");
+          seen.push(await filesystem.readText("notes/new.txt"));
+          seen.push(...(await filesystem.listDir(".")));
+          await filesystem.writeText("notes/answer.txt", "from our tool\n");
+          return ToolResult.ok(null, "Seen.");
+        },
+      });
+      const code = [
+        "import os",
+        "print(open('a.txt').read().strip(), sorted(n for n in os.listdir('.') if n[0] != '.'))",
+        "open('a.txt', 'a').write('more\\n')",
+        "os.makedirs('notes')",
+        "open('notes/new.txt', 'w').write('from python')",
+        "os.remove('sub/b.txt')",
+      ].join("\n");
+      const stage = await localStage([
+        [{ code }],
+        [{ call: { name: "look", args: {} } }],
+        [{ code: "print(open('notes/answer.txt').read())" }],
+        [{ say: "Done." }],
+      ]);
+      const syncDestination = temporaryTree({ "keep.txt": "mine" });
+      const files = { "a.txt": "first\n", "sub/b.txt": "second\n", "sub/c.txt": "third\n" };
+      const workspace = stage.workspace(files, { syncOnCleanup: true, syncDestination });
+      const prompt = promptOf({ tools: [look], hostedTools: [codeInterpreterTool()] }, [workspace]);
+      const response = await stage.run(prompt);
+      expect(response.text).toBe("Done.");
+      expect(seen).toEqual(["from python", "a.txt", "notes", "sub"]);
+      expect(lastTold(stage)).toContain("from our tool");
+      const [first] = stage.bus.of("ToolInvoked");
+      expect(first?.result.message).toBe("first ['a.txt', 'sub']");
+      const folder = workspace.tempDir;
+      const report = await workspace.cleanup();
+      expect(report).toMatchObject({
+        directory: syncDestination,
+        added: ["notes/answer.txt", "notes/new.txt"],
+        changed: ["a.txt"],
+        deleted: ["sub/b.txt"],
+        failed: [],
+      });
+      expect(filesIn(syncDestination)).toEqual({
+        "keep.txt": "mine",
+        "a.txt": "first\nmore\n",
+        "notes/answer.txt": "from our tool\n",
+        "notes/new.txt": "from python",
+        "sub/c.txt": "third\n",
+      });
+      expect(stage.bus.of("WorkspaceSynced")).toMatchObject([
+        { adapter: "claude", directory: syncDestination, changed: ["a.txt"], failed: [] },
+      ]);
+      expect(existsSync(folder)).toBe(false);
+    },
+    SDK_TIMEOUT,
+  );
+
+  test(
+    "is one for a prompt, and must be this adapter's own: else nothing is started",
+    async () => {
+      const stage = await localStage([[{ say: "Not asked." }]]);
+      const two = promptOf({}, [
+        stage.workspace({}, { key: "one" }),
+        stage.workspace({}, { key: "two" }),
+      ]);
+      const refused = await stage.failure(two);
+      expect(refused.message).toBe(
+        "The prompt's workspaces must be at most one, for the SDK works in one folder, but is " +
+          '["one","two"]: put all mounts into one section',
+      );
+      expect(refused).toMatchObject({ name: "PromptEvaluationError", phase: "request" });
+      const { session } = stage;
+      const other = await stage.failure(
+        promptOf({}, [new OpenAIContainerWorkspaceSection({ session, allowedHostRoots: "any" })]),
+      );
+      expect(other.message).toBe(
+        'Section "workspace" provider must be "claude" for this adapter, but is "openai": ' +
+          "use this adapter's own section in its place, which takes the same options",
+      );
+      expect(stage.requests).toEqual([]);
+      expect(stage.bus.types()).toEqual([]);
+    },
+    SDK_TIMEOUT,
+  );
+});
