@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { MarkdownSection, Prompt, PromptTemplate, Tool, ToolResult } from "weakincentives";
 import type { ModelAction } from "weakincentives/local";
@@ -61,9 +62,10 @@ describe("Story 2, a long analysis with compaction", { timeout: 30_000 }, () => 
       expect(await at.evaluate(new Prompt(template))).toBe(`${task} is done.`);
     }
     await workspace.cleanup();
-    expect(filesIn(workspace.syncedDir ?? "")["results.txt"]).toBe(
-      TASKS.map((task) => `${task}\n`).join(""),
-    );
+    const synced = workspace.syncedDir ?? "";
+    const results = filesIn(synced)["results.txt"];
+    rmSync(synced, { recursive: true });
+    expect(results).toBe(TASKS.map((task) => `${task}\n`).join(""));
     expect(at.session.get(compactionSlice).compactionCount).toBeGreaterThanOrEqual(TASKS.length);
     const sizes = at.relay.requests
       .filter(({ path }) => path === "/responses")
