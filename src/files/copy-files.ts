@@ -4,6 +4,7 @@ import { hostCode } from "./host-error.ts";
 import { MountBudget } from "./mount-budget.ts";
 import { mountError } from "./mount-error.ts";
 import type { MountLimit, MountPlan } from "./mount-plan.ts";
+import { openItself } from "./open-itself.ts";
 import { checkedPath, ROOT } from "./path.ts";
 import { isAsPlanned, type PlannedFile } from "./planned-file.ts";
 
@@ -51,12 +52,9 @@ function copyFile(file: PlannedFile, path: string, buffer: Buffer): void {
   }
 }
 
-/** Without waiting for a writer, if it has become a pipe. */
-const READ_THE_FILE_ITSELF = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-
 function openSource(path: string): number {
   try {
-    return openSync(path, READ_THE_FILE_ITSELF);
+    return openItself(path);
   } catch (error) {
     if (hostCode(error) !== "ELOOP") throw mountError(error, path, PLAN_AGAIN);
     const problem = `${JSON.stringify(path)} has become a symlink since it was planned`;

@@ -1,4 +1,5 @@
 import { type Dirent, readdirSync, type Stats } from "node:fs";
+import { FilesystemError } from "./filesystem-error.ts";
 import { hostCode } from "./host-error.ts";
 import { mountError } from "./mount-error.ts";
 
@@ -14,14 +15,24 @@ export type EntryKind = "file" | "folder" | "link" | "other";
 
 /** In no order; `null` if the folder is gone. `prefix` is its path and a slash. */
 export function folderEntries(prefix: string, remedy: string): readonly FolderEntry[] | null {
-  let found: Dirent[];
   try {
-    found = readdirSync(prefix, { withFileTypes: true });
+    return entriesOf(prefix);
   } catch (error) {
     if (hostCode(error) === "ENOENT") return null;
     throw mountError(error, prefix, remedy);
   }
-  return found.map((entry) => ({
+}
+
+/** In the order of a walk. Throws `FilesystemError`, also if the folder is gone. */
+export function entriesByPath(prefix: string, remedy: string): readonly FolderEntry[] {
+  const entries = folderEntries(prefix, remedy);
+  if (entries) return entries.toSorted(byPath);
+  throw new FilesystemError("ENOENT", prefix, `does not exist: ${remedy}`);
+}
+
+/** In no order. Throws what this machine says. */
+export function entriesOf(prefix: string): readonly FolderEntry[] {
+  return readdirSync(prefix, { withFileTypes: true }).map((entry) => ({
     name: entry.name,
     kind: kindOf(entry),
     hostPath: prefix + entry.name,

@@ -1,9 +1,10 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, fstatSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { isPlainObject } from "../base/freeze.ts";
 import { parseJson } from "../base/json.ts";
 import { maybeTextAt, numberAt } from "../base/reading.ts";
 import { hostCode } from "./host-error.ts";
+import { openItself } from "./open-itself.ts";
 
 /** The process that a temporary folder belongs to. */
 export interface FolderOwner {
@@ -68,7 +69,7 @@ const LARGEST_OWNER_BYTES = 4096;
 
 /** Neither a link nor a pipe, nor more than anybody would have written there. */
 function smallTextOf(path: string): string {
-  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const file = openItself(path);
   try {
     const stats = fstatSync(file);
     return stats.isFile() && stats.size <= LARGEST_OWNER_BYTES ? readFileSync(file, "utf8") : "";

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
+import { closeSync, fstatSync, readSync, type Stats } from "node:fs";
 import { FilesystemError } from "./filesystem-error.ts";
-import { byPath, folderEntries } from "./folder-entries.ts";
+import { entriesByPath } from "./folder-entries.ts";
 import { mountError } from "./mount-error.ts";
+import { openItself } from "./open-itself.ts";
 
 /**
  * The SHA-256 of every file below a folder by its path, synchronously: for a thread. In the order in
@@ -23,17 +24,11 @@ interface Hashing {
 }
 
 function hashFolder(hostPrefix: string, prefix: string, hashing: Hashing): void {
-  for (const { name, kind, hostPath } of entriesIn(hostPrefix).sort(byPath)) {
+  for (const { name, kind, hostPath } of entriesByPath(hostPrefix, TO_HASH)) {
     if (kind === "folder") hashFolder(`${hostPath}/`, `${prefix}${name}/`, hashing);
     else if (kind === "file") hashing.digests.set(prefix + name, hashFile(hostPath, hashing));
     else throw notAFile(hostPath);
   }
-}
-
-function entriesIn(hostPrefix: string) {
-  const entries = folderEntries(hostPrefix, TO_HASH);
-  if (entries) return [...entries];
-  throw new FilesystemError("ENOENT", hostPrefix, `does not exist: ${TO_HASH}`);
 }
 
 function hashFile(hostPath: string, { buffer }: Hashing): string {
@@ -55,12 +50,9 @@ function hashFile(hostPath: string, { buffer }: Hashing): string {
   }
 }
 
-/** Without waiting for a writer, if it has become a pipe. */
-const READ_THE_FILE_ITSELF = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-
 function openFile(hostPath: string): number {
   try {
-    return openSync(hostPath, READ_THE_FILE_ITSELF);
+    return openItself(hostPath);
   } catch (error) {
     throw mountError(error, hostPath, TO_HASH);
   }

@@ -1,14 +1,5 @@
 import { randomUUID } from "node:crypto";
-import {
-  chmodSync,
-  chownSync,
-  closeSync,
-  constants,
-  fstatSync,
-  openSync,
-  renameSync,
-  rmSync,
-} from "node:fs";
+import { chmodSync, chownSync, closeSync, fstatSync, renameSync, rmSync } from "node:fs";
 import type { CheckpointCopies } from "./checkpoint-copies.ts";
 import {
   type FileRecord,
@@ -21,6 +12,7 @@ import {
 } from "./checkpoint-record.ts";
 import { type HeldEntry, placeOfOpen } from "./held-folder.ts";
 import { hostCode } from "./host-error.ts";
+import { openItself } from "./open-itself.ts";
 
 /** What came of it: how the file is to be remembered from now on. */
 export interface FilePutBack {
@@ -69,7 +61,7 @@ function keepFile(at: HeldEntry, { copy, stamp }: FileRecord, copies: Checkpoint
 
 function openToRead(path: Buffer): number | null {
   try {
-    return openSync(path, READ_THE_FILE_ITSELF);
+    return openItself(path);
   } catch {
     return null; // what cannot be read can be replaced
   }
@@ -78,7 +70,7 @@ function openToRead(path: Buffer): number | null {
 function replaceFileAt(at: HeldEntry, { copy, stamp }: FileRecord, copies: CheckpointCopies) {
   return putInPlace(at, (temporary, put) => {
     copies.putAt(temporary, copy, stamp.size);
-    const descriptor = openSync(temporary, READ_THE_FILE_ITSELF);
+    const descriptor = openItself(temporary);
     try {
       const now = ownershipOf(fstatSync(descriptor, { bigint: true }));
       setOwnership(placeOfOpen(descriptor, temporary), { now, wanted: stamp });
@@ -120,6 +112,3 @@ export function setOwnership(
   }
   chmodSync(place, wanted.mode); // also after a new owner, which takes away some of it
 }
-
-/** Without waiting for a writer, if it has become a pipe. */
-const READ_THE_FILE_ITSELF = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;

@@ -1,16 +1,9 @@
 import { createHash } from "node:crypto";
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readSync,
-} from "node:fs";
+import { closeSync, fstatSync, lstatSync, readSync } from "node:fs";
 import { messageOf } from "../base/errors.ts";
-import { byPath, type FolderEntry, kindOf } from "./folder-entries.ts";
+import { byPath, entriesOf, type FolderEntry } from "./folder-entries.ts";
 import { hostCode } from "./host-error.ts";
+import { openItself } from "./open-itself.ts";
 import { checkedPath, ROOT } from "./path.ts";
 import type { SyncFailure } from "./sync-reason.ts";
 
@@ -61,13 +54,7 @@ function isGone(path: string, error: unknown): boolean {
 }
 
 function surveyFolder(hostPrefix: string, prefix: string, survey: Survey): void {
-  const found = readdirSync(hostPrefix, { withFileTypes: true });
-  const entries = found.map((entry) => ({
-    name: entry.name,
-    kind: kindOf(entry),
-    hostPath: hostPrefix + entry.name,
-  }));
-  for (const entry of entries.sort(byPath)) {
+  for (const entry of entriesOf(hostPrefix).toSorted(byPath)) {
     const path = prefix + entry.name;
     attempt(survey, path, () => surveyEntry(path, entry, survey));
   }
@@ -91,13 +78,10 @@ function checkName(path: string): void {
 
 const BUFFER_BYTES = 1024 * 1024;
 
-/** Not through a link that took its place, nor waiting for a pipe's other end. */
-const READ_THE_FILE_ITSELF = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-
 function digestOf(hostPath: string, survey: Survey): string {
   survey.buffer ??= Buffer.allocUnsafeSlow(BUFFER_BYTES);
   const { buffer } = survey;
-  const file = openSync(hostPath, READ_THE_FILE_ITSELF);
+  const file = openItself(hostPath);
   try {
     const hash = createHash("sha256");
     // No further than it was: a file may grow as fast as it is read.

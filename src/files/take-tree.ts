@@ -1,4 +1,4 @@
-import { type BigIntStats, closeSync, constants, fstatSync, openSync, readlinkSync } from "node:fs";
+import { type BigIntStats, closeSync, fstatSync, readlinkSync } from "node:fs";
 import { CheckpointCopies, type OpenFile } from "./checkpoint-copies.ts";
 import { takeError } from "./checkpoint-failure.ts";
 import {
@@ -19,6 +19,7 @@ import { StopFlag } from "./checkpoint-stop.ts";
 import { FilesystemError } from "./filesystem-error.ts";
 import { type HeldEntry, HeldFolder, type HoldOptions, pathIn, readable } from "./held-folder.ts";
 import { hostCode } from "./host-error.ts";
+import { openItself } from "./open-itself.ts";
 import { ROOT } from "./path.ts";
 
 /** What is asked of a thread that takes a checkpoint. */
@@ -126,7 +127,7 @@ class Taking {
 
   #file(at: HeldEntry, last: EntryRecord | undefined, triesLeft = MOST_TRIES): FileRecord {
     const path = at.folder.at(at.name);
-    const descriptor = openSync(path, READ_THE_FILE_ITSELF);
+    const descriptor = openItself(path);
     try {
       const found = fstatSync(descriptor, { bigint: true });
       if (!found.isFile()) throw new NoFileAnyMore("It was a file a moment ago");
@@ -170,6 +171,3 @@ function isSwapped(error: unknown): boolean {
 }
 
 const SWAPPED = new Set<string | undefined>(["ENOENT", "ENOTDIR", "ELOOP", "ENXIO"]);
-
-/** Without waiting for a writer, if it has become a pipe. */
-const READ_THE_FILE_ITSELF = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;

@@ -1,8 +1,9 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, readSync } from "node:fs";
 import { ChunkedOutput, type ChunkedOutputOptions, type EmitChunk } from "./chunked-output.ts";
 import { FilesystemError } from "./filesystem-error.ts";
-import { byPath, folderEntries } from "./folder-entries.ts";
+import { entriesByPath } from "./folder-entries.ts";
 import { mountError } from "./mount-error.ts";
+import { openItself } from "./open-itself.ts";
 import { fillHeader, paxBlocks, TAR_BLOCK_BYTES, type TarEntry } from "./tar-header.ts";
 
 /**
@@ -21,7 +22,7 @@ export function writeTar(
 }
 
 function writeFolder(hostPrefix: string, prefix: string, output: ChunkedOutput): void {
-  for (const { name, kind, hostPath } of entriesIn(hostPrefix).sort(byPath)) {
+  for (const { name, kind, hostPath } of entriesByPath(hostPrefix, TO_PACK)) {
     if (kind === "folder") {
       const path = `${prefix}${name}/`;
       writeHeader({ path, type: "directory", bytes: 0, isExecutable: false }, output);
@@ -32,12 +33,6 @@ function writeFolder(hostPrefix: string, prefix: string, output: ChunkedOutput):
       throw notAFile(hostPath);
     }
   }
-}
-
-function entriesIn(hostPrefix: string) {
-  const entries = folderEntries(hostPrefix, TO_PACK);
-  if (entries) return [...entries];
-  throw new FilesystemError("ENOENT", hostPrefix, `does not exist: ${TO_PACK}`);
 }
 
 /** Chunks are whole blocks, so there is always room for one where an entry begins. */
@@ -68,12 +63,9 @@ function writeFile(hostPath: string, path: string, output: ChunkedOutput): void 
   }
 }
 
-/** Without waiting for a writer, if it has become a pipe. */
-const READ_THE_FILE_ITSELF = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-
 function openFile(hostPath: string): number {
   try {
-    return openSync(hostPath, READ_THE_FILE_ITSELF);
+    return openItself(hostPath);
   } catch (error) {
     throw mountError(error, hostPath, TO_PACK);
   }
