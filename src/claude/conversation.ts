@@ -14,8 +14,9 @@ import { attachedBlocks, checkAttachments } from "./attachments.ts";
 import { closedTools } from "./closed-tools.ts";
 import type { Given } from "./given.ts";
 import type { NativeTools } from "./native-calls.ts";
+import type { NativeCall } from "./native-watch.ts";
 import { fileTools, unportable } from "./ported-tools.ts";
-import { ANSWER_TOOL, type NativeCall, type RunStep } from "./run.ts";
+import { ANSWER_TOOL, type RunStep } from "./run.ts";
 import { lostRun, notUndone, retryFailure, runFailure, unstartedRun } from "./run-failure.ts";
 import { RunHost } from "./run-host.ts";
 import { Spent } from "./spent.ts";
@@ -118,7 +119,7 @@ export class Conversation implements ModelClient {
   }
 
   async #begin(request: TurnRequest): Promise<RunHost> {
-    const { rendered, toolChoice, isNested = false } = request;
+    const { rendered, toolChoice, signal, isNested = false } = request;
     refuseChoice(toolChoice);
     const { session, continues, prompt, allowed } = this.#settings;
     session.register(claudeHistorySlice);
@@ -136,14 +137,14 @@ export class Conversation implements ModelClient {
     this.#read = rendered.text;
     const host = await RunHost.open({
       ...this.#settings,
-      ...{ rendered, hostedTools, workspace, transcript: this.#transcript },
+      ...{ rendered, hostedTools, workspace, transcript: this.#transcript, signal },
       read: () => this.#read,
       compacted: (about) => this.#announce(compaction(about)),
     });
     this.#native = host.native;
     host.native.render(rendered.hostedTools);
     // Whoever has given up meanwhile wants no process.
-    if (!request.signal.aborted) await host.run.start(content, isMute ? [] : toolsOf(rendered));
+    if (!signal.aborted) await host.run.start(content, isMute ? [] : toolsOf(rendered));
     return host;
   }
 

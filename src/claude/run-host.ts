@@ -1,5 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
+import { orAborted } from "../base/abort.ts";
 import { scrubbed, scrubbedError } from "../base/scrubbed.ts";
 import { FolderCheckpoint } from "../files/folder-checkpoint.ts";
 import type { RenderedPrompt } from "../prompt/render.ts";
@@ -12,10 +13,11 @@ import { claudeEnvironment } from "./environment.ts";
 import type { Given } from "./given.ts";
 import { modelOptions, modelVariables } from "./model-config.ts";
 import { NativeTools } from "./native-calls.ts";
+import type { NativeHooks } from "./native-watch.ts";
 import { permissionOptions } from "./permissions.ts";
 import { promptAgain } from "./prompt-again.ts";
 import { NativeRollback } from "./rollback.ts";
-import { ClaudeRun, type NativeHooks } from "./run.ts";
+import { ClaudeRun } from "./run.ts";
 import { checkSandboxStarts } from "./sandbox-check.ts";
 import { needsSandbox, type SandboxedRun, sandboxOptions } from "./sandbox-settings.ts";
 import { SandboxTraces } from "./sandbox-traces.ts";
@@ -32,6 +34,8 @@ export interface HostSettings extends AdapterSettings {
   readonly hostedTools: readonly HostedTool[];
   readonly workspace: ClaudeAgentWorkspaceSection | null;
   readonly transcript: Transcript;
+  /** Ends the making ready; what another owns goes on. */
+  readonly signal: AbortSignal;
   /** The prompt as the model has read it. */
   read(): string;
   /** Told that the SDK has made the conversation shorter. */
@@ -139,7 +143,7 @@ async function partsOf(settings: HostSettings, owned: Owned): Promise<HostParts>
   const sdk = settings.sdk ?? (await loadSdk());
   const home = await ClaudeHome.create();
   owned.add(() => home.remove());
-  await workspace?.ready();
+  await orAborted(workspace?.ready() ?? Promise.resolve(), settings.signal);
   const cwd = await realpath(workspace?.tempDir ?? home.work);
   const env = { ...PATIENT, ...modelVariables(settings.modelConfig), ...settings.env };
   const folders = { home: home.home, temporary: home.temporary };

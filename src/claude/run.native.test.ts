@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type NativeOutcome, say, use } from "../../tests/claude/scripted-sdk.ts";
 import { answersTo, bash, silent, started, tools } from "../../tests/claude/started-run.ts";
 import type { ToolUse } from "./model-message.ts";
-import type { NativeHooks } from "./run.ts";
+import type { NativeHooks } from "./native-watch.ts";
 
 const done = { content: [say("Done.")] };
 const shell = (id: string, command = "echo hi") => use(id, "Bash", { command });

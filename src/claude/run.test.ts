@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { type NativeOutcome, ScriptedSdk, say, use } from "../../tests/claude/scripted-sdk.ts";
 import { answersTo, silent, started, toolNamed, tools } from "../../tests/claude/started-run.ts";
 import { usageOf } from "../base/usage.ts";
-import { ClaudeRun, type NativeHooks } from "./run.ts";
+import type { NativeHooks } from "./native-watch.ts";
+import { ClaudeRun } from "./run.ts";
 
 describe("a run", () => {
   test("starts the SDK with its first message, its tools and its hooks", async () => {

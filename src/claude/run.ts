@@ -1,39 +1,23 @@
 import { orAborted } from "../base/abort.ts";
-import { messageOf } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import { maybeTextAt, numberAt, recordAt, recordsAt, textAt } from "../base/reading.ts";
+import { recordAt, recordsAt, textAt } from "../base/reading.ts";
 import { addUsage, noUsage, type TokenUsage } from "../base/usage.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Given } from "./given.ts";
 import { inParts } from "./hook-parts.ts";
 import { Inbox } from "./inbox.ts";
 import { isSynthetic, MessageReader, type ModelMessage, type ToolUse } from "./model-message.ts";
+import {
+  failureIn,
+  type NativeCall,
+  type NativeHooks,
+  NativeWatch,
+  useOf,
+} from "./native-watch.ts";
 import { ParkedCalls } from "./parked-calls.ts";
 import { mayPass } from "./run-failure.ts";
 import type { ClaudeSdk } from "./sdk.ts";
 import { type BridgedAnswer, ownName, ToolBridge } from "./tool-bridge.ts";
-
-/** A call of one of the SDK's own tools that has ended. */
-export interface NativeCall extends ToolUse {
-  /** What it gave, in the tool's own shape. */
-  readonly response: unknown;
-  /** Why it failed; `null` if it did not. */
-  readonly error: string | null;
-  readonly durationMs: number | null;
-}
-
-/** What is done about the SDK's own tools, while it waits. */
-export interface NativeHooks {
-  /** Whether the SDK has a tool of that name now. */
-  isOn(name: string): boolean;
-  /** A reason not to run the call, or what to run it with. */
-  before(
-    use: ToolUse & { readonly cwd: string | undefined },
-  ): Promise<{ readonly denied: string } | { readonly input?: Given }>;
-  after(call: NativeCall): Promise<void>;
-  /** None of them runs now: one that has not ended was not let run. */
-  idle?(): void;
-}
 
 export interface RunSettings {
   readonly sdk: ClaudeSdk;
@@ -81,8 +65,7 @@ export class ClaudeRun {
   readonly #inbox = new Inbox();
   readonly #reader = new MessageReader();
   readonly #parked = new ParkedCalls();
-  #native: NativeCall[] = [];
-  readonly #seenNative = new Set<string>();
+  readonly #native: NativeWatch;
   /** Calls of our tools that the SDK was about to make. */
   readonly #announced = new Set<string>();
   #usage: TokenUsage = noUsage;
@@ -96,8 +79,6 @@ export class ClaudeRun {
   #batch: (() => void) | null = null;
   #isClosed = false;
   #isAnswered = false;
-  /** What went wrong with us, in a hook. */
-  #fault: { readonly error: unknown } | null = null;
   #retry: Given | null = null;
   #failure: Given | null = null;
   #result: Given | null = null;
@@ -107,6 +88,7 @@ export class ClaudeRun {
 
   constructor(settings: RunSettings) {
     this.#settings = settings;
+    this.#native = new NativeWatch(settings.native);
     this.#bridge = new ToolBridge(({ callId }) => this.#called(callId));
   }
 
@@ -128,7 +110,7 @@ export class ClaudeRun {
   async next(signal: AbortSignal): Promise<RunStep> {
     for (;;) {
       const changed = this.#changed.promise; // whatever changes from here on is noticed
-      if (this.#fault) throw this.#fault.error;
+      if (this.#native.fault) throw this.#native.fault.error;
       const step = this.#step();
       if (step) return step;
       if (this.#ended) throw this.#ended.error ?? new Error("it ended without an answer");
@@ -187,14 +169,13 @@ export class ClaudeRun {
       message: isNew ? message : null,
       text: this.#text,
       calls,
-      native: inOrder(this.#native, message?.uses ?? []),
+      native: this.#native.take(message?.uses ?? []),
       usage: this.#usage,
       result: this.#result,
       failure: this.#failure,
       retry: message === null ? this.#retry : null,
     };
     this.#shown = message?.number ?? 0;
-    this.#native = [];
     this.#usage = noUsage;
     this.#text = "";
     this.#isCutOff = false;
@@ -208,7 +189,7 @@ export class ClaudeRun {
   }
 
   #isNative(name: string): boolean {
-    return name === ANSWER_TOOL || this.#settings.native.isOn(name);
+    return name === ANSWER_TOOL || this.#native.isOn(name);
   }
 
   /** It was about to be called, and was not: the SDK does not permit it, and has told the model so. */
@@ -255,7 +236,7 @@ export class ClaudeRun {
   }
 
   async #called(callId: string): Promise<BridgedAnswer> {
-    this.#settings.native.idle?.(); // the SDK runs a call of ours by itself
+    this.#native.idle(); // the SDK runs a call of ours by itself
     const answer = this.#parked.arrive(callId);
     this.#wake();
     return await answer;
@@ -279,58 +260,26 @@ export class ClaudeRun {
   }
 
   async #beforeCall(input: Given): Promise<Given> {
-    const use = useOf(input);
-    if (!this.#settings.native.isOn(use.name)) {
-      if (ownName(use.name) !== null) this.#announced.add(use.id);
-      return {};
-    }
-    const decided = await this.#decided({ ...use, cwd: maybeTextAt(input, "cwd") ?? undefined });
-    const hookEventName = "PreToolUse";
-    if ("denied" in decided) {
-      const permissionDecisionReason = decided.denied;
-      const denial = { hookEventName, permissionDecision: "deny", permissionDecisionReason };
-      return { hookSpecificOutput: denial };
-    }
-    if (!decided.input) return {};
-    return { hookSpecificOutput: { hookEventName, updatedInput: decided.input } };
-  }
-
-  /** What cannot be judged is not run. */
-  async #decided(use: Parameters<NativeHooks["before"]>[0]) {
-    try {
-      return await this.#settings.native.before(use);
-    } catch (error) {
-      return { denied: messageOf(error) };
-    }
-  }
-
-  async #afterCall(input: Given): Promise<Given> {
-    const use = useOf(input);
-    const error = input["hook_event_name"] === "PostToolUseFailure" ? textAt(input, "error") : null;
-    if (use.name === ANSWER_TOOL) this.#isAnswered = error === null;
-    if (!this.#settings.native.isOn(use.name)) return {};
-    const durationMs = numberAt(input, "duration_ms");
-    const call = { ...use, response: input["tool_response"] ?? null, error, durationMs };
-    await this.#end(call);
+    const { id, name } = useOf(input);
+    if (this.#native.isOn(name)) return await this.#native.before(input);
+    if (ownName(name) !== null) this.#announced.add(id);
     return {};
   }
 
-  async #end(call: NativeCall): Promise<void> {
-    this.#seenNative.add(call.id);
-    this.#native.push(call);
-    try {
-      await this.#settings.native.after(call);
-    } catch (error) {
-      this.#fault ??= { error };
-      this.#wake();
-    }
+  async #afterCall(input: Given): Promise<Given> {
+    const { name } = useOf(input);
+    if (name === ANSWER_TOOL) this.#isAnswered = failureIn(input) === null;
+    if (!this.#native.isOn(name)) return {};
+    await this.#native.after(input);
+    this.#wake();
+    return {};
   }
 
   /** The last moment before the next request; gives what the model is to read besides. */
   async #afterCalls(input: Given): Promise<string> {
     const calls = recordsAt(input, "tool_calls");
-    for (const call of calls) await this.#endRefused(call);
-    this.#seenNative.clear();
+    await this.#native.batchEnded(calls);
+    this.#wake();
     await this.#readUpTo(calls.map((call) => textAt(call, "tool_use_id")));
     const isHandedOut = this.#reader.message?.number === this.#handedOut;
     if (!this.#isAnswered && !isHandedOut && !this.#isClosed) {
@@ -354,27 +303,4 @@ export class ClaudeRun {
       await this.#changed.promise;
     }
   }
-
-  /** A call of the SDK's own tools that was not let run has no end of its own. */
-  async #endRefused(ended: Given): Promise<void> {
-    const use = useOf(ended);
-    if (!this.#settings.native.isOn(use.name) || this.#seenNative.has(use.id)) return;
-    const words = ended["tool_response"];
-    const error = typeof words === "string" ? words : "It was not run";
-    await this.#end({ ...use, response: null, error, durationMs: null });
-  }
-}
-
-/** Calls that only read run side by side, and end as they may; those of an earlier message come first. */
-function inOrder(calls: readonly NativeCall[], uses: readonly ToolUse[]): readonly NativeCall[] {
-  const place = ({ id }: ToolUse) => uses.findIndex((use) => use.id === id);
-  return calls.toSorted((one, two) => place(one) - place(two));
-}
-
-function useOf(input: Given): ToolUse {
-  return {
-    id: textAt(input, "tool_use_id"),
-    name: textAt(input, "tool_name"),
-    input: recordAt(input, "tool_input"),
-  };
 }

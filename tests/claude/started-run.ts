@@ -1,10 +1,6 @@
 import type { Given } from "../../src/claude/given.ts";
-import {
-  ClaudeRun,
-  type NativeCall,
-  type NativeHooks,
-  type RunStep,
-} from "../../src/claude/run.ts";
+import type { NativeCall, NativeHooks } from "../../src/claude/native-watch.ts";
+import { ClaudeRun, type RunStep } from "../../src/claude/run.ts";
 import type { BridgedAnswer } from "../../src/claude/tool-bridge.ts";
 import { Tool } from "../../src/tools/tool.ts";
 import { ToolResult } from "../../src/tools/tool-result.ts";
