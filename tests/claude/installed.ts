@@ -6,9 +6,5 @@ export const sdkMissing: string | null = await loadSdk().then(
   (error: Error) => error.message,
 );
 
-if (sdkMissing !== null) {
-  process.stderr.write(`Tests on the Claude Agent SDK are skipped. ${sdkMissing}\n`);
-}
-
 /** Starting its process, which is large, takes its time on a busy machine. */
 export const SDK_TIMEOUT = 60_000;
