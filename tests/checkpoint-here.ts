@@ -29,13 +29,12 @@ export class CheckpointHere {
   take(): void {
     this.#attempts += 1;
     const order = { ...this.#order(), last: this.records, attempt: this.#attempts };
-    this.records = takeTree({ type: "take", ...order });
+    this.records = takeTree({ ...order });
   }
 
   restore(): FolderRestoreResult {
     if (this.records === null) throw new Error("Nothing was taken");
     const { records, result } = restoreTree({
-      type: "restore",
       last: this.records,
       ...this.#order(),
     });

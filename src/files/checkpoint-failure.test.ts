@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { FilesystemError } from "../base/filesystem-error.ts";
 import { restoreReason, takeError } from "./checkpoint-failure.ts";
 import { Stopped } from "./checkpoint-stop.ts";
-import { FilesystemError } from "./filesystem-error.ts";
 import { SyncRefusal } from "./sync-reason.ts";
 
 const hostFailure = (code: string, said: string) =>

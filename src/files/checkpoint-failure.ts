@@ -1,6 +1,6 @@
 import { messageOf } from "../base/errors.ts";
+import { FilesystemError } from "../base/filesystem-error.ts";
 import { Stopped } from "./checkpoint-stop.ts";
-import { FilesystemError } from "./filesystem-error.ts";
 import { hostCode, hostError } from "./host-error.ts";
 import { SyncRefusal } from "./sync-reason.ts";
 

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
-import { FilesystemError, WorkspaceSecurityError } from "./filesystem-error.ts";
+import { FilesystemError, WorkspaceSecurityError } from "../base/filesystem-error.ts";
+import { threadJob } from "../host/threads/thread-job.ts";
 import { hostCode } from "./host-error.ts";
 import { MountBudget } from "./mount-budget.ts";
 import { mountError } from "./mount-error.ts";
@@ -24,6 +25,20 @@ export function copyFiles({ directories, files, limits }: CopyOrder, folder: str
     for (const check of checks) check(file);
     copyFile(file, at(file.mountPath), buffer);
   }
+}
+
+/** A `copyFiles` call as it is sent to a thread. */
+export interface CopyTask {
+  readonly order: CopyOrder;
+  readonly folder: string;
+}
+
+/** Runs `copyFiles` in a thread. */
+export const copyFilesJob = threadJob(import.meta.url, runCopyTask);
+
+/** Copies the files that a task names. Exported for the thread, which finds it by name. */
+export function runCopyTask({ order, folder }: CopyTask): void {
+  copyFiles(order, folder);
 }
 
 const BUFFER_BYTES = 1024 * 1024;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { WinkError } from "../base/errors.ts";
-import { runInThread } from "./thread-task.ts";
+import { runInThread } from "../host/threads/run-in-thread.ts";
+import { hashFilesJob } from "./hash-files.ts";
 
 /** What may end the reading. */
 export interface DigestOptions {
@@ -19,7 +19,11 @@ export async function digestFiles(
   { signal }: DigestOptions = {},
 ): Promise<ReadonlyMap<string, string>> {
   signal?.throwIfAborted();
-  return await runInThread("file-digests-worker", directory, { endedEarly, signal });
+  return await runInThread(hashFilesJob, directory, {
+    signal,
+    job: "digests the folder",
+    remedy: "digest it again",
+  });
 }
 
 /**
@@ -49,9 +53,4 @@ function sortedByBytes(paths: string[]): readonly string[] {
     .map((path) => ({ path, bytes: Buffer.from(path) }))
     .sort((one, other) => Buffer.compare(one.bytes, other.bytes))
     .map(({ path }) => path);
-}
-
-function endedEarly(cause: unknown): WinkError {
-  const problem = "The thread that digests the folder ended before it was done: digest it again";
-  return new WinkError(problem, { cause });
 }

@@ -12,9 +12,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
+import { FilesystemError } from "../base/filesystem-error.ts";
 import { treeOf } from "../testing/filesystem/filesystem-case.ts";
 import type { Filesystem, FsSnapshot } from "./filesystem.ts";
-import { FilesystemError } from "./filesystem-error.ts";
 import { HostFilesystem } from "./host-filesystem.ts";
 import { InMemoryFilesystem } from "./in-memory-filesystem.ts";
 

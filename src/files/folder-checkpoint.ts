@@ -4,16 +4,17 @@ import { resolve } from "node:path";
 import { orAborted } from "../base/abort.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { WinkError } from "../base/errors.ts";
+import { FilesystemError } from "../base/filesystem-error.ts";
+import { runInThread } from "../host/threads/run-in-thread.ts";
+import type { ThreadJob } from "../host/threads/thread-job.ts";
 import { takeError } from "./checkpoint-failure.ts";
 import { StopFlag } from "./checkpoint-stop.ts";
-import { FilesystemError } from "./filesystem-error.ts";
 import { isWithin } from "./host-place.ts";
 import type { FolderRestoreResult } from "./restore-report.ts";
-import type { RestoredTree, RestoreTask } from "./restore-tree.ts";
+import { type RestoreTask, restoreTreeJob } from "./restore-tree.ts";
 import { SharedLock } from "./shared-lock.ts";
-import type { TakeTask } from "./take-tree.ts";
+import { type TakeTask, takeTreeJob } from "./take-tree.ts";
 import { reserveFolder, type TemporaryFolder } from "./temporary-folder.ts";
-import { runInThread } from "./thread-task.ts";
 
 /** What may end all work on a checkpoint, and what time it is. */
 export interface FolderCheckpointOptions {
@@ -66,8 +67,9 @@ export class FolderCheckpoint implements AsyncDisposable {
       const now = this.#clock.now();
       this.#attempts += 1;
       const attempt = this.#attempts;
-      const task: Asked<TakeTask> = { type: "take", folder, copies, last, attempt, now };
-      const records = await inThread<Uint8Array>(task, ended);
+      const createTask = (stop: SharedArrayBuffer) =>
+        ({ folder, copies, last, attempt, now, stop }) satisfies TakeTask;
+      const records = await inThread(takeTreeJob, createTask, ended);
       ended.throwIfAborted();
       this.#last = { folder, copies, records };
     });
@@ -85,8 +87,9 @@ export class FolderCheckpoint implements AsyncDisposable {
       if (this.#last === null) throw new FilesystemError("EINVAL", this.folder, NOTHING_TAKEN);
       const { folder, copies, records: last } = this.#last;
       const now = this.#clock.now();
-      const task: Asked<RestoreTask> = { type: "restore", folder, copies, last, now };
-      const { records, result } = await inThread<RestoredTree>(task, ended);
+      const createTask = (stop: SharedArrayBuffer) =>
+        ({ folder, copies, last, now, stop }) satisfies RestoreTask;
+      const { records, result } = await inThread(restoreTreeJob, createTask, ended);
       this.#last = { folder, copies, records };
       return Object.freeze(result);
     });
@@ -139,19 +142,17 @@ interface Taken {
   readonly records: Uint8Array;
 }
 
-type Asked<Task> = Omit<Task, "stop">;
-
-/** The thread is told to stop, so that it leaves nothing half done; nobody waits until it has. */
-async function inThread<Result>(
-  task: Asked<TakeTask> | Asked<RestoreTask>,
+/** Tells the thread to stop on abort, so that it leaves nothing half done; does not wait for it. */
+async function inThread<Task, Result>(
+  job: ThreadJob<Task, Result>,
+  createTask: (stop: SharedArrayBuffer) => Task,
   ended: AbortSignal,
 ): Promise<Result> {
   const stop = new StopFlag();
   const tell = () => stop.set();
   ended.addEventListener("abort", tell, { once: true });
   try {
-    const whole = { ...task, stop: stop.shared };
-    return await runInThread("folder-checkpoint-worker", whole, { endedEarly });
+    return await runInThread(job, createTask(stop.shared), ENDED_EARLY);
   } catch (error) {
     ended.throwIfAborted();
     throw error;
@@ -160,6 +161,10 @@ async function inThread<Result>(
   }
 }
 
+const ENDED_EARLY = {
+  job: "works on the checkpoint",
+  remedy: "the checkpoint is still good, try again",
+};
 const NOTHING_TAKEN = "has no checkpoint to go back to: take one first";
 const HOLDS_ITS_COPY =
   "holds the machine's temporary folder, where its copy would go: set TMPDIR to a folder outside it";
@@ -168,9 +173,4 @@ function disposedOf(folder: string): WinkError {
   return new WinkError(
     `The checkpoint of ${JSON.stringify(folder)} is disposed of: make a new one`,
   );
-}
-
-function endedEarly(cause: unknown): WinkError {
-  const problem = "The thread that works on the checkpoint ended before it was done";
-  return new WinkError(`${problem}: the checkpoint is still good, try again`, { cause });
 }

@@ -1,5 +1,5 @@
 import { type Dirent, readdirSync, type Stats } from "node:fs";
-import { FilesystemError } from "./filesystem-error.ts";
+import { FilesystemError } from "../base/filesystem-error.ts";
 import { hostCode } from "./host-error.ts";
 import { mountError } from "./mount-error.ts";
 

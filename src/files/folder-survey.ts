@@ -1,16 +1,14 @@
-import { type FolderSurvey, surveyFiles } from "./survey-files.ts";
-import { runInThread } from "./thread-task.ts";
+import { runInThread } from "../host/threads/run-in-thread.ts";
+import { type FolderSurvey, surveyFiles, surveyFilesJob } from "./survey-files.ts";
 
 /** What is in a folder that others have worked in; made by a thread. Throws nothing. */
 export async function surveyFolder(folder: string): Promise<FolderSurvey> {
   try {
-    return await runInThread<FolderSurvey>("folder-survey-worker", folder, { endedEarly });
+    return await runInThread(surveyFilesJob, folder, {
+      job: "surveys a folder",
+      remedy: "survey it again",
+    });
   } catch {
     return surveyFiles(folder); // everybody waits, but where no thread starts nothing is lost either
   }
-}
-
-/** Nobody sees this one. */
-function endedEarly(cause: unknown): Error {
-  return new Error("The thread that surveys a folder ended before it was done", { cause });
 }

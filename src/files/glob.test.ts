@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FilesystemError } from "./filesystem-error.ts";
+import { FilesystemError } from "../base/filesystem-error.ts";
 import table from "./fnmatch-table.json" with { type: "json" };
 import { globMatcher } from "./glob.ts";
 

@@ -1,6 +1,6 @@
 import { messageOf } from "../base/errors.ts";
+import { FilesystemError } from "../base/filesystem-error.ts";
 import type { GrepMatch, GrepOptions } from "./filesystem.ts";
-import { FilesystemError } from "./filesystem-error.ts";
 import { globMatcher, type PathMatcher } from "./glob.ts";
 import { checkLimit, linesOf } from "./line-window.ts";
 import { textDecoder } from "./text-encoding.ts";

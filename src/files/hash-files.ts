@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, readSync, type Stats } from "node:fs";
-import { FilesystemError } from "./filesystem-error.ts";
+import { FilesystemError } from "../base/filesystem-error.ts";
+import { threadJob } from "../host/threads/thread-job.ts";
 import { entriesByPath } from "./folder-entries.ts";
 import { mountError } from "./mount-error.ts";
 import { openItself } from "./open-itself.ts";
@@ -15,6 +16,9 @@ export function hashFiles(folder: string): ReadonlyMap<string, string> {
   hashFolder(folder.endsWith("/") ? folder : `${folder}/`, "", hashing);
   return hashing.digests;
 }
+
+/** Runs `hashFiles` in a thread. */
+export const hashFilesJob = threadJob(import.meta.url, hashFiles);
 
 const BUFFER_BYTES = 1024 * 1024;
 

@@ -11,7 +11,7 @@ import {
   unlink,
 } from "node:fs/promises";
 import { dirname } from "node:path";
-import { FilesystemError } from "./filesystem-error.ts";
+import { FilesystemError } from "../base/filesystem-error.ts";
 import { hostCode, unless } from "./host-error.ts";
 import { KeptFiles } from "./kept-files.ts";
 import { replaceFile } from "./replace-file.ts";

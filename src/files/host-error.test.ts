@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FilesystemError } from "./filesystem-error.ts";
+import { FilesystemError } from "../base/filesystem-error.ts";
 import { hostError, unless } from "./host-error.ts";
 
 const machine = (code: string) =>

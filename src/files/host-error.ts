@@ -1,6 +1,6 @@
 import { messageOf } from "../base/errors.ts";
-import { FilesystemError, type FilesystemErrorCode } from "./filesystem-error.ts";
-import { type Reason, refused } from "./refusal.ts";
+import { FilesystemError, type FilesystemErrorCode } from "../base/filesystem-error.ts";
+import { type Reason, refused } from "../base/refusal.ts";
 
 const REASONS: ReadonlyMap<string | undefined, Reason> = new Map([
   ["ENOENT", "missing"],

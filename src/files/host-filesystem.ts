@@ -1,6 +1,8 @@
 import { realpathSync, type Stats, statSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { FilesystemError } from "../base/filesystem-error.ts";
+import { checkedBytes, refused } from "../base/refusal.ts";
 import type {
   FileStat,
   Filesystem,
@@ -10,7 +12,6 @@ import type {
   ReadOptions,
   ReadResult,
 } from "./filesystem.ts";
-import { FilesystemError } from "./filesystem-error.ts";
 import type { FilesystemOptions } from "./filesystem-options.ts";
 import { globMatcher } from "./glob.ts";
 import { lineSearch } from "./grep.ts";
@@ -20,7 +21,6 @@ import { locate } from "./host-place.ts";
 import { filesBelow, notRegular, openPlace, readWhole, realPathOf } from "./host-reading.ts";
 import { lineWindow } from "./line-window.ts";
 import { checkedPath, parentOf, ROOT } from "./path.ts";
-import { checkedBytes, refused } from "./refusal.ts";
 import { SharedLock } from "./shared-lock.ts";
 import { encodeText, textDecoder } from "./text-encoding.ts";
 import { UndoJournal } from "./undo-journal.ts";

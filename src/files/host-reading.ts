@@ -1,10 +1,10 @@
 import { constants, type Dirent } from "node:fs";
 import { lstat, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { FilesystemError } from "./filesystem-error.ts";
+import { FilesystemError } from "../base/filesystem-error.ts";
+import { refused } from "../base/refusal.ts";
 import { isWithin, locate, type Place } from "./host-place.ts";
 import { checkedPath } from "./path.ts";
-import { refused } from "./refusal.ts";
 
 /** Where something is, or may be made. */
 export type OpenPlace = Extract<Place, { readonly kind: "found" | "missing" }>;

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
+import { WorkspaceSecurityError } from "../base/filesystem-error.ts";
 import { list } from "../base/show.ts";
-import { WorkspaceSecurityError } from "./filesystem-error.ts";
 import { hostCode } from "./host-error.ts";
 import { checkedTexts } from "./mount-checks.ts";
 import { mountError } from "./mount-error.ts";

@@ -1,3 +1,4 @@
+import { checkedBytes, refused } from "../base/refusal.ts";
 import type {
   FileStat,
   Filesystem,
@@ -12,7 +13,6 @@ import { globMatcher } from "./glob.ts";
 import { lineSearch } from "./grep.ts";
 import { lineWindow } from "./line-window.ts";
 import { checkedPath, ROOT } from "./path.ts";
-import { checkedBytes, refused } from "./refusal.ts";
 import { encodeText, textDecoder } from "./text-encoding.ts";
 import { UndoJournal } from "./undo-journal.ts";
 

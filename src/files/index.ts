@@ -3,6 +3,13 @@
  *
  * A name added here is public: it gets a line in CHANGELOG.md in the same commit.
  */
+
+export {
+  FilesystemError,
+  type FilesystemErrorCode,
+  WorkspaceBudgetExceededError,
+  WorkspaceSecurityError,
+} from "../base/filesystem-error.ts";
 export type {
   FileStat,
   Filesystem,
@@ -12,12 +19,6 @@ export type {
   ReadOptions,
   ReadResult,
 } from "./filesystem.ts";
-export {
-  FilesystemError,
-  type FilesystemErrorCode,
-  WorkspaceBudgetExceededError,
-  WorkspaceSecurityError,
-} from "./filesystem-error.ts";
 export type { FilesystemOptions } from "./filesystem-options.ts";
 export { HostFilesystem } from "./host-filesystem.ts";
 export type { HostMount } from "./host-mount.ts";

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { copyFile, link, mkdtemp, realpath, rename, rm, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { FilesystemError } from "./filesystem-error.ts";
+import { FilesystemError } from "../base/filesystem-error.ts";
 import { hostCode, unless } from "./host-error.ts";
 import { isWithin } from "./host-place.ts";
 import { replaceFile } from "./replace-file.ts";

@@ -1,6 +1,6 @@
+import { FilesystemError } from "../base/filesystem-error.ts";
 import { show } from "../base/show.ts";
 import type { ReadOptions, ReadResult } from "./filesystem.ts";
-import { FilesystemError } from "./filesystem-error.ts";
 
 const DEFAULT_LINES = 2000;
 

@@ -1,5 +1,5 @@
 import { realpathSync, type Stats, statSync } from "node:fs";
-import { WorkspaceSecurityError } from "./filesystem-error.ts";
+import { WorkspaceSecurityError } from "../base/filesystem-error.ts";
 import { type EntryKind, kindOf } from "./folder-entries.ts";
 import { hostCode } from "./host-error.ts";
 import type { HostRoots } from "./host-roots.ts";

@@ -1,13 +1,12 @@
 import { mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { WinkError } from "../base/errors.ts";
-import type { CopyOrder } from "./copy-files.ts";
-import { FilesystemError } from "./filesystem-error.ts";
+import { FilesystemError } from "../base/filesystem-error.ts";
+import { runInThread } from "../host/threads/run-in-thread.ts";
+import { type CopyTask, copyFilesJob } from "./copy-files.ts";
 import { mountError } from "./mount-error.ts";
 import type { MountPlan } from "./mount-plan.ts";
 import { emptyFolder, removeFolder } from "./remove-folder.ts";
-import { runInThread } from "./thread-task.ts";
 
 /**
  * The files of a plan in a folder of this machine. Disposing of them removes the folder, or, where
@@ -41,20 +40,18 @@ export async function materialise(
 ): Promise<MaterialisedMounts> {
   signal?.throwIfAborted();
   const target = into === undefined ? await temporaryFolder() : await givenFolder(into);
-  const task: MaterialiseTask = { folder: target.folder, order: { directories, files, limits } };
+  const task: CopyTask = { folder: target.folder, order: { directories, files, limits } };
   try {
-    await runInThread("materialise-worker", task, { endedEarly, signal });
+    await runInThread(copyFilesJob, task, {
+      signal,
+      job: "copies the mounts",
+      remedy: "the host's files are as they were, try again",
+    });
   } catch (error) {
     await target.clear().catch(() => {}); // why the copying failed matters more
     throw error;
   }
   return Object.freeze({ directory: target.folder, [Symbol.asyncDispose]: target.clear });
-}
-
-/** What the thread is asked to do. */
-export interface MaterialiseTask {
-  readonly folder: string;
-  readonly order: CopyOrder;
 }
 
 interface Target {
@@ -79,8 +76,3 @@ async function givenFolder(folder: string): Promise<Target> {
 }
 
 const NEEDS_EMPTY_FOLDER = "mounts are copied into a new folder, or one that is there and empty";
-
-function endedEarly(cause: unknown): WinkError {
-  const problem = "The thread that copies the mounts ended before it was done";
-  return new WinkError(`${problem}: the host's files are as they were, try again`, { cause });
-}

@@ -1,4 +1,4 @@
-import { WorkspaceBudgetExceededError } from "./filesystem-error.ts";
+import { WorkspaceBudgetExceededError } from "../base/filesystem-error.ts";
 
 /** Counts what a mount brings: exactly `maxBytes` pass, one more does not. */
 export class MountBudget {

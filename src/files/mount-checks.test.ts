@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { FilesystemError } from "./filesystem-error.ts";
+import { FilesystemError } from "../base/filesystem-error.ts";
 import type { HostMount } from "./host-mount.ts";
 import { checkedMounts, checkedTexts } from "./mount-checks.ts";
 

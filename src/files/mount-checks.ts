@@ -1,9 +1,9 @@
 import { basename, resolve } from "node:path";
 import { InvalidOptionError } from "../base/errors.ts";
+import { WorkspaceSecurityError } from "../base/filesystem-error.ts";
 import { isPlainObject } from "../base/freeze.ts";
 import { suggestion } from "../base/nearest.ts";
 import { list } from "../base/show.ts";
-import { WorkspaceSecurityError } from "./filesystem-error.ts";
 import type { HostMount } from "./host-mount.ts";
 import { checkedPath, ROOT } from "./path.ts";
 

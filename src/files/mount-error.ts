@@ -1,5 +1,5 @@
 import { messageOf } from "../base/errors.ts";
-import { FilesystemError } from "./filesystem-error.ts";
+import { FilesystemError } from "../base/filesystem-error.ts";
 import { hostCode, hostError } from "./host-error.ts";
 
 const PROBLEMS: ReadonlyMap<string | undefined, string> = new Map([

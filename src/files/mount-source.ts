@@ -1,6 +1,6 @@
 import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { FilesystemError, WorkspaceSecurityError } from "./filesystem-error.ts";
+import { FilesystemError, WorkspaceSecurityError } from "../base/filesystem-error.ts";
 import type { HostRoots } from "./host-roots.ts";
 import type { CheckedMount } from "./mount-checks.ts";
 import { mountError } from "./mount-error.ts";

@@ -1,6 +1,6 @@
-import { WinkError } from "../base/errors.ts";
+import { runInThread } from "../host/threads/run-in-thread.ts";
 import type { PackOptions } from "./pack.ts";
-import { runInThread } from "./thread-task.ts";
+import { writeTarFileJob } from "./tar-file.ts";
 
 /**
  * Packs a folder into a new file, as `packDirectory` would: a thread reads and writes, so that
@@ -15,10 +15,9 @@ export async function packToFile(
   { signal }: PackOptions = {},
 ): Promise<void> {
   signal?.throwIfAborted();
-  await runInThread("pack-file-worker", { folder, path }, { endedEarly, signal });
-}
-
-function endedEarly(cause: unknown): WinkError {
-  const problem = "The thread that packs the folder ended before it was done: pack it again";
-  return new WinkError(problem, { cause });
+  await runInThread(
+    writeTarFileJob,
+    { folder, path },
+    { signal, job: "packs the folder", remedy: "pack it again" },
+  );
 }

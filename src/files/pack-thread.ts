@@ -1,8 +1,8 @@
 import type { Worker } from "node:worker_threads";
 import { WinkError } from "../base/errors.ts";
+import { startWorker } from "../host/threads/start-worker.ts";
+import { fromFailure, type WorkerFailure } from "../host/threads/worker-failure.ts";
 import { type Credits, giveCredit, newCredits } from "./credits.ts";
-import { startWorker } from "./worker.ts";
-import { fromFailure, type WorkerFailure } from "./worker-failure.ts";
 
 /** What the thread is given. */
 export interface PackTask {
@@ -28,7 +28,7 @@ export class PackThread {
 
   constructor(folder: string) {
     const task: PackTask = { folder, credits: this.#credits };
-    this.#worker = startWorker("pack-worker", task);
+    this.#worker = startWorker(import.meta.url, "pack-worker", task);
     this.#worker.on("message", (message: PackMessage) => this.#receive(message));
     this.#worker.on("error", (cause) => this.#receive(endedEarly(cause)));
     this.#worker.on("exit", (code) => {

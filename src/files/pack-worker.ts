@@ -1,8 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
+import { toFailure } from "../host/threads/worker-failure.ts";
 import { takeCredit } from "./credits.ts";
 import type { PackMessage, PackTask } from "./pack-thread.ts";
 import { writeTar } from "./tar-writer.ts";
-import { toFailure } from "./worker-failure.ts";
 
 const { folder, credits } = workerData as PackTask;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { FilesystemError } from "./filesystem-error.ts";
+import { FilesystemError } from "../base/filesystem-error.ts";
 import { ancestorsOf, checkedPath, parentOf } from "./path.ts";
 
 describe("a path", () => {

@@ -1,4 +1,4 @@
-import { FilesystemError } from "./filesystem-error.ts";
+import { FilesystemError } from "../base/filesystem-error.ts";
 
 /** The root itself. */
 export const ROOT = ".";

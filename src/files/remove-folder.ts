@@ -1,6 +1,6 @@
-import { FilesystemError } from "./filesystem-error.ts";
-import { type RemoveTask, removeTree } from "./remove-tree.ts";
-import { runInThread } from "./thread-task.ts";
+import { FilesystemError } from "../base/filesystem-error.ts";
+import { runInThread } from "../host/threads/run-in-thread.ts";
+import { type RemoveTask, removeTree, removeTreeJob } from "./remove-tree.ts";
 
 /** Removes a temporary folder off the event loop; `false` if it is gone already. */
 export async function removeFolder(folder: string): Promise<boolean> {
@@ -14,14 +14,12 @@ export async function emptyFolder(folder: string): Promise<void> {
 
 async function carryOut(task: RemoveTask): Promise<boolean> {
   try {
-    return await runInThread<boolean>("remove-folder-worker", task, { endedEarly });
+    return await runInThread(removeTreeJob, task, {
+      job: "removes a folder",
+      remedy: "remove it again",
+    });
   } catch (error) {
     if (error instanceof FilesystemError) throw error;
     return removeTree(task); // everybody waits, but where no thread starts nothing is left either
   }
-}
-
-/** Nobody sees this one. */
-function endedEarly(cause: unknown): Error {
-  return new Error("The thread that removes a folder ended before it was done", { cause });
 }

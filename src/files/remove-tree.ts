@@ -1,4 +1,5 @@
 import { chmodSync, readdirSync, rmdirSync, rmSync } from "node:fs";
+import { threadJob } from "../host/threads/thread-job.ts";
 import { hostCode } from "./host-error.ts";
 import { mountError } from "./mount-error.ts";
 
@@ -26,6 +27,9 @@ export function removeTree({ type, folder }: RemoveTask): boolean {
     throw mountError(error, folder, REMEDIES[type]);
   }
 }
+
+/** Runs `removeTree` in a thread. */
+export const removeTreeJob = threadJob(import.meta.url, removeTree);
 
 const REMEDIES = {
   remove: "remove this temporary folder by hand",

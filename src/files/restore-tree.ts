@@ -1,5 +1,7 @@
 import { mkdirSync, readlinkSync, realpathSync, symlinkSync } from "node:fs";
 import { basename, dirname } from "node:path";
+import { FilesystemError } from "../base/filesystem-error.ts";
+import { threadJob } from "../host/threads/thread-job.ts";
 import { CheckpointCopies } from "./checkpoint-copies.ts";
 import {
   type EntryRecord,
@@ -14,7 +16,6 @@ import {
 } from "./checkpoint-record.ts";
 import { StopFlag } from "./checkpoint-stop.ts";
 import { TreeClearing } from "./clear-tree.ts";
-import { FilesystemError } from "./filesystem-error.ts";
 import { bytesOf, type HeldEntry, HeldFolder, type HoldOptions, pathIn } from "./held-folder.ts";
 import { mountError } from "./mount-error.ts";
 import { ROOT } from "./path.ts";
@@ -24,7 +25,6 @@ import { SyncRefusal } from "./sync-reason.ts";
 
 /** What is asked of a thread that restores a folder. */
 export interface RestoreTask extends HoldOptions {
-  readonly type: "restore";
   /** The real path of the folder. */
   readonly folder: string;
   /** The folder of the copies. */
@@ -55,6 +55,9 @@ export function restoreTree(task: RestoreTask): RestoredTree {
   const restored = restoring.restore({ folder, name, path: ROOT }, root);
   return { result: restoring.report.result(), records: packRecords(restored) };
 }
+
+/** Runs `restoreTree` in a thread. */
+export const restoreTreeJob = threadJob(import.meta.url, restoreTree);
 
 function holdParent(task: RestoreTask): HeldFolder {
   const parent = dirname(task.folder);

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, lstatSync, readSync } from "node:fs";
 import { messageOf } from "../base/errors.ts";
+import { threadJob } from "../host/threads/thread-job.ts";
 import { byPath, entriesOf, type FolderEntry } from "./folder-entries.ts";
 import { hostCode } from "./host-error.ts";
 import { openItself } from "./open-itself.ts";
@@ -27,6 +28,9 @@ export function surveyFiles(folder: string): FolderSurvey {
   });
   return { digests: survey.digests, failed: survey.failed };
 }
+
+/** Runs `surveyFiles` in a thread. */
+export const surveyFilesJob = threadJob(import.meta.url, surveyFiles);
 
 interface Survey {
   readonly digests: Map<string, string>;

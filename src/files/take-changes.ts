@@ -1,7 +1,6 @@
-import { WinkError } from "../base/errors.ts";
+import { runInThread } from "../host/threads/run-in-thread.ts";
 import type { SyncFailure } from "./sync-reason.ts";
-import { type TakeOverTask, takeOver } from "./take-over.ts";
-import { runInThread } from "./thread-task.ts";
+import { type TakeOverTask, takeOver, takeOverJob } from "./take-over.ts";
 
 /** So few are taken over before a thread would have started. */
 const FEW = 32;
@@ -11,10 +10,8 @@ export async function takeChanges(task: TakeOverTask): Promise<readonly SyncFail
   const { deleted, gone, files, folders } = task;
   const steps = deleted.length + gone.length + files.length + folders.length;
   if (steps <= FEW) return takeOver(task);
-  return await runInThread("take-over-worker", task, { endedEarly });
-}
-
-function endedEarly(cause: unknown): WinkError {
-  const problem = "The thread that takes files over ended before it was done";
-  return new WinkError(`${problem}: what is missing is fetched again, try again`, { cause });
+  return await runInThread(takeOverJob, task, {
+    job: "takes files over",
+    remedy: "what is missing is fetched again, try again",
+  });
 }

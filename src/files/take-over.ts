@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { chmodSync, copyFileSync, lstatSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { messageOf } from "../base/errors.ts";
+import { threadJob } from "../host/threads/thread-job.ts";
 import { hostCode } from "./host-error.ts";
 import { SafePlaces } from "./safe-places.ts";
 import type { SyncFailure } from "./sync-reason.ts";
@@ -43,6 +44,9 @@ export function takeOver(task: TakeOverTask): readonly SyncFailure[] {
   for (const path of folders) attempt(path, () => after.makeFolder(path));
   return failed;
 }
+
+/** Runs `takeOver` in a thread. */
+export const takeOverJob = threadJob(import.meta.url, takeOver);
 
 function deleteFile(path: string, places: SafePlaces, prunes: boolean): void {
   const at = places.of(path);

@@ -1,4 +1,6 @@
 import { type BigIntStats, closeSync, fstatSync, readlinkSync } from "node:fs";
+import { FilesystemError } from "../base/filesystem-error.ts";
+import { threadJob } from "../host/threads/thread-job.ts";
 import { CheckpointCopies, type OpenFile } from "./checkpoint-copies.ts";
 import { takeError } from "./checkpoint-failure.ts";
 import {
@@ -16,7 +18,6 @@ import {
   unpackRecords,
 } from "./checkpoint-record.ts";
 import { StopFlag } from "./checkpoint-stop.ts";
-import { FilesystemError } from "./filesystem-error.ts";
 import { type HeldEntry, HeldFolder, type HoldOptions, pathIn, readable } from "./held-folder.ts";
 import { hostCode } from "./host-error.ts";
 import { openItself } from "./open-itself.ts";
@@ -24,7 +25,6 @@ import { ROOT } from "./path.ts";
 
 /** What is asked of a thread that takes a checkpoint. */
 export interface TakeTask extends HoldOptions {
-  readonly type: "take";
   /** The real path of the folder. */
   readonly folder: string;
   /** The folder of the copies. */
@@ -48,6 +48,9 @@ export function takeTree(task: TakeTask): Uint8Array {
   const taking = new Taking(task);
   return packRecords(taking.take(last));
 }
+
+/** Runs `takeTree` in a thread. */
+export const takeTreeJob = threadJob(import.meta.url, takeTree);
 
 class Taking {
   readonly #task: TakeTask;

@@ -1,4 +1,5 @@
 import { closeSync, openSync, writeSync } from "node:fs";
+import { threadJob } from "../host/threads/thread-job.ts";
 import { mountError } from "./mount-error.ts";
 import { writeTar } from "./tar-writer.ts";
 
@@ -21,6 +22,9 @@ export function writeTarFile({ folder, path }: TarFileTask): void {
     closeSync(file);
   }
 }
+
+/** Runs `writeTarFile` in a thread. */
+export const writeTarFileJob = threadJob(import.meta.url, writeTarFile);
 
 function writeAll(file: number, chunk: Uint8Array): void {
   for (let done = 0; done < chunk.length; ) done += writeSync(file, chunk, done);

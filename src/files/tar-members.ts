@@ -1,4 +1,4 @@
-import { FilesystemError } from "./filesystem-error.ts";
+import { FilesystemError } from "../base/filesystem-error.ts";
 import { type PaxRecords, readPax } from "./pax-records.ts";
 import { isEmptyBlock, readBlock, type TarBlock, tarText, untilNul } from "./tar-block.ts";
 import { TAR_BLOCK_BYTES } from "./tar-header.ts";

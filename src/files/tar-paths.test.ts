@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { FilesystemError, WorkspaceSecurityError } from "./filesystem-error.ts";
+import { FilesystemError, WorkspaceSecurityError } from "../base/filesystem-error.ts";
 import { TarPaths } from "./tar-paths.ts";
 
 const add = (name: string) => new TarPaths().addFile(name);

@@ -1,4 +1,4 @@
-import { FilesystemError, WorkspaceSecurityError } from "./filesystem-error.ts";
+import { FilesystemError, WorkspaceSecurityError } from "../base/filesystem-error.ts";
 import { ancestorsOf, checkedPath, ROOT } from "./path.ts";
 
 /** The paths of one archive, each of which may stand there once, and only as one thing. */

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { craftedTar, paxRecords } from "../../tests/crafted-tar.ts";
 import { tarContents } from "../../tests/tar-contents.ts";
 import { growTree, temporaryTree } from "../../tests/temporary-tree.ts";
-import { FilesystemError, WorkspaceSecurityError } from "./filesystem-error.ts";
+import { FilesystemError, WorkspaceSecurityError } from "../base/filesystem-error.ts";
 import { checkedPath } from "./path.ts";
 import { writeTar } from "./tar-writer.ts";
 

@@ -12,7 +12,7 @@ import {
 } from "../../tests/crafted-tar.ts";
 import { tarContents } from "../../tests/tar-contents.ts";
 import { temporaryTree } from "../../tests/temporary-tree.ts";
-import { FilesystemError, WorkspaceSecurityError } from "./filesystem-error.ts";
+import { FilesystemError, WorkspaceSecurityError } from "../base/filesystem-error.ts";
 import { packDirectory } from "./pack.ts";
 import { readTar, type TarLimits } from "./tar-reader.ts";
 

@@ -1,4 +1,4 @@
-import { FilesystemError } from "./filesystem-error.ts";
+import { FilesystemError } from "../base/filesystem-error.ts";
 import { type TarKind, type TarMember, tarMembers } from "./tar-members.ts";
 import { TarPaths } from "./tar-paths.ts";
 import { openTar, TAR_CHUNK_BYTES, type TarSource } from "./tar-source.ts";

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { FilesystemError } from "./filesystem-error.ts";
+import { FilesystemError } from "../base/filesystem-error.ts";
 import { mountError } from "./mount-error.ts";
 
 /** At most so many bytes are given at once, and held. */

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, readSync } from "node:fs";
+import { FilesystemError } from "../base/filesystem-error.ts";
 import { ChunkedOutput, type ChunkedOutputOptions, type EmitChunk } from "./chunked-output.ts";
-import { FilesystemError } from "./filesystem-error.ts";
 import { entriesByPath } from "./folder-entries.ts";
 import { mountError } from "./mount-error.ts";
 import { openItself } from "./open-itself.ts";

@@ -1,5 +1,5 @@
+import { FilesystemError } from "../base/filesystem-error.ts";
 import { show } from "../base/show.ts";
-import { FilesystemError } from "./filesystem-error.ts";
 
 /** How `path` is read as text in an encoding that `TextDecoder` knows; a byte order mark is text. */
 export function textDecoder(path: string, encoding = "utf-8"): (bytes: Uint8Array) => string {

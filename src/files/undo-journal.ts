@@ -1,6 +1,6 @@
+import { FilesystemError } from "../base/filesystem-error.ts";
 import { show } from "../base/show.ts";
 import type { FsSnapshot } from "./filesystem.ts";
-import { FilesystemError } from "./filesystem-error.ts";
 
 /**
  * What was changed since the oldest snapshot that somebody still wants. A snapshot is a place in

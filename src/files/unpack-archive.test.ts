@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { type CraftedEntry, craftedTar } from "../../tests/crafted-tar.ts";
 import { temporaryTree } from "../../tests/temporary-tree.ts";
 import { WinkError } from "../base/errors.ts";
-import { WorkspaceSecurityError } from "./filesystem-error.ts";
+import { WorkspaceSecurityError } from "../base/filesystem-error.ts";
 import { type UnpackOptions, unpackArchive } from "./unpack-archive.ts";
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");

@@ -1,12 +1,12 @@
 import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { WinkError } from "../base/errors.ts";
-import { runInThread } from "./thread-task.ts";
+import { runInThread } from "../host/threads/run-in-thread.ts";
 import {
   type UnpackedFile,
   type UnpackedShare,
   type UnpackTask,
   unpackFiles,
+  unpackFilesJob,
 } from "./unpack-files.ts";
 
 /** How an archive is unpacked, and what may end that. */
@@ -62,7 +62,11 @@ async function inThreads(
   const over = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal;
   const shares = tasks.map(async (task) => {
     try {
-      return await runInThread<UnpackedShare>("unpack-worker", task, { endedEarly, signal: over });
+      return await runInThread(unpackFilesJob, task, {
+        signal: over,
+        job: "unpacks the archive",
+        remedy: "fetch it again",
+      });
     } catch (error) {
       failed.abort(error);
       throw error;
@@ -70,9 +74,4 @@ async function inThreads(
   });
   await Promise.allSettled(shares);
   return await Promise.all(shares);
-}
-
-function endedEarly(cause: unknown): WinkError {
-  const problem = "The thread that unpacks the archive ended before it was done: fetch it again";
-  return new WinkError(problem, { cause });
 }

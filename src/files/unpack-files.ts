@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { chmodSync, closeSync, openSync, writeSync } from "node:fs";
+import { threadJob } from "../host/threads/thread-job.ts";
 import { readTar, type TarFile, type TarLimits } from "./tar-reader.ts";
 
 /** What is unpacked, and where to. */
@@ -54,6 +55,9 @@ export async function unpackFiles(task: UnpackTask): Promise<UnpackedShare> {
   }
   return { files, note };
 }
+
+/** Runs `unpackFiles` in a thread. */
+export const unpackFilesJob = threadJob(import.meta.url, unpackFiles);
 
 async function written(entry: TarFile, at: string): Promise<string> {
   const hash = createHash("sha256");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { FilesystemError } from "../base/filesystem-error.ts";
 import type { Filesystem } from "../files/filesystem.ts";
-import { FilesystemError } from "../files/filesystem-error.ts";
 import { InMemoryFilesystem } from "../files/in-memory-filesystem.ts";
 import { filesystemContract } from "./filesystem-contract.ts";
 

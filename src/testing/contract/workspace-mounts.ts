@@ -1,7 +1,7 @@
 import {
   WorkspaceBudgetExceededError,
   WorkspaceSecurityError,
-} from "../../files/filesystem-error.ts";
+} from "../../base/filesystem-error.ts";
 import { failure, same } from "./expect.ts";
 import { bytesOf, filesBelow, type HostTree } from "./host-folder.ts";
 import { promptIn } from "./prompts.ts";

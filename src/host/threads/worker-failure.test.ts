@@ -3,7 +3,7 @@ import {
   FilesystemError,
   WorkspaceBudgetExceededError,
   WorkspaceSecurityError,
-} from "./filesystem-error.ts";
+} from "../../base/filesystem-error.ts";
 import { fromFailure, toFailure } from "./worker-failure.ts";
 
 test.each([

@@ -3,7 +3,7 @@ import {
   type FilesystemErrorCode,
   WorkspaceBudgetExceededError,
   WorkspaceSecurityError,
-} from "./filesystem-error.ts";
+} from "../../base/filesystem-error.ts";
 
 /** An error as it crosses threads: there, it would lose its class and its fields. */
 export type WorkerFailure =

@@ -1,4 +1,4 @@
-import { WinkError } from "../base/errors.ts";
+import { WinkError } from "./errors.ts";
 
 /** What went wrong, in the words of POSIX. */
 export type FilesystemErrorCode =

@@ -1,4 +1,0 @@
-import { writeTarFile } from "./tar-file.ts";
-import { answerTask } from "./thread-answer.ts";
-
-answerTask(writeTarFile);

@@ -1,4 +1,0 @@
-import { removeTree } from "./remove-tree.ts";
-import { answerTask } from "./thread-answer.ts";
-
-answerTask(removeTree);

@@ -1,4 +1,0 @@
-import { takeOver } from "./take-over.ts";
-import { answerTask } from "./thread-answer.ts";
-
-answerTask(takeOver);

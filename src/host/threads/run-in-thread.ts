@@ -1,0 +1,48 @@
+import type { Worker } from "node:worker_threads";
+import { orAborted } from "../../base/abort.ts";
+import { WinkError } from "../../base/errors.ts";
+import { startWorker } from "./start-worker.ts";
+import type { ThreadAnswer, ThreadJob, ThreadOrder } from "./thread-job.ts";
+import { fromFailure } from "./worker-failure.ts";
+
+/** Stops a thread, and words the error if the thread ends before its job has. */
+export interface RunInThreadOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** The job, as it completes "The thread that …", for example "packs the folder". */
+  readonly job: string;
+  /** What the caller can do if the thread dies, for example "pack it again". */
+  readonly remedy: string;
+}
+
+/**
+ * Runs one job in a new thread and returns its result. Throws what the job threw, the signal's reason,
+ * and a `WinkError` if the thread ends early.
+ */
+export async function runInThread<Task, Result>(
+  { module, name }: ThreadJob<Task, Result>,
+  task: NoInfer<Task>,
+  { signal, job, remedy }: RunInThreadOptions,
+): Promise<Result> {
+  const order: ThreadOrder = { module, name, task };
+  const worker = startWorker(import.meta.url, "worker", order);
+  const endedEarly = (cause: unknown) =>
+    new WinkError(`The thread that ${job} ended before it was done: ${remedy}`, { cause });
+  try {
+    const answer = await orAborted(answerOf<Result>(worker, endedEarly), signal);
+    if (answer.type === "failed") throw fromFailure(answer.failure);
+    return answer.result;
+  } finally {
+    await worker.terminate(); // stops the job if it was aborted
+  }
+}
+
+function answerOf<Result>(
+  worker: Worker,
+  endedEarly: (cause: unknown) => Error,
+): Promise<ThreadAnswer<Result>> {
+  const { promise, resolve, reject } = Promise.withResolvers<ThreadAnswer<Result>>();
+  worker.once("message", resolve);
+  worker.once("error", (cause) => reject(endedEarly(cause)));
+  worker.once("exit", (code) => reject(endedEarly(new Error(`Its exit code was ${code}`))));
+  return promise;
+}
