@@ -6,7 +6,7 @@
 
 // Prompts
 
-export type { Infer, JsonSchema, Schema } from "./base/schema.ts";
+export type { Infer, JsonSchema, Schema } from "./base/schema/schema.ts";
 export type { Attachment } from "./prompt/attachment.ts";
 export type { PromptDescriptor, SectionDescriptor, ToolDescriptor } from "./prompt/descriptor.ts";
 export type { FeedbackProvider } from "./prompt/feedback.ts";

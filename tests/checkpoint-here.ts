@@ -1,8 +1,8 @@
 import { realpathSync } from "node:fs";
-import { StopFlag } from "../src/files/checkpoint-stop.ts";
-import type { FolderRestoreResult } from "../src/files/restore-report.ts";
-import { restoreTree } from "../src/files/restore-tree.ts";
-import { takeTree } from "../src/files/take-tree.ts";
+import type { FolderRestoreResult } from "../src/files/checkpoint/restore-report.ts";
+import { restoreTree } from "../src/files/checkpoint/restore-tree.ts";
+import { StopFlag } from "../src/files/checkpoint/stop-flag.ts";
+import { takeTree } from "../src/files/checkpoint/take-tree.ts";
 
 /** How a checkpoint works; `now` is in milliseconds since 1970. */
 export interface CheckpointHereOptions {

@@ -1,4 +1,4 @@
-import { readTar, type SkippedEntry, type TarLimits } from "../src/files/tar-reader.ts";
+import { readTar, type SkippedEntry, type TarLimits } from "../src/files/archive/tar/tar-reader.ts";
 
 /** All that a tar gives. */
 export interface TarContents {

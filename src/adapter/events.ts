@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../base/schema.ts";
+import type { JsonSchema } from "../base/schema/schema.ts";
 import type { TokenUsage } from "../base/usage.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import type { FinishReason, HistoryStep, HostedCall, ToolCall } from "./model-client.ts";

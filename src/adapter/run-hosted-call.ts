@@ -1,6 +1,6 @@
 import { orAborted } from "../base/abort.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
-import { type Schema, type Validation, validate } from "../base/schema.ts";
+import { type Schema, type Validation, validate } from "../base/schema/schema.ts";
 import { list } from "../base/show.ts";
 import type { TokenUsage } from "../base/usage.ts";
 import type { Scope } from "../session/session-lock.ts";

@@ -3,7 +3,7 @@ import { messageOf } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
 import { parseJson } from "../base/json.ts";
 import { suggestion } from "../base/nearest.ts";
-import { validate } from "../base/schema.ts";
+import { validate } from "../base/schema/schema.ts";
 import { list, show } from "../base/show.ts";
 import type { Scope } from "../session/session-lock.ts";
 import { deniedBy } from "../tools/policy.ts";

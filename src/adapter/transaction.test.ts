@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Filesystem } from "../files/filesystem.ts";
+import type { Filesystem } from "../files/filesystem/filesystem.ts";
 import { MarkdownSection } from "../prompt/markdown-section.ts";
 import { Prompt } from "../prompt/prompt.ts";
 import type { Section } from "../prompt/section.ts";

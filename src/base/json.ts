@@ -1,6 +1,6 @@
 import { messageOf } from "./errors.ts";
 import { isPlainObject } from "./freeze.ts";
-import type { Validation } from "./schema.ts";
+import type { Validation } from "./schema/schema.ts";
 import { show } from "./show.ts";
 
 /** `JSON.parse` for text from outside: a failure is a value, not a throw. */

@@ -10,7 +10,7 @@ import {
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { growTree, temporaryTree } from "../../tests/temporary-tree.ts";
-import { reserveFolder } from "../files/temporary-folder.ts";
+import { reserveFolder } from "../host/temporary-folder.ts";
 import { ClaudeHome } from "./claude-home.ts";
 
 /** Temporary folders are made in here, for this test. */

@@ -1,11 +1,11 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { mountError } from "../files/mount-error.ts";
+import { mountError } from "../host/mount-error.ts";
 import {
   reserveFolder,
   sweepAbandonedFolders,
   type TemporaryFolder,
-} from "../files/temporary-folder.ts";
+} from "../host/temporary-folder.ts";
 
 /** The folders of one run: what the SDK takes for its user's home, for its temporary files, to work in. */
 export class ClaudeHome {

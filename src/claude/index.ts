@@ -17,8 +17,8 @@ export { claudeHistorySlice } from "./transcript.ts";
 
 // Workspaces
 
-export type { SyncPolicy } from "../files/sync-policy.ts";
-export type { SyncReport } from "../files/sync-report.ts";
+export type { SyncPolicy } from "../files/sync/sync-policy.ts";
+export type { SyncReport } from "../files/sync/sync-report.ts";
 export {
   ClaudeAgentWorkspaceSection,
   type ClaudeAgentWorkspaceSectionOptions,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { InvalidOptionError } from "../base/errors.ts";
 import { silentLogger } from "../base/logger.ts";
-import { InMemoryFilesystem } from "../files/in-memory-filesystem.ts";
+import { InMemoryFilesystem } from "../files/filesystem/in-memory-filesystem.ts";
 import { MarkdownSection } from "../prompt/markdown-section.ts";
 import { Prompt } from "../prompt/prompt.ts";
 import { PromptTemplate } from "../prompt/template.ts";

@@ -1,5 +1,5 @@
 import { WinkError } from "../base/errors.ts";
-import type { FolderCheckpoint } from "../files/folder-checkpoint.ts";
+import type { FolderCheckpoint } from "../files/checkpoint/folder-checkpoint.ts";
 import type { Session } from "../session/session.ts";
 
 /** The SDK's own tools that can change something. */

@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { orAborted } from "../base/abort.ts";
 import { scrubbed, scrubbedError } from "../base/scrubbed.ts";
-import { FolderCheckpoint } from "../files/folder-checkpoint.ts";
+import { FolderCheckpoint } from "../files/checkpoint/folder-checkpoint.ts";
 import type { RenderedPrompt } from "../prompt/render.ts";
 import type { Session } from "../session/session.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";

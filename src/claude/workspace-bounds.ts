@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import { textAt } from "../base/reading.ts";
 import { show } from "../base/show.ts";
-import { isWithin, locate } from "../files/host-place.ts";
+import { isWithin, locate } from "../files/filesystem/host-place.ts";
 import type { Given } from "./given.ts";
 
 /** Where the SDK's file tools may go. */

@@ -6,8 +6,8 @@ import type {
   GrepOptions,
   ReadOptions,
   ReadResult,
-} from "../files/filesystem.ts";
-import type { HostFilesystem } from "../files/host-filesystem.ts";
+} from "../files/filesystem/filesystem.ts";
+import type { HostFilesystem } from "../files/filesystem/host-filesystem.ts";
 
 /**
  * The files of a workspace, which are copied at their first use. What another process does to them

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { filesIn } from "../../tests/files-in.ts";
 import { temporaryTree } from "../../tests/temporary-tree.ts";
-import type { HostMount } from "../files/host-mount.ts";
+import type { HostMount } from "../files/mounts/host-mount.ts";
 import { OpenAIContainerWorkspaceSection } from "../openai/container-workspace-section.ts";
 import { Session } from "../session/session.ts";
 import { ClaudeAgentWorkspaceSection } from "./workspace-section.ts";

@@ -1,6 +1,6 @@
 import { checkOptions } from "../base/names.ts";
-import { planMounts } from "../files/mount-plan.ts";
-import { type SyncPolicy, syncPolicyOf } from "../files/sync-policy.ts";
+import { planMounts } from "../files/mounts/mount-plan.ts";
+import { type SyncPolicy, syncPolicyOf } from "../files/sync/sync-policy.ts";
 import { MountedSection } from "../prompt/mounted-section.ts";
 import { type WorkspaceSectionOptions, workspaceChecks } from "../prompt/workspace-options.ts";
 import { checkKeys, elsewhere } from "../tools/config-checks.ts";

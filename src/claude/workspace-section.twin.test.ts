@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { filesIn } from "../../tests/files-in.ts";
 import { growTree, temporaryTree } from "../../tests/temporary-tree.ts";
 import { workspaceSandbox } from "../../tests/workspace/stage.ts";
-import type { Filesystem } from "../files/filesystem.ts";
+import type { Filesystem } from "../files/filesystem/filesystem.ts";
 import { LocalProvider } from "../local/index.ts";
 import { openAIClient } from "../openai/client.ts";
 import {

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { filesIn } from "../../tests/files-in.ts";
 import { temporaryTree } from "../../tests/temporary-tree.ts";
 import type { Announcement } from "../adapter/announce.ts";
-import type { SyncPolicy } from "../files/sync-policy.ts";
+import type { SyncPolicy } from "../files/sync/sync-policy.ts";
 import { Session } from "../session/session.ts";
 import {
   ClaudeAgentWorkspaceSection,

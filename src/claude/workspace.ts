@@ -2,14 +2,14 @@ import { resolve } from "node:path";
 import type { Announcement } from "../adapter/announce.ts";
 import { systemClock } from "../base/clock.ts";
 import { WinkError } from "../base/errors.ts";
-import type { Filesystem } from "../files/filesystem.ts";
-import { surveyFolder } from "../files/folder-survey.ts";
-import type { MountPlan } from "../files/mount-plan.ts";
-import { MountedFolder } from "../files/mounted-folder.ts";
+import { surveyFolder } from "../files/digests/folder-survey.ts";
+import type { Filesystem } from "../files/filesystem/filesystem.ts";
+import type { MountPlan } from "../files/mounts/mount-plan.ts";
+import { MountedFolder } from "../files/mounts/mounted-folder.ts";
 import { ancestorsOf, ROOT } from "../files/path.ts";
-import type { SyncPolicy } from "../files/sync-policy.ts";
-import type { SyncFailure } from "../files/sync-reason.ts";
-import { newSyncFolder, notSynced, type SyncReport, syncTo } from "../files/sync-report.ts";
+import type { SyncPolicy } from "../files/sync/sync-policy.ts";
+import type { SyncFailure } from "../files/sync/sync-reason.ts";
+import { newSyncFolder, notSynced, type SyncReport, syncTo } from "../files/sync/sync-report.ts";
 import { WorkspaceFilesystem } from "./workspace-filesystem.ts";
 
 /** What a workspace is made from, checked. */

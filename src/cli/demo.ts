@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { digestFiles, treeDigest } from "../files/file-digests.ts";
-import type { SyncReport } from "../files/sync-report.ts";
+import { digestFiles, treeDigest } from "../files/digests/file-digests.ts";
+import type { SyncReport } from "../files/sync/sync-report.ts";
 import { LocalProvider } from "../local/provider.ts";
 import { OpenAIAdapter } from "../openai/adapter.ts";
 import type { OpenAIContainerWorkspaceSection } from "../openai/container-workspace-section.ts";

@@ -1,10 +1,10 @@
 import { realpathSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { styleText } from "node:util";
+import { globMatcher } from "../files/filesystem/glob.ts";
 import { type EntryKind, folderEntries } from "../files/folder-entries.ts";
-import { globMatcher } from "../files/glob.ts";
-import { type MountPlan, planMounts } from "../files/mount-plan.ts";
-import { pathFilter } from "../files/path-filter.ts";
+import { type MountPlan, planMounts } from "../files/mounts/mount-plan.ts";
+import { pathFilter } from "../files/mounts/path-filter.ts";
 import { inMountFlags } from "./flags.ts";
 
 /** What `wink mount` was told. */

@@ -3,8 +3,8 @@ import type { ToolInvoked } from "../adapter/events.ts";
 import { isPlainObject } from "../base/freeze.ts";
 import { show } from "../base/show.ts";
 import type { TokenUsage } from "../base/usage.ts";
-import type { HostMountPreview } from "../files/mount-preview.ts";
-import type { SyncReport } from "../files/sync-report.ts";
+import type { HostMountPreview } from "../files/mounts/mount-preview.ts";
+import type { SyncReport } from "../files/sync/sync-report.ts";
 import type { BusEvent } from "../session/event-bus.ts";
 import type { Citation } from "../tools/citation.ts";
 

@@ -10,6 +10,7 @@ export {
   WorkspaceBudgetExceededError,
   WorkspaceSecurityError,
 } from "../base/filesystem-error.ts";
+export { type PackOptions, packDirectory } from "./archive/pack.ts";
 export type {
   FileStat,
   Filesystem,
@@ -18,18 +19,21 @@ export type {
   GrepOptions,
   ReadOptions,
   ReadResult,
-} from "./filesystem.ts";
-export type { FilesystemOptions } from "./filesystem-options.ts";
-export { HostFilesystem } from "./host-filesystem.ts";
-export type { HostMount } from "./host-mount.ts";
-export { InMemoryFilesystem } from "./in-memory-filesystem.ts";
-export { type MaterialisedMounts, type MaterialiseOptions, materialise } from "./materialise.ts";
+} from "./filesystem/filesystem.ts";
+export type { FilesystemOptions } from "./filesystem/filesystem-options.ts";
+export { HostFilesystem } from "./filesystem/host-filesystem.ts";
+export { InMemoryFilesystem } from "./filesystem/in-memory-filesystem.ts";
+export type { HostMount } from "./mounts/host-mount.ts";
+export {
+  type MaterialisedMounts,
+  type MaterialiseOptions,
+  materialise,
+} from "./mounts/materialise.ts";
 export {
   type MountLimit,
   type MountPlan,
   type PlanMountsOptions,
   planMounts,
-} from "./mount-plan.ts";
-export type { HostMountPreview } from "./mount-preview.ts";
-export { type PackOptions, packDirectory } from "./pack.ts";
-export type { PlannedFile } from "./planned-file.ts";
+} from "./mounts/mount-plan.ts";
+export type { HostMountPreview } from "./mounts/mount-preview.ts";
+export type { PlannedFile } from "./mounts/planned-file.ts";

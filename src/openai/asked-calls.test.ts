@@ -11,7 +11,7 @@ import {
   shellCall,
   webSearchCall,
 } from "../../tests/wire-server.ts";
-import { InMemoryFilesystem } from "../files/in-memory-filesystem.ts";
+import { InMemoryFilesystem } from "../files/filesystem/in-memory-filesystem.ts";
 import { MarkdownSection } from "../prompt/markdown-section.ts";
 import { Prompt } from "../prompt/prompt.ts";
 import { PromptTemplate } from "../prompt/template.ts";

@@ -1,7 +1,7 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { checkOptions } from "../base/names.ts";
-import { type MountPlan, planMounts } from "../files/mount-plan.ts";
-import { type SyncPolicy, syncPolicyOf } from "../files/sync-policy.ts";
+import { type MountPlan, planMounts } from "../files/mounts/mount-plan.ts";
+import { type SyncPolicy, syncPolicyOf } from "../files/sync/sync-policy.ts";
 import { MountedSection } from "../prompt/mounted-section.ts";
 import { type WorkspaceSectionOptions, workspaceChecks } from "../prompt/workspace-options.ts";
 import { checkBoolean, checkKeys, elsewhere, oneOf, optional } from "../tools/config-checks.ts";

@@ -3,7 +3,7 @@ import type { Turn } from "../adapter/model-client.ts";
 import { InvalidOptionError, messageOf } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { noUsage, type TokenUsage } from "../base/usage.ts";
-import { planMounts } from "../files/mount-plan.ts";
+import { planMounts } from "../files/mounts/mount-plan.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { RenderedPrompt } from "../prompt/render.ts";
 import type { AutoContainerConfig, CodeInterpreterConfig } from "../tools/code-interpreter.ts";

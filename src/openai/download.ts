@@ -1,5 +1,5 @@
 import { orAborted } from "../base/abort.ts";
-import { hostError } from "../files/host-error.ts";
+import { hostError } from "../host/host-error.ts";
 import { chunksIn } from "./chunk-stream.ts";
 import type { BinaryAnswer, CallOptions, OpenAIClient } from "./client.ts";
 import { pathPart } from "./path-part.ts";

@@ -55,8 +55,8 @@ export {
 
 // Workspaces
 
-export type { SyncPolicy } from "../files/sync-policy.ts";
-export type { SyncReport } from "../files/sync-report.ts";
+export type { SyncPolicy } from "../files/sync/sync-policy.ts";
+export type { SyncReport } from "../files/sync/sync-report.ts";
 export {
   OpenAIContainerWorkspaceSection,
   type OpenAIContainerWorkspaceSectionOptions,

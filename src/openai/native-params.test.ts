@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import type { Schema } from "../base/schema.ts";
+import type { Schema } from "../base/schema/schema.ts";
 import { NativeTool } from "../tools/native-tool.ts";
 import type { HostedToolCodec } from "./codec.ts";
 import { clientExecutedProblem, nativeParamsProblem } from "./native-params.ts";

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../base/freeze.ts";
-import { fieldsOf, type JsonSchema } from "../base/schema.ts";
+import { fieldsOf, type JsonSchema } from "../base/schema/schema.ts";
 import type { NativeTool } from "../tools/native-tool.ts";
 import type { HostedToolCodec } from "./codec.ts";
 

@@ -1,5 +1,5 @@
 import { isPlainObject } from "../base/freeze.ts";
-import { fieldsOf, type JsonSchema } from "../base/schema.ts";
+import { fieldsOf, type JsonSchema } from "../base/schema/schema.ts";
 
 /**
  * Whether the provider can hold a model to a schema exactly. It then wants every property required

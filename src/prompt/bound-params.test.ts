@@ -2,7 +2,7 @@ import { type } from "arktype";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { PromptValidationError } from "../base/errors.ts";
-import type { Schema } from "../base/schema.ts";
+import type { Schema } from "../base/schema/schema.ts";
 import { MarkdownSection } from "./markdown-section.ts";
 import { Prompt } from "./prompt.ts";
 import { Section } from "./section.ts";

@@ -1,7 +1,7 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { frozenCopy, isPlainObject } from "../base/freeze.ts";
 import { suggestion } from "../base/nearest.ts";
-import { fieldsOf, validateNow } from "../base/schema.ts";
+import { fieldsOf, validateNow } from "../base/schema/schema.ts";
 import { list } from "../base/show.ts";
 import { MarkdownSection } from "./markdown-section.ts";
 import type { Placed } from "./outline.ts";

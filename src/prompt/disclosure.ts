@@ -1,4 +1,4 @@
-import { plainSchema } from "../base/plain-schema.ts";
+import { plainSchema } from "../base/schema/plain-schema.ts";
 import { list } from "../base/show.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import type { JsonSchema } from "../base/schema.ts";
+import type { JsonSchema } from "../base/schema/schema.ts";
 import { extraKeys } from "./extra-keys.ts";
 import { outputContract } from "./structured-output.ts";
 

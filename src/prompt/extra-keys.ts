@@ -1,5 +1,5 @@
 import { isPlainObject } from "../base/freeze.ts";
-import { fieldsOf, type JsonSchema } from "../base/schema.ts";
+import { fieldsOf, type JsonSchema } from "../base/schema/schema.ts";
 
 /** Paths of the fields that a closed schema does not name. */
 export function extraKeys(value: unknown, root: JsonSchema): readonly string[] {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { InvalidOptionError, PromptValidationError, WinkError } from "../base/errors.ts";
-import { InMemoryFilesystem } from "../files/in-memory-filesystem.ts";
+import { InMemoryFilesystem } from "../files/filesystem/in-memory-filesystem.ts";
 import { Tool } from "../tools/tool.ts";
 import { LocalOverridesStore } from "./local-overrides-store.ts";
 import { MarkdownSection } from "./markdown-section.ts";

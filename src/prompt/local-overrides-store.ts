@@ -3,7 +3,7 @@ import { isPlainObject } from "../base/freeze.ts";
 import { parseJson, stableStringify } from "../base/json.ts";
 import { checkKey } from "../base/names.ts";
 import { list } from "../base/show.ts";
-import type { Filesystem } from "../files/filesystem.ts";
+import type { Filesystem } from "../files/filesystem/filesystem.ts";
 import type { PromptDescriptor } from "./descriptor.ts";
 import type { Overrides, OverridesStore } from "./overrides.ts";
 

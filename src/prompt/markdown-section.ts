@@ -1,5 +1,5 @@
 import { frozenCopy } from "../base/freeze.ts";
-import { fieldsOf, type Schema } from "../base/schema.ts";
+import { fieldsOf, type Schema } from "../base/schema/schema.ts";
 import type { Remaining } from "./params.ts";
 import { Section, type SectionOptions } from "./section.ts";
 import {

@@ -1,6 +1,6 @@
-import type { Filesystem } from "../files/filesystem.ts";
-import type { HostMountPreview } from "../files/mount-preview.ts";
-import type { SyncReport } from "../files/sync-report.ts";
+import type { Filesystem } from "../files/filesystem/filesystem.ts";
+import type { HostMountPreview } from "../files/mounts/mount-preview.ts";
+import type { SyncReport } from "../files/sync/sync-report.ts";
 import type { Session } from "../session/session.ts";
 import { MarkdownSection } from "./markdown-section.ts";
 import type { WorkspaceSectionOptions } from "./workspace-options.ts";

@@ -1,5 +1,5 @@
 import { messageOf } from "../base/errors.ts";
-import { fieldsOf } from "../base/schema.ts";
+import { fieldsOf } from "../base/schema/schema.ts";
 import { list } from "../base/show.ts";
 import type { PromptDescriptor } from "./descriptor.ts";
 import type { Placed } from "./outline.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { PromptRenderError, PromptValidationError, WinkError } from "../base/errors.ts";
-import type { Filesystem } from "../files/filesystem.ts";
+import type { Filesystem } from "../files/filesystem/filesystem.ts";
 import { Session } from "../session/session.ts";
 import { MarkdownSection } from "./markdown-section.ts";
 import { Prompt } from "./prompt.ts";

@@ -1,6 +1,6 @@
 import { messageOf, PromptValidationError, WinkError } from "../base/errors.ts";
 import { checkKey } from "../base/names.ts";
-import type { Filesystem } from "../files/filesystem.ts";
+import type { Filesystem } from "../files/filesystem/filesystem.ts";
 import { Session } from "../session/session.ts";
 import { type Attachment, checkAttachment } from "./attachment.ts";
 import { type BoundParams, bindParams } from "./bound-params.ts";

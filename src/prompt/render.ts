@@ -1,5 +1,5 @@
 import { deepFreeze } from "../base/freeze.ts";
-import type { JsonSchema } from "../base/schema.ts";
+import type { JsonSchema } from "../base/schema/schema.ts";
 import type { Session } from "../session/session.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { ToolPolicy } from "../tools/policy.ts";

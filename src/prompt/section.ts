@@ -2,7 +2,7 @@ import { PromptValidationError, WinkError } from "../base/errors.ts";
 import { frozenCopy, isPlainObject } from "../base/freeze.ts";
 import { checkKey, checkLine } from "../base/names.ts";
 import { suggestion } from "../base/nearest.ts";
-import { checkSchema, fieldsOf, type JsonSchema, type Schema } from "../base/schema.ts";
+import { checkSchema, fieldsOf, type JsonSchema, type Schema } from "../base/schema/schema.ts";
 import { list } from "../base/show.ts";
 import type { Session } from "../session/session.ts";
 import { HostedTool } from "../tools/hosted-tool.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { PromptValidationError } from "../base/errors.ts";
-import type { Schema } from "../base/schema.ts";
+import type { Schema } from "../base/schema/schema.ts";
 import { outputContract, readOutput } from "./structured-output.ts";
 
 const contract = <Output>(schema: Schema<Output>, allowExtraKeys = false) =>

@@ -6,7 +6,7 @@ import {
   type Schema,
   type Validation,
   validate,
-} from "../base/schema.ts";
+} from "../base/schema/schema.ts";
 import { list } from "../base/show.ts";
 import { extraKeys } from "./extra-keys.ts";
 

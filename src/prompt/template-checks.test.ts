@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { PromptValidationError } from "../base/errors.ts";
-import type { Schema } from "../base/schema.ts";
+import type { Schema } from "../base/schema/schema.ts";
 import { HostedTool } from "../tools/hosted-tool.ts";
 import { NativeTool } from "../tools/native-tool.ts";
 import { Tool } from "../tools/tool.ts";

@@ -1,5 +1,5 @@
 import { PromptValidationError } from "../base/errors.ts";
-import { fieldsOf, type JsonSchema } from "../base/schema.ts";
+import { fieldsOf, type JsonSchema } from "../base/schema/schema.ts";
 import { list } from "../base/show.ts";
 import type { Placed } from "./outline.ts";
 

@@ -1,6 +1,6 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { checkKey, checkLine } from "../base/names.ts";
-import type { Schema } from "../base/schema.ts";
+import type { Schema } from "../base/schema/schema.ts";
 import { checkPolicies, type ToolPolicy } from "../tools/policy.ts";
 import { ResourceRegistry } from "../tools/resources.ts";
 import { describePrompt, type PromptDescriptor } from "./descriptor.ts";

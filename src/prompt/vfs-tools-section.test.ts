@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { PromptValidationError } from "../base/errors.ts";
-import type { Filesystem } from "../files/filesystem.ts";
-import { InMemoryFilesystem } from "../files/in-memory-filesystem.ts";
+import type { Filesystem } from "../files/filesystem/filesystem.ts";
+import { InMemoryFilesystem } from "../files/filesystem/in-memory-filesystem.ts";
 import { Session } from "../session/session.ts";
 import { scriptedClient } from "../testing/scripted-client.ts";
 import { Tool } from "../tools/tool.ts";

@@ -1,5 +1,5 @@
 import { PromptValidationError } from "../base/errors.ts";
-import type { Filesystem } from "../files/filesystem.ts";
+import type { Filesystem } from "../files/filesystem/filesystem.ts";
 import { MarkdownSection } from "./markdown-section.ts";
 import { readingTools, writingTools } from "./vfs-tools.ts";
 

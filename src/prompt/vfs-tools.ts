@@ -1,5 +1,5 @@
-import { plainSchema } from "../base/plain-schema.ts";
-import type { Filesystem, GrepMatch } from "../files/filesystem.ts";
+import { plainSchema } from "../base/schema/plain-schema.ts";
+import type { Filesystem, GrepMatch } from "../files/filesystem/filesystem.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 import { checkToolPath, checkToolText } from "./vfs-path.ts";

@@ -1,6 +1,6 @@
 import { PromptValidationError } from "../base/errors.ts";
-import type { HostMount } from "../files/host-mount.ts";
-import type { SyncPolicy } from "../files/sync-policy.ts";
+import type { HostMount } from "../files/mounts/host-mount.ts";
+import type { SyncPolicy } from "../files/sync/sync-policy.ts";
 import { Session } from "../session/session.ts";
 import {
   type Checks,

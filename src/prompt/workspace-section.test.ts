@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Filesystem } from "../files/filesystem.ts";
+import type { Filesystem } from "../files/filesystem/filesystem.ts";
 import { Section } from "./section.ts";
 import { isWorkspace } from "./workspace-section.ts";
 

@@ -1,4 +1,4 @@
-import type { Filesystem } from "../files/filesystem.ts";
+import type { Filesystem } from "../files/filesystem/filesystem.ts";
 import type { Section } from "./section.ts";
 
 /** A section with files: tools find them as `context.filesystem`. */

@@ -1,6 +1,6 @@
 import { messageOf } from "../base/errors.ts";
+import type { ProcessIdentity } from "../host/process-identity.ts";
 import { SessionStoreError } from "../session/session-store.ts";
-import type { ProcessIdentity } from "./process-identity.ts";
 import type { SessionPaths } from "./session-file-name.ts";
 
 /** Somebody else has the lock; `path` says so. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { thisProcess } from "./process-identity.ts";
+import { thisProcess } from "../host/process-identity.ts";
 import { lockHolders, type SessionFileLock, takeLock } from "./session-file-lock.ts";
 
 let folder: string;

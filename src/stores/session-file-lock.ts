@@ -2,7 +2,7 @@ import { rmdirSync, unlinkSync } from "node:fs";
 import { mkdir, open, readdir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
-import { isRunning, type ProcessIdentity, thisProcess } from "./process-identity.ts";
+import { isRunning, type ProcessIdentity, thisProcess } from "../host/process-identity.ts";
 import { isMissing } from "./session-file-errors.ts";
 
 /** The right to write a session's file. */

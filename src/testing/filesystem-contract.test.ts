@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { FilesystemError } from "../base/filesystem-error.ts";
-import type { Filesystem } from "../files/filesystem.ts";
-import { InMemoryFilesystem } from "../files/in-memory-filesystem.ts";
+import type { Filesystem } from "../files/filesystem/filesystem.ts";
+import { InMemoryFilesystem } from "../files/filesystem/in-memory-filesystem.ts";
 import { filesystemContract } from "./filesystem-contract.ts";
 
 type Spoil = (filesystem: Filesystem) => Partial<Filesystem>;

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { FilesystemError } from "../base/filesystem-error.ts";
-import type { Filesystem } from "../files/filesystem.ts";
-import { HostFilesystem } from "../files/host-filesystem.ts";
-import { InMemoryFilesystem } from "../files/in-memory-filesystem.ts";
+import type { Filesystem } from "../files/filesystem/filesystem.ts";
+import { HostFilesystem } from "../files/filesystem/host-filesystem.ts";
+import { InMemoryFilesystem } from "../files/filesystem/in-memory-filesystem.ts";
 import { applyPatch } from "./apply-patch-text.ts";
 import type { PatchOperation } from "./patch-operation.ts";
 

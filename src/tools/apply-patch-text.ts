@@ -1,7 +1,7 @@
 import { messageOf } from "../base/errors.ts";
 import { deepFreeze } from "../base/freeze.ts";
 import { warn } from "../base/warn.ts";
-import type { Filesystem, FsSnapshot } from "../files/filesystem.ts";
+import type { Filesystem, FsSnapshot } from "../files/filesystem/filesystem.ts";
 import { PatchError } from "./patch-error.ts";
 import { type PatchOperation, parseOperations } from "./patch-operation.ts";
 import { fromFilesystem, type PatchStep, planSteps } from "./plan-patch.ts";

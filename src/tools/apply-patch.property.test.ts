@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { InMemoryFilesystem } from "../files/in-memory-filesystem.ts";
+import { InMemoryFilesystem } from "../files/filesystem/in-memory-filesystem.ts";
 import { applyPatch } from "./apply-patch-text.ts";
 import { PatchError } from "./patch-error.ts";
 import type { PatchOperation } from "./patch-operation.ts";

@@ -1,5 +1,5 @@
 import { PromptValidationError } from "../base/errors.ts";
-import type { Filesystem } from "../files/filesystem.ts";
+import type { Filesystem } from "../files/filesystem/filesystem.ts";
 import { checkKeys } from "./config-checks.ts";
 import { HostedTool } from "./hosted-tool.ts";
 

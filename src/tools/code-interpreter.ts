@@ -1,6 +1,6 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import type { HostMount } from "../files/host-mount.ts";
+import type { HostMount } from "../files/mounts/host-mount.ts";
 import type { ContainerFileCitation } from "./citation.ts";
 import {
   type Checks,

@@ -1,6 +1,6 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import type { JsonSchema } from "../base/schema.ts";
+import type { JsonSchema } from "../base/schema/schema.ts";
 import {
   checkBoolean,
   checkKeys,

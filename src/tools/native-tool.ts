@@ -1,7 +1,7 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { frozenCopy } from "../base/freeze.ts";
 import { checkOptions, checkToolName } from "../base/names.ts";
-import { checkSchema, type Schema } from "../base/schema.ts";
+import { checkSchema, type Schema } from "../base/schema/schema.ts";
 import { checkConfig } from "./hosted-tool.ts";
 import { Tool } from "./tool.ts";
 import type { ToolExample } from "./tool-example.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { InMemoryFilesystem } from "../files/in-memory-filesystem.ts";
+import { InMemoryFilesystem } from "../files/filesystem/in-memory-filesystem.ts";
 import { applyPatch } from "./patch.ts";
 import { PatchError } from "./patch-error.ts";
 

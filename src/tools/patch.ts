@@ -1,4 +1,4 @@
-import type { Filesystem } from "../files/filesystem.ts";
+import type { Filesystem } from "../files/filesystem/filesystem.ts";
 import type { PatchReport } from "./apply-patch-text.ts";
 import type { PatchOperation } from "./patch-operation.ts";
 

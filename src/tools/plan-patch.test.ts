@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { FilesystemError } from "../base/filesystem-error.ts";
-import { InMemoryFilesystem } from "../files/in-memory-filesystem.ts";
+import { InMemoryFilesystem } from "../files/filesystem/in-memory-filesystem.ts";
 import { fromFilesystem, planSteps } from "./plan-patch.ts";
 import { parsePatch } from "./v4a-patch.ts";
 

@@ -1,5 +1,5 @@
 import { FilesystemError } from "../base/filesystem-error.ts";
-import type { Filesystem } from "../files/filesystem.ts";
+import type { Filesystem } from "../files/filesystem/filesystem.ts";
 import { checkedPath, ROOT } from "../files/path.ts";
 import { applyHunks } from "./apply-hunks.ts";
 import { PatchError } from "./patch-error.ts";

@@ -1,6 +1,6 @@
 import type { BudgetTracker } from "../base/budget.ts";
 import type { Deadline } from "../base/deadline.ts";
-import type { Filesystem } from "../files/filesystem.ts";
+import type { Filesystem } from "../files/filesystem/filesystem.ts";
 import type { EventBus } from "../session/event-bus.ts";
 import type { Session } from "../session/session.ts";
 import type { Resources } from "./resources.ts";

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { PromptValidationError } from "../base/errors.ts";
-import type { Schema } from "../base/schema.ts";
+import type { Schema } from "../base/schema/schema.ts";
 import { checkExamples, type ToolExample } from "./tool-example.ts";
 
 const city = z.object({ city: z.string() });

@@ -1,7 +1,7 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { stableStringify } from "../base/json.ts";
 import { checkDescription } from "../base/names.ts";
-import { type JsonSchema, type Schema, validateNow } from "../base/schema.ts";
+import { type JsonSchema, type Schema, validateNow } from "../base/schema/schema.ts";
 
 /** Shown to the model with the tool. */
 export interface ToolExample<Params = unknown, Result = unknown> {

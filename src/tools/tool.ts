@@ -1,7 +1,7 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { deepFreeze, frozenCopy } from "../base/freeze.ts";
 import { checkDescription, checkOptions, checkToolName } from "../base/names.ts";
-import { checkSchema, fieldsOf, type JsonSchema, type Schema } from "../base/schema.ts";
+import { checkSchema, fieldsOf, type JsonSchema, type Schema } from "../base/schema/schema.ts";
 import { checkPolicies, type ToolPolicy } from "./policy.ts";
 import type { ToolContext } from "./tool-context.ts";
 import { checkExamples, type ToolExample } from "./tool-example.ts";

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { applyPatch, PatchError } from "weakincentives";
-import type { Filesystem } from "../../src/files/filesystem.ts";
-import { HostFilesystem } from "../../src/files/host-filesystem.ts";
-import { InMemoryFilesystem } from "../../src/files/in-memory-filesystem.ts";
+import type { Filesystem } from "../../src/files/filesystem/filesystem.ts";
+import { HostFilesystem } from "../../src/files/filesystem/host-filesystem.ts";
+import { InMemoryFilesystem } from "../../src/files/filesystem/in-memory-filesystem.ts";
 
 const { WINK_SHARED: shared = "" } = process.env;
 const root = join(shared, "recorded/apply-patch");

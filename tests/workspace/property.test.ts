@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import type { Filesystem, FsSnapshot } from "../../src/files/filesystem.ts";
+import type { Filesystem, FsSnapshot } from "../../src/files/filesystem/filesystem.ts";
 import { aCodeAct, aPath, aText } from "./code-acts.ts";
 import type { Form } from "./fault-stage.ts";
 import { workspaceSandbox } from "./stage.ts";

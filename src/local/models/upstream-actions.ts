@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { parseJson } from "../../base/json.ts";
-import type { Validation } from "../../base/schema.ts";
+import type { Validation } from "../../base/schema/schema.ts";
 import { list, show } from "../../base/show.ts";
 import type { ModelAction } from "./local-model.ts";
 import type { OfferedFunction, OfferedFunctions } from "./offered-functions.ts";

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { realContext } from "../../../tests/tool-context.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
-import type { Filesystem } from "../../files/filesystem.ts";
-import { HostFilesystem } from "../../files/host-filesystem.ts";
-import { InMemoryFilesystem } from "../../files/in-memory-filesystem.ts";
+import type { Filesystem } from "../../files/filesystem/filesystem.ts";
+import { HostFilesystem } from "../../files/filesystem/host-filesystem.ts";
+import { InMemoryFilesystem } from "../../files/filesystem/in-memory-filesystem.ts";
 import { applyPatchTool } from "../../tools/apply-patch.ts";
 import { applyPatchCodec } from "./apply-patch.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { InMemoryFilesystem } from "../../files/in-memory-filesystem.ts";
+import { InMemoryFilesystem } from "../../files/filesystem/in-memory-filesystem.ts";
 import { OpenAIApplyPatchSection } from "./apply-patch-section.ts";
 
 describe("an apply patch section", () => {

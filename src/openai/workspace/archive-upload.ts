@@ -1,7 +1,7 @@
 import { openAsBlob } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { packToFile } from "../../files/pack-file.ts";
+import { packToFile } from "../../files/archive/pack-file.ts";
 import type { ContainerFile } from "../container-calls.ts";
 import { patiently } from "./patience.ts";
 import type { PlacementParts, PlacementStep } from "./placement.ts";

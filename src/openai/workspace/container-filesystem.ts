@@ -1,3 +1,4 @@
+import { SharedLock } from "../../base/shared-lock.ts";
 import type {
   FileStat,
   Filesystem,
@@ -6,11 +7,10 @@ import type {
   GrepOptions,
   ReadOptions,
   ReadResult,
-} from "../../files/filesystem.ts";
-import type { HostFilesystem } from "../../files/host-filesystem.ts";
+} from "../../files/filesystem/filesystem.ts";
+import type { HostFilesystem } from "../../files/filesystem/host-filesystem.ts";
 import { ancestorsOf, checkedPath } from "../../files/path.ts";
-import { SharedLock } from "../../files/shared-lock.ts";
-import type { SyncReport } from "../../files/sync-report.ts";
+import type { SyncReport } from "../../files/sync/sync-report.ts";
 import { type ContainerFilesystemOptions, standaloneParts } from "./standalone.ts";
 
 /** What a `ContainerFilesystem` stands on. */

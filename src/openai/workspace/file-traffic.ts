@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
-import { SharedLock } from "../../files/shared-lock.ts";
-import type { SyncFailure } from "../../files/sync-reason.ts";
+import { SharedLock } from "../../base/shared-lock.ts";
+import type { SyncFailure } from "../../files/sync/sync-reason.ts";
 import type { FillState } from "./container-manager.ts";
 import { FlatPlacement } from "./flat-placement.ts";
 import type { Placement, PlacementParts, PlacementStep } from "./placement.ts";

@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import { checkedPath } from "../../files/path.ts";
-import type { SyncFailure } from "../../files/sync-reason.ts";
+import type { SyncFailure } from "../../files/sync/sync-reason.ts";
 import { type ContainerFile, isContainerGone } from "../container-calls.ts";
 import { digestAt } from "./mirror.ts";
 import { patiently } from "./patience.ts";

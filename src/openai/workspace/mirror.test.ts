@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryTree } from "../../../tests/temporary-tree.ts";
 import { filesIn } from "../../../tests/workspace/stage.ts";
-import { planMounts } from "../../files/mount-plan.ts";
-import { reserveFolder } from "../../files/temporary-folder.ts";
+import { planMounts } from "../../files/mounts/mount-plan.ts";
+import { reserveFolder } from "../../host/temporary-folder.ts";
 import { type FoundChanges, Mirror } from "./mirror.ts";
 
 async function mirrored(tree: Readonly<Record<string, string>>): Promise<Mirror> {

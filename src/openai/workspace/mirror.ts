@@ -3,11 +3,11 @@ import { createReadStream } from "node:fs";
 import { lstat, mkdir, opendir } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { digestFiles } from "../../files/file-digests.ts";
-import { MountedFolder, type MountedSource } from "../../files/mounted-folder.ts";
-import type { SyncFailure } from "../../files/sync-reason.ts";
-import { takeChanges } from "../../files/take-changes.ts";
-import type { TemporaryFolder } from "../../files/temporary-folder.ts";
+import { digestFiles } from "../../files/digests/file-digests.ts";
+import { MountedFolder, type MountedSource } from "../../files/mounts/mounted-folder.ts";
+import type { SyncFailure } from "../../files/sync/sync-reason.ts";
+import { takeChanges } from "../../files/sync/take-changes.ts";
+import type { TemporaryFolder } from "../../host/temporary-folder.ts";
 
 /** What code in a container made of its files: where their bytes wait, and what is gone. */
 export interface FoundChanges {

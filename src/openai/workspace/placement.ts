@@ -1,4 +1,4 @@
-import type { SyncFailure } from "../../files/sync-reason.ts";
+import type { SyncFailure } from "../../files/sync/sync-reason.ts";
 import type { ContainerCalls } from "../container-calls.ts";
 import type { FillState } from "./container-manager.ts";
 import type { Mirror } from "./mirror.ts";

@@ -1,10 +1,10 @@
 import { openAsBlob } from "node:fs";
 import { basename, resolve } from "node:path";
 import { checkOptions } from "../../base/names.ts";
-import { planMounts } from "../../files/mount-plan.ts";
-import { SharedLock } from "../../files/shared-lock.ts";
-import { syncTo } from "../../files/sync-report.ts";
-import { reserveFolder } from "../../files/temporary-folder.ts";
+import { SharedLock } from "../../base/shared-lock.ts";
+import { planMounts } from "../../files/mounts/mount-plan.ts";
+import { syncTo } from "../../files/sync/sync-report.ts";
+import { reserveFolder } from "../../host/temporary-folder.ts";
 import { checkText } from "../../tools/config-checks.ts";
 import type { OpenAIClient } from "../client.ts";
 import { ContainerCalls } from "../container-calls.ts";

@@ -2,9 +2,9 @@ import { copyFile, link, mkdir, readdir, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path";
 import { WinkError } from "../../base/errors.ts";
 import { addUsage, noUsage, type TokenUsage } from "../../base/usage.ts";
-import { treeDigest } from "../../files/file-digests.ts";
+import { treeDigest } from "../../files/digests/file-digests.ts";
 import { ancestorsOf } from "../../files/path.ts";
-import type { SyncFailure } from "../../files/sync-reason.ts";
+import type { SyncFailure } from "../../files/sync/sync-reason.ts";
 import { ownName, uploadArchive } from "./archive-upload.ts";
 import type { RunBlock } from "./block-runner.ts";
 import type { FillState } from "./container-manager.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Tree, temporaryTree } from "../../../tests/temporary-tree.ts";
-import { planMounts } from "../../files/mount-plan.ts";
+import { planMounts } from "../../files/mounts/mount-plan.ts";
 import { flatText, replacedNote, workspaceText } from "./workspace-text.ts";
 
 function planned(tree: Tree) {

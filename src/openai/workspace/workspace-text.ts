@@ -1,5 +1,5 @@
-import type { MountPlan } from "../../files/mount-plan.ts";
-import { literalTemplate, mountLines } from "../../files/mount-text.ts";
+import type { MountPlan } from "../../files/mounts/mount-plan.ts";
+import { literalTemplate, mountLines } from "../../files/mounts/mount-text.ts";
 import type { Unpack } from "./file-traffic.ts";
 import { PATHS_FILE } from "./flat-placement.ts";
 import { unpackSnippet } from "./snippets.ts";

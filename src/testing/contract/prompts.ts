@@ -1,5 +1,5 @@
-import { plainSchema } from "../../base/plain-schema.ts";
-import type { Infer } from "../../base/schema.ts";
+import { plainSchema } from "../../base/schema/plain-schema.ts";
+import type { Infer } from "../../base/schema/schema.ts";
 import { MarkdownSection } from "../../prompt/markdown-section.ts";
 import { Prompt } from "../../prompt/prompt.ts";
 import type { Section } from "../../prompt/section.ts";

@@ -1,4 +1,4 @@
-import type { Filesystem } from "../../files/filesystem.ts";
+import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import type { ToolContext } from "../../tools/tool-context.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
 import { holds, same } from "./expect.ts";

@@ -1,5 +1,5 @@
 import { FilesystemError, type FilesystemErrorCode } from "../../base/filesystem-error.ts";
-import type { Filesystem } from "../../files/filesystem.ts";
+import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { failure, same } from "../contract/expect.ts";
 
 /** A file system under contract: empty, and not read-only. */

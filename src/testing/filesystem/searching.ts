@@ -1,4 +1,4 @@
-import type { Filesystem } from "../../files/filesystem.ts";
+import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { same } from "../contract/expect.ts";
 import { type FilesystemCase, fill, refuses } from "./filesystem-case.ts";
 

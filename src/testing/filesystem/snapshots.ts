@@ -1,4 +1,4 @@
-import type { Filesystem, FsSnapshot } from "../../files/filesystem.ts";
+import type { Filesystem, FsSnapshot } from "../../files/filesystem/filesystem.ts";
 import { same } from "../contract/expect.ts";
 import { type FilesystemCase, fill, refuses, treeOf } from "./filesystem-case.ts";
 

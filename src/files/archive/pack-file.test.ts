@@ -1,0 +1,65 @@
+import { readFileSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { packDirectory } from "./pack.ts";
+import { packToFile } from "./pack-file.ts";
+import { writeTarFile } from "./tar/tar-file.ts";
+
+/** A folder with one file of so many bytes, all of them zeros. */
+function folderOf(bytes: number): string {
+  const folder = temporaryTree({ large: "" });
+  truncateSync(join(folder, "large"), bytes);
+  return folder;
+}
+
+describe("a folder that is packed to a file", { timeout: 20_000 }, () => {
+  test("is the same tar as the one that is read, whatever was in a chunk before", async () => {
+    const [full, rest] = [Buffer.alloc(700_000, "x"), Buffer.alloc(300_001, "y")];
+    const folder = temporaryTree({ "a/b.txt": "hello", full, rest, short: "z", none: null });
+    const path = join(temporaryTree(), "a.tar");
+    await packToFile(folder, path);
+    const tar = Buffer.from(await new Response(packDirectory(folder)).arrayBuffer());
+    expect(readFileSync(path).equals(tar)).toBe(true);
+    const again = join(temporaryTree(), "b.tar");
+    writeTarFile({ folder, path: again });
+    expect(readFileSync(again).equals(tar)).toBe(true);
+  });
+
+  test("is never put over something", async () => {
+    const path = join(temporaryTree({ "a.tar": "mine" }), "a.tar");
+    const [folder, message] = [temporaryTree(), "an archive could not be written there"];
+    await expect(packToFile(folder, path)).rejects.toMatchObject({
+      name: "FilesystemError",
+      code: "EEXIST",
+      message: expect.stringContaining(message),
+    });
+    expect(() => writeTarFile({ folder, path })).toThrow(message);
+    expect(readFileSync(path, "utf8")).toBe("mine");
+  });
+
+  test("is an error if it cannot be read", async () => {
+    const folder = join(temporaryTree(), "gone");
+    const packing = packToFile(folder, join(temporaryTree(), "a.tar"));
+    await expect(packing).rejects.toMatchObject({ name: "FilesystemError", path: `${folder}/` });
+  });
+
+  test("is not begun when it is no longer wanted, and left when it is not", async () => {
+    const folder = folderOf(256 * 2 ** 20);
+    const at = (name: string) => join(temporaryTree(), name);
+    const before = packToFile(folder, at("a.tar"), { signal: AbortSignal.abort("enough") });
+    await expect(before).rejects.toBe("enough");
+    const controller = new AbortController();
+    const packing = packToFile(folder, at("b.tar"), { signal: controller.signal });
+    process.once("worker", () => controller.abort("later"));
+    await expect(packing).rejects.toBe("later");
+  });
+
+  test("fails if its thread is killed", async () => {
+    process.once("worker", (worker) => void worker.terminate());
+    const packing = packToFile(folderOf(2 ** 20), join(temporaryTree(), "a.tar"));
+    await expect(packing).rejects.toThrow(
+      "The thread that packs the folder ended before it was done: pack it again",
+    );
+  });
+});

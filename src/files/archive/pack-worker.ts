@@ -1,0 +1,21 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { toFailure } from "../../host/threads/worker-failure.ts";
+import { takeCredit } from "./credits.ts";
+import type { PackMessage, PackTask } from "./pack-thread.ts";
+import { writeTar } from "./tar/tar-writer.ts";
+
+const { folder, credits } = workerData as PackTask;
+
+try {
+  writeTar(folder, (chunk) => {
+    takeCredit(credits);
+    post({ type: "chunk", chunk }, [chunk.buffer]);
+  });
+  post({ type: "end" });
+} catch (error) {
+  post({ type: "failed", failure: toFailure(error) });
+}
+
+function post(message: PackMessage, transfer: readonly ArrayBuffer[] = []): void {
+  parentPort?.postMessage(message, transfer);
+}

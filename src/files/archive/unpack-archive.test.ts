@@ -1,0 +1,114 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Worker } from "node:worker_threads";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type CraftedEntry, craftedTar } from "../../../tests/crafted-tar.ts";
+import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { WinkError } from "../../base/errors.ts";
+import { WorkspaceSecurityError } from "../../base/filesystem-error.ts";
+import { type UnpackOptions, unpackArchive } from "./unpack-archive.ts";
+
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+
+const NO_LIMITS = { maxBytes: Infinity, maxEntries: Infinity };
+
+/** An archive of these on the disk, and how it is unpacked beside it. */
+function packed(entries: readonly CraftedEntry[], more: Partial<UnpackOptions> = {}) {
+  const folder = temporaryTree({ "a.tar": craftedTar(...entries) });
+  const into = join(folder, "into");
+  mkdirSync(into);
+  const options: UnpackOptions = { into, limits: NO_LIMITS, note: "note.json", ...more };
+  return { into, unpack: () => unpackArchive(join(folder, "a.tar"), options) };
+}
+
+/** So many files, each with a text of its own of so many bytes, and a note among them. */
+function entriesOf(files: number, bytes: number): readonly CraftedEntry[] {
+  const all = Array.from({ length: files }, (_, place) => ({
+    name: `d${place % 3}/f${place}`,
+    content: String(place).padStart(bytes, "."),
+    mode: place % 2 === 0 ? "0000644\0" : "0000755\0",
+  }));
+  return all.toSpliced(1, 0, { name: "note.json", content: "{}", mode: "0000644\0" });
+}
+
+/** The threads that this test starts. */
+function watchWorkers(): readonly Worker[] {
+  const workers: Worker[] = [];
+  const add = (worker: Worker) => workers.push(worker);
+  process.on("worker", add);
+  onTestFinished(() => void process.off("worker", add));
+  return workers;
+}
+
+const hasExited = (worker: Worker) => worker.threadId === -1;
+
+const LARGE = entriesOf(40, 60_000);
+
+describe("an unpacked archive", { timeout: 20_000 }, () => {
+  test.each([
+    ["a small one, without a thread", entriesOf(5, 10), 0],
+    ["a larger one, by a thread", entriesOf(40, 5_000), 1],
+    ["a large one, by two", LARGE, 2],
+  ])("gives its files in order, with their digests and modes: %s", async (_, entries, threads) => {
+    const workers = watchWorkers();
+    const { unpack } = packed(entries);
+    const { files, note } = await unpack();
+    expect(workers).toHaveLength(threads);
+    expect(Buffer.from(note ?? []).toString()).toBe("{}");
+    const wanted = entries.filter(({ name }) => name !== "note.json");
+    expect(files.map(({ path, digest }) => [path, digest])).toEqual(
+      wanted.map(({ name, content }) => [name, sha256(String(content))]),
+    );
+    for (const [place, { at }] of files.entries()) {
+      expect(readFileSync(at, "utf8")).toBe(wanted[place]?.content);
+      expect((statSync(at).mode & 0o100) !== 0).toBe(place % 2 === 1);
+    }
+  });
+
+  test("may be without a note, and without files", async () => {
+    expect(await packed([]).unpack()).toEqual({ files: [], note: null });
+  });
+
+  test.each([
+    ["a small one", entriesOf(3, 10)],
+    ["a large one", LARGE],
+  ])("is refused whole if a name leads out: %s", async (_, entries) => {
+    const workers = watchWorkers();
+    const { unpack, into } = packed([...entries, { name: "../evil", content: "evil" }]);
+    const unpacking = unpack();
+    await expect(unpacking).rejects.toThrow(WorkspaceSecurityError);
+    await expect(unpacking).rejects.toThrow("leads out of its folder");
+    expect(workers.every(hasExited)).toBe(true);
+    expect(readdirSync(join(into, ".."))).toEqual(["a.tar", "into"]);
+  });
+
+  test("is held to its limits in every thread", async () => {
+    const { unpack } = packed(LARGE, { limits: { maxBytes: Infinity, maxEntries: 40 } });
+    await expect(unpack()).rejects.toThrow("is entry 41, over the limit of 40");
+  });
+
+  test("is not begun when it is no longer wanted, and left when it is not", async () => {
+    const workers = watchWorkers();
+    const before = packed(LARGE, { signal: AbortSignal.abort("enough") });
+    await expect(before.unpack()).rejects.toBe("enough");
+    expect(workers).toEqual([]);
+    const controller = new AbortController();
+    const { unpack } = packed(LARGE, { signal: controller.signal });
+    process.once("worker", () => controller.abort("later"));
+    await expect(unpack()).rejects.toBe("later");
+    expect(workers).toHaveLength(2);
+    expect(workers.every(hasExited)).toBe(true);
+  });
+
+  test("fails if one of its threads is killed, and the other one ends", async () => {
+    const workers = watchWorkers();
+    process.once("worker", (worker) => void worker.terminate());
+    const unpacking = packed(LARGE).unpack();
+    await expect(unpacking).rejects.toBeInstanceOf(WinkError);
+    await expect(unpacking).rejects.toThrow(
+      "The thread that unpacks the archive ended before it was done: fetch it again",
+    );
+    expect(workers.every(hasExited)).toBe(true);
+  });
+});

@@ -1,0 +1,119 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { truncateSync } from "node:fs";
+import { join } from "node:path";
+import type { Worker } from "node:worker_threads";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { growTree, temporaryTree } from "../../../tests/temporary-tree.ts";
+import { WinkError } from "../../base/errors.ts";
+import { digestFiles, treeDigest } from "./file-digests.ts";
+import { hashFiles } from "./hash-files.ts";
+
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+
+/** Resolves to the next thread that is started. */
+const nextWorker = () =>
+  new Promise<Worker>((resolve) => {
+    process.once("worker", resolve);
+  });
+
+/** What anybody would write who has read what a tree's digest is. */
+const PYTHON = `
+import hashlib, os, sys
+for root in sys.argv[1:]:
+    digests = {}
+    for folder, _, names in os.walk(root):
+        for name in names:
+            path = os.path.join(folder, name)
+            with open(path, "rb") as file:
+                digests[os.path.relpath(path, root)] = hashlib.sha256(file.read()).hexdigest()
+    lines = "".join(f"{digests[path]}  {path}\\n" for path in sorted(digests))
+    print(hashlib.sha256(lines.encode()).hexdigest())
+`;
+
+const byPython = (...folders: readonly string[]) =>
+  execFileSync("python3", ["-c", PYTHON, ...folders], { encoding: "utf8" })
+    .trim()
+    .split("\n");
+
+describe("the digests of a folder", () => {
+  test("are those of its files, in order", async () => {
+    const folder = temporaryTree({ "b/c": "3", "a.txt": "1", "b.txt": "2", none: null });
+    expect([...(await digestFiles(folder))]).toEqual([
+      ["a.txt", sha256("1")],
+      ["b.txt", sha256("2")],
+      ["b/c", sha256("3")],
+    ]);
+  });
+
+  test("are not had of a folder that is not there", async () => {
+    const folder = join(temporaryTree(), "gone");
+    await expect(digestFiles(folder)).rejects.toMatchObject({
+      name: "FilesystemError",
+      code: "ENOENT",
+      path: `${folder}/`,
+    });
+  });
+
+  test("are no longer made once the signal aborts", async () => {
+    const folder = temporaryTree({ large: "" });
+    truncateSync(join(folder, "large"), 8e9);
+    const controller = new AbortController();
+    const digesting = digestFiles(folder, { signal: controller.signal });
+    const worker = await nextWorker();
+    const exited = new Promise((resolve) => worker.once("exit", resolve));
+    controller.abort("enough");
+    await expect(digesting).rejects.toBe("enough");
+    await exited;
+    await expect(digestFiles(folder, { signal: AbortSignal.abort("no") })).rejects.toBe("no");
+  });
+
+  test("are asked for again if the thread is killed", async () => {
+    const digesting = digestFiles(temporaryTree({ a: "1" }));
+    await (await nextWorker()).terminate();
+    await expect(digesting).rejects.toBeInstanceOf(WinkError);
+    await expect(digesting).rejects.toThrow("ended before it was done: digest it again");
+  });
+});
+
+describe("the digest of a tree", () => {
+  test("is that of its lines, sorted by bytes", () => {
+    const digests = new Map([
+      ["😀", "4"],
+      ["\uf8ff", "3"],
+      ["a/b", "2"],
+      ["a.b", "1"],
+    ]);
+    expect(treeDigest(digests)).toBe(sha256("1  a.b\n2  a/b\n3  \uf8ff\n4  😀\n"));
+    expect(treeDigest(new Map([...digests].reverse()))).toBe(treeDigest(digests));
+    expect(treeDigest(new Map())).toBe(sha256(""));
+  });
+
+  test("is that of all its lines, however many there are", () => {
+    const paths = Array.from(
+      { length: 5_000 },
+      (_, place) => `d/${String(place).padStart(5, "0")}`,
+    );
+    const lines = paths.map((path) => `${sha256(path)}  ${path}\n`);
+    const digests = new Map(paths.toReversed().map((path) => [path, sha256(path)]));
+    expect(treeDigest(digests)).toBe(sha256(lines.join("")));
+  });
+
+  test("is what Python makes of it", () => {
+    const odd = ["😀", "\uf8ff", "\uffff", "\u{10ffff}", "a.b", "a/b", "é", "e\u0301", "new\nline"];
+    const names = fc
+      .string({
+        unit: fc.constantFrom("a", "B", ".", "é", "\ud7ff", "\ue000", "\ufb01", "😀", "𐀀"),
+        minLength: 1,
+        maxLength: 4,
+      })
+      .filter((name) => !/^\.+$/.test(name));
+    const trees = fc.sample(fc.dictionary(names, fc.string({ maxLength: 3 })), 40);
+    const folders = [
+      temporaryTree(Object.fromEntries(odd.map((path) => [path, `of ${path}`]))),
+      ...trees.map((tree) => growTree(temporaryTree(), tree)),
+    ];
+    expect(byPython(...folders)).toEqual(folders.map((folder) => treeDigest(hashFiles(folder))));
+  });
+});

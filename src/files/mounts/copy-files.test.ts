@@ -1,0 +1,179 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { asPlainUser, temporaryTree } from "../../../tests/temporary-tree.ts";
+import { copyFiles } from "./copy-files.ts";
+import { type MountPlan, planMounts } from "./mount-plan.ts";
+
+function planned(folder: string, maxBytes?: number): MountPlan {
+  const mounts = [{ hostPath: folder, mountPath: "in", maxBytes }];
+  return planMounts(mounts, { allowedHostRoots: [folder] });
+}
+
+describe("copying", () => {
+  test("brings bytes, empty files and empty folders", () => {
+    const large = Buffer.alloc(2_500_000, "abc");
+    const name = `${"ü".repeat(127)}x`;
+    const folder = temporaryTree({ large, "a/empty": "", [`a/${name}`]: "1", nothing: null });
+    const target = temporaryTree();
+    copyFiles(planned(folder), target);
+    expect(readFileSync(join(target, "in/large")).equals(large)).toBe(true);
+    expect(readFileSync(join(target, "in/a/empty"), "utf8")).toBe("");
+    expect(readFileSync(join(target, "in/a", name), "utf8")).toBe("1");
+    expect(statSync(join(target, "in/nothing")).isDirectory()).toBe(true);
+  });
+
+  test("keeps of a mode only whether the owner may execute", () => {
+    const folder = temporaryTree({ run: "", wide: "", theirs: "" });
+    chmodSync(join(folder, "run"), 0o4710);
+    chmodSync(join(folder, "wide"), 0o666);
+    chmodSync(join(folder, "theirs"), 0o655);
+    const target = temporaryTree();
+    copyFiles(planned(folder), target);
+    const modes = ["run", "wide", "theirs"].map(
+      (name) => statSync(join(target, "in", name)).mode & 0o7777,
+    );
+    expect(modes).toEqual([0o755, 0o644, 0o644]);
+  });
+
+  test("overwrites nothing", () => {
+    const folder = temporaryTree({ a: "1" });
+    const target = temporaryTree({ "in/a": "2" });
+    expect(() => copyFiles(planned(folder), target)).toThrow(
+      expect.objectContaining({ name: "FilesystemError", path: join(target, "in/a") }),
+    );
+    expect(readFileSync(join(target, "in/a"), "utf8")).toBe("2");
+  });
+
+  test("says where it could not write", () => {
+    const folder = temporaryTree({ a: "1" });
+    const target = temporaryTree({ in: "a file" });
+    expect(() => copyFiles(planned(folder), target)).toThrow(
+      "the mounts could not be copied there",
+    );
+  });
+
+  test("does not leave the folder, whatever a plan says", () => {
+    const folder = temporaryTree({ a: "1" });
+    const target = temporaryTree();
+    const plan = planned(folder);
+    const files = plan.files.map((file) => ({ ...file, mountPath: "../a" }));
+    expect(() => copyFiles({ ...plan, files }, target)).toThrow("leaves the root");
+    expect(() => copyFiles({ ...plan, directories: ["../x"] }, target)).toThrow("leaves the root");
+    expect(existsSync(join(target, "../x"))).toBe(false);
+  });
+});
+
+describe("a budget", () => {
+  test("is counted again", () => {
+    const folder = temporaryTree({ a: "12", b: "34" });
+    const plan = planned(folder, 4);
+    expect(() => copyFiles(plan, temporaryTree())).not.toThrow();
+    const limits = [{ mountPath: "in", maxBytes: 3 }];
+    expect(() => copyFiles({ ...plan, limits }, temporaryTree())).toThrow(
+      expect.objectContaining({
+        name: "WorkspaceBudgetExceededError",
+        message: expect.stringContaining(
+          'The mount at "in" is over its maxBytes of 3: "in/b" brings it to 4',
+        ),
+      }),
+    );
+  });
+
+  test("counts what is at or below its mount, and nothing else", () => {
+    const plan = planned(temporaryTree({ a: "12", ab: "34" }));
+    const over = (mountPath: string, maxBytes: number) => () =>
+      copyFiles({ ...plan, limits: [{ mountPath, maxBytes }] }, temporaryTree());
+    expect(over("in/a", 2)).not.toThrow();
+    expect(over("in/a", 1)).toThrow('"in/a" brings it to 2');
+    expect(over(".", 4)).not.toThrow();
+    expect(over(".", 3)).toThrow('"in/ab" brings it to 4');
+  });
+});
+
+describe("a file that is no longer what was planned", () => {
+  const changes: Readonly<Record<string, (path: string) => void>> = {
+    longer: (path) => writeFileSync(path, "12345"),
+    shorter: (path) => truncateSync(path, 1),
+    touched: (path) => utimesSync(path, 5, 5),
+    replaced: (path) => {
+      const { atime, mtime } = statSync(path);
+      writeFileSync(`${path}.new`, "abc");
+      utimesSync(`${path}.new`, atime, mtime);
+      renameSync(`${path}.new`, path);
+    },
+    "a folder": (path) => {
+      rmSync(path);
+      mkdirSync(path);
+    },
+    "a pipe": (path) => {
+      rmSync(path);
+      execFileSync("mkfifo", [path]);
+    },
+  };
+
+  test.each(Object.keys(changes))("is named: it is %s now", (change) => {
+    const folder = temporaryTree({ a: "123" });
+    const path = join(folder, "a");
+    utimesSync(path, 1, 1);
+    const plan = planned(folder);
+    changes[change]?.(path);
+    expect(() => copyFiles(plan, temporaryTree())).toThrow(
+      expect.objectContaining({
+        name: "FilesystemError",
+        code: "EINVAL",
+        path,
+        message: expect.stringContaining("has changed since it was planned: plan the mounts again"),
+      }),
+    );
+  });
+
+  test("is named: it is gone", () => {
+    const folder = temporaryTree({ a: "123" });
+    const plan = planned(folder);
+    rmSync(join(folder, "a"));
+    expect(() => copyFiles(plan, temporaryTree())).toThrow(
+      expect.objectContaining({ name: "FilesystemError", code: "ENOENT", path: join(folder, "a") }),
+    );
+  });
+
+  test("is not followed: it is a symlink now", () => {
+    const folder = temporaryTree({ "a/f": "123", b: "123" });
+    const plan = planned(join(folder, "a"));
+    rmSync(join(folder, "a/f"));
+    symlinkSync("../b", join(folder, "a/f"));
+    expect(() => copyFiles(plan, temporaryTree())).toThrow(
+      expect.objectContaining({
+        name: "WorkspaceSecurityError",
+        message: expect.stringContaining(`${join(folder, "a/f")}" has become a symlink`),
+      }),
+    );
+  });
+});
+
+test("a file that may not be read is named", async () => {
+  const folder = temporaryTree({ a: "123" });
+  const target = temporaryTree();
+  chmodSync(folder, 0o755);
+  chmodSync(target, 0o777);
+  chmodSync(join(folder, "a"), 0o000);
+  const plan = planned(folder);
+  await expect(asPlainUser(() => copyFiles(plan, target))).rejects.toMatchObject({
+    name: "FilesystemError",
+    code: "EACCES",
+    path: join(folder, "a"),
+  });
+});

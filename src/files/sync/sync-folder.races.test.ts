@@ -1,0 +1,156 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  readdirSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { filesIn } from "../../../tests/files-in.ts";
+import { asPlainUser, temporaryTree } from "../../../tests/temporary-tree.ts";
+import { type FolderSync, syncFolder } from "./sync-folder.ts";
+
+const NOBODY = 65_534;
+const isRoot = process.geteuid?.() === 0;
+const WAIT = { interval: 1, timeout: 4_000 };
+
+/** More than can be written before somebody looks. */
+function largeTree(): Pick<FolderSync, "from" | "changed"> {
+  const changed = Array.from({ length: 60 }, (_, index) => `large-${index}`);
+  const from = temporaryTree(Object.fromEntries(changed.map((path) => [path, ""])));
+  for (const path of changed) truncateSync(join(from, path), 5e6);
+  chmodSync(from, 0o755);
+  return { from, changed };
+}
+
+/** Resolves when something of ours is found in a folder. */
+async function begun(...folders: readonly string[]): Promise<void> {
+  const isOurs = (name: string) => name.includes("wink-") || name.startsWith("large-");
+  await vi.waitFor(() => {
+    const names = folders.flatMap((folder) => readdirSync(folder));
+    expect(names.filter(isOurs)).not.toEqual([]);
+  }, WAIT);
+}
+
+describe("an abort", () => {
+  test("before anything is done is thrown as it is", async () => {
+    const to = join(temporaryTree(), "to");
+    const signal = AbortSignal.abort("no");
+    const syncing = syncFolder({ from: "gone", to, changed: [], deleted: [] }, { signal });
+    await expect(syncing).rejects.toBe("no");
+    expect(existsSync(to)).toBe(false);
+  });
+
+  test.each(["new", "empty"])("leaves a folder that is %s as it was", async (kind) => {
+    const above = temporaryTree({ empty: null });
+    const controller = new AbortController();
+    const change = { ...largeTree(), to: join(above, kind), deleted: [] };
+    const syncing = syncFolder(change, { signal: controller.signal });
+    syncing.catch(() => {});
+    await begun(above);
+    controller.abort("enough");
+    await expect(syncing).rejects.toBe("enough");
+    expect(readdirSync(above)).toEqual(["empty"]);
+    expect(readdirSync(join(above, "empty"))).toEqual([]);
+  });
+
+  test("leaves no half of a file in a folder with files, and removes none", async () => {
+    const to = temporaryTree({ x: "1" });
+    const controller = new AbortController();
+    const syncing = syncFolder(
+      { ...largeTree(), to, deleted: ["x"] },
+      { signal: controller.signal },
+    );
+    syncing.catch(() => {});
+    await begun(to);
+    controller.abort("enough");
+    await expect(syncing).rejects.toBe("enough");
+    const names = readdirSync(to);
+    expect(names).toContain("x");
+    expect(names.filter((name) => name.endsWith(".tmp"))).toEqual([]);
+    const sizes = names.filter((name) => name !== "x").map((name) => statSync(join(to, name)).size);
+    expect(sizes.every((size) => size === 5e6)).toBe(true);
+  });
+});
+
+describe("an empty folder into which somebody else writes", () => {
+  const reason = expect.stringContaining("somebody else has put files there meanwhile");
+
+  test("stays theirs if it was to be replaced", async () => {
+    const above = temporaryTree({ to: null });
+    const to = join(above, "to");
+    const tree = largeTree();
+    const syncing = syncFolder({ ...tree, to, deleted: [] });
+    await begun(above);
+    writeFileSync(join(to, "theirs"), "1");
+    expect((await syncing).failed).toEqual(tree.changed.map((path) => ({ path, reason })));
+    expect(filesIn(above)).toEqual({ "to/theirs": "1" });
+  });
+
+  test("stays theirs if it was to be filled", async () => {
+    const above = temporaryTree({ to: null });
+    const to = join(above, "to");
+    chmodSync(to, 0o777);
+    chmodSync(above, 0o555);
+    onTestFinished(() => chmodSync(above, 0o755));
+    const tree = largeTree();
+    const { failed } = await asPlainUser(async () => {
+      const syncing = syncFolder({ ...tree, to, deleted: [] });
+      await begun(to);
+      writeFileSync(join(to, "theirs"), "1");
+      return await syncing;
+    });
+    expect(failed).toEqual(tree.changed.map((path) => ({ path, reason })));
+    expect(filesIn(above)).toEqual({ "to/theirs": "1" });
+  });
+});
+
+test("an empty folder that is closed stays as it is, though it could be replaced", () => {
+  const above = temporaryTree({ to: null });
+  const [to, from] = [join(above, "to"), temporaryTree({ a: "1" })];
+  chmodSync(above, 0o777);
+  chmodSync(from, 0o755);
+  chmodSync(to, 0o555);
+  if (isRoot) chownSync(to, NOBODY, NOBODY);
+  const code = `
+    const { syncFolder } = await import(${JSON.stringify(new URL("./sync-folder.ts", import.meta.url).href)});
+    const change = ${JSON.stringify({ from, to, changed: ["a"], deleted: [] })};
+    console.log(JSON.stringify(await syncFolder(change)));
+  `;
+  const said = execFileSync(process.execPath, ["--input-type=module", "-e", code], {
+    encoding: "utf8",
+    ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
+  });
+  const reason = expect.stringContaining("it is not open to this user");
+  expect(JSON.parse(said)).toEqual({ failed: [{ path: "a", reason }] });
+  expect(readdirSync(to)).toEqual([]);
+  expect(readdirSync(above)).toEqual(["to"]);
+});
+
+describe.runIf(isRoot)("an empty folder of another user", () => {
+  test("stays theirs when it is replaced by root", async () => {
+    const to = temporaryTree();
+    chownSync(to, NOBODY, NOBODY);
+    const change = { from: temporaryTree({ a: "1" }), to, changed: ["a"], deleted: [] };
+    expect(await syncFolder(change)).toEqual({ failed: [] });
+    expect(statSync(to)).toMatchObject({ uid: NOBODY, gid: NOBODY });
+    expect(filesIn(to)).toEqual({ a: "1" });
+  });
+
+  test("is filled if it cannot be given back to them", async () => {
+    const above = temporaryTree({ to: null });
+    const to = join(above, "to");
+    for (const folder of [above, to]) chmodSync(folder, 0o777);
+    const from = temporaryTree({ a: "1" });
+    chmodSync(from, 0o755);
+    const { ino } = statSync(to);
+    const change = { from, to, changed: ["a"], deleted: [] };
+    expect(await asPlainUser(() => syncFolder(change))).toEqual({ failed: [] });
+    expect(statSync(to).ino).toBe(ino);
+    expect(filesIn(above)).toEqual({ "to/a": "1" });
+  });
+});
