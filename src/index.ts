@@ -10,30 +10,39 @@ export type { Infer, JsonSchema, Schema } from "./base/schema/schema.ts";
 export type { Attachment } from "./prompt/attachment.ts";
 export type { PromptDescriptor, SectionDescriptor, ToolDescriptor } from "./prompt/descriptor.ts";
 export type { FeedbackProvider } from "./prompt/feedback.ts";
-export { LocalOverridesStore } from "./prompt/local-overrides-store.ts";
-export { MarkdownSection, type MarkdownSectionOptions } from "./prompt/markdown-section.ts";
+export { LocalOverridesStore } from "./prompt/overrides/local-overrides-store.ts";
 export type {
   Overrides,
   OverridesStore,
   SectionOverride,
   SkippedOverride,
   ToolOverride,
-} from "./prompt/overrides.ts";
+} from "./prompt/overrides/overrides.ts";
 export type { ParamsOf } from "./prompt/params.ts";
 export { Prompt, type PromptOptions } from "./prompt/prompt.ts";
 export type { NativeToolEnvelope, RenderedPrompt } from "./prompt/render.ts";
 export { Section, type SectionOptions } from "./prompt/section.ts";
+export {
+  MarkdownSection,
+  type MarkdownSectionOptions,
+} from "./prompt/sections/markdown-section.ts";
+export {
+  VfsToolsSection,
+  type VfsToolsSectionOptions,
+} from "./prompt/sections/vfs-tools-section.ts";
+export {
+  WebSearchSection,
+  type WebSearchSectionOptions,
+} from "./prompt/sections/web-search-section.ts";
+export type { WorkspaceSection } from "./prompt/sections/workspace-section.ts";
 export type { OutputContract } from "./prompt/structured-output.ts";
 export { PromptTemplate, type PromptTemplateOptions } from "./prompt/template.ts";
-export { VfsToolsSection, type VfsToolsSectionOptions } from "./prompt/vfs-tools-section.ts";
 export {
   type Visibility,
   type VisibilityChanged,
   type VisibilityState,
   visibilitySlice,
 } from "./prompt/visibility.ts";
-export { WebSearchSection, type WebSearchSectionOptions } from "./prompt/web-search-section.ts";
-export type { WorkspaceSection } from "./prompt/workspace-section.ts";
 
 // Tools
 
@@ -66,15 +75,14 @@ export {
   type ApplyPatchConfig,
   type ApplyPatchResult,
   applyPatchTool,
-} from "./tools/apply-patch.ts";
-export type { PatchReport } from "./tools/apply-patch-text.ts";
+} from "./tools/hosted/apply-patch.ts";
 export type {
   Citation,
   CitationSpan,
   ContainerFileCitation,
   FileCitation,
   UrlCitation,
-} from "./tools/citation.ts";
+} from "./tools/hosted/citation.ts";
 export {
   type AutoContainerConfig,
   type CodeInterpreterCall,
@@ -83,7 +91,7 @@ export {
   codeInterpreterTool,
   type ExistingContainerRef,
   type MemoryLimit,
-} from "./tools/code-interpreter.ts";
+} from "./tools/hosted/code-interpreter.ts";
 export {
   type ComparisonFilter,
   type CompoundFilter,
@@ -93,13 +101,13 @@ export {
   type FileSearchRanking,
   type FileSearchResult,
   fileSearchTool,
-} from "./tools/file-search.ts";
+} from "./tools/hosted/file-search.ts";
 export {
   type GeneratedImage,
   type ImageGenerationConfig,
   type ImageGenerationResult,
   imageGenerationTool,
-} from "./tools/image-generation.ts";
+} from "./tools/hosted/image-generation.ts";
 export {
   type McpApprovalRequest,
   type McpApprover,
@@ -107,11 +115,8 @@ export {
   type McpConfig,
   type McpResult,
   mcpTool,
-} from "./tools/mcp.ts";
-export type { NetworkPolicy } from "./tools/network-policy.ts";
-export { applyPatch } from "./tools/patch.ts";
-export { PatchError } from "./tools/patch-error.ts";
-export type { PatchOperation } from "./tools/patch-operation.ts";
+} from "./tools/hosted/mcp.ts";
+export type { NetworkPolicy } from "./tools/hosted/network-policy.ts";
 export {
   type ShellCall,
   type ShellConfig,
@@ -121,7 +126,7 @@ export {
   type ShellResult,
   type ShellRunOptions,
   shellTool,
-} from "./tools/shell.ts";
+} from "./tools/hosted/shell.ts";
 export {
   type DomainFilter,
   type GeoHint,
@@ -129,7 +134,11 @@ export {
   type WebSearchConfig,
   type WebSearchResult,
   webSearchTool,
-} from "./tools/web-search.ts";
+} from "./tools/hosted/web-search.ts";
+export type { PatchReport } from "./tools/patch/apply-patch-text.ts";
+export { applyPatch } from "./tools/patch/patch.ts";
+export { PatchError } from "./tools/patch/patch-error.ts";
+export type { PatchOperation } from "./tools/patch/patch-operation.ts";
 
 // Session and events
 

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { usageOf } from "../base/usage.ts";
-import { MarkdownSection } from "../prompt/markdown-section.ts";
 import { Prompt } from "../prompt/prompt.ts";
+import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { recordingBus } from "../testing/recording-bus.ts";
 import { scriptedClient } from "../testing/scripted-client.ts";
+import { webSearchTool } from "../tools/hosted/web-search.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
-import { webSearchTool } from "../tools/web-search.ts";
 
 const clock = fakeClock({ now: Date.UTC(2030, 0, 1) });
 const createdAt = "2030-01-01T00:00:00.000Z";

@@ -4,14 +4,14 @@ import { Budget } from "../base/budget.ts";
 import { WinkError } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { noUsage } from "../base/usage.ts";
-import { MarkdownSection } from "../prompt/markdown-section.ts";
 import { Prompt } from "../prompt/prompt.ts";
+import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
 import { type ScriptStep, scriptedClient } from "../testing/scripted-client.ts";
+import { webSearchTool } from "../tools/hosted/web-search.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
-import { webSearchTool } from "../tools/web-search.ts";
 import { evaluate } from "./evaluate.ts";
 import type { ModelClient, Turn } from "./model-client.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { silentLogger } from "../base/logger.ts";
 import type { Filesystem } from "../files/filesystem/filesystem.ts";
-import { MarkdownSection } from "../prompt/markdown-section.ts";
 import { Prompt } from "../prompt/prompt.ts";
+import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
 import { recordingBus } from "../testing/recording-bus.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { webSearchTool } from "../tools/web-search.ts";
+import { webSearchTool } from "../tools/hosted/web-search.ts";
 import { hostedOutputs } from "./hosted-outputs.ts";
 
 test("an output is found by its tool and by its tool's name", () => {

@@ -1,6 +1,6 @@
 import type { TokenUsage } from "../base/usage.ts";
 import type { RenderedPrompt } from "../prompt/render.ts";
-import type { Citation } from "../tools/citation.ts";
+import type { Citation } from "../tools/hosted/citation.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { Snapshotable } from "../tools/open-resources.ts";
 import type { ToolContext } from "../tools/tool-context.ts";

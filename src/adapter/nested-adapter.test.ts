@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { asyncContext } from "../base/async-context.ts";
-import { MarkdownSection } from "../prompt/markdown-section.ts";
 import { Prompt } from "../prompt/prompt.ts";
+import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
 import { SessionLock } from "../session/session-lock.ts";

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { OutputParseError } from "../base/errors.ts";
-import { MarkdownSection } from "../prompt/markdown-section.ts";
 import { Prompt } from "../prompt/prompt.ts";
+import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
 import { recordingBus } from "../testing/recording-bus.ts";
 import { scriptedClient } from "../testing/scripted-client.ts";
 import type { ScriptedTurn } from "../testing/scripted-turn.ts";
+import { webSearchTool } from "../tools/hosted/web-search.ts";
 import { HostedTool } from "../tools/hosted-tool.ts";
-import { webSearchTool } from "../tools/web-search.ts";
 import type { FinishReason } from "./model-client.ts";
 
 const search = webSearchTool();

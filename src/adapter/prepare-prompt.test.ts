@@ -1,20 +1,20 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { PromptRenderError, PromptValidationError } from "../base/errors.ts";
-import { MarkdownSection } from "../prompt/markdown-section.ts";
 import { Prompt } from "../prompt/prompt.ts";
+import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { recordingBus } from "../testing/recording-bus.ts";
 import { scriptedClient } from "../testing/scripted-client.ts";
-import { codeInterpreterTool } from "../tools/code-interpreter.ts";
+import { codeInterpreterTool } from "../tools/hosted/code-interpreter.ts";
+import { webSearchTool } from "../tools/hosted/web-search.ts";
 import { HostedTool } from "../tools/hosted-tool.ts";
 import { NativeTool } from "../tools/native-tool.ts";
 import { ProviderTool } from "../tools/provider-tool.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
-import { webSearchTool } from "../tools/web-search.ts";
 
 const promptWith = (options: object) => {
   const task = new MarkdownSection({ key: "task", title: "Task", template: "Work.", ...options });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { noUsage, usageOf } from "../base/usage.ts";
-import { MarkdownSection } from "../prompt/markdown-section.ts";
 import { Prompt } from "../prompt/prompt.ts";
+import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
 import { scriptedClient } from "../testing/scripted-client.ts";
 import { type ScriptedTurn, turnOf } from "../testing/scripted-turn.ts";
-import type { Citation } from "../tools/citation.ts";
+import type { Citation } from "../tools/hosted/citation.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 import { Progress } from "./progress.ts";

@@ -1,6 +1,6 @@
 import type { PartialResponse } from "../base/evaluation-errors.ts";
 import { addUsage, noUsage, type TokenUsage } from "../base/usage.ts";
-import type { Citation } from "../tools/citation.ts";
+import type { Citation } from "../tools/hosted/citation.ts";
 import type { HostedCall, Turn } from "./model-client.ts";
 
 /** What an evaluation has so far. It only grows: a turn costs the same however many came before. */

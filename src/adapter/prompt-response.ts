@@ -1,5 +1,5 @@
 import type { TokenUsage } from "../base/usage.ts";
-import type { Citation } from "../tools/citation.ts";
+import type { Citation } from "../tools/hosted/citation.ts";
 import type { HostedOutputs } from "./hosted-outputs.ts";
 import type { FinishReason, HostedCall } from "./model-client.ts";
 

@@ -1,13 +1,13 @@
 import { describe, expectTypeOf, test } from "vitest";
 import * as z from "zod";
-import { MarkdownSection } from "../prompt/markdown-section.ts";
 import { Prompt } from "../prompt/prompt.ts";
+import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
 import { defineSlice } from "../session/slice.ts";
+import { type WebSearchResult, webSearchTool } from "../tools/hosted/web-search.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
-import { type WebSearchResult, webSearchTool } from "../tools/web-search.ts";
 import type { ToolInvoked } from "./events.ts";
 import { toolLog } from "./logs.ts";
 import type { ProviderAdapter } from "./provider-adapter.ts";

@@ -7,8 +7,8 @@ import {
   type ThrottleKind,
 } from "../base/evaluation-errors.ts";
 import { silentLogger } from "../base/logger.ts";
-import { MarkdownSection } from "../prompt/markdown-section.ts";
 import { Prompt } from "../prompt/prompt.ts";
+import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
 import { fakeClock } from "../testing/fake-clock.ts";

@@ -1,4 +1,4 @@
-import type { UrlCitation } from "../tools/citation.ts";
+import type { UrlCitation } from "../tools/hosted/citation.ts";
 
 /** A page that was found. */
 export interface Page {

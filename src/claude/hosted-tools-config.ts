@@ -1,7 +1,7 @@
-import { codeInterpreterTool } from "../tools/code-interpreter.ts";
 import { checkBoolean, checkKeys, elsewhere, optional } from "../tools/config-checks.ts";
+import { codeInterpreterTool } from "../tools/hosted/code-interpreter.ts";
+import { type WebSearchConfig, webSearchTool } from "../tools/hosted/web-search.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
-import { type WebSearchConfig, webSearchTool } from "../tools/web-search.ts";
 
 /** What the adapter adds to every prompt; a prompt's own tool of the same kind wins. */
 export interface ClaudeHostedToolsConfig {

@@ -14,7 +14,7 @@ import {
   type NetworkAllowlist,
   type NetworkDisabled,
   type NetworkPolicy,
-} from "../tools/network-policy.ts";
+} from "../tools/hosted/network-policy.ts";
 
 /** What the SDK's process, and the commands a model has it run, see of this machine. */
 export interface IsolationConfig {

@@ -2,12 +2,12 @@ import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { applyPatchTool } from "../tools/apply-patch.ts";
-import { codeInterpreterTool } from "../tools/code-interpreter.ts";
-import { fileSearchTool } from "../tools/file-search.ts";
+import { applyPatchTool } from "../tools/hosted/apply-patch.ts";
+import { codeInterpreterTool } from "../tools/hosted/code-interpreter.ts";
+import { fileSearchTool } from "../tools/hosted/file-search.ts";
+import { shellTool } from "../tools/hosted/shell.ts";
+import { webSearchTool } from "../tools/hosted/web-search.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
-import { shellTool } from "../tools/shell.ts";
-import { webSearchTool } from "../tools/web-search.ts";
 import { NativeTools } from "./native-calls.ts";
 import { fileTools } from "./ported-tools.ts";
 

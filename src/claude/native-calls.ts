@@ -1,9 +1,9 @@
 import type { HostedCall } from "../adapter/model-client.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import type { Citation } from "../tools/citation.ts";
+import type { Citation } from "../tools/hosted/citation.ts";
+import { webSearchTool } from "../tools/hosted/web-search.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import { checkedConfig } from "../tools/made-as.ts";
-import { webSearchTool } from "../tools/web-search.ts";
 import type { Given } from "./given.ts";
 import { nativeFailure, nativeMessage } from "./native-message.ts";
 import { type NativeName, ownerOf, portedTo } from "./ported-kinds.ts";

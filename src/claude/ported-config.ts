@@ -1,15 +1,15 @@
 import type { Refusal } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import { applyPatchTool } from "../tools/apply-patch.ts";
+import { applyPatchTool } from "../tools/hosted/apply-patch.ts";
 import {
   type AutoContainerConfig,
   type ContainerOptions,
   codeInterpreterTool,
-} from "../tools/code-interpreter.ts";
+} from "../tools/hosted/code-interpreter.ts";
+import { shellTool } from "../tools/hosted/shell.ts";
+import { webSearchTool } from "../tools/hosted/web-search.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import { checkedConfig } from "../tools/made-as.ts";
-import { shellTool } from "../tools/shell.ts";
-import { webSearchTool } from "../tools/web-search.ts";
 import { domainRule } from "./search-domains.ts";
 
 /** What the Claude Agent SDK cannot keep of a hosted tool. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { DomainFilter } from "../tools/web-search.ts";
+import type { DomainFilter } from "../tools/hosted/web-search.ts";
 import { type DomainRule, domainRule, keptToDomains } from "./search-domains.ts";
 
 describe("a filter", () => {

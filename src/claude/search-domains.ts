@@ -1,6 +1,6 @@
 import { textsAt } from "../base/reading.ts";
 import { list } from "../base/show.ts";
-import type { DomainFilter } from "../tools/web-search.ts";
+import type { DomainFilter } from "../tools/hosted/web-search.ts";
 import type { Given } from "./given.ts";
 
 /** The one list that a search of the SDK takes: what alone counts, or what never does. */

@@ -1,7 +1,7 @@
 import { isPlainObject } from "../base/freeze.ts";
 import { recordsAt, textAt } from "../base/reading.ts";
-import type { WebSearchCall, WebSearchResult } from "../tools/web-search.ts";
-import { searchMessage, searchParams, webSearchResult } from "../tools/web-search-result.ts";
+import type { WebSearchCall, WebSearchResult } from "../tools/hosted/web-search.ts";
+import { searchMessage, searchParams, webSearchResult } from "../tools/hosted/web-search-result.ts";
 import { type Page, pagesCited } from "./cited-pages.ts";
 import type { Given } from "./given.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { MarkdownSection } from "../prompt/markdown-section.ts";
 import { Prompt } from "../prompt/prompt.ts";
 import type { Section } from "../prompt/section.ts";
+import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
 import { checkOneWorkspace, workspaceOf } from "./workspace-of.ts";

@@ -1,8 +1,11 @@
 import { checkOptions } from "../base/names.ts";
 import { planMounts } from "../files/mounts/mount-plan.ts";
 import { type SyncPolicy, syncPolicyOf } from "../files/sync/sync-policy.ts";
-import { MountedSection } from "../prompt/mounted-section.ts";
-import { type WorkspaceSectionOptions, workspaceChecks } from "../prompt/workspace-options.ts";
+import { MountedSection } from "../prompt/sections/mounted-section.ts";
+import {
+  type WorkspaceSectionOptions,
+  workspaceChecks,
+} from "../prompt/sections/workspace-options.ts";
 import { checkKeys, elsewhere } from "../tools/config-checks.ts";
 import { HostWorkspace } from "./workspace.ts";
 import { workspaceText } from "./workspace-text.ts";

@@ -1,13 +1,13 @@
 import * as z from "zod";
 import { OpenAIContainerWorkspaceSection } from "../openai/container-workspace-section.ts";
 import { OpenAIApplyPatchSection } from "../openai/sections/apply-patch-section.ts";
-import { MarkdownSection } from "../prompt/markdown-section.ts";
 import { Prompt } from "../prompt/prompt.ts";
+import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
+import { WebSearchSection } from "../prompt/sections/web-search-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
-import { WebSearchSection } from "../prompt/web-search-section.ts";
 import type { Session } from "../session/session.ts";
 import { defineSlice } from "../session/slice.ts";
-import { codeInterpreterTool } from "../tools/code-interpreter.ts";
+import { codeInterpreterTool } from "../tools/hosted/code-interpreter.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 

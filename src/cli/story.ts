@@ -6,7 +6,7 @@ import type { TokenUsage } from "../base/usage.ts";
 import type { HostMountPreview } from "../files/mounts/mount-preview.ts";
 import type { SyncReport } from "../files/sync/sync-report.ts";
 import type { BusEvent } from "../session/event-bus.ts";
-import type { Citation } from "../tools/citation.ts";
+import type { Citation } from "../tools/hosted/citation.ts";
 
 export type Print = (line: string) => void;
 

@@ -14,16 +14,19 @@ import {
   webSearchCall,
   wireServer,
 } from "../../tests/wire-server.ts";
-import { MarkdownSection, type MarkdownSectionOptions } from "../prompt/markdown-section.ts";
 import { Prompt } from "../prompt/prompt.ts";
+import {
+  MarkdownSection,
+  type MarkdownSectionOptions,
+} from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { recordingBus } from "../testing/recording-bus.ts";
-import { codeInterpreterTool } from "../tools/code-interpreter.ts";
+import { codeInterpreterTool } from "../tools/hosted/code-interpreter.ts";
+import { webSearchTool } from "../tools/hosted/web-search.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
-import { webSearchTool } from "../tools/web-search.ts";
 import { OpenAIAdapter } from "./adapter.ts";
 import type { OpenAIAdapterOptions } from "./adapter-options.ts";
 import type { WireItem } from "./wire.ts";

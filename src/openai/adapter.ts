@@ -4,7 +4,7 @@ import type { EvaluateOptions, ProviderAdapter } from "../adapter/provider-adapt
 import { throttled } from "../adapter/throttle.ts";
 import { ThrottleError } from "../base/evaluation-errors.ts";
 import type { Prompt } from "../prompt/prompt.ts";
-import type { ContainerFileCitation, FileCitation } from "../tools/citation.ts";
+import type { ContainerFileCitation, FileCitation } from "../tools/hosted/citation.ts";
 import {
   type AdapterSettings,
   adapterSettings,

@@ -12,13 +12,13 @@ import {
   webSearchCall,
 } from "../../tests/wire-server.ts";
 import { InMemoryFilesystem } from "../files/filesystem/in-memory-filesystem.ts";
-import { MarkdownSection } from "../prompt/markdown-section.ts";
 import { Prompt } from "../prompt/prompt.ts";
+import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
-import { applyPatchTool } from "../tools/apply-patch.ts";
-import { mcpTool } from "../tools/mcp.ts";
-import { type ShellExecutor, shellTool } from "../tools/shell.ts";
-import { webSearchTool } from "../tools/web-search.ts";
+import { applyPatchTool } from "../tools/hosted/apply-patch.ts";
+import { mcpTool } from "../tools/hosted/mcp.ts";
+import { type ShellExecutor, shellTool } from "../tools/hosted/shell.ts";
+import { webSearchTool } from "../tools/hosted/web-search.ts";
 
 const executor: ShellExecutor = {
   run: async (commands) =>

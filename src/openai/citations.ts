@@ -1,5 +1,5 @@
 import { numberAt, recordsAt, textAt } from "../base/reading.ts";
-import type { Citation, CitationSpan } from "../tools/citation.ts";
+import type { Citation, CitationSpan } from "../tools/hosted/citation.ts";
 import type { WireItem } from "./wire.ts";
 
 /** What one part of a message cites; `offset` is how much text came before the part. */

@@ -4,7 +4,7 @@ import type {
   CodeInterpreterConfig,
   CodeInterpreterResult,
   ExistingContainerRef,
-} from "../tools/code-interpreter.ts";
+} from "../tools/hosted/code-interpreter.ts";
 import type { ProviderTool } from "../tools/provider-tool.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";

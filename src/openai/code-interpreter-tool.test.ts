@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { CodeInterpreterResult } from "../tools/code-interpreter.ts";
+import type { CodeInterpreterResult } from "../tools/hosted/code-interpreter.ts";
 import { projectedTool, runsAtProvider } from "../tools/projected-tool.ts";
 import { ProviderTool } from "../tools/provider-tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";

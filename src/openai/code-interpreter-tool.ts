@@ -6,7 +6,7 @@ import {
   type CodeInterpreterResult,
   checkContainer,
   type ExistingContainerRef,
-} from "../tools/code-interpreter.ts";
+} from "../tools/hosted/code-interpreter.ts";
 import { ProviderTool } from "../tools/provider-tool.ts";
 import type { ToolHandler } from "../tools/tool.ts";
 

@@ -1,5 +1,5 @@
 import type { AskedCall, HostedCall } from "../adapter/model-client.ts";
-import type { ContainerOptions } from "../tools/code-interpreter.ts";
+import type { ContainerOptions } from "../tools/hosted/code-interpreter.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { WireItem, WireTool } from "./wire.ts";
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { clients } from "../../tests/openai-clients.ts";
 import { lookTool, promptWith, runOn } from "../../tests/openai-run.ts";
 import { functionCall, message } from "../../tests/wire-server.ts";
-import { codeInterpreterTool } from "../tools/code-interpreter.ts";
-import { shellTool } from "../tools/shell.ts";
+import { codeInterpreterTool } from "../tools/hosted/code-interpreter.ts";
+import { shellTool } from "../tools/hosted/shell.ts";
 import { ContainerExpiredError } from "./errors.ts";
 
 const prompt = promptWith({

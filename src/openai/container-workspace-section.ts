@@ -2,8 +2,11 @@ import { PromptValidationError } from "../base/errors.ts";
 import { checkOptions } from "../base/names.ts";
 import { type MountPlan, planMounts } from "../files/mounts/mount-plan.ts";
 import { type SyncPolicy, syncPolicyOf } from "../files/sync/sync-policy.ts";
-import { MountedSection } from "../prompt/mounted-section.ts";
-import { type WorkspaceSectionOptions, workspaceChecks } from "../prompt/workspace-options.ts";
+import { MountedSection } from "../prompt/sections/mounted-section.ts";
+import {
+  type WorkspaceSectionOptions,
+  workspaceChecks,
+} from "../prompt/sections/workspace-options.ts";
 import { checkBoolean, checkKeys, elsewhere, oneOf, optional } from "../tools/config-checks.ts";
 import type { OpenAIClient } from "./client.ts";
 import { checkSingleUploads } from "./uploadable-types.ts";

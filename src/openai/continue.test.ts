@@ -12,8 +12,8 @@ import {
   type WireServer,
   wireServer,
 } from "../../tests/wire-server.ts";
-import { MarkdownSection } from "../prompt/markdown-section.ts";
 import { Prompt } from "../prompt/prompt.ts";
+import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
 import { JsonlSessionStore } from "../stores/jsonl-session-store.ts";

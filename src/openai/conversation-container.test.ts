@@ -9,8 +9,8 @@ import {
   type AutoContainerConfig,
   type CodeInterpreterConfig,
   codeInterpreterTool,
-} from "../tools/code-interpreter.ts";
-import { shellTool } from "../tools/shell.ts";
+} from "../tools/hosted/code-interpreter.ts";
+import { shellTool } from "../tools/hosted/shell.ts";
 import { OpenAICodeInterpreterTool } from "./code-interpreter-tool.ts";
 
 const mountsOf = (folder: string) => [{ hostPath: folder, mountPath: "p" }];

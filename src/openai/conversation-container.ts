@@ -6,9 +6,12 @@ import { noUsage, type TokenUsage } from "../base/usage.ts";
 import { planMounts } from "../files/mounts/mount-plan.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { RenderedPrompt } from "../prompt/render.ts";
-import type { AutoContainerConfig, CodeInterpreterConfig } from "../tools/code-interpreter.ts";
+import type {
+  AutoContainerConfig,
+  CodeInterpreterConfig,
+} from "../tools/hosted/code-interpreter.ts";
+import type { ShellConfig } from "../tools/hosted/shell.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
-import type { ShellConfig } from "../tools/shell.ts";
 import type { OpenAIClient } from "./client.ts";
 import type { CodecEnv } from "./codec.ts";
 import type { CompactionSettings } from "./compaction-config.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { lookTool, promptWith, runOn } from "../../tests/openai-run.ts";
 import { codeInterpreterCall, functionCall, message } from "../../tests/wire-server.ts";
-import { codeInterpreterTool } from "../tools/code-interpreter.ts";
-import { webSearchTool } from "../tools/web-search.ts";
+import { codeInterpreterTool } from "../tools/hosted/code-interpreter.ts";
+import { webSearchTool } from "../tools/hosted/web-search.ts";
 
 function recordingLogger() {
   const lines: (readonly [string, string, object])[] = [];

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { clients } from "../../tests/openai-clients.ts";
 import { type RouteAnswer, wireServer } from "../../tests/wire-server.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
-import type { ContainerFileCitation, FileCitation } from "../tools/citation.ts";
+import type { ContainerFileCitation, FileCitation } from "../tools/hosted/citation.ts";
 import { OpenAIAdapter } from "./adapter.ts";
 
 const made: ContainerFileCitation = {

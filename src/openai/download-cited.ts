@@ -1,5 +1,5 @@
 import { InvalidOptionError } from "../base/errors.ts";
-import type { ContainerFileCitation, FileCitation } from "../tools/citation.ts";
+import type { ContainerFileCitation, FileCitation } from "../tools/hosted/citation.ts";
 import type { OpenAIClient } from "./client.ts";
 import { downloadContainerFile, downloadStoredFile } from "./download.ts";
 import { ContainerExpiredError } from "./errors.ts";

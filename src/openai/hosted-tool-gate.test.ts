@@ -2,13 +2,13 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { promptWith, type RunOptions, runOn } from "../../tests/openai-run.ts";
 import { message } from "../../tests/wire-server.ts";
-import { applyPatchTool } from "../tools/apply-patch.ts";
-import { codeInterpreterTool } from "../tools/code-interpreter.ts";
-import { fileSearchTool } from "../tools/file-search.ts";
+import { applyPatchTool } from "../tools/hosted/apply-patch.ts";
+import { codeInterpreterTool } from "../tools/hosted/code-interpreter.ts";
+import { fileSearchTool } from "../tools/hosted/file-search.ts";
+import { mcpTool } from "../tools/hosted/mcp.ts";
+import { webSearchTool } from "../tools/hosted/web-search.ts";
 import { HostedTool, type HostedToolOptions } from "../tools/hosted-tool.ts";
-import { mcpTool } from "../tools/mcp.ts";
 import { NativeTool } from "../tools/native-tool.ts";
-import { webSearchTool } from "../tools/web-search.ts";
 import type { HostedToolCodec } from "./codec.ts";
 
 const hosted = (more: Partial<HostedToolOptions<object, unknown>>) =>

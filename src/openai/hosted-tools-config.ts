@@ -1,11 +1,11 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
-import { codeInterpreterTool } from "../tools/code-interpreter.ts";
 import { checkBoolean, checkKeys, elsewhere, optional } from "../tools/config-checks.ts";
-import { type FileSearchConfig, fileSearchTool } from "../tools/file-search.ts";
+import { codeInterpreterTool } from "../tools/hosted/code-interpreter.ts";
+import { type FileSearchConfig, fileSearchTool } from "../tools/hosted/file-search.ts";
+import { type WebSearchConfig, webSearchTool } from "../tools/hosted/web-search.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import { madeAs } from "../tools/made-as.ts";
-import { type WebSearchConfig, webSearchTool } from "../tools/web-search.ts";
 
 /** What an adapter adds to every prompt; a prompt's own tool of the same kind wins. */
 export interface OpenAIHostedToolsConfig {

@@ -6,9 +6,9 @@ import {
   message,
   webSearchCall,
 } from "../../tests/wire-server.ts";
-import { codeInterpreterTool } from "../tools/code-interpreter.ts";
+import { codeInterpreterTool } from "../tools/hosted/code-interpreter.ts";
+import { webSearchTool } from "../tools/hosted/web-search.ts";
 import { HostedTool } from "../tools/hosted-tool.ts";
-import { webSearchTool } from "../tools/web-search.ts";
 import type { HostedToolCodec } from "./codec.ts";
 import { codecsByKind } from "./codec-registry.ts";
 import { readResponse } from "./response.ts";

@@ -1,6 +1,6 @@
 import { isPlainObject } from "../base/freeze.ts";
 import { recordsAt, textAt } from "../base/reading.ts";
-import type { Citation } from "../tools/citation.ts";
+import type { Citation } from "../tools/hosted/citation.ts";
 import { citationsIn } from "./citations.ts";
 import type { WireItem } from "./wire.ts";
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { checkSchema, type JsonSchema, type Schema } from "../base/schema/schema.ts";
 import { InMemoryFilesystem } from "../files/filesystem/in-memory-filesystem.ts";
-import { readingTools, writingTools } from "../prompt/vfs-tools.ts";
+import { readingTools, writingTools } from "../prompt/sections/vfs-tools.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 import { isStrict } from "./strict.ts";

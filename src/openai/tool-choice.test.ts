@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { lookTool, promptWith, runOn } from "../../tests/openai-run.ts";
 import { functionCall, message, webSearchCall } from "../../tests/wire-server.ts";
 import type { ToolChoice } from "../adapter/tool-choice.ts";
-import { applyPatchTool } from "../tools/apply-patch.ts";
-import { codeInterpreterTool } from "../tools/code-interpreter.ts";
-import { imageGenerationTool } from "../tools/image-generation.ts";
-import { mcpTool } from "../tools/mcp.ts";
-import { shellTool } from "../tools/shell.ts";
-import { webSearchTool } from "../tools/web-search.ts";
+import { applyPatchTool } from "../tools/hosted/apply-patch.ts";
+import { codeInterpreterTool } from "../tools/hosted/code-interpreter.ts";
+import { imageGenerationTool } from "../tools/hosted/image-generation.ts";
+import { mcpTool } from "../tools/hosted/mcp.ts";
+import { shellTool } from "../tools/hosted/shell.ts";
+import { webSearchTool } from "../tools/hosted/web-search.ts";
 
 const mcp = (serverLabel: string) =>
   mcpTool({ serverLabel, serverUrl: "https://mcp.example.com" }, { name: serverLabel });

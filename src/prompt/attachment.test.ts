@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { PromptValidationError } from "../base/errors.ts";
 import { checkAttachment } from "./attachment.ts";
-import { MarkdownSection } from "./markdown-section.ts";
 import { Prompt } from "./prompt.ts";
+import { MarkdownSection } from "./sections/markdown-section.ts";
 import { PromptTemplate } from "./template.ts";
 
 const prompt = new Prompt(

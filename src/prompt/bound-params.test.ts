@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { PromptValidationError } from "../base/errors.ts";
 import type { Schema } from "../base/schema/schema.ts";
-import { MarkdownSection } from "./markdown-section.ts";
 import { Prompt } from "./prompt.ts";
 import { Section } from "./section.ts";
+import { MarkdownSection } from "./sections/markdown-section.ts";
 import { PromptTemplate } from "./template.ts";
 
 /** Shows what it got. */

@@ -3,9 +3,9 @@ import { frozenCopy, isPlainObject } from "../base/freeze.ts";
 import { suggestion } from "../base/nearest.ts";
 import { fieldsOf, validateNow } from "../base/schema/schema.ts";
 import { list } from "../base/show.ts";
-import { MarkdownSection } from "./markdown-section.ts";
 import type { Placed } from "./outline.ts";
 import type { Section } from "./section.ts";
+import { MarkdownSection } from "./sections/markdown-section.ts";
 import type { PromptTemplate } from "./template.ts";
 
 /** What each section of a template was given, validated by its own schema. */

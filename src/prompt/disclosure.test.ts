@@ -4,12 +4,12 @@ import { PromptRenderError, PromptValidationError } from "../base/errors.ts";
 import { Session } from "../session/session.ts";
 import { recordingBus } from "../testing/recording-bus.ts";
 import { scriptedClient } from "../testing/scripted-client.ts";
+import { webSearchTool } from "../tools/hosted/web-search.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
-import { webSearchTool } from "../tools/web-search.ts";
-import { MarkdownSection } from "./markdown-section.ts";
 import { Prompt } from "./prompt.ts";
 import type { Section } from "./section.ts";
+import { MarkdownSection } from "./sections/markdown-section.ts";
 import { PromptTemplate } from "./template.ts";
 import { type Visibility, visibilitySlice } from "./visibility.ts";
 

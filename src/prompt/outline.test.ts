@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { MarkdownSection } from "./markdown-section.ts";
 import { outlineOf } from "./outline.ts";
 import type { Section } from "./section.ts";
+import { MarkdownSection } from "./sections/markdown-section.ts";
 
 const section = (key: string, children: readonly Section[] = []) =>
   new MarkdownSection({ key, title: key, template: "", children });

@@ -1,10 +1,10 @@
 import { describe, expectTypeOf, test } from "vitest";
 import * as z from "zod";
-import { MarkdownSection } from "./markdown-section.ts";
 import { Prompt } from "./prompt.ts";
 import { Section } from "./section.ts";
+import { MarkdownSection } from "./sections/markdown-section.ts";
+import { WebSearchSection } from "./sections/web-search-section.ts";
 import { PromptTemplate } from "./template.ts";
-import { WebSearchSection } from "./web-search-section.ts";
 
 const intro = new MarkdownSection({ key: "intro", title: "Intro", template: "Be brief." });
 const task = new MarkdownSection({

@@ -3,9 +3,9 @@ import * as z from "zod";
 import { PromptRenderError, PromptValidationError, WinkError } from "../base/errors.ts";
 import type { Filesystem } from "../files/filesystem/filesystem.ts";
 import { Session } from "../session/session.ts";
-import { MarkdownSection } from "./markdown-section.ts";
 import { Prompt } from "./prompt.ts";
 import { Section } from "./section.ts";
+import { MarkdownSection } from "./sections/markdown-section.ts";
 import { PromptTemplate } from "./template.ts";
 
 const task = new MarkdownSection({

@@ -10,11 +10,11 @@ import {
   noOverrides,
   type OverridesStore,
   type SkippedOverride,
-} from "./overrides.ts";
+} from "./overrides/overrides.ts";
 import { type RenderedPrompt, render } from "./render.ts";
 import type { Section } from "./section.ts";
+import { isWorkspace } from "./sections/workspace-section.ts";
 import { PromptTemplate } from "./template.ts";
-import { isWorkspace } from "./workspace-section.ts";
 
 declare module "../tools/tool-context.ts" {
   interface ToolContext {

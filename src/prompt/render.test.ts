@@ -8,9 +8,9 @@ import { NativeTool } from "../tools/native-tool.ts";
 import { ProviderTool } from "../tools/provider-tool.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
-import { MarkdownSection } from "./markdown-section.ts";
 import { Prompt } from "./prompt.ts";
 import { Section } from "./section.ts";
+import { MarkdownSection } from "./sections/markdown-section.ts";
 import { PromptTemplate } from "./template.ts";
 
 const tool = (name: string, more: object = {}) =>

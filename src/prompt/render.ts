@@ -10,7 +10,7 @@ import type { BoundParams } from "./bound-params.ts";
 import type { PromptDescriptor } from "./descriptor.ts";
 import { disclosureTools } from "./disclosure.ts";
 import type { Placed } from "./outline.ts";
-import type { FittedOverrides, ToolOverride } from "./overrides.ts";
+import type { FittedOverrides, ToolOverride } from "./overrides/overrides.ts";
 import { sectionsText } from "./section-text.ts";
 import { attempt, shownSections } from "./shown-sections.ts";
 import type { OutputContract } from "./structured-output.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { MarkdownSection } from "./markdown-section.ts";
 import { Prompt } from "./prompt.ts";
+import { MarkdownSection } from "./sections/markdown-section.ts";
 import { PromptTemplate } from "./template.ts";
 
 class Theirs extends MarkdownSection {

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { PromptValidationError, WinkError } from "../base/errors.ts";
 import { Session } from "../session/session.ts";
+import { webSearchTool } from "../tools/hosted/web-search.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
-import { webSearchTool } from "../tools/web-search.ts";
 import { Section, type SectionOptions } from "./section.ts";
 
 class Note extends Section<{ readonly topic: string }> {

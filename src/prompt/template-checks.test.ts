@@ -6,7 +6,7 @@ import { HostedTool } from "../tools/hosted-tool.ts";
 import { NativeTool } from "../tools/native-tool.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
-import { MarkdownSection } from "./markdown-section.ts";
+import { MarkdownSection } from "./sections/markdown-section.ts";
 import { PromptTemplate } from "./template.ts";
 
 const section = (key: string, more: object = {}) =>

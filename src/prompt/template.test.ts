@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { PromptValidationError } from "../base/errors.ts";
 import { ResourceRegistry } from "../tools/resources.ts";
-import { MarkdownSection } from "./markdown-section.ts";
+import { MarkdownSection } from "./sections/markdown-section.ts";
 import { PromptTemplate } from "./template.ts";
 
 const task = new MarkdownSection({ key: "task", title: "Task", template: "Write." });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
-import { MarkdownSection } from "../prompt/markdown-section.ts";
 import { Prompt } from "../prompt/prompt.ts";
+import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
 import { Tool } from "../tools/tool.ts";

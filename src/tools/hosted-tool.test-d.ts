@@ -1,13 +1,13 @@
 import { expectTypeOf, test } from "vitest";
-import { type ApplyPatchResult, applyPatchTool } from "./apply-patch.ts";
-import { type CodeInterpreterResult, codeInterpreterTool } from "./code-interpreter.ts";
-import { type FileSearchResult, fileSearchTool } from "./file-search.ts";
+import { type ApplyPatchResult, applyPatchTool } from "./hosted/apply-patch.ts";
+import { type CodeInterpreterResult, codeInterpreterTool } from "./hosted/code-interpreter.ts";
+import { type FileSearchResult, fileSearchTool } from "./hosted/file-search.ts";
+import { type ImageGenerationResult, imageGenerationTool } from "./hosted/image-generation.ts";
+import { type McpResult, mcpTool } from "./hosted/mcp.ts";
+import { type ShellResult, shellTool } from "./hosted/shell.ts";
+import { type WebSearchConfig, type WebSearchResult, webSearchTool } from "./hosted/web-search.ts";
 import { HostedTool } from "./hosted-tool.ts";
-import { type ImageGenerationResult, imageGenerationTool } from "./image-generation.ts";
-import { type McpResult, mcpTool } from "./mcp.ts";
-import { type ShellResult, shellTool } from "./shell.ts";
 import { ToolResult } from "./tool-result.ts";
-import { type WebSearchConfig, type WebSearchResult, webSearchTool } from "./web-search.ts";
 
 const search = webSearchTool();
 const files = fileSearchTool({ vectorStoreIds: ["vs_1"] });

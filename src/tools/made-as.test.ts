@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { PromptValidationError } from "../base/errors.ts";
-import { codeInterpreterTool } from "./code-interpreter.ts";
+import { codeInterpreterTool } from "./hosted/code-interpreter.ts";
+import { shellTool } from "./hosted/shell.ts";
+import { webSearchTool } from "./hosted/web-search.ts";
 import { madeAs } from "./made-as.ts";
-import { shellTool } from "./shell.ts";
-import { webSearchTool } from "./web-search.ts";
 
 function refusalOf(make: () => unknown, options?: string): PromptValidationError {
   try {

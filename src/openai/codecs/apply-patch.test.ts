@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { InMemoryFilesystem } from "../../files/filesystem/in-memory-filesystem.ts";
-import { applyPatchTool } from "../../tools/apply-patch.ts";
+import { applyPatchTool } from "../../tools/hosted/apply-patch.ts";
 import type { WireItem } from "../wire.ts";
 import { applyPatchCodec } from "./apply-patch.ts";
 

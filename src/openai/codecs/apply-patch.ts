@@ -3,7 +3,7 @@ import {
   type ApplyPatchConfig,
   type ApplyPatchResult,
   applyPatchTool,
-} from "../../tools/apply-patch.ts";
+} from "../../tools/hosted/apply-patch.ts";
 import { checkedConfig } from "../../tools/made-as.ts";
 import { isSnapshotable } from "../../tools/open-resources.ts";
 import type { HostedToolCodec } from "../codec.ts";

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { InvalidOptionError } from "../../base/errors.ts";
-import { type CodeInterpreterConfig, codeInterpreterTool } from "../../tools/code-interpreter.ts";
+import {
+  type CodeInterpreterConfig,
+  codeInterpreterTool,
+} from "../../tools/hosted/code-interpreter.ts";
 import type { WireItem } from "../wire.ts";
 import { codeInterpreterCodec } from "./code-interpreter.ts";
 

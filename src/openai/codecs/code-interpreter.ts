@@ -1,12 +1,12 @@
 import { InvalidOptionError } from "../../base/errors.ts";
 import { itemsOfType, recordsAt, textAt } from "../../base/reading.ts";
-import type { ContainerFileCitation } from "../../tools/citation.ts";
+import type { ContainerFileCitation } from "../../tools/hosted/citation.ts";
 import {
   type CodeInterpreterCall,
   type CodeInterpreterConfig,
   type CodeInterpreterResult,
   codeInterpreterTool,
-} from "../../tools/code-interpreter.ts";
+} from "../../tools/hosted/code-interpreter.ts";
 import { checkedConfig } from "../../tools/made-as.ts";
 import type { CodecEnv, HostedToolCodec } from "../codec.ts";
 import { type Said, said } from "../said.ts";

@@ -1,5 +1,5 @@
-import type { ContainerOptions } from "../../tools/code-interpreter.ts";
-import type { NetworkPolicy } from "../../tools/network-policy.ts";
+import type { ContainerOptions } from "../../tools/hosted/code-interpreter.ts";
+import type { NetworkPolicy } from "../../tools/hosted/network-policy.ts";
 import type { WireContainerOptions, WireNetworkPolicy } from "../wire.ts";
 import { onlySet } from "./only-set.ts";
 

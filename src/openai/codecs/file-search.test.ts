@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { InvalidOptionError } from "../../base/errors.ts";
-import { type FileSearchConfig, fileSearchTool } from "../../tools/file-search.ts";
+import { type FileSearchConfig, fileSearchTool } from "../../tools/hosted/file-search.ts";
 import { HostedTool } from "../../tools/hosted-tool.ts";
 import type { WireItem } from "../wire.ts";
 import { fileSearchCodec } from "./file-search.ts";

@@ -6,7 +6,7 @@ import {
   type FileSearchRanking,
   type FileSearchResult,
   fileSearchTool,
-} from "../../tools/file-search.ts";
+} from "../../tools/hosted/file-search.ts";
 import { checkedConfig } from "../../tools/made-as.ts";
 import type { HostedToolCodec } from "../codec.ts";
 import { type Said, said } from "../said.ts";

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { type ImageGenerationConfig, imageGenerationTool } from "../../tools/image-generation.ts";
+import {
+  type ImageGenerationConfig,
+  imageGenerationTool,
+} from "../../tools/hosted/image-generation.ts";
 import type { WireItem } from "../wire.ts";
 import { imageGenerationCodec } from "./image-generation.ts";
 

@@ -5,7 +5,7 @@ import {
   type ImageGenerationResult,
   type ImageMask,
   imageGenerationTool,
-} from "../../tools/image-generation.ts";
+} from "../../tools/hosted/image-generation.ts";
 import { checkedConfig } from "../../tools/made-as.ts";
 import type { HostedToolCodec } from "../codec.ts";
 import type { WireImageGeneration, WireItem } from "../wire.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { realContext } from "../../../tests/tool-context.ts";
-import { type McpApprovalRequest, type McpApprover, mcpTool } from "../../tools/mcp.ts";
+import { type McpApprovalRequest, type McpApprover, mcpTool } from "../../tools/hosted/mcp.ts";
 import type { WireItem } from "../wire.ts";
 import { mcpCodec } from "./mcp.ts";
 

@@ -1,7 +1,7 @@
 import { messageOf } from "../../base/errors.ts";
 import { textAt } from "../../base/reading.ts";
+import type { McpConfig, McpLive, McpResult } from "../../tools/hosted/mcp.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import type { McpConfig, McpLive, McpResult } from "../../tools/mcp.ts";
 import type { WireItem } from "../wire.ts";
 import type { OutcomeOf } from "./hosted-call.ts";
 import { mcpParams, toolOf } from "./mcp-items.ts";

@@ -1,6 +1,6 @@
 import { itemsOfType, maybeTextAt, recordAt, recordsAt, textAt } from "../../base/reading.ts";
 import { show } from "../../base/show.ts";
-import type { McpCall, McpConfig, McpListedTool } from "../../tools/mcp.ts";
+import type { McpCall, McpConfig, McpListedTool } from "../../tools/hosted/mcp.ts";
 import type { WireItem } from "../wire.ts";
 import { errorText } from "./error-text.ts";
 import { failureWith, hasFailed } from "./hosted-call.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { InvalidOptionError } from "../../base/errors.ts";
+import { type McpConfig, mcpTool } from "../../tools/hosted/mcp.ts";
 import { HostedTool } from "../../tools/hosted-tool.ts";
-import { type McpConfig, mcpTool } from "../../tools/mcp.ts";
 import type { WireItem } from "../wire.ts";
 import { mcpCodec } from "./mcp.ts";
 

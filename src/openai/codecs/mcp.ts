@@ -1,5 +1,10 @@
+import {
+  type McpConfig,
+  type McpResult,
+  type McpToolFilter,
+  mcpTool,
+} from "../../tools/hosted/mcp.ts";
 import { checkedConfig } from "../../tools/made-as.ts";
-import { type McpConfig, type McpResult, type McpToolFilter, mcpTool } from "../../tools/mcp.ts";
 import type { HostedToolCodec } from "../codec.ts";
 import type { WireMcp, WireMcpFilter, WireOutput } from "../wire.ts";
 import { identityOf } from "./hosted-call.ts";

@@ -7,7 +7,7 @@ import { InvalidOptionError } from "../../base/errors.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { HostFilesystem } from "../../files/filesystem/host-filesystem.ts";
 import { InMemoryFilesystem } from "../../files/filesystem/in-memory-filesystem.ts";
-import { applyPatchTool } from "../../tools/apply-patch.ts";
+import { applyPatchTool } from "../../tools/hosted/apply-patch.ts";
 import { applyPatchCodec } from "./apply-patch.ts";
 
 /** Runs one operation on the tool's own files, or on a workspace's. */

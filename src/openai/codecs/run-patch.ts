@@ -6,10 +6,10 @@ import type {
   ApplyPatchConfig,
   ApplyPatchLive,
   ApplyPatchResult,
-} from "../../tools/apply-patch.ts";
+} from "../../tools/hosted/apply-patch.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { applyPatch } from "../../tools/patch.ts";
-import type { PatchOperation } from "../../tools/patch-operation.ts";
+import { applyPatch } from "../../tools/patch/patch.ts";
+import type { PatchOperation } from "../../tools/patch/patch-operation.ts";
 import type { WireItem } from "../wire.ts";
 import { type CallContext, callIdOf, type OutcomeOf } from "./hosted-call.ts";
 

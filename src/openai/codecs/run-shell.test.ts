@@ -2,7 +2,6 @@ import { execFile } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { realContext } from "../../../tests/tool-context.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
-import { HostedTool } from "../../tools/hosted-tool.ts";
 import {
   type ShellConfig,
   type ShellExecutor,
@@ -10,7 +9,8 @@ import {
   type ShellResult,
   type ShellRunOptions,
   shellTool,
-} from "../../tools/shell.ts";
+} from "../../tools/hosted/shell.ts";
+import { HostedTool } from "../../tools/hosted-tool.ts";
 import type { WireItem } from "../wire.ts";
 import { shellCodec } from "./shell.ts";
 

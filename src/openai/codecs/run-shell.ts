@@ -1,6 +1,5 @@
 import { InvalidOptionError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type {
   ShellConfig,
   ShellExecutor,
@@ -8,7 +7,8 @@ import type {
   ShellOutcome,
   ShellOutput,
   ShellResult,
-} from "../../tools/shell.ts";
+} from "../../tools/hosted/shell.ts";
+import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { CallContext, OutcomeOf } from "./hosted-call.ts";
 import { limitsOf, type ShellItem, verdictOn } from "./shell-items.ts";
 

@@ -1,6 +1,11 @@
 import { itemsOfType, numberAt, recordAt, recordsAt, textAt, textsAt } from "../../base/reading.ts";
 import { show } from "../../base/show.ts";
-import type { ShellCall, ShellConfig, ShellOutcome, ShellOutput } from "../../tools/shell.ts";
+import type {
+  ShellCall,
+  ShellConfig,
+  ShellOutcome,
+  ShellOutput,
+} from "../../tools/hosted/shell.ts";
 import type { WireItem, WireShellOutput } from "../wire.ts";
 import { callIdOf } from "./hosted-call.ts";
 import { onlySet } from "./only-set.ts";

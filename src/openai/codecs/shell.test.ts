@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type ShellConfig, type ShellExecutor, shellTool } from "../../tools/shell.ts";
+import { type ShellConfig, type ShellExecutor, shellTool } from "../../tools/hosted/shell.ts";
 import type { WireItem } from "../wire.ts";
 import { shellCodec } from "./shell.ts";
 

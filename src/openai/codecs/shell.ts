@@ -1,11 +1,11 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { checkedConfig } from "../../tools/made-as.ts";
 import {
   type ShellConfig,
   type ShellOutput,
   type ShellResult,
   shellTool,
-} from "../../tools/shell.ts";
+} from "../../tools/hosted/shell.ts";
+import { checkedConfig } from "../../tools/made-as.ts";
 import type { CodecEnv, HostedToolCodec } from "../codec.ts";
 import type { WireItem, WireOutput, WireShell } from "../wire.ts";
 import { containerOptions } from "./container.ts";

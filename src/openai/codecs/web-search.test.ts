@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type WebSearchConfig, webSearchTool } from "../../tools/web-search.ts";
+import { type WebSearchConfig, webSearchTool } from "../../tools/hosted/web-search.ts";
 import type { WireItem } from "../wire.ts";
 import { webSearchCodec } from "./web-search.ts";
 

@@ -6,7 +6,6 @@ import {
   textAt,
   textsAt,
 } from "../../base/reading.ts";
-import { checkedConfig } from "../../tools/made-as.ts";
 import {
   type DomainFilter,
   type GeoHint,
@@ -14,13 +13,14 @@ import {
   type WebSearchConfig,
   type WebSearchResult,
   webSearchTool,
-} from "../../tools/web-search.ts";
+} from "../../tools/hosted/web-search.ts";
 import {
   searchMessage,
   searchParams,
   searchParamTypes,
   webSearchResult,
-} from "../../tools/web-search-result.ts";
+} from "../../tools/hosted/web-search-result.ts";
+import { checkedConfig } from "../../tools/made-as.ts";
 import type { HostedToolCodec } from "../codec.ts";
 import { type Said, said } from "../said.ts";
 import type { WireItem, WireWebSearch } from "../wire.ts";

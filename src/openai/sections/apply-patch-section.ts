@@ -5,7 +5,7 @@ import {
   type ApplyPatchResult,
   type ApplyPatchToolOptions,
   applyPatchTool,
-} from "../../tools/apply-patch.ts";
+} from "../../tools/hosted/apply-patch.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { madeAs } from "../../tools/made-as.ts";
 import {

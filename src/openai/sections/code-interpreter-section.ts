@@ -3,7 +3,7 @@ import {
   type CodeInterpreterConfig,
   type CodeInterpreterResult,
   codeInterpreterTool,
-} from "../../tools/code-interpreter.ts";
+} from "../../tools/hosted/code-interpreter.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { madeAs } from "../../tools/made-as.ts";
 import {

@@ -4,7 +4,7 @@ import {
   type FileSearchConfig,
   type FileSearchResult,
   fileSearchTool,
-} from "../../tools/file-search.ts";
+} from "../../tools/hosted/file-search.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import {
   NativeToolSection,

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { PromptValidationError } from "../../base/errors.ts";
-import { MarkdownSection } from "../../prompt/markdown-section.ts";
 import { Prompt } from "../../prompt/prompt.ts";
 import type { Section } from "../../prompt/section.ts";
+import { MarkdownSection } from "../../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../../prompt/template.ts";
 import { Session } from "../../session/session.ts";
+import { webSearchTool } from "../../tools/hosted/web-search.ts";
 import { HostedTool } from "../../tools/hosted-tool.ts";
-import { webSearchTool } from "../../tools/web-search.ts";
 import { OpenAIApplyPatchSection } from "./apply-patch-section.ts";
 import { OpenAICodeInterpreterSection } from "./code-interpreter-section.ts";
 import { OpenAIFileSearchSection } from "./file-search-section.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ShellExecutor } from "../../tools/shell.ts";
+import type { ShellExecutor } from "../../tools/hosted/shell.ts";
 import { OpenAIShellSection } from "./shell-section.ts";
 
 const executor: ShellExecutor = { run: async () => [] };

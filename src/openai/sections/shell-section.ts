@@ -1,6 +1,4 @@
 import { checkOptions } from "../../base/names.ts";
-import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { madeAs } from "../../tools/made-as.ts";
 import {
   type ContainerEnvironment,
   type LocalEnvironment,
@@ -9,7 +7,9 @@ import {
   type ShellLive,
   type ShellResult,
   shellTool,
-} from "../../tools/shell.ts";
+} from "../../tools/hosted/shell.ts";
+import type { HostedTool } from "../../tools/hosted-tool.ts";
+import { madeAs } from "../../tools/made-as.ts";
 import {
   NativeToolSection,
   type NativeToolSectionOptions,

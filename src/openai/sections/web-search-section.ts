@@ -1,11 +1,11 @@
 import { checkOptions } from "../../base/names.ts";
-import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { madeAs } from "../../tools/made-as.ts";
 import {
   type WebSearchConfig,
   type WebSearchResult,
   webSearchTool,
-} from "../../tools/web-search.ts";
+} from "../../tools/hosted/web-search.ts";
+import type { HostedTool } from "../../tools/hosted-tool.ts";
+import { madeAs } from "../../tools/made-as.ts";
 import {
   NativeToolSection,
   type NativeToolSectionOptions,

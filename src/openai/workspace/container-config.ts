@@ -1,7 +1,7 @@
 import { deepFreeze } from "../../base/freeze.ts";
-import type { MemoryLimit } from "../../tools/code-interpreter.ts";
 import { checkKeys, integerFrom, oneOf, optional } from "../../tools/config-checks.ts";
-import { checkNetworkPolicy, type NetworkPolicy } from "../../tools/network-policy.ts";
+import type { MemoryLimit } from "../../tools/hosted/code-interpreter.ts";
+import { checkNetworkPolicy, type NetworkPolicy } from "../../tools/hosted/network-policy.ts";
 import type { NewContainer } from "../client.ts";
 import { containerOptions } from "../codecs/container.ts";
 

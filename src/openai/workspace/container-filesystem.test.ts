@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 import { temporaryTree } from "../../../tests/temporary-tree.ts";
 import { bentStage, ownRequest } from "../../../tests/workspace/bent-stage.ts";
 import { filesIn, repository } from "../../../tests/workspace/stage.ts";
-import { VfsToolsSection } from "../../prompt/vfs-tools-section.ts";
-import { applyPatchTool } from "../../tools/apply-patch.ts";
+import { VfsToolsSection } from "../../prompt/sections/vfs-tools-section.ts";
+import { applyPatchTool } from "../../tools/hosted/apply-patch.ts";
 import { Tool } from "../../tools/tool.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
 

@@ -3,7 +3,7 @@ import { type BentStage, bentStage, ownRequest } from "../../../tests/workspace/
 import { repository } from "../../../tests/workspace/stage.ts";
 import type { Logger } from "../../base/logger.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
-import { codeInterpreterTool } from "../../tools/code-interpreter.ts";
+import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
 
 const MINUTE = 60_000;
 const NOON = Date.parse("2026-03-01T12:00:00Z");

@@ -1,7 +1,7 @@
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { Session } from "../../session/session.ts";
+import { webSearchTool } from "../../tools/hosted/web-search.ts";
 import { HostedTool } from "../../tools/hosted-tool.ts";
-import { webSearchTool } from "../../tools/web-search.ts";
 import { recordingBus } from "../recording-bus.ts";
 import { failure, same } from "./expect.ts";
 import { noteTool, promptWith } from "./prompts.ts";

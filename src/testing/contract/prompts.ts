@@ -1,11 +1,11 @@
 import { plainSchema } from "../../base/schema/plain-schema.ts";
 import type { Infer } from "../../base/schema/schema.ts";
-import { MarkdownSection } from "../../prompt/markdown-section.ts";
 import { Prompt } from "../../prompt/prompt.ts";
 import type { Section } from "../../prompt/section.ts";
+import { MarkdownSection } from "../../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../../prompt/template.ts";
 import { defineSlice, type Slice } from "../../session/slice.ts";
-import { codeInterpreterTool } from "../../tools/code-interpreter.ts";
+import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { Tool, type ToolHandler } from "../../tools/tool.ts";
 import { ToolResult } from "../../tools/tool-result.ts";

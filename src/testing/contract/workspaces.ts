@@ -2,7 +2,7 @@ import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import type { HostMountPreview } from "../../files/mounts/mount-preview.ts";
 import type { SyncReport } from "../../files/sync/sync-report.ts";
 import type { Section } from "../../prompt/section.ts";
-import type { WorkspaceSectionOptions } from "../../prompt/workspace-options.ts";
+import type { WorkspaceSectionOptions } from "../../prompt/sections/workspace-options.ts";
 import { Session } from "../../session/session.ts";
 import { type RecordingBus, recordingBus } from "../recording-bus.ts";
 import { type HostTree, hostFolder, removeFolder } from "./host-folder.ts";

@@ -1,0 +1,76 @@
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { Prompt } from "../../prompt/prompt.ts";
+import { MarkdownSection } from "../../prompt/sections/markdown-section.ts";
+import { PromptTemplate } from "../../prompt/template.ts";
+import { Session } from "../../session/session.ts";
+import { recordingBus } from "../../testing/recording-bus.ts";
+import { scriptedClient } from "../../testing/scripted-client.ts";
+import { ProviderTool, type ProviderToolOptions } from "../../tools/provider-tool.ts";
+import { ToolResult } from "../../tools/tool-result.ts";
+
+const providerWith = (more: Partial<ProviderToolOptions<unknown, unknown, object>>) =>
+  new ProviderTool({
+    provider: "scripted",
+    kind: "code_interpreter",
+    name: "python",
+    description: "Runs Python.",
+    params: null,
+    config: {},
+    ...more,
+  });
+
+const promptWith = (tool: ProviderTool, key = "k") => {
+  const task = new MarkdownSection({ key: "task", title: "Task", template: "", tools: [tool] });
+  return new Prompt(new PromptTemplate({ ns: "demo", key, sections: [task] }));
+};
+
+describe("the hook of a provider tool", () => {
+  test("gets what the result schema makes of the provider's payload", async () => {
+    const result = z.object({ lines: z.string().transform((text) => text.split("\n")) });
+    const tool = providerWith({
+      result,
+      handleProviderOutput: (output) => ToolResult.ok(output, "Split."),
+    });
+    const bus = recordingBus();
+    const hostedCalls = [{ name: "python", output: { lines: "1\n2" } }];
+    const client = scriptedClient({ text: "Done.", hostedCalls });
+    await client.evaluate(promptWith(tool), { session: new Session({ bus }) });
+    expect(bus.of("ToolInvoked")[0]?.result).toEqual(
+      ToolResult.ok({ lines: ["1", "2"] }, "Split."),
+    );
+  });
+
+  test("may evaluate another prompt, by the context that any handler has", async () => {
+    const inner = new Prompt(
+      new PromptTemplate({
+        ns: "demo",
+        key: "inner",
+        sections: [new MarkdownSection({ key: "t", title: "T", template: "Sum up." })],
+      }),
+    );
+    const seen: unknown[] = [];
+    const tool = providerWith({
+      handleProviderOutput: async (output, context) => {
+        const { prompt, renderedPrompt, adapter, session, bus, deadline, providerOutput } = context;
+        seen.push(prompt.name, renderedPrompt.promptName, adapter.name, deadline, providerOutput);
+        expect(bus).toBe(session.bus);
+        const { text } = await adapter.evaluate(inner, { session });
+        return ToolResult.ok(output, text ?? "");
+      },
+    });
+    const bus = recordingBus();
+    const session = new Session({ bus });
+    const client = scriptedClient(
+      { text: "Done.", hostedCalls: [{ name: "python", output: 42 }] },
+      { text: "In short: 42." },
+    );
+    const { hostedCalls } = await client.evaluate(promptWith(tool), { session });
+    expect(hostedCalls[0]?.message).toBe("In short: 42.");
+    expect(seen).toEqual(["demo:k", "demo:k", "scripted", null, 42]);
+    expect(bus.of("PromptExecuted").map(({ promptName }) => promptName)).toEqual([
+      "demo:inner",
+      "demo:k",
+    ]);
+  });
+});

@@ -1,0 +1,406 @@
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { Prompt } from "../../prompt/prompt.ts";
+import { MarkdownSection } from "../../prompt/sections/markdown-section.ts";
+import { PromptTemplate } from "../../prompt/template.ts";
+import { Session } from "../../session/session.ts";
+import { defineSlice } from "../../session/slice.ts";
+import { recordingBus } from "../../testing/recording-bus.ts";
+import { scriptedClient } from "../../testing/scripted-client.ts";
+import type { ScriptedHostedCall } from "../../testing/scripted-turn.ts";
+import { HostedTool } from "../../tools/hosted-tool.ts";
+import { NativeTool } from "../../tools/native-tool.ts";
+import { ProviderTool, type ProviderToolOptions } from "../../tools/provider-tool.ts";
+import { Tool, type ToolHandler } from "../../tools/tool.ts";
+import type { ToolContext } from "../../tools/tool-context.ts";
+import { ToolResult } from "../../tools/tool-result.ts";
+
+declare module "../../session/event-bus.ts" {
+  interface EventMap {
+    NoteTaken: { readonly type: "NoteTaken"; readonly sessionId: string; readonly note: string };
+  }
+}
+
+const notes = defineSlice<readonly string[]>("notes", {
+  initial: [],
+  on: { NoteTaken: (all, { note }) => [...all, note] },
+});
+const take = (note: string, { session }: ToolContext) =>
+  session.dispatch({ type: "NoteTaken", sessionId: session.id, note });
+
+const look = new Tool({
+  name: "look",
+  description: "Looks.",
+  params: null,
+  handler: () => ToolResult.ok(null),
+});
+
+type Hook = ToolHandler<never, unknown>;
+
+const hostedWith = (handleProviderOutput?: Hook) =>
+  new HostedTool({
+    kind: "web_search",
+    name: "search",
+    description: "Searches.",
+    config: {},
+    handleProviderOutput: handleProviderOutput as ToolHandler<unknown, unknown> | undefined,
+  });
+
+const providerWith = (more: Partial<ProviderToolOptions<unknown, unknown, object>> = {}) =>
+  new ProviderTool({
+    provider: "scripted",
+    kind: "code_interpreter",
+    name: "python",
+    description: "Runs Python.",
+    params: null,
+    config: {},
+    ...more,
+  });
+
+/** Evaluates one turn in which the provider ran something. */
+async function ran(options: object, ...hostedCalls: readonly ScriptedHostedCall[]) {
+  const task = new MarkdownSection({ key: "task", title: "Task", template: "Work.", ...options });
+  const prompt = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [task] }));
+  const bus = recordingBus();
+  const session = new Session({ bus }).register(notes);
+  const response = await scriptedClient({ text: "Done.", hostedCalls }).evaluate(prompt, {
+    session,
+  });
+  const events = bus.of("ToolInvoked");
+  return { response, session, events, event: events[0], call: response.hostedCalls[0] };
+}
+
+describe("a hosted call that nobody looks at", () => {
+  test("gives what the provider gave", async () => {
+    const given = {
+      name: "search",
+      callId: "ws_1",
+      kind: "web_search",
+      params: { query: "owls" },
+      output: { text: "Owls." },
+      message: "2 results",
+      raw: { type: "web_search_call", id: "ws_1" },
+    };
+    const { response, event, call } = await ran({ hostedTools: [hostedWith()] }, given);
+    expect(call).toEqual({ ...given, success: true });
+    expect(event).toMatchObject({
+      name: "search",
+      callId: "ws_1",
+      params: { query: "owls" },
+      result: { success: true, message: "2 results", value: { text: "Owls." } },
+      renderedOutput: '{"text":"Owls."}',
+      durationMs: null,
+      origin: { execution: "provider", provider: "scripted", capability: "web_search" },
+    });
+    expect(event?.origin).not.toHaveProperty("containerId");
+    expect(response.hostedOutputs.get("search")).toEqual({ text: "Owls." });
+  });
+
+  test("says in which container it ran, if the provider does", async () => {
+    const { event, call } = await ran(
+      { tools: [providerWith()] },
+      { name: "python", kind: "code_interpreter", containerId: "cntr_1", output: {} },
+    );
+    expect(event?.origin).toEqual({
+      execution: "provider",
+      provider: "scripted",
+      capability: "code_interpreter",
+      containerId: "cntr_1",
+    });
+    expect(call?.containerId).toBe("cntr_1");
+  });
+
+  test("that failed is a failed result, with what came back", async () => {
+    const output = { stderr: "Traceback" };
+    const { response, event, call } = await ran(
+      { hostedTools: [hostedWith()] },
+      { name: "search", success: false, message: "It broke", output },
+    );
+    expect(event?.result).toEqual({ success: false, message: "It broke", value: output });
+    expect(call).toMatchObject({ success: false, message: "It broke", output });
+    expect(response.hostedOutputs.get("search")).toEqual(output);
+  });
+
+  test("that gave nothing back has no output", async () => {
+    const { response, event, call } = await ran(
+      { hostedTools: [hostedWith()] },
+      { name: "search" },
+    );
+    expect(event).toMatchObject({ result: { success: true, value: null }, renderedOutput: "" });
+    expect(call?.output).toBeNull();
+    expect(response.hostedOutputs.has("search")).toBe(false);
+  });
+});
+
+describe("a hook", () => {
+  test("looks at what came back, and may replace it", async () => {
+    const seen: unknown[] = [];
+    const tool = hostedWith((output: { text: string }, context) => {
+      seen.push(output, context.providerOutput);
+      return ToolResult.ok({ text: output.text.toUpperCase() }, "Shouted");
+    });
+    const output = { text: "owls" };
+    const { response, event, call } = await ran(
+      { hostedTools: [tool] },
+      { name: "search", output },
+    );
+    expect(seen).toEqual([output, output]);
+    expect(event?.result).toEqual(ToolResult.ok({ text: "OWLS" }, "Shouted"));
+    expect(call).toMatchObject({ success: true, message: "Shouted", output: { text: "OWLS" } });
+    expect(response.hostedOutputs.get(tool)).toEqual({ text: "OWLS" });
+  });
+
+  test("that gives no value leaves the output as it was", async () => {
+    const tool = hostedWith(() => ToolResult.ok(null, "Seen"));
+    const { event, response } = await ran(
+      { hostedTools: [tool] },
+      { name: "search", output: "owls" },
+    );
+    expect(event?.result).toEqual(ToolResult.ok(null, "Seen"));
+    expect(response.hostedOutputs.get("search")).toBe("owls");
+  });
+
+  test("is not asked where nothing came back", async () => {
+    let asked = 0;
+    const tool = hostedWith(() => ToolResult.ok(asked++));
+    await ran({ hostedTools: [tool] }, { name: "search", output: null, success: false });
+    expect(asked).toBe(0);
+  });
+
+  test("has the context that any handler has", async () => {
+    let context: ToolContext | undefined;
+    const tool = hostedWith((_, given) => {
+      context = given;
+      return ToolResult.ok(null);
+    });
+    const { session } = await ran({ hostedTools: [tool] }, { name: "search", output: 1 });
+    expect(context).toMatchObject({ session, bus: session.bus, providerOutput: 1, deadline: null });
+    expect(context?.renderedPrompt.hostedTools).toEqual([tool]);
+  });
+
+  test.each([
+    ["fails", () => ToolResult.error("Not good enough", "why"), "Not good enough"],
+    [
+      "throws",
+      () => {
+        throw new Error("broken");
+      },
+      'Tool "search" failed: broken',
+    ],
+    ["gives no result", () => "owls" as never, /^Tool "search" returned "owls" and no result/],
+  ])("that %s makes a failed result and undoes what it did", async (_, outcome, message) => {
+    const tool = hostedWith((_output, context) => {
+      take("in the hook", context);
+      return outcome();
+    });
+    const output = { text: "Owls." };
+    const { response, session, event, call } = await ran(
+      { hostedTools: [tool] },
+      { name: "search", output },
+    );
+    const said = typeof message === "string" ? message : expect.stringMatching(message);
+    expect(event?.result).toMatchObject({ success: false, message: said });
+    expect(call).toMatchObject({ success: false, message: said, output });
+    expect(response.hostedOutputs.get("search")).toEqual(output);
+    expect(session.get(notes)).toEqual([]);
+  });
+
+  test("that succeeds keeps what it did", async () => {
+    const tool = hostedWith((_, context) => {
+      take("kept", context);
+      return ToolResult.ok(null);
+    });
+    const { session } = await ran({ hostedTools: [tool] }, { name: "search", output: 1 });
+    expect(session.get(notes)).toEqual(["kept"]);
+  });
+});
+
+describe("a provider tool", () => {
+  const params = z.object({ code: z.string(), lines: z.number().default(1) });
+  const call = { name: "python", params: { code: "1" }, output: { stdout: "1" } };
+
+  test("has its hook asked first", async () => {
+    const handler = () => ToolResult.ok("handler");
+    const handleProviderOutput = () => ToolResult.ok("hook");
+    const { event } = await ran({ tools: [providerWith({ handler, handleProviderOutput })] }, call);
+    expect(event?.result.value).toBe("hook");
+  });
+
+  test("has its handler asked where there is no hook, with its params", async () => {
+    const seen: unknown[] = [];
+    const handler = (given: unknown, { providerOutput }: ToolContext) => {
+      seen.push(given, providerOutput);
+      return ToolResult.ok("handled");
+    };
+    const { event, response } = await ran({ tools: [providerWith({ params, handler })] }, call);
+    expect(seen).toEqual([{ code: "1", lines: 1 }, { stdout: "1" }]);
+    expect(event).toMatchObject({ params: { code: "1", lines: 1 }, result: { value: "handled" } });
+    expect(response.hostedOutputs.get("python")).toBe("handled");
+  });
+
+  test("gives its handler null where it declares no params", async () => {
+    const seen: unknown[] = [];
+    const handler = (given: unknown) => ToolResult.ok(seen.push(given));
+    const { event } = await ran({ tools: [providerWith({ handler })] }, call);
+    expect(seen).toEqual([null]);
+    expect(event?.params).toEqual({ code: "1" });
+  });
+
+  test("is taken as it comes where there is neither", async () => {
+    const { event } = await ran({ tools: [providerWith({ params })] }, call);
+    expect(event).toMatchObject({
+      params: { code: "1", lines: 1 },
+      result: { value: { stdout: "1" } },
+    });
+  });
+
+  test("does not ask its handler where the params do not fit", async () => {
+    let asked = 0;
+    const handler = () => ToolResult.ok(asked++);
+    const { event, call: known } = await ran(
+      { tools: [providerWith({ params, handler })] },
+      { ...call, params: { code: 5 } },
+    );
+    const problem = expect.stringMatching(/^code: ./);
+    expect(event).toMatchObject({
+      params: { rejected: true, given: { code: 5 }, problem },
+      result: { success: false, message: expect.stringMatching(/^The call does not fit: code: ./) },
+    });
+    expect(known?.output).toEqual({ stdout: "1" });
+    expect(asked).toBe(0);
+  });
+
+  test("asks its handler even if a param is called as we call what we reject", async () => {
+    const handler = (given: unknown) => ToolResult.ok(given);
+    const rejected = z.object({ rejected: z.boolean() });
+    const { event } = await ran(
+      { tools: [providerWith({ params: rejected, handler })] },
+      { ...call, params: { rejected: true } },
+    );
+    expect(event?.result).toEqual(ToolResult.ok({ rejected: true }));
+  });
+
+  test.each([
+    ["hook", "handleProviderOutput"],
+    ["handler", "handler"],
+  ])("does not ask its %s where what came back does not fit", async (_, part) => {
+    let asked = 0;
+    const tool = providerWith({
+      result: z.object({ stdout: z.string() }),
+      [part]: () => ToolResult.ok(asked++),
+    });
+    const output = { stdout: 5 };
+    const { event, response } = await ran({ tools: [tool] }, { ...call, output });
+    expect(event?.result).toMatchObject({
+      success: false,
+      message: expect.stringMatching(
+        /^What the provider gave back does not fit the tool's result: stdout: /,
+      ),
+      value: output,
+    });
+    expect(response.hostedOutputs.get("python")).toEqual(output);
+    expect(asked).toBe(0);
+  });
+
+  test("is rendered as it says", async () => {
+    const render = (value: unknown) => `<${(value as { stdout: string }).stdout}>`;
+    const { event } = await ran({ tools: [providerWith({ render })] }, call);
+    expect(event?.renderedOutput).toBe("<1>");
+  });
+});
+
+describe("a native tool", () => {
+  const find = new NativeTool({
+    name: "find",
+    description: "Finds.",
+    kind: "file_search",
+    params: z.object({ query: z.string().trim() }),
+    result: z.object({ hits: z.array(z.string()).default([]) }),
+  });
+
+  test("has its params and its result as its schemas give them out", async () => {
+    const { event, call } = await ran(
+      { tools: [find] },
+      { name: "find", kind: "file_search", params: { query: " owls " }, output: {} },
+    );
+    expect(event).toMatchObject({
+      params: { query: "owls" },
+      result: { success: true, value: { hits: [] } },
+      origin: { capability: "file_search" },
+    });
+    expect(call).toMatchObject({ params: { query: "owls" }, output: { hits: [] } });
+  });
+
+  test("failed where what came back does not fit, and that is kept", async () => {
+    const { event, response } = await ran(
+      { tools: [find] },
+      { name: "find", params: { query: "owls" }, output: { hits: "none" } },
+    );
+    expect(event?.result).toMatchObject({ success: false, value: { hits: "none" } });
+    expect(event?.result.message).toContain("does not fit the tool's result: hits");
+    expect(response.hostedOutputs.get("find")).toEqual({ hits: "none" });
+  });
+
+  test("failed with rejected params where those do not fit", async () => {
+    const { event } = await ran({ tools: [find] }, { name: "find", params: "owls", output: {} });
+    expect(event).toMatchObject({
+      params: { rejected: true, given: "owls", problem: expect.any(String) },
+      result: { success: false, value: { hits: [] } },
+    });
+    expect(event?.result.message).toContain("The call does not fit");
+    expect(event?.params).toSatisfy(Object.isFrozen);
+  });
+});
+
+test("hosted calls come before the function calls of their turn, each once", async () => {
+  const task = new MarkdownSection({
+    key: "task",
+    title: "Task",
+    template: "Work.",
+    tools: [look, providerWith()],
+    hostedTools: [hostedWith()],
+  });
+  const prompt = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [task] }));
+  const bus = recordingBus();
+  const client = scriptedClient(
+    {
+      toolCalls: [{ name: "look", callId: "c1" }],
+      hostedCalls: [
+        { name: "python", callId: "h1", output: 1 },
+        { name: "search", callId: "h2", output: 2 },
+        { name: "python", callId: "h3", output: 3 },
+      ],
+    },
+    { text: "Done.", hostedCalls: [{ name: "search", callId: "h4", output: 4 }] },
+  );
+  const response = await client.evaluate(prompt, { session: new Session({ bus }) });
+  expect(bus.of("ToolInvoked").map(({ callId }) => callId)).toEqual(["h1", "h2", "h3", "c1", "h4"]);
+  expect(response.hostedCalls.map(({ callId }) => callId)).toEqual(["h1", "h2", "h3", "h4"]);
+  expect([...response.hostedOutputs]).toEqual([
+    ["python", 3],
+    ["search", 4],
+  ]);
+  expect(client.asked[1]?.answers.map(({ call }) => call.callId)).toEqual(["c1"]);
+});
+
+describe("a hosted call of a name the prompt does not have", () => {
+  test.each([
+    ["ends the evaluation", { hostedTools: [hostedWith()] }, 'there are "search"'],
+    ["ends it where there are none", {}, "there are none"],
+    [
+      "ends it where the name is that of a tool that runs here",
+      { tools: [look] },
+      "there are none",
+    ],
+  ])("%s, in phase tool", async (_, options, there) => {
+    const raw = { type: "code_interpreter_call" };
+    const evaluation = ran(options, { name: "look", kind: "code_interpreter", raw });
+    await expect(evaluation).rejects.toMatchObject({
+      name: "PromptEvaluationError",
+      phase: "tool",
+      message: `The provider ran "look" (code_interpreter), which the prompt does not have: ${there}`,
+      providerPayload: raw,
+      partial: { turns: 1, hostedCalls: [{ name: "look", raw }] },
+    });
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest";
+import { PromptValidationError, WinkError } from "../../base/errors.ts";
+import { Prompt } from "../prompt.ts";
+import { PromptTemplate } from "../template.ts";
+import { WebSearchSection } from "./web-search-section.ts";
+
+const configOf = (section: WebSearchSection) => section.hostedTools()[0]?.config;
+
+describe("a web search section", () => {
+  test("carries the tool and says when to use it", () => {
+    const sections = [new WebSearchSection({ searchContextSize: "low" })];
+    const rendered = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections })).render();
+    expect(rendered.text).toMatch(/^## 1\. Web Search \(web_search\)\n\nSearch the web when /);
+    expect(rendered.hostedTools).toMatchObject([
+      { kind: "web_search", name: "web_search", config: { searchContextSize: "low" } },
+    ]);
+    expect(rendered.tools).toEqual([]);
+  });
+
+  test("searches as it likes unless told otherwise", () => {
+    const section = new WebSearchSection();
+    expect(section.key).toBe("web_search");
+    expect(configOf(section)).toEqual({});
+  });
+
+  test("may have another key", () => {
+    expect(new WebSearchSection({}, { key: "news" }).key).toBe("news");
+  });
+
+  test("takes a domain filter and a hint where the user is", () => {
+    const config = {
+      domainFilter: { allowed: ["cdc.gov"] },
+      geoHint: { countryCode: "GB", city: "London", timezone: "Europe/London" },
+    };
+    expect(configOf(new WebSearchSection(config))).toEqual(config);
+  });
+
+  test("refuses what the tool refuses", () => {
+    const make = () => new WebSearchSection({ geoHint: { countryCode: "UK" } });
+    expect(make).toThrow(PromptValidationError);
+  });
+});
+
+describe("its clone", () => {
+  test("keeps its config and its key", () => {
+    const section = new WebSearchSection({ allowLiveAccess: false }, { key: "news" });
+    const clone = section.clone();
+    expect(clone).not.toBe(section);
+    expect(clone).toBeInstanceOf(WebSearchSection);
+    expect(clone.key).toBe("news");
+    expect(configOf(clone)).toEqual({ allowLiveAccess: false });
+  });
+
+  test("may have another key", () => {
+    expect(new WebSearchSection().clone({ key: "other" }).key).toBe("other");
+  });
+
+  test("has the config that was given, not what became of it since", () => {
+    const allowed = ["cdc.gov"];
+    const section = new WebSearchSection({ domainFilter: { allowed } });
+    allowed.push("who.int");
+    expect(configOf(section.clone())).toEqual({ domainFilter: { allowed: ["cdc.gov"] } });
+  });
+
+  test("is not made for a subclass, which may need more", () => {
+    class News extends WebSearchSection {}
+    expect(() => new News().clone()).toThrow(WinkError);
+    expect(() => new News().clone()).toThrow("News cannot be cloned");
+  });
+});

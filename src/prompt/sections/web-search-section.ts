@@ -1,0 +1,30 @@
+import { frozenCopy } from "../../base/freeze.ts";
+import { type WebSearchConfig, webSearchTool } from "../../tools/hosted/web-search.ts";
+import { MarkdownSection } from "./markdown-section.ts";
+
+/** What a `WebSearchSection` takes besides its config. */
+export interface WebSearchSectionOptions {
+  /** @default "web_search" */
+  readonly key?: string | undefined;
+}
+
+const guidance = `
+  Search the web when the answer may be newer than your training, or when a claim needs a source.
+  Cite every source you used.
+`;
+
+/** Lets the model search the web, and tells it when to. */
+export class WebSearchSection extends MarkdownSection {
+  readonly #config: WebSearchConfig;
+
+  constructor(config: WebSearchConfig = {}, { key = "web_search" }: WebSearchSectionOptions = {}) {
+    super({ key, title: "Web Search", template: guidance, hostedTools: [webSearchTool(config)] });
+    this.#config = frozenCopy(config);
+  }
+
+  override clone({ key = this.key }: WebSearchSectionOptions = {}): this {
+    const maker: unknown = this.constructor;
+    if (maker !== WebSearchSection) return super.clone({ key });
+    return new WebSearchSection(this.#config, { key }) as this;
+  }
+}

@@ -1,0 +1,217 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { InMemoryFilesystem } from "../../files/filesystem/in-memory-filesystem.ts";
+import { applyPatch } from "../patch/apply-patch-text.ts";
+import { PatchError } from "../patch/patch-error.ts";
+import type { PatchOperation } from "../patch/patch-operation.ts";
+
+interface Line {
+  readonly mark: " " | "-" | "+";
+  readonly text: string;
+}
+
+const lineText = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom("a", "b", "", " a", "a ", "\ta", "–", "-") },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom("*** End Patch", "*** Update File: a", "@@", "+x", "é😀"),
+  },
+  { weight: 1, arbitrary: fc.string({ maxLength: 6 }).filter((text) => !/[\r\n]/.test(text)) },
+);
+
+const line = (...marks: Line["mark"][]) =>
+  fc.record({ mark: fc.constantFrom(...marks), text: lineText });
+
+/** A text and an edit of it, as the lines of a hunk that spans the file. */
+const edit = fc.array(line(" ", " ", " ", "-", "+"), { maxLength: 12 });
+
+const newlines = fc.constantFrom("\n", "\r\n");
+
+const before = (lines: readonly Line[]) => textsOf(lines, "+");
+const after = (lines: readonly Line[]) => textsOf(lines, "-");
+const textsOf = (lines: readonly Line[], without: string) =>
+  lines.filter(({ mark }) => mark !== without).map(({ text }) => text);
+const joined = (texts: readonly string[], newline: string) =>
+  texts.map((text) => text + newline).join("");
+const rendered = (lines: readonly Line[]) => lines.map(({ mark, text }) => mark + text);
+
+test("an edit of a whole file applies as it says", async () => {
+  await fc.assert(
+    fc.asyncProperty(edit, newlines, async (lines, newline) => {
+      const text = joined(before(lines), newline);
+      const result = joined(after(lines), newline);
+      fc.pre(lines.length > 0 && text !== result);
+      const diff = joined(["@@", ...rendered(lines)], newline);
+      expect(await outcome(text, diff)).toBe(result);
+    }),
+  );
+});
+
+test("an edit in hunks with some context applies as it says, or is refused", async () => {
+  let applied = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      edit,
+      newlines,
+      fc.integer({ min: 1, max: 3 }),
+      async (lines, newline, context) => {
+        const text = joined(before(lines), newline);
+        const diff = hunksOf(lines, context).flatMap((hunk) => ["@@", ...rendered(hunk)]);
+        const result = await outcome(text, joined(diff, newline));
+        if (result === null) return;
+        applied++;
+        expect(result).toBe(joined(after(lines), newline));
+      },
+    ),
+    { numRuns: 300 },
+  );
+  expect(applied).toBeGreaterThan(30);
+});
+
+test("lines that stay keep their bytes, whatever their endings are", async () => {
+  const endedLine = fc.record({ line: line(" ", "-"), newline: newlines });
+  await fc.assert(
+    fc.asyncProperty(fc.array(endedLine, { minLength: 1, maxLength: 12 }), async (ended) => {
+      const textOf = (some: typeof ended) =>
+        some.map(({ line: { text }, newline }) => text + newline).join("");
+      const staying = ended.filter(({ line: { mark } }) => mark === " ");
+      fc.pre(staying.length < ended.length);
+      const diff = joined(["@@", ...rendered(ended.map((one) => one.line))], "\n");
+      expect(await outcome(textOf(ended), diff)).toBe(textOf(staying));
+    }),
+  );
+});
+
+test("hunks go to their one place in order, or are refused, as a plain search finds", async () => {
+  const letter = fc.constantFrom("a", "b");
+  const hunk = fc
+    .array(fc.record({ mark: fc.constantFrom<Line["mark"]>(" ", "-", "+"), text: letter }), {
+      minLength: 1,
+      maxLength: 3,
+    })
+    .filter((lines) => before(lines).length > 0);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(letter, { maxLength: 7 }),
+      fc.array(hunk, { minLength: 1, maxLength: 3 }),
+      async (file, hunks) => {
+        const diff = hunks.flatMap((lines) => ["@@", ...rendered(lines)]);
+        const results = everyResult(file, hunks);
+        const [only = []] = results;
+        const isClear = results.length === 1 && only.join() !== file.join();
+        expect(await outcome(joined(file, "\n"), joined(diff, "\n"))).toBe(
+          isClear ? joined(only, "\n") : null,
+        );
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test("a patch and its inverse give back the very bytes", async () => {
+  const inverse = { " ": " ", "-": "+", "+": "-" } as const;
+  await fc.assert(
+    fc.asyncProperty(edit, newlines, async (lines, newline) => {
+      const text = joined(before(lines), newline);
+      const result = joined(after(lines), newline);
+      fc.pre(lines.length > 0 && text !== result);
+      const back = lines.map(({ mark, text }) => ({ mark: inverse[mark], text }));
+      const done = await outcome(text, joined(["@@", ...rendered(lines)], newline));
+      const undone = await outcome(done ?? "", joined(["@@", ...rendered(back)], newline));
+      expect(undone).toBe(text);
+    }),
+  );
+});
+
+test("operations do what the same patch as text does", async () => {
+  await fc.assert(
+    fc.asyncProperty(edit, fc.integer({ min: 0, max: 2 }), async (lines, context) => {
+      const hunks = hunksOf(lines, context).flatMap((hunk) => ["@@", ...rendered(hunk)]);
+      const text = joined(before(lines), "\n");
+      const patch = ["*** Begin Patch", "*** Update File: a", ...hunks, "*** End Patch"].join("\n");
+      const operations = [{ type: "update" as const, path: "a", diff: hunks.join("\n") }];
+      expect(await treeAfter({ a: text }, patch)).toEqual(await treeAfter({ a: text }, operations));
+    }),
+  );
+});
+
+const tree = { a: "a\nb\n", "b/c": "a\r\na\r\n" };
+
+test("text that is no patch is refused, and nothing has changed", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(fc.string(), fc.string({ unit: "binary" })), async (text) => {
+      expect(await treeAfter(tree, text)).toBeNull();
+    }),
+  );
+});
+
+test("any lines of a patch, in any order, apply or are refused, and then nothing has changed", async () => {
+  const line = fc.constantFrom(
+    ...["*** Begin Patch", "*** End Patch", " *** End Patch", "*** End of File", ""],
+    ...["*** Add File: a", "*** Add File: n", "*** Update File: a", "  *** Update File: b/c"],
+    ...["*** Delete File: a", "*** Delete File: b", "*** Move to: b/d", "*** Move to: a/b"],
+    ...["@@", "@@ a", "@@ b", " a", "-a", "+a", "-b", "+b", "+", " ", "x", "-a\r", "\ud800"],
+  );
+  let applied = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(line, { maxLength: 12 }), async (lines) => {
+      const text = ["*** Begin Patch", ...lines, "*** End Patch"].join("\n");
+      const result = await treeAfter(tree, text);
+      if (result === null) return;
+      applied++;
+      expect(result).not.toEqual(tree);
+    }),
+    { numRuns: 2000 },
+  );
+  expect(applied).toBeGreaterThan(5);
+});
+
+/** The text after the diff, or `null` if it was refused. */
+async function outcome(text: string, diff: string): Promise<string | null> {
+  const result = await treeAfter({ a: text }, [{ type: "update", path: "a", diff }]);
+  return result?.["a"] ?? null;
+}
+
+/** The tree after the patch, or `null` if it was refused and the tree is as it was. */
+async function treeAfter(
+  files: Readonly<Record<string, string>>,
+  patch: string | readonly PatchOperation[],
+): Promise<Record<string, string> | null> {
+  const filesystem = new InMemoryFilesystem();
+  for (const [path, text] of Object.entries(files)) await filesystem.writeText(path, text);
+  let isRefused = false;
+  try {
+    await applyPatch(filesystem, patch);
+  } catch (error) {
+    if (!(error instanceof PatchError)) throw error;
+    isRefused = true;
+  }
+  const found: Record<string, string> = {};
+  for (const path of await filesystem.glob("*")) found[path] = await filesystem.readText(path);
+  if (isRefused) expect(found).toEqual(files);
+  return isRefused ? null : found;
+}
+
+/** What changes, with as many lines around it as `context` says. */
+function hunksOf(lines: readonly Line[], context: number): Line[][] {
+  const isNear = (index: number) =>
+    lines.slice(Math.max(0, index - context), index + context + 1).some(({ mark }) => mark !== " ");
+  const hunks: Line[][] = [[]];
+  for (const [index, line] of lines.entries()) {
+    if (isNear(index)) hunks.at(-1)?.push(line);
+    else hunks.push([]);
+  }
+  return hunks.filter((hunk) => hunk.length > 0);
+}
+
+/** The file after every way to place the hunks, one below the other. */
+function everyResult(file: readonly string[], hunks: readonly (readonly Line[])[]): string[][] {
+  const [hunk, ...rest] = hunks;
+  if (hunk === undefined) return [[...file]];
+  const old = before(hunk);
+  return file.flatMap((_, at) => {
+    if (old.some((text, index) => text !== file[at + index])) return [];
+    const above = [...file.slice(0, at), ...after(hunk)];
+    return everyResult(file.slice(at + old.length), rest).map((below) => [...above, ...below]);
+  });
+}
