@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { filesIn } from "../../tests/files-in.ts";
 import { temporaryTree } from "../../tests/temporary-tree.ts";
 import type { HostMount } from "../files/mounts/host-mount.ts";
-import { OpenAIContainerWorkspaceSection } from "../openai/container-workspace-section.ts";
+import { OpenAIContainerWorkspaceSection } from "../openai/workspace/container-workspace-section.ts";
 import { Session } from "../session/session.ts";
 import { ClaudeAgentWorkspaceSection } from "./workspace-section.ts";
 

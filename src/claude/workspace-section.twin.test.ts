@@ -6,11 +6,11 @@ import { growTree, temporaryTree } from "../../tests/temporary-tree.ts";
 import { workspaceSandbox } from "../../tests/workspace/stage.ts";
 import type { Filesystem } from "../files/filesystem/filesystem.ts";
 import { LocalProvider } from "../local/index.ts";
-import { openAIClient } from "../openai/client.ts";
+import { openAIClient } from "../openai/http/client.ts";
 import {
   OpenAIContainerWorkspaceSection,
   type OpenAIContainerWorkspaceSectionOptions,
-} from "../openai/container-workspace-section.ts";
+} from "../openai/workspace/container-workspace-section.ts";
 import { Session } from "../session/session.ts";
 import { ClaudeAgentWorkspaceSection } from "./workspace-section.ts";
 

@@ -5,7 +5,7 @@ import { digestFiles, treeDigest } from "../files/digests/file-digests.ts";
 import type { SyncReport } from "../files/sync/sync-report.ts";
 import { LocalProvider } from "../local/provider.ts";
 import { OpenAIAdapter } from "../openai/adapter.ts";
-import type { OpenAIContainerWorkspaceSection } from "../openai/container-workspace-section.ts";
+import type { OpenAIContainerWorkspaceSection } from "../openai/workspace/container-workspace-section.ts";
 import { Session } from "../session/session.ts";
 import { type RecordingBus, recordingBus } from "../testing/recording-bus.ts";
 import { endOnSignal, removeAtExit, type Stoppable, TemporaryFolder } from "./ending.ts";

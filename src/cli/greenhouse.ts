@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { OpenAIContainerWorkspaceSection } from "../openai/container-workspace-section.ts";
 import { OpenAIApplyPatchSection } from "../openai/sections/apply-patch-section.ts";
+import { OpenAIContainerWorkspaceSection } from "../openai/workspace/container-workspace-section.ts";
 import { Prompt } from "../prompt/prompt.ts";
 import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { WebSearchSection } from "../prompt/sections/web-search-section.ts";

@@ -14,21 +14,21 @@ import {
 } from "../tools/config-checks.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import { capabilities } from "./capabilities.ts";
-import { type OpenAIClient, openAIClient } from "./client.ts";
-import type { OpenAIClientConfig } from "./client-config.ts";
-import type { HostedToolCodec } from "./codec.ts";
-import { codecsByKind } from "./codec-registry.ts";
-import { canCompact } from "./compaction-calls.ts";
+import type { HostedToolCodec } from "./codecs/codec.ts";
+import { codecsByKind } from "./codecs/codec-registry.ts";
+import { canCompact } from "./compaction/compaction-calls.ts";
 import {
   type CompactionConfig,
   type CompactionSettings,
   compactionSettings,
-} from "./compaction-config.ts";
-import type { Gate } from "./hosted-tool-gate.ts";
+} from "./compaction/compaction-config.ts";
+import { zdrModelConfig } from "./compaction/zdr.ts";
 import { hostedToolsOf, type OpenAIHostedToolsConfig } from "./hosted-tools-config.ts";
+import { type OpenAIClient, openAIClient } from "./http/client.ts";
+import type { OpenAIClientConfig } from "./http/client-config.ts";
 import { checkModelConfig, type OpenAIModelConfig } from "./model-config.ts";
-import type { RequestSettings } from "./request.ts";
-import { zdrModelConfig } from "./zdr.ts";
+import type { Gate } from "./request/hosted-tool-gate.ts";
+import type { RequestSettings } from "./request/request.ts";
 
 /** What an `OpenAIAdapter` is made from. */
 export interface OpenAIAdapterOptions {

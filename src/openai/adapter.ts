@@ -10,11 +10,11 @@ import {
   adapterSettings,
   type OpenAIAdapterOptions,
 } from "./adapter-options.ts";
-import type { OpenAIClient } from "./client.ts";
-import { OpenAIContainerWorkspaceSection } from "./container-workspace-section.ts";
-import { Conversation } from "./conversation.ts";
-import { downloadCited } from "./download-cited.ts";
+import { Conversation } from "./conversation/conversation.ts";
+import type { OpenAIClient } from "./http/client.ts";
+import { downloadCited } from "./http/download-cited.ts";
 import type { ContainerWorkspace } from "./workspace/container-workspace.ts";
+import { OpenAIContainerWorkspaceSection } from "./workspace/container-workspace-section.ts";
 
 /** Runs prompts on OpenAI's Responses API. */
 export class OpenAIAdapter implements ProviderAdapter {

@@ -8,6 +8,8 @@
 
 export { OpenAIAdapter } from "./adapter.ts";
 export type { OpenAIAdapterOptions } from "./adapter-options.ts";
+export { historySlice } from "./history/history-slice.ts";
+export type { OpenAIHostedToolsConfig } from "./hosted-tools-config.ts";
 export {
   type BinaryAnswer,
   type CallOptions,
@@ -18,12 +20,10 @@ export {
   type OpenAIClient,
   openAIClient,
   type PageQuery,
-} from "./client.ts";
-export type { OpenAIClientConfig } from "./client-config.ts";
-export { historySlice } from "./history-slice.ts";
-export type { OpenAIHostedToolsConfig } from "./hosted-tools-config.ts";
+} from "./http/client.ts";
+export type { OpenAIClientConfig } from "./http/client-config.ts";
+export { type UploadFileOptions, uploadFile } from "./http/upload-file.ts";
 export type { OpenAIModelConfig, ReasoningConfig } from "./model-config.ts";
-export { type UploadFileOptions, uploadFile } from "./upload-file.ts";
 
 // Tools
 
@@ -57,10 +57,6 @@ export {
 
 export type { SyncPolicy } from "../files/sync/sync-policy.ts";
 export type { SyncReport } from "../files/sync/sync-report.ts";
-export {
-  OpenAIContainerWorkspaceSection,
-  type OpenAIContainerWorkspaceSectionOptions,
-} from "./container-workspace-section.ts";
 export type { ContainerConfig } from "./workspace/container-config.ts";
 export { ContainerFilesystem } from "./workspace/container-filesystem.ts";
 export {
@@ -68,23 +64,27 @@ export {
   type ContainerManagerOptions,
   type ContainerState,
 } from "./workspace/container-manager.ts";
+export {
+  OpenAIContainerWorkspaceSection,
+  type OpenAIContainerWorkspaceSectionOptions,
+} from "./workspace/container-workspace-section.ts";
 export type { Unpack } from "./workspace/file-traffic.ts";
 export type { ContainerFilesystemOptions } from "./workspace/standalone.ts";
 
 // Compaction
 
-export { CompactionManager, type CompactionManagerOptions } from "./compaction.ts";
-export type { CompactionConfig, CompactionStrategy } from "./compaction-config.ts";
-export { type CompactionState, compactionSlice } from "./compaction-state.ts";
+export { CompactionManager, type CompactionManagerOptions } from "./compaction/compaction.ts";
+export type { CompactionConfig, CompactionStrategy } from "./compaction/compaction-config.ts";
+export { type CompactionState, compactionSlice } from "./compaction/compaction-state.ts";
 
 // Codecs
 
-export type { CodecEnv, HostedToolCodec, JsonType } from "./codec.ts";
+export type { CodecEnv, HostedToolCodec, JsonType } from "./codecs/codec.ts";
 export { defaultCodecs } from "./codecs/index.ts";
 export type { WireItem, WireTool } from "./wire.ts";
 
 // Errors
 
-export { CompactionError, ContainerExpiredError } from "./errors.ts";
-export { OpenAIRequestError } from "./request-error.ts";
-export type { RequestFailure } from "./request-failure.ts";
+export { CompactionError, ContainerExpiredError } from "./errors/errors.ts";
+export { OpenAIRequestError } from "./errors/request-error.ts";
+export type { RequestFailure } from "./errors/request-failure.ts";

@@ -6,7 +6,7 @@ import { localSubject, ourClient } from "../../tests/contract-local.ts";
 import type { ProviderAdapter } from "../adapter/provider-adapter.ts";
 import { InMemoryFilesystem } from "../files/filesystem/in-memory-filesystem.ts";
 import { notSynced } from "../files/sync/sync-report.ts";
-import { OpenAIContainerWorkspaceSection } from "../openai/container-workspace-section.ts";
+import { OpenAIContainerWorkspaceSection } from "../openai/workspace/container-workspace-section.ts";
 import type { WorkspaceSectionOptions } from "../prompt/sections/workspace-options.ts";
 import type { BusEvent } from "../session/event-bus.ts";
 import { adapterContract } from "./adapter-contract.ts";

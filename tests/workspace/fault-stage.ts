@@ -17,7 +17,7 @@ import {
   type OpenAIContainerWorkspaceSectionOptions,
 } from "weakincentives/openai";
 import * as z from "zod";
-import type { ContainerCalls } from "../../src/openai/container-calls.ts";
+import type { ContainerCalls } from "../../src/openai/http/container-calls.ts";
 import { type OwnAnswer, type Relay, type RelayedRequest, relayTo } from "./relay.ts";
 import { workspaceStage } from "./stage.ts";
 

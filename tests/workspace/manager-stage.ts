@@ -1,7 +1,8 @@
 import { onTestFinished } from "vitest";
 import { LocalProvider } from "../../src/local/provider.ts";
-import { openAIClient } from "../../src/openai/client.ts";
-import { ContainerCalls } from "../../src/openai/container-calls.ts";
+import { openAIClient } from "../../src/openai/http/client.ts";
+import { ContainerCalls } from "../../src/openai/http/container-calls.ts";
+import { defaultPatience } from "../../src/openai/http/patience.ts";
 import { containerSettings } from "../../src/openai/workspace/container-config.ts";
 import {
   type ContainerCare,
@@ -9,7 +10,6 @@ import {
   type ContainerManagerOptions,
   type Replacement,
 } from "../../src/openai/workspace/container-manager.ts";
-import { defaultPatience } from "../../src/openai/workspace/patience.ts";
 import { fakeClock } from "../../src/testing/fake-clock.ts";
 import { hostSandbox } from "../host-sandbox.ts";
 import { type Relay, relayTo } from "./relay.ts";

@@ -6,8 +6,8 @@ import {
 } from "../../tools/hosted/apply-patch.ts";
 import { checkedConfig } from "../../tools/made-as.ts";
 import { isSnapshotable } from "../../tools/open-resources.ts";
-import type { HostedToolCodec } from "../codec.ts";
 import type { WireApplyPatch, WireItem, WireOutput } from "../wire.ts";
+import type { HostedToolCodec } from "./codec.ts";
 import { callIdOf, identityOf } from "./hosted-call.ts";
 import { onlySet } from "./only-set.ts";
 import { type LivePatchTool, operationOf, runPatch } from "./run-patch.ts";

@@ -8,11 +8,11 @@ import {
   codeInterpreterTool,
 } from "../../tools/hosted/code-interpreter.ts";
 import { checkedConfig } from "../../tools/made-as.ts";
-import type { CodecEnv, HostedToolCodec } from "../codec.ts";
-import { type Said, said } from "../said.ts";
 import type { WireCodeInterpreter, WireItem } from "../wire.ts";
+import type { CodecEnv, HostedToolCodec } from "./codec.ts";
 import { containerOptions } from "./container.ts";
 import { failureWith, hasFailed, identityOf } from "./hosted-call.ts";
+import { type Said, said } from "./said.ts";
 import { tracebackIn } from "./traceback.ts";
 
 /** https://platform.openai.com/docs/guides/tools-code-interpreter */

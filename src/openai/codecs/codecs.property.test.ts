@@ -8,9 +8,9 @@ import { mcpTool } from "../../tools/hosted/mcp.ts";
 import { shellTool } from "../../tools/hosted/shell.ts";
 import { webSearchTool } from "../../tools/hosted/web-search.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { asEarlier, refusalIn, said } from "../said.ts";
 import type { WireItem } from "../wire.ts";
 import { defaultCodecs } from "./index.ts";
+import { asEarlier, refusalIn, said } from "./said.ts";
 
 const tools: readonly HostedTool[] = [
   webSearchTool(),

@@ -8,11 +8,11 @@ import {
   fileSearchTool,
 } from "../../tools/hosted/file-search.ts";
 import { checkedConfig } from "../../tools/made-as.ts";
-import type { HostedToolCodec } from "../codec.ts";
-import { type Said, said } from "../said.ts";
 import type { WireFileSearch, WireItem } from "../wire.ts";
+import type { HostedToolCodec } from "./codec.ts";
 import { failureWith, hasFailed, identityOf } from "./hosted-call.ts";
 import { onlySet } from "./only-set.ts";
+import { type Said, said } from "./said.ts";
 
 /** https://platform.openai.com/docs/guides/tools-file-search */
 export const fileSearchCodec: HostedToolCodec<FileSearchConfig, FileSearchResult> = {

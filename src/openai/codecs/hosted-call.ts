@@ -1,7 +1,7 @@
 import { textAt } from "../../base/reading.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import type { HostedToolCodec } from "../codec.ts";
 import type { WireItem } from "../wire.ts";
+import type { HostedToolCodec } from "./codec.ts";
 
 type Part<Output, Name extends "calls" | "asked"> = ReturnType<
   NonNullable<HostedToolCodec<object, Output>[Name]>

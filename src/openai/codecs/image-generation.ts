@@ -7,8 +7,8 @@ import {
   imageGenerationTool,
 } from "../../tools/hosted/image-generation.ts";
 import { checkedConfig } from "../../tools/made-as.ts";
-import type { HostedToolCodec } from "../codec.ts";
 import type { WireImageGeneration, WireItem } from "../wire.ts";
+import type { HostedToolCodec } from "./codec.ts";
 import { errorText } from "./error-text.ts";
 import { failureWith, identityOf } from "./hosted-call.ts";
 import { onlySet } from "./only-set.ts";

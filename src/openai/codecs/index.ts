@@ -1,6 +1,6 @@
-import type { HostedToolCodec } from "../codec.ts";
 import { applyPatchCodec } from "./apply-patch.ts";
 import { codeInterpreterCodec } from "./code-interpreter.ts";
+import type { HostedToolCodec } from "./codec.ts";
 import { fileSearchCodec } from "./file-search.ts";
 import { imageGenerationCodec } from "./image-generation.ts";
 import { mcpCodec } from "./mcp.ts";

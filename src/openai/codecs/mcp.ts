@@ -5,8 +5,8 @@ import {
   mcpTool,
 } from "../../tools/hosted/mcp.ts";
 import { checkedConfig } from "../../tools/made-as.ts";
-import type { HostedToolCodec } from "../codec.ts";
 import type { WireMcp, WireMcpFilter, WireOutput } from "../wire.ts";
+import type { HostedToolCodec } from "./codec.ts";
 import { identityOf } from "./hosted-call.ts";
 import { type LiveMcpTool, runApproval } from "./mcp-approval.ts";
 import { approvalsIn, callOf, callsIn, listedTools, mcpParams, verdictOn } from "./mcp-items.ts";

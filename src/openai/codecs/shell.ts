@@ -6,8 +6,8 @@ import {
   shellTool,
 } from "../../tools/hosted/shell.ts";
 import { checkedConfig } from "../../tools/made-as.ts";
-import type { CodecEnv, HostedToolCodec } from "../codec.ts";
 import type { WireItem, WireOutput, WireShell } from "../wire.ts";
+import type { CodecEnv, HostedToolCodec } from "./codec.ts";
 import { containerOptions } from "./container.ts";
 import { type HostedCallOf, identityOf } from "./hosted-call.ts";
 import { onlySet } from "./only-set.ts";

@@ -21,11 +21,11 @@ import {
   webSearchResult,
 } from "../../tools/hosted/web-search-result.ts";
 import { checkedConfig } from "../../tools/made-as.ts";
-import type { HostedToolCodec } from "../codec.ts";
-import { type Said, said } from "../said.ts";
 import type { WireItem, WireWebSearch } from "../wire.ts";
+import type { HostedToolCodec } from "./codec.ts";
 import { failureWith, hasFailed, identityOf } from "./hosted-call.ts";
 import { onlySet } from "./only-set.ts";
+import { type Said, said } from "./said.ts";
 
 /** https://platform.openai.com/docs/guides/tools-web-search */
 export const webSearchCodec: HostedToolCodec<WebSearchConfig, WebSearchResult> = {

@@ -6,10 +6,10 @@ import { temporaryTree } from "../../../tests/temporary-tree.ts";
 import { bentStage } from "../../../tests/workspace/bent-stage.ts";
 import { planMounts } from "../../files/mounts/mount-plan.ts";
 import { reserveFolder } from "../../host/temporary-folder.ts";
-import { ContainerCalls } from "../container-calls.ts";
+import { ContainerCalls } from "../http/container-calls.ts";
+import { defaultPatience } from "../http/patience.ts";
 import { ownName, uploadArchive } from "./archive-upload.ts";
 import { Mirror } from "./mirror.ts";
-import { defaultPatience } from "./patience.ts";
 
 async function stageOf() {
   const stage = await bentStage([]);

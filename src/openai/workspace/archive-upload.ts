@@ -2,8 +2,8 @@ import { openAsBlob } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { packToFile } from "../../files/archive/pack-file.ts";
-import type { ContainerFile } from "../container-calls.ts";
-import { patiently } from "./patience.ts";
+import type { ContainerFile } from "../http/container-calls.ts";
+import { patiently } from "../http/patience.ts";
 import type { PlacementParts, PlacementStep } from "./placement.ts";
 import { OWN_PREFIX } from "./snippets.ts";
 

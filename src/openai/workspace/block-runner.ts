@@ -1,11 +1,11 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { itemsOfType, recordsAt, textAt } from "../../base/reading.ts";
 import type { TokenUsage } from "../../base/usage.ts";
-import { HttpClient, type OpenAIClient } from "../client.ts";
+import { requestErrorFrom } from "../errors/request-error.ts";
+import { HttpClient, type OpenAIClient } from "../http/client.ts";
+import { checkedResult } from "../http/result.ts";
 import { modelFields, type OpenAIModelConfig } from "../model-config.ts";
-import { requestErrorFrom } from "../request-error.ts";
-import { usageIn } from "../response.ts";
-import { checkedResult } from "../result.ts";
+import { usageIn } from "../response/response.ts";
 import { secretsOf } from "../secrets.ts";
 import { failedContainer } from "./failed-container.ts";
 

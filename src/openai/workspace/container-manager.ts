@@ -3,16 +3,16 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import { messageOf, WinkError } from "../../base/errors.ts";
 import { checkOptions } from "../../base/names.ts";
 import { checkText } from "../../tools/config-checks.ts";
-import type { OpenAIClient } from "../client.ts";
-import { ContainerCalls, isContainerGone } from "../container-calls.ts";
-import { ContainerExpiredError } from "../errors.ts";
+import { ContainerExpiredError } from "../errors/errors.ts";
+import type { OpenAIClient } from "../http/client.ts";
+import { ContainerCalls, isContainerGone } from "../http/container-calls.ts";
+import { defaultPatience, type Patience, patiently } from "../http/patience.ts";
 import {
   type ContainerConfig,
   type ContainerSettings,
   containerSettings,
   newContainer,
 } from "./container-config.ts";
-import { defaultPatience, type Patience, patiently } from "./patience.ts";
 
 /** What a container manager is doing, or what has become of its container. */
 export type ContainerState =

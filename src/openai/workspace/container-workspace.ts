@@ -7,9 +7,10 @@ import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
 import { newSyncFolder, notSynced, type SyncReport, syncTo } from "../../files/sync/sync-report.ts";
 import { reserveFolder } from "../../host/temporary-folder.ts";
-import type { OpenAIClient } from "../client.ts";
-import { ContainerCalls, isContainerGone } from "../container-calls.ts";
-import { ContainerExpiredError } from "../errors.ts";
+import { ContainerExpiredError } from "../errors/errors.ts";
+import type { OpenAIClient } from "../http/client.ts";
+import { ContainerCalls, isContainerGone } from "../http/container-calls.ts";
+import { defaultPatience, type Patience } from "../http/patience.ts";
 import type { OpenAIModelConfig } from "../model-config.ts";
 import { ownName } from "./archive-upload.ts";
 import { blockRunner } from "./block-runner.ts";
@@ -19,7 +20,6 @@ import { ContainerManager, type Replacement } from "./container-manager.ts";
 import { FileTraffic, type Unpack } from "./file-traffic.ts";
 import { KeepAlive } from "./keep-alive.ts";
 import { Mirror } from "./mirror.ts";
-import { defaultPatience, type Patience } from "./patience.ts";
 import { flatText, type ReplacedFiles, replacedNote } from "./workspace-text.ts";
 
 /** What a workspace is made from, checked. */

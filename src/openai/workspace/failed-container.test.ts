@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isContainerGone } from "../container-calls.ts";
+import { isContainerGone } from "../http/container-calls.ts";
 import { failedContainer } from "./failed-container.ts";
 
 const secrets = ["sk-secret"];

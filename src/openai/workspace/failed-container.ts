@@ -1,8 +1,8 @@
 import { maybeTextAt, recordAt } from "../../base/reading.ts";
 import { scrubbed, scrubbedText } from "../../base/scrubbed.ts";
-import { complaintAboutContainer } from "../repairs.ts";
-import { OpenAIRequestError } from "../request-error.ts";
-import type { RequestContext } from "../request-failure.ts";
+import { OpenAIRequestError } from "../errors/request-error.ts";
+import type { RequestContext } from "../errors/request-failure.ts";
+import { complaintAboutContainer } from "../history/repairs.ts";
 import type { WireItem } from "../wire.ts";
 
 /**

@@ -1,10 +1,10 @@
 import { openAsBlob } from "node:fs";
 import { basename, join } from "node:path";
 import { WinkError } from "../../base/errors.ts";
-import { type ContainerFile, isContainerGone } from "../container-calls.ts";
-import { OpenAIRequestError } from "../request-error.ts";
+import { OpenAIRequestError } from "../errors/request-error.ts";
+import { type ContainerFile, isContainerGone } from "../http/container-calls.ts";
+import { patiently } from "../http/patience.ts";
 import { ListedFiles, ownPlace, pathBelowRoot } from "./listed-files.ts";
-import { patiently } from "./patience.ts";
 import type { Placement, PlacementParts, PlacementStep, Pulled } from "./placement.ts";
 import { OWN_PREFIX } from "./snippets.ts";
 import { eachFew } from "./transfers.ts";

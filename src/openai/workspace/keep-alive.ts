@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
-import { isContainerGone } from "../container-calls.ts";
+import { isContainerGone } from "../http/container-calls.ts";
 import type { ContainerManager } from "./container-manager.ts";
 import type { PlacementParts } from "./placement.ts";
 

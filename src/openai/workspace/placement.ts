@@ -1,8 +1,8 @@
 import type { SyncFailure } from "../../files/sync/sync-reason.ts";
-import type { ContainerCalls } from "../container-calls.ts";
+import type { ContainerCalls } from "../http/container-calls.ts";
+import type { Patience } from "../http/patience.ts";
 import type { FillState } from "./container-manager.ts";
 import type { Mirror } from "./mirror.ts";
-import type { Patience } from "./patience.ts";
 
 /** What a placement works with. */
 export interface PlacementParts {

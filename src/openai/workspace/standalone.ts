@@ -6,14 +6,14 @@ import { planMounts } from "../../files/mounts/mount-plan.ts";
 import { syncTo } from "../../files/sync/sync-report.ts";
 import { reserveFolder } from "../../host/temporary-folder.ts";
 import { checkText } from "../../tools/config-checks.ts";
-import type { OpenAIClient } from "../client.ts";
-import { ContainerCalls } from "../container-calls.ts";
+import type { OpenAIClient } from "../http/client.ts";
+import { ContainerCalls } from "../http/container-calls.ts";
+import { defaultPatience, patiently } from "../http/patience.ts";
 import { type ContainerConfig, containerSettings } from "./container-config.ts";
 import type { FilesystemParts } from "./container-filesystem.ts";
 import { ContainerManager } from "./container-manager.ts";
 import { FlatPlacement } from "./flat-placement.ts";
 import { Mirror } from "./mirror.ts";
-import { defaultPatience, patiently } from "./patience.ts";
 import type { PlacementStep } from "./placement.ts";
 import { Staleness } from "./staleness.ts";
 

@@ -8,9 +8,9 @@ import { unpackArchive } from "../../files/archive/unpack-archive.ts";
 import { treeDigest } from "../../files/digests/file-digests.ts";
 import { checkedPath } from "../../files/path.ts";
 import type { SyncFailure } from "../../files/sync/sync-reason.ts";
+import { patiently } from "../http/patience.ts";
 import { ownName } from "./archive-upload.ts";
 import type { FoundChanges } from "./mirror.ts";
-import { patiently } from "./patience.ts";
 import type { PlacementParts, PlacementStep } from "./placement.ts";
 import { digestIn, isForgotten, REPORT, surveySnippet } from "./snippets.ts";
 

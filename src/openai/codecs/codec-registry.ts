@@ -1,0 +1,32 @@
+import { InvalidOptionError } from "../../base/errors.ts";
+import type { HostedToolCodec } from "./codec.ts";
+import { defaultCodecs } from "./index.ts";
+
+/** The codec of each kind. */
+export type Codecs = ReadonlyMap<string, HostedToolCodec>;
+
+/** The default codecs; those that are given stand in for the default ones of their kinds. */
+export function codecsByKind(given: Iterable<HostedToolCodec> = []): Codecs {
+  const own = [...checkIterable(given)].map(checkCodec);
+  return new Map([...defaultCodecs, ...own].map((codec) => [codec.kind, codec]));
+}
+
+function checkIterable(given: Iterable<HostedToolCodec>): Iterable<HostedToolCodec> {
+  if (typeof given === "object" && typeof given?.[Symbol.iterator] === "function") return given;
+  const remedy = "give a list of codecs, or leave it out for the default ones";
+  throw new InvalidOptionError({ field, value: given, rule: "must be a list of codecs", remedy });
+}
+
+function checkCodec(codec: HostedToolCodec, index: number): HostedToolCodec {
+  const { kind, serialize, parseOutput } = Object(codec) as Partial<HostedToolCodec>;
+  const isCodec = typeof serialize === "function" && typeof parseOutput === "function";
+  if (isCodec && typeof kind === "string" && kind !== "") return codec;
+  throw new InvalidOptionError({
+    field: `${field}[${index}]`,
+    value: codec,
+    rule: "must be a HostedToolCodec",
+    remedy: "give an object with kind, serialize(tool, env) and parseOutput(items, tool)",
+  });
+}
+
+const field = "OpenAIAdapter.hostedToolCodecs";

@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { PromptValidationError } from "../../base/errors.ts";
+import { type CompactionConfig, compactionSettings } from "./compaction-config.ts";
+
+describe("how conversations are kept short", () => {
+  it("is by default a request of our own from 100,000 tokens on, and nothing about retention", () => {
+    const settings = compactionSettings({}, "compaction");
+    expect(settings).toEqual({
+      enabled: true,
+      thresholdTokens: 100_000,
+      zdrMode: false,
+      strategy: "endpoint",
+      allowStoredFiles: false,
+    });
+    expect(Object.isFrozen(settings)).toBe(true);
+  });
+
+  it.each([null, undefined, { enabled: false }])("is switched off by %j", (config) => {
+    expect(compactionSettings(config, "compaction")).toMatchObject({ enabled: false });
+  });
+
+  it("is a copy: what the caller does to the config later changes nothing", () => {
+    const config = { thresholdTokens: 5 };
+    const settings = compactionSettings(config, "compaction");
+    config.thresholdTokens = 6;
+    expect(settings.thresholdTokens).toBe(5);
+  });
+
+  it.each([
+    [{ thresholdTokens: 0 }, "compaction.thresholdTokens"],
+    [{ thresholdTokens: 1.5 }, "compaction.thresholdTokens"],
+    [{ strategy: "client" }, "compaction.strategy"],
+    [{ enabled: "yes" }, "compaction.enabled"],
+    [{ zdr: true }, "zdr"],
+  ])("is refused as %j", (config, said) => {
+    const make = () => compactionSettings(config as CompactionConfig, "compaction");
+    expect(make).toThrow(PromptValidationError);
+    expect(make).toThrow(said);
+  });
+
+  it("is not left to the server below 1,000 tokens, which is the server's own least", () => {
+    const with999 = { strategy: "server", thresholdTokens: 999 } as const;
+    expect(() => compactionSettings(with999, "compaction")).toThrow(
+      'compaction.thresholdTokens must be at least 1000 with the strategy "server", but is 999: raise it, or take the strategy "endpoint"',
+    );
+    expect(compactionSettings({ ...with999, thresholdTokens: 1_000 }, "c").thresholdTokens).toBe(
+      1_000,
+    );
+    expect(compactionSettings({ thresholdTokens: 1 }, "c").thresholdTokens).toBe(1);
+  });
+});

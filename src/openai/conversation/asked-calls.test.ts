@@ -1,0 +1,183 @@
+import { describe, expect, test } from "vitest";
+import { clients } from "../../../tests/openai-clients.ts";
+import { lookTool, promptWith, runOn, systemMessage } from "../../../tests/openai-run.ts";
+import {
+  applyPatchCall,
+  functionCall,
+  mcpApprovalRequest,
+  mcpCall,
+  message,
+  reasoning,
+  shellCall,
+  webSearchCall,
+} from "../../../tests/wire-server.ts";
+import { InMemoryFilesystem } from "../../files/filesystem/in-memory-filesystem.ts";
+import { Prompt } from "../../prompt/prompt.ts";
+import { MarkdownSection } from "../../prompt/sections/markdown-section.ts";
+import { PromptTemplate } from "../../prompt/template.ts";
+import { applyPatchTool } from "../../tools/hosted/apply-patch.ts";
+import { mcpTool } from "../../tools/hosted/mcp.ts";
+import { type ShellExecutor, shellTool } from "../../tools/hosted/shell.ts";
+import { webSearchTool } from "../../tools/hosted/web-search.ts";
+
+const executor: ShellExecutor = {
+  run: async (commands) =>
+    commands.map((command) => ({
+      stdout: `ran ${command}`,
+      stderr: "",
+      outcome: command === "hang" ? { type: "timeout" } : { type: "exit", exitCode: 0 },
+    })),
+};
+
+const last = (body: Readonly<Record<string, unknown>> | undefined, count: number) =>
+  Object(body?.["input"]).slice(-count);
+
+describe.each(clients)("on %s", (_, client) => {
+  test("a patch is applied here, and the model is told", async () => {
+    const filesystem = new InMemoryFilesystem();
+    await filesystem.writeText("a.txt", "one\ntwo\n");
+    const tool = applyPatchTool({}, { filesystem });
+    const diff = "@@\n-two\n+three\n";
+    const operation = { type: "update_file", path: "a.txt", diff };
+    const call = { ...applyPatchCall(operation), call_id: "call_1" };
+    const { response, bodies, bus } = await runOn(
+      [[reasoning("rs_1"), call], [message("Patched.")]],
+      { prompt: promptWith({ hostedTools: [tool] }), client },
+    );
+    expect(await filesystem.readText("a.txt")).toBe("one\nthree\n");
+    expect(bodies[1]?.["input"]).toMatchObject([
+      systemMessage,
+      { type: "reasoning", id: "rs_1" },
+      { type: "apply_patch_call", call_id: "call_1" },
+      { type: "apply_patch_call_output", call_id: "call_1", status: "completed" },
+    ]);
+    expect(response?.hostedOutputs.get(tool)?.calls).toMatchObject([
+      { callId: "call_1", operation: "update", path: "a.txt", success: true },
+    ]);
+    const [event] = bus.of("ToolInvoked");
+    expect(event).toMatchObject({ name: "apply_patch", result: { success: true } });
+    expect(event).not.toHaveProperty("origin");
+  });
+
+  test("a patch that does not fit changes nothing, and the model reads why", async () => {
+    const filesystem = new InMemoryFilesystem();
+    const tool = applyPatchTool({}, { filesystem });
+    const operation = { type: "update_file", path: "../secret", diff: "@@\n-a\n+b\n" };
+    const { bodies, bus } = await runOn([[applyPatchCall(operation)], [message("Sorry.")]], {
+      prompt: promptWith({ hostedTools: [tool] }),
+      client,
+    });
+    expect(last(bodies[1], 1)).toMatchObject([
+      { status: "failed", output: expect.stringContaining("secret") },
+    ]);
+    expect(bus.of("ToolInvoked")).toMatchObject([{ result: { success: false } }]);
+    expect(await filesystem.glob("*")).toEqual([]);
+  });
+
+  test("commands are run by the executor, and their outputs go back", async () => {
+    const tool = shellTool({ environment: { type: "local" } }, { executor });
+    const call = {
+      ...shellCall(["ls", "hang"]),
+      call_id: "call_1",
+      action: { commands: ["ls", "hang"], timeout_ms: 1000, max_output_length: 4096 },
+    };
+    const { bodies, response } = await runOn([[call], [message("Ran.")]], {
+      prompt: promptWith({ hostedTools: [tool] }),
+      client,
+    });
+    expect(bodies[0]?.["tools"]).toEqual([{ type: "shell", environment: { type: "local" } }]);
+    expect(last(bodies[1], 1)).toEqual([
+      {
+        type: "shell_call_output",
+        call_id: "call_1",
+        max_output_length: 4096,
+        output: [
+          { stdout: "ran ls", stderr: "", outcome: { type: "exit", exit_code: 0 } },
+          { stdout: "ran hang", stderr: "", outcome: { type: "timeout" } },
+        ],
+      },
+    ]);
+    expect(response?.hostedOutputs.get(tool)?.calls).toMatchObject([
+      { callId: "call_1", commands: ["ls", "hang"] },
+    ]);
+  });
+
+  test("an MCP call is put to the callback, and its answer goes back", async () => {
+    const asked: string[] = [];
+    const approve = ({ name }: { readonly name: string }) => {
+      asked.push(name);
+      return name === "read";
+    };
+    const config = { serverLabel: "server", serverUrl: "https://mcp.example.com" };
+    const tool = mcpTool(config, { name: "files", approve });
+    const { bodies, response, bus } = await runOn(
+      [
+        [
+          { ...mcpApprovalRequest("read", {}), id: "mcpr_1" },
+          { ...mcpApprovalRequest("wipe", {}), id: "mcpr_2" },
+        ],
+        [mcpCall("read", {}, "text"), message("Read.")],
+      ],
+      { prompt: promptWith({ hostedTools: [tool] }), client },
+    );
+    expect(asked).toEqual(["read", "wipe"]);
+    expect(last(bodies[1], 2)).toMatchObject([
+      { type: "mcp_approval_response", approval_request_id: "mcpr_1", approve: true },
+      { type: "mcp_approval_response", approval_request_id: "mcpr_2", approve: false },
+    ]);
+    expect(response?.hostedOutputs.get(tool)?.calls).toMatchObject([{ output: "text" }]);
+    expect(bus.of("ToolInvoked").map(({ callId, result }) => [callId, result.success])).toEqual([
+      ["mcpr_1", true],
+      ["mcpr_2", false],
+      [expect.any(String), true],
+    ]);
+  });
+});
+
+test("without a callback every MCP call that asks is refused", async () => {
+  const config = { serverLabel: "server", serverUrl: "https://mcp.example.com" };
+  const { bodies } = await runOn([[mcpApprovalRequest("wipe", {})], [message("No.")]], {
+    prompt: promptWith({ hostedTools: [mcpTool(config)] }),
+  });
+  expect(last(bodies[1], 1)).toMatchObject([
+    { approve: false, reason: expect.stringMatching(/callback|approve/) },
+  ]);
+});
+
+test("answers, outputs and feedback go back in one request, each where it belongs", async () => {
+  const tools = [lookTool];
+  const hostedTools = [
+    shellTool({ environment: { type: "local" } }, { executor }),
+    webSearchTool(),
+  ];
+  const section = new MarkdownSection({
+    key: "task",
+    title: "Task",
+    template: "Go.",
+    tools,
+    hostedTools,
+  });
+  const feedback = [{ name: "pace", provide: () => "Mind the time." }];
+  const template = new PromptTemplate({ ns: "test", key: "run", sections: [section], feedback });
+  const { bodies, bus } = await runOn(
+    [
+      [
+        functionCall("look", {}, "call_1"),
+        { ...shellCall(["ls"]), call_id: "call_2" },
+        webSearchCall(),
+      ],
+      [message("Done.")],
+    ],
+    { prompt: new Prompt(template) },
+  );
+  expect(last(bodies[1], 3)).toMatchObject([
+    { type: "shell_call_output", call_id: "call_2" },
+    {
+      type: "function_call_output",
+      call_id: "call_1",
+      output: expect.stringMatching(/^Seen\.\s+<feedback/),
+    },
+    { type: "message", role: "developer", content: expect.stringContaining("Mind the time.") },
+  ]);
+  expect(bus.of("ToolInvoked").map(({ name }) => name)).toEqual(["web_search", "shell", "look"]);
+});

@@ -1,0 +1,269 @@
+import { readdirSync } from "node:fs";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import {
+  type BentRequest,
+  type BentStage,
+  bentStage,
+} from "../../../tests/workspace/bent-stage.ts";
+import { repository } from "../../../tests/workspace/stage.ts";
+import { InvalidOptionError } from "../../base/errors.ts";
+import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
+import {
+  type AutoContainerConfig,
+  type CodeInterpreterConfig,
+  codeInterpreterTool,
+} from "../../tools/hosted/code-interpreter.ts";
+import { shellTool } from "../../tools/hosted/shell.ts";
+import { OpenAICodeInterpreterTool } from "../code-interpreter-tool.ts";
+
+const mountsOf = (folder: string) => [{ hostPath: folder, mountPath: "p" }];
+const python = (container?: CodeInterpreterConfig["container"]) => [
+  codeInterpreterTool({ container }),
+];
+
+function responses({ seen }: BentStage): readonly BentRequest[] {
+  return seen.filter(({ path }) => path === "/responses");
+}
+
+/** Where all that is temporary goes until the test is over. */
+function temporaryFolder(): string {
+  const [folder, before] = [temporaryTree(), process.env["TMPDIR"]];
+  onTestFinished(() => {
+    if (before === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = before;
+  });
+  process.env["TMPDIR"] = folder;
+  return folder;
+}
+
+const none = { adapter: { hostedTools: null } };
+
+describe("a prompt with a workspace is refused, before anything is sent,", () => {
+  test("without a code interpreter", async () => {
+    const stage = await bentStage([], none);
+    const failing = stage.evaluate(stage.section());
+    await expect(failing).rejects.toBeInstanceOf(PromptEvaluationError);
+    await expect(failing).rejects.toMatchObject({ cause: expect.any(InvalidOptionError) });
+    await expect(failing).rejects.toThrow(
+      'The prompt\'s container workspace must have a code interpreter or a hosted shell beside it, by which the model uses it, but is "no code interpreter": give the adapter hostedTools: { codeInterpreter: true }, or a section the tool',
+    );
+    expect(stage.requests).toEqual([]);
+  });
+
+  test("with a shell that runs here alone", async () => {
+    const stage = await bentStage([], none);
+    const executor = { run: async () => ({ stdout: "", stderr: "", exitCode: 0 }) };
+    const here = shellTool({ environment: { type: "local" } }, { executor } as never);
+    const failing = stage.evaluate(stage.section(), { hostedTools: [here] });
+    await expect(failing).rejects.toThrow("must have a code interpreter or a hosted shell");
+  });
+
+  test("with another workspace", async () => {
+    const stage = await bentStage([]);
+    const sections = [stage.section(), stage.section({ key: "other" })];
+    const failing = stage.evaluate(sections);
+    await expect(failing).rejects.toThrow(
+      'The prompt\'s container workspaces must be at most one, for code runs in one container, but is ["workspace","other"]: put all mounts into one section',
+    );
+    expect(stage.requests).toEqual([]);
+  });
+
+  test.each<readonly [string, CodeInterpreterConfig["container"]]>([
+    ["that exists", { id: "cntr_mine" }],
+    ["that is to be made", { type: "auto" }],
+    ["with mounts", { type: "auto", hostMounts: [], allowedHostRoots: "any" }],
+  ])("with a code interpreter that has a container %s", async (_, container) => {
+    const stage = await bentStage([]);
+    const failing = stage.evaluate(stage.section(), { hostedTools: python(container) });
+    await expect(failing).rejects.toThrow(
+      'Hosted tool "code_interpreter" config.container must be left out beside a container workspace, whose container it runs in, but is "a container of its own": leave container out, or the workspace',
+    );
+    expect(stage.requests).toEqual([]);
+  });
+
+  test.each([
+    ["that exists", { type: "container", containerId: "cntr_mine" }],
+    ["that is to be made", { type: "container" }],
+  ] as const)("with a shell that has a container %s", async (_, environment) => {
+    const stage = await bentStage([]);
+    const failing = stage.evaluate(stage.section(), { hostedTools: [shellTool({ environment })] });
+    await expect(failing).rejects.toThrow(
+      'Hosted tool "shell" config.environment must be left out beside a container workspace, whose container it runs in, but is "a container of its own": leave environment out, or the workspace',
+    );
+    expect(stage.requests).toEqual([]);
+  });
+});
+
+describe("a workspace's container", { timeout: 20_000 }, () => {
+  test("is where a hosted shell runs as well", async () => {
+    const folder = repository({ "a.txt": "one" });
+    const stage = await bentStage(
+      [[{ shell: ["cat /mnt/data/p/a.txt; echo -n two > /mnt/data/p/b.txt"] }], [{ say: "Done." }]],
+      none,
+    );
+    const section = stage.section({ mounts: mountsOf(folder) });
+    await stage.evaluate(section, { hostedTools: [shellTool()] });
+    expect(responses(stage).at(-1)?.body["tools"]).toEqual([
+      {
+        type: "shell",
+        environment: { type: "container_reference", container_id: section.containerId },
+      },
+    ]);
+    expect(await section.filesystem.readText("p/b.txt")).toBe("two");
+  });
+
+  test("is not told of to a prompt without one", async () => {
+    const stage = await bentStage([[{ say: "Done." }]]);
+    await stage.evaluate([]);
+    expect(stage.requests).toEqual(["POST /responses"]);
+    expect(responses(stage)[0]?.body["tools"]).toMatchObject([{ container: { type: "auto" } }]);
+  });
+
+  test("is of the size, the life and the network that were asked for", async () => {
+    const stage = await bentStage([[{ say: "Done." }]]);
+    const networkPolicy = { type: "allowlist", allowedDomains: ["pypi.org"] } as const;
+    const containerConfig = { memoryLimit: "16g", expiresAfterMinutes: 5, networkPolicy } as const;
+    stage.bend(({ method, path }) =>
+      method === "POST" && path === "/containers"
+        ? { status: 400, body: JSON.stringify({ error: { message: "Not that." } }) }
+        : null,
+    );
+    const failing = stage.evaluate(stage.section({ containerConfig }));
+    await expect(failing).rejects.toMatchObject({ phase: "request" });
+    await expect(failing).rejects.toThrow("Not that");
+    expect(stage.seen[0]?.body).toEqual({
+      name: `weakincentives ${stage.session.id}`,
+      memory_limit: "16g",
+      network_policy: { type: "allowlist", allowed_domains: ["pypi.org"] },
+      expires_after: { anchor: "last_active_at", minutes: 5 },
+    });
+  });
+});
+
+describe('a workspace in mode "auto"', { timeout: 20_000 }, () => {
+  const auto = { mode: "auto", memoryLimit: "1g" } as const;
+
+  test("has the container that the provider makes, once code has run, and keeps to it", async () => {
+    const stage = await bentStage([
+      [{ code: "open('/mnt/data/a.txt', 'w').write('one') and None" }],
+      [{ say: "Done." }],
+      [{ code: "print(open('/mnt/data/a.txt').read())" }],
+      [{ say: "Done." }],
+    ]);
+    const section = stage.section({ containerConfig: auto, syncOnCleanup: true });
+    await stage.evaluate(section);
+    expect(responses(stage)[0]?.body["tools"]).toEqual([
+      { type: "code_interpreter", container: { type: "auto", memory_limit: "1g" } },
+    ]);
+    expect(stage.requests).not.toContain("POST /containers");
+    const { containerId } = section;
+    expect(containerId).toMatch(/^cntr_/);
+    await stage.evaluate(section);
+    expect(responses(stage).at(-1)?.body["tools"]).toMatchObject([{ container: containerId }]);
+    expect(stage.printed()).toEqual(["", "one\n"]);
+    expect(await section.cleanup()).toMatchObject({ added: ["a.txt"], failed: [] });
+  });
+
+  test("makes nothing where no code runs", async () => {
+    const stage = await bentStage([[{ say: "Done." }]]);
+    const section = stage.section({ containerConfig: auto, syncOnCleanup: true });
+    await stage.evaluate(section);
+    expect([section.containerId, stage.requests]).toEqual([null, ["POST /responses"]]);
+    expect(await section.cleanup()).toMatchObject({ added: [], failed: [] });
+  });
+
+  test("goes on in another container when that is gone", async () => {
+    const stage = await bentStage([
+      [{ code: "open('/mnt/data/a.txt', 'w').write('one') and None" }],
+      [{ say: "First." }],
+      [{ code: "print(open('/mnt/data/a.txt').read())" }],
+      [{ say: "Second." }],
+    ]);
+    const section = stage.section({ containerConfig: auto, syncPolicy: "eachTurn" });
+    await stage.evaluate(section);
+    const first = section.containerId ?? "";
+    await stage.calls.remove(first);
+    expect((await stage.evaluate(section)).text).toBe("Second.");
+    expect(section.containerId).not.toBe(first);
+    expect(stage.printed()).toEqual(["", "one\n"]);
+    expect(stage.bus.of("ContainerReplaced")).toMatchObject([
+      { containerId: first, replacedBy: section.containerId, restored: 1 },
+    ]);
+  });
+});
+
+describe("a code interpreter with host mounts", { timeout: 20_000 }, () => {
+  const readIt = [
+    [{ code: "print(open('/mnt/data/p/a.txt').read(), open('/mnt/data/p/sub/b.txt').read())" }],
+    [{ say: "Done." }],
+  ];
+  const auto = (folder: string, more: Partial<AutoContainerConfig> = {}): AutoContainerConfig => ({
+    type: "auto",
+    hostMounts: mountsOf(folder),
+    allowedHostRoots: [folder],
+    ...more,
+  });
+
+  test("has these files where the model is told they are, and leaves nothing behind", async () => {
+    const folder = repository({ "a.txt": "one", "sub/b.txt": "two", ".env": "KEY=1" });
+    const stage = await bentStage(readIt, none);
+    const temporary = temporaryFolder();
+    const hostedTools = python(auto(folder, { memoryLimit: "4g" }));
+    await stage.evaluate([], { hostedTools });
+    expect(stage.printed()).toEqual(["one two\n"]);
+    expect(stage.seen[0]).toMatchObject({ path: "/containers", body: { memory_limit: "4g" } });
+    const [, note] = Object(responses(stage).at(-1)?.body["input"]);
+    expect(note).toMatchObject({ role: "developer" });
+    expect(note.content).toBe(
+      'These files are in the container that code runs in, below /mnt/data. Read and change them there with Python.\n- "p": 2 files, 6 bytes: "a.txt", "sub/b.txt"',
+    );
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  test("has them for a tool of OpenAI's own as well, beside files that were uploaded", async () => {
+    const folder = repository({ "a.txt": "one", "sub/b.txt": "two" });
+    const stage = await bentStage(readIt, none);
+    const file = new File(["three"], "c.txt");
+    const { id } = Object(await stage.client.files.create({ file, purpose: "user_data" }));
+    const tool = new OpenAICodeInterpreterTool({ container: auto(folder, { fileIds: [id] }) });
+    await stage.evaluate([], { tools: [tool] });
+    expect(stage.printed()).toEqual(["one two\n"]);
+    const made = stage.seen.find(({ path }) => path === "/containers");
+    expect(made?.body).toMatchObject({ file_ids: [id], memory_limit: "1g" });
+  });
+
+  test("is told of them once", async () => {
+    const folder = repository({ "a.txt": "one", "sub/b.txt": "two" });
+    const stage = await bentStage(
+      [...readIt.slice(0, 1), [{ code: "print(2)" }], [{ say: "Done." }]],
+      none,
+    );
+    await stage.evaluate([], { hostedTools: python(auto(folder)) });
+    const input = JSON.stringify(responses(stage).at(-1)?.body["input"]);
+    expect(input.split("These files are in the container").length - 1).toBe(1);
+    expect(stage.requests.filter((request) => request === "POST /containers")).toHaveLength(1);
+  });
+
+  test("is refused without roots, before anything is sent", async () => {
+    const folder = repository({ "a.txt": "one" });
+    const stage = await bentStage([], none);
+    const container = { type: "auto", hostMounts: mountsOf(folder) } as const;
+    const failing = stage.evaluate([], { hostedTools: python(container) });
+    await expect(failing).rejects.toThrow(
+      'Hosted tool "code_interpreter" config.container.allowedHostRoots must be given with hostMounts, for these files leave this machine, but is undefined: list the folders that they may come from, or write "any"',
+    );
+    expect(stage.requests).toEqual([]);
+  });
+
+  test("leaves nothing behind when the files cannot be sent", async () => {
+    const folder = repository({ "a.txt": "one" });
+    const stage = await bentStage([], none);
+    const temporary = temporaryFolder();
+    stage.bend(({ path }) =>
+      path === "/containers" ? { status: 400, body: '{"error":{"message":"Full."}}' } : null,
+    );
+    await expect(stage.evaluate([], { hostedTools: python(auto(folder)) })).rejects.toThrow("Full");
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+});

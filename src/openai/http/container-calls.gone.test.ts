@@ -1,0 +1,88 @@
+import OpenAI from "openai";
+import { describe, expect, test } from "vitest";
+import { madeClients } from "../../../tests/openai-clients.ts";
+import { answer, rawServer } from "../../../tests/raw-server.ts";
+import { OpenAIRequestError, requestErrorFrom } from "../errors/request-error.ts";
+import { ContainerCalls, isContainerGone } from "./container-calls.ts";
+
+const expired = "Container is expired.";
+const unknown = "Container with id 'cntr_1' not found.";
+const expected = "Expected container_id: cntr_1";
+const dead = "There was an issue with your request. Please try again later.";
+
+describe.each(madeClients)("over %s", (_name, make) => {
+  const failure = async (status: number, body: unknown) => {
+    const server = await rawServer((_, response) => answer(response, status, body));
+    const asked = new ContainerCalls(make(server.url)).download("cntr_1", "cfile_1");
+    return await asked.catch((error: unknown) => error);
+  };
+
+  test.each([
+    [400, { message: expired, type: "invalid_request_error", param: null, code: null }],
+    [404, { message: unknown, type: "invalid_request_error", param: null, code: null }],
+    [400, { message: expected }],
+    [400, { message: dead, type: "invalid_request_error", param: null, code: null }],
+  ])("a container is gone where status %d says %j", async (status, error) => {
+    const failed = await failure(status, { error });
+    expect(failed).toBeInstanceOf(OpenAIRequestError);
+    expect(isContainerGone(failed)).toBe(true);
+  });
+
+  test.each([
+    [404, { error: { message: "Container file with id 'cfile_1' not found." } }],
+    [404, { error: { message: "Invalid URL (GET /containers/cntr_1)" } }],
+    [404, { detail: "Not Found" }],
+    [404, "404 page not found"],
+    [404, ""],
+    [400, { error: { message: "Invalid container." } }],
+    [400, { error: { message: dead, param: "input[0]" } }],
+    [400, { error: { message: dead, code: "invalid_value" } }],
+    [400, { error: { message: "Invalid 'name': There was an issue" } }],
+    [500, { error: { message: expired } }],
+    [429, { error: { message: dead } }],
+    [403, { error: { message: unknown } }],
+  ])("a container is not known to be gone where status %d says %j", async (status, body) => {
+    const failed = await failure(status, body);
+    expect(failed).toMatchObject({ name: "OpenAIRequestError", status });
+    expect(isContainerGone(failed)).toBe(false);
+  });
+});
+
+describe("a container", () => {
+  test.each([expired, unknown, expected, dead])(
+    "is gone where a stream ends with %j, which has no status",
+    (message) => {
+      const body = { error: { message, type: "invalid_request_error" } };
+      const error = new OpenAIRequestError("POST /responses failed", { reason: "status", body });
+      expect(error.status).toBeNull();
+      expect(isContainerGone(error)).toBe(true);
+    },
+  );
+
+  test.each([expired, unknown, expected, dead])(
+    "is gone where the official client's stream ends with %j",
+    (message) => {
+      const thrown = new OpenAI.APIError(undefined, { message }, message, undefined);
+      const error = requestErrorFrom(thrown, { request: "POST /responses", secrets: [] });
+      expect(error.status).toBeNull();
+      expect(isContainerGone(error)).toBe(true);
+    },
+  );
+
+  test("is not gone because something else failed", () => {
+    const network = new OpenAIRequestError(
+      "GET /containers/cntr_1 failed: connect ECONNREFUSED: check baseURL and the network",
+      { reason: "network" },
+    );
+    for (const error of [
+      network,
+      new Error(expired),
+      expired,
+      undefined,
+      null,
+      { message: expired },
+    ]) {
+      expect(isContainerGone(error)).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,189 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { LocalProvider, scriptedModel } from "weakincentives/local";
+import { hostSandbox } from "../../../tests/host-sandbox.ts";
+import { madeClients } from "../../../tests/openai-clients.ts";
+import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { type FakeClock, fakeClock } from "../../testing/fake-clock.ts";
+import type { OpenAIClient } from "./client.ts";
+import { ContainerCalls, type ContainerFile, isContainerGone } from "./container-calls.ts";
+
+interface Stage {
+  readonly calls: ContainerCalls;
+  readonly clock: FakeClock;
+}
+
+async function stage(make: (url: string) => OpenAIClient): Promise<Stage> {
+  const clock = fakeClock({ now: Date.parse("2026-03-01T12:00:00Z") });
+  const provider = new LocalProvider({
+    model: scriptedModel([]),
+    sandbox: hostSandbox(),
+    clock,
+  });
+  onTestFinished(() => provider[Symbol.asyncDispose]());
+  const { url } = await provider.listen();
+  return { calls: new ContainerCalls(make(url)), clock };
+}
+
+async function namesIn(files: AsyncIterable<ContainerFile>): Promise<readonly string[]> {
+  return (await all(files)).map(({ path }) => path.replace(/^\/mnt\/data\/[0-9a-f]{32}-/, ""));
+}
+
+async function all<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
+  const found: Item[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
+/** What a promise fails with; it must. */
+async function failure(work: Promise<unknown>): Promise<unknown> {
+  try {
+    await work;
+  } catch (error) {
+    return error;
+  }
+  throw new Error("nothing failed");
+}
+
+describe.each(madeClients)("over %s", (_name, make) => {
+  test("a container is made, asked about and deleted, twice if need be", async () => {
+    const { calls } = await stage(make);
+    const { id } = await calls.create({
+      name: "mine",
+      memory_limit: "4g",
+      expires_after: { anchor: "last_active_at", minutes: 10 },
+    });
+    expect(id).toMatch(/^cntr_/);
+    expect(await calls.status(id)).toBe("running");
+    await calls.remove(id);
+    await calls.remove(id);
+    const error = await failure(calls.status(id));
+    expect(error).toMatchObject({ name: "OpenAIRequestError", status: 404 });
+    expect(isContainerGone(error)).toBe(true);
+  });
+
+  test("a file goes up, is listed, comes down and is deleted, twice if need be", async () => {
+    const { calls } = await stage(make);
+    const { id } = await calls.create({ name: "mine" });
+    const file = await calls.upload(id, new File(["hello"], "a b.txt"));
+    expect(file).toEqual({
+      id: expect.stringMatching(/^cfile_/),
+      path: expect.stringMatching(/^\/mnt\/data\/[0-9a-f]{32}-a b\.txt$/),
+      bytes: 5,
+      createdAt: Date.parse("2026-03-01T12:00:00Z") / 1000,
+      source: "user",
+    });
+    expect(await all(calls.list(id))).toEqual([file]);
+    expect(new TextDecoder().decode(await calls.download(id, file.id))).toBe("hello");
+    await calls.removeFile(id, file.id);
+    await calls.removeFile(id, file.id);
+    expect(await all(calls.list(id))).toEqual([]);
+    const error = await failure(calls.download(id, file.id));
+    expect(error).toMatchObject({ status: 404 });
+    expect(isContainerGone(error)).toBe(false);
+  });
+
+  test("all pages of a long list come, in either order", async () => {
+    const { calls } = await stage(make);
+    const { id } = await calls.create({ name: "mine" });
+    const names = Array.from({ length: 205 }, (_, place) => `f${String(place).padStart(3, "0")}`);
+    for (const name of names) await calls.upload(id, new File(["x"], name));
+    expect(await namesIn(calls.list(id, { order: "asc" }))).toEqual(names);
+    expect((await namesIn(calls.list(id))).toSorted()).toEqual(names);
+  }, 30_000);
+
+  test("a file is saved as a new one of this machine", async () => {
+    const { calls } = await stage(make);
+    const folder = temporaryTree();
+    const { id } = await calls.create({ name: "mine" });
+    const bytes = Uint8Array.from({ length: 1_000_003 }, (_, place) => (place * 31) % 256);
+    const file = await calls.upload(id, new File([bytes], "a.bin"));
+    const path = join(folder, "a.bin");
+    expect(await calls.downloadTo(id, file.id, path)).toBe(bytes.length);
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+    const empty = await calls.upload(id, new File([], "empty"));
+    expect(await calls.downloadTo(id, empty.id, join(folder, "empty"))).toBe(0);
+    expect(readFileSync(join(folder, "empty")).length).toBe(0);
+  });
+
+  test("a file that is there stays as it was, and nothing is fetched", async () => {
+    const { calls } = await stage(make);
+    const { id } = await calls.create({ name: "mine" });
+    const file = await calls.upload(id, new File(["new"], "a.txt"));
+    const path = join(temporaryTree({ "a.txt": "old" }), "a.txt");
+    await expect(calls.downloadTo(id, file.id, path)).rejects.toMatchObject({
+      name: "FilesystemError",
+      code: "EEXIST",
+    });
+    expect(readFileSync(path, "utf8")).toBe("old");
+    const below = join(path, "b.txt");
+    await expect(calls.downloadTo(id, file.id, below)).rejects.toMatchObject({ code: "ENOTDIR" });
+  });
+
+  test("a file that is longer than it may be is an error, and is not left behind", async () => {
+    const { calls } = await stage(make);
+    const { id } = await calls.create({ name: "mine" });
+    const file = await calls.upload(id, new File(["x".repeat(1_000)], "a.txt"));
+    const path = join(temporaryTree(), "a.txt");
+    const problem = /was answered with more than 999 bytes: raise maxBytes if that is right$/;
+    await expect(calls.download(id, file.id, { maxBytes: 999 })).rejects.toThrow(problem);
+    await expect(calls.downloadTo(id, file.id, path, { maxBytes: 999 })).rejects.toThrow(problem);
+    expect(existsSync(path)).toBe(false);
+    expect((await calls.download(id, file.id, { maxBytes: 1_000 })).length).toBe(1_000);
+    expect(await calls.downloadTo(id, file.id, path, { maxBytes: 1_000 })).toBe(1_000);
+  });
+
+  test("an expired container is told apart from a file that is not there", async () => {
+    const { calls, clock } = await stage(make);
+    const { id } = await calls.create({ name: "mine" });
+    const file = await calls.upload(id, new File(["x"], "a.txt"));
+    await clock.advance(21 * 60_000);
+    expect(await calls.status(id)).toBe("expired");
+    const path = join(temporaryTree(), "a.txt");
+    const failing = [
+      () => calls.upload(id, new File(["x"], "b.txt")),
+      () => all(calls.list(id)),
+      () => calls.removeFile(id, file.id),
+      () => calls.download(id, file.id),
+      () => calls.downloadTo(id, file.id, path),
+    ];
+    for (const call of failing) {
+      const error = await failure(call());
+      expect(error).toMatchObject({ name: "OpenAIRequestError", status: 400 });
+      expect(isContainerGone(error)).toBe(true);
+    }
+    expect(existsSync(path)).toBe(false);
+    await calls.remove(id);
+    expect(isContainerGone(await failure(calls.removeFile(id, file.id)))).toBe(true);
+  });
+
+  test("what the provider refuses is told in its words", async () => {
+    const { calls } = await stage(make);
+    const asked = calls.create({ name: "", memory_limit: "1g" });
+    const error = await failure(asked);
+    expect(error).toMatchObject({ name: "OpenAIRequestError", status: 400, param: "name" });
+    expect(String(error)).toContain(
+      "POST /containers was answered with status 400: Invalid 'name'",
+    );
+    expect(isContainerGone(error)).toBe(false);
+  });
+
+  test("an abort gives the signal's reason, whatever was asked", async () => {
+    const { calls } = await stage(make);
+    const signal = AbortSignal.abort("enough");
+    const path = join(temporaryTree(), "a.txt");
+    const failing = [
+      () => calls.create({ name: "mine" }, { signal }),
+      () => calls.status("cntr_1", { signal }),
+      () => calls.remove("cntr_1", { signal }),
+      () => calls.upload("cntr_1", new File(["x"], "a"), { signal }),
+      () => all(calls.list("cntr_1", { signal })),
+      () => calls.removeFile("cntr_1", "cfile_1", { signal }),
+      () => calls.download("cntr_1", "cfile_1", { signal }),
+      () => calls.downloadTo("cntr_1", "cfile_1", path, { signal }),
+    ];
+    for (const call of failing) expect(await failure(call())).toBe("enough");
+    expect(existsSync(path)).toBe(false);
+  });
+});

@@ -1,0 +1,44 @@
+import { InvalidOptionError } from "../../base/errors.ts";
+import type { ContainerFileCitation, FileCitation } from "../../tools/hosted/citation.ts";
+import { ContainerExpiredError } from "../errors/errors.ts";
+import { evaluationErrorOf } from "../errors/evaluation-error.ts";
+import { requestErrorFrom } from "../errors/request-error.ts";
+import { complaintAboutContainer } from "../history/repairs.ts";
+import { secretsOf } from "../secrets.ts";
+import type { OpenAIClient } from "./client.ts";
+import { downloadContainerFile, downloadStoredFile } from "./download.ts";
+
+/**
+ * The bytes of what a citation names. A `ThrottleError` where another try may help; its `cause`,
+ * and whatever else is thrown, says what is wrong.
+ */
+export async function downloadCited(
+  citation: ContainerFileCitation | FileCitation,
+  client: OpenAIClient,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  checkCitation(citation);
+  const { fileId } = citation;
+  try {
+    return citation.type === "containerFile"
+      ? await downloadContainerFile(client, citation.containerId, fileId, { signal })
+      : await downloadStoredFile(client, fileId, { signal });
+  } catch (thrown) {
+    const error = requestErrorFrom(thrown, { signal, secrets: secretsOf(client) });
+    if (citation.type === "containerFile" && complaintAboutContainer(error)) {
+      throw new ContainerExpiredError(citation.containerId, error, "its files are gone with it");
+    }
+    const failed = evaluationErrorOf(error, "");
+    throw failed.name === "ThrottleError" ? failed : error;
+  }
+}
+
+function checkCitation(citation: ContainerFileCitation | FileCitation): void {
+  if (citation?.type === "containerFile" || citation?.type === "file") return;
+  throw new InvalidOptionError({
+    field: "downloadFile(citation)",
+    value: citation,
+    rule: "must be a citation of a file",
+    remedy: 'give one of response.citations whose type is "containerFile" or "file"',
+  });
+}

@@ -1,0 +1,115 @@
+import { describe, expect, test } from "vitest";
+import { madeClients } from "../../../tests/openai-clients.ts";
+import { answer, rawServer } from "../../../tests/raw-server.ts";
+import { InvalidOptionError } from "../../base/errors.ts";
+import { HttpClient, requestIdOf } from "./client.ts";
+
+const ours = madeClients.slice(0, 2);
+
+describe.each(madeClients)("%s", (_name, make) => {
+  test("makes, shows and deletes a container", async () => {
+    const server = await rawServer((_, response) => answer(response, 200, { id: "cntr_1" }));
+    const { containers } = make(server.url);
+    const body = {
+      name: "mine",
+      memory_limit: "4g",
+      expires_after: { anchor: "last_active_at", minutes: 20 },
+      file_ids: ["file-1"],
+      network_policy: { type: "disabled" },
+    } as const;
+    expect(await containers.create(body, { maxRetries: 0 })).toMatchObject({ id: "cntr_1" });
+    expect(await containers.retrieve("cntr_1")).toMatchObject({ id: "cntr_1" });
+    await containers.delete("cntr_1", { maxRetries: 0 });
+    expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "POST /containers",
+      "GET /containers/cntr_1",
+      "DELETE /containers/cntr_1",
+    ]);
+    expect(JSON.parse(server.requests[0]?.body.toString() ?? "")).toEqual(body);
+    expect(server.requests[2]?.body.length).toBe(0);
+  });
+
+  test("asks for one page of files, and for the next", async () => {
+    const page = { object: "list", data: [{ id: "cfile_1" }], has_more: true };
+    const server = await rawServer((_, response) => answer(response, 200, page));
+    const { files } = make(server.url).containers;
+    expect(await files.list("cntr_1", {})).toMatchObject({ data: [{}], has_more: true });
+    await files.list("cntr_1", { limit: 100, order: "asc", after: "cfile_ä&b" });
+    const [first, second] = server.requests.map(({ path }) => new URL(path, "http://x"));
+    expect(first?.pathname).toBe("/containers/cntr_1/files");
+    expect([...(first?.searchParams ?? [])]).toEqual([]);
+    expect(Object.fromEntries(second?.searchParams ?? [])).toEqual({
+      limit: "100",
+      order: "asc",
+      after: "cfile_ä&b",
+    });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test("deletes a file, and takes nothing for an answer", async () => {
+    const server = await rawServer((_, response) => response.writeHead(204).end());
+    const { containers } = make(server.url);
+    expect(await containers.files.delete("cfile_1", { container_id: "cntr_1" })).toBeNull();
+    expect(await containers.delete("cntr_1")).toBeNull();
+    expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "DELETE /containers/cntr_1/files/cfile_1",
+      "DELETE /containers/cntr_1",
+    ]);
+  });
+});
+
+describe.each(ours)("%s", (_name, make) => {
+  test("tells the id of each answer", async () => {
+    const server = await rawServer((_, response) =>
+      answer(response, 200, { data: [] }, { "x-request-id": "req_1" }),
+    );
+    const { containers } = make(server.url);
+    const file = new File(["x"], "a.txt");
+    expect(requestIdOf(await containers.create({ name: "a" }))).toBe("req_1");
+    expect(requestIdOf(await containers.files.create("cntr_1", { file }))).toBe("req_1");
+    expect(requestIdOf(await containers.files.list("cntr_1", {}))).toBe("req_1");
+  });
+
+  test("gives what a deletion is answered with, and no page in its place", async () => {
+    const deleted = { id: "cntr_1", object: "container.deleted", deleted: true };
+    const texts = [JSON.stringify(deleted), "<html>"];
+    const server = await rawServer((_, response) =>
+      answer(response, 200, texts.shift() ?? "", { "content-type": "text/html" }),
+    );
+    const { containers } = make(server.url);
+    expect(await containers.delete("cntr_1")).toEqual(deleted);
+    await expect(containers.delete("cntr_1")).rejects.toThrow(
+      "DELETE /containers/cntr_1 was answered with status 200 and text/html: is there a proxy",
+    );
+  });
+
+  test.each(["", "..", "a/b", "a\nb"])("is not sent with the id %j", async (id) => {
+    const server = await rawServer((_, response) => answer(response, 200, {}));
+    const { containers } = make(server.url);
+    const { files } = containers;
+    const file = new File(["x"], "a.txt");
+    const calls = [
+      () => containers.delete(id),
+      () => files.create(id, { file }),
+      () => files.list(id, {}),
+      () => files.delete(id, { container_id: "c" }),
+      () => files.delete("f", { container_id: id }),
+    ];
+    for (const call of calls) await expect(call()).rejects.toThrow(InvalidOptionError);
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe("our client", () => {
+  test("adds a call's questions to those of every address", async () => {
+    const server = await rawServer((_, response) => answer(response, 200, { data: [] }));
+    const query = { "api-version": "2026-01-01" };
+    const { files } = new HttpClient({ baseURL: server.url, query }).containers;
+    await files.list("cntr_1", { limit: 3 });
+    await files.list("cntr_1", {});
+    expect(server.requests.map(({ path }) => path)).toEqual([
+      "/containers/cntr_1/files?api-version=2026-01-01&limit=3",
+      "/containers/cntr_1/files?api-version=2026-01-01",
+    ]);
+  });
+});

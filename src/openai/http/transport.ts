@@ -1,0 +1,101 @@
+import type { HeaderLookup } from "../errors/retry-after.ts";
+
+/** One request, ready to be sent. */
+export interface HttpRequest {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly url: string;
+  /** By their names in small letters. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | Multipart | null;
+  /** How long nothing may be heard, before the answer and within it. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A form's fields in their order. */
+export type Multipart = readonly (readonly [name: string, value: string | File])[];
+
+/** Whether a body is a form. */
+export function isForm(body: HttpRequest["body"]): body is Multipart {
+  return Array.isArray(body);
+}
+
+/** An answer whose body is still to be read. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly header: HeaderLookup;
+  /** Read once; who stops half way ends the connection. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** Ends the connection, whether `chunks` are being read or not; after their end it does nothing. */
+  cancel(): void;
+}
+
+/**
+ * Sends one request: no retries, no redirects. Rejects with whatever went wrong, and with the
+ * signal's own reason if that aborts.
+ */
+export type Transport = (request: HttpRequest) => Promise<HttpAnswer>;
+
+/** Nothing was heard for too long; its `code` says in which part, as undici does. */
+export class TimedOut extends Error {
+  override readonly name = "TimedOut";
+  readonly code: "UND_ERR_HEADERS_TIMEOUT" | "UND_ERR_BODY_TIMEOUT";
+
+  constructor(code: TimedOut["code"]) {
+    super("nothing was heard for too long");
+    this.code = code;
+  }
+}
+
+/** A body was longer than it may be. */
+export class TooLong extends Error {
+  override readonly name = "TooLong";
+}
+
+/** As many bytes as may be, and whether there were no more. */
+export async function readBytes(
+  chunks: AsyncIterable<Uint8Array>,
+  most: number,
+): Promise<{ readonly bytes: Uint8Array; readonly isWhole: boolean }> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    parts.push(chunk);
+    length += chunk.length;
+    if (length > most) break; // which ends the connection as well
+  }
+  const [only] = parts;
+  if (only && parts.length === 1 && length <= most) return { bytes: only, isWhole: true };
+  return { bytes: joined(parts, Math.min(length, most)), isWhole: length <= most };
+}
+
+/** All of a body, if it is not longer than it may be. */
+export async function readWhole(
+  chunks: AsyncIterable<Uint8Array>,
+  most: number,
+): Promise<Uint8Array> {
+  const { bytes, isWhole } = await readBytes(chunks, most);
+  if (!isWhole) throw new TooLong(`more than ${most} bytes`);
+  return bytes;
+}
+
+function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part.subarray(0, length - at), at);
+    at += Math.min(part.length, length - at);
+  }
+  return bytes;
+}
+
+/** Whether this is Node itself: others say so as well, and have a `fetch` that waits long enough. */
+export function isNode(): boolean {
+  const { process, Bun, Deno } = globalThis as {
+    process?: { versions?: { node?: unknown } };
+    Bun?: unknown;
+    Deno?: unknown;
+  };
+  const isOther = Bun !== undefined || Deno !== undefined;
+  return typeof process?.versions?.node === "string" && !isOther;
+}

@@ -1,0 +1,56 @@
+import { PromptValidationError } from "../../base/errors.ts";
+import { list } from "../../base/show.ts";
+import { listOf } from "../../tools/config-checks.ts";
+
+/** Refuses a file whose extension is not among those allowed: the provider would, or its tools. */
+export function checkFileType(
+  extension: string,
+  filename: string,
+  allowed: "any" | readonly string[] = uploadableTypes,
+): void {
+  if (allowed === "any") return;
+  listOf(checkExtension)(allowed, "uploadFile(options).allowedTypes");
+  const wanted = extension.toLowerCase();
+  if (allowed.some((type) => type.toLowerCase() === wanted)) return;
+  const none = extension === "" ? "a name with an extension" : "of a type that OpenAI's tools read";
+  throw new PromptValidationError({
+    field: "uploadFile(path)",
+    value: filename,
+    rule: allowed === uploadableTypes ? `must be ${none}` : `must end in one of ${list(allowed)}`,
+    remedy: `convert or rename it, or set allowedTypes to "any" or to a list like [".csv"]`,
+  });
+}
+
+function checkExtension(value: unknown, field: string): void {
+  if (typeof value === "string" && /^(?:\.[^./\\]+)?$/.test(value)) return;
+  const rule = "must be a file extension";
+  const remedy = 'write it with its dot, as in ".csv", or "" for none';
+  throw new PromptValidationError({ field, value, rule, remedy });
+}
+
+/** What the code interpreter, file search and the models read, and their close kin. */
+export const uploadableTypes: readonly string[] = Object.freeze(
+  [
+    ".c .cc .cpp .cs .css .go .h .hpp .ipynb .java .js .jsx .kt .lua .mjs .php .pl .py .r .rb .rs .scala .sh .sql .swift .ts .tsx",
+    ".doc .docx .htm .html .log .md .odt .pdf .pptx .rtf .tex .txt",
+    ".bmp .gif .jpeg .jpg .png .svg .webp",
+    ".gz .tar .tgz .zip",
+    ".csv .ini .json .jsonl .parquet .pkl .toml .tsv .xls .xlsx .xml .yaml .yml",
+  ].flatMap((kind) => kind.split(" ")),
+);
+
+/** Refuses files that could not go up one by one, whatever their names' case. */
+export function checkSingleUploads(paths: readonly string[]): void {
+  for (const path of paths) {
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    const dot = name.lastIndexOf(".");
+    const extension = dot > 0 ? name.slice(dot).toLowerCase() : "";
+    if (uploadableTypes.includes(extension)) continue;
+    throw new PromptValidationError({
+      field: "OpenAIContainerWorkspaceSection.mounts",
+      value: path,
+      rule: 'must have only files of types that OpenAI takes one by one, with unpack "files"',
+      remedy: "exclude it by excludeGlob, or leave unpack out: then they go up as one archive",
+    });
+  }
+}

@@ -1,0 +1,116 @@
+import type { Omission } from "../../adapter/model-client.ts";
+import { checkApart } from "../../adapter/tools-apart.ts";
+import { InvalidOptionError, messageOf, WinkError } from "../../base/errors.ts";
+import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
+import { isPlainObject } from "../../base/freeze.ts";
+import { suggestion } from "../../base/nearest.ts";
+import { list } from "../../base/show.ts";
+import type { RenderedPrompt } from "../../prompt/render.ts";
+import type { HostedTool } from "../../tools/hosted-tool.ts";
+import { NativeTool } from "../../tools/native-tool.ts";
+import type { Capabilities } from "../capabilities.ts";
+import type { CodecEnv, HostedToolCodec } from "../codecs/codec.ts";
+import type { Codecs } from "../codecs/codec-registry.ts";
+import type { WireTool } from "../wire.ts";
+import { clientExecutedProblem, nativeParamsProblem } from "./native-params.ts";
+
+/** By what hosted tools are judged before anything is sent. */
+export interface Gate {
+  readonly codecs: Codecs;
+  readonly capabilities: Capabilities;
+  readonly env: CodecEnv;
+  /** What becomes of a tool that the model cannot use. */
+  readonly unsupported: "error" | "omit";
+}
+
+/** Refuses what could not work; names what is to be left out. */
+export function checkHostedTools(rendered: RenderedPrompt, gate: Gate): readonly Omission[] {
+  const omissions: Omission[] = [];
+  for (const tool of rendered.hostedTools) {
+    const problem = unsupportedBecause(tool, gate);
+    if (problem === null) continue;
+    if (gate.unsupported === "error") throw problem.error(rendered.promptName);
+    omissions.push({ tool, reason: problem.reason });
+  }
+  const out = new Set(omissions.map(({ tool }) => tool.name));
+  const kept = rendered.hostedTools.filter(({ name }) => !out.has(name));
+  checkApart(kept, rendered.promptName, (tool) => gate.codecs.get(tool.kind)?.label?.(tool));
+  checkNativeTools(rendered, kept, gate.codecs);
+  wireTools(kept, gate);
+  return omissions;
+}
+
+/** The request's entries for hosted tools. Only what a codec made reaches the wire. */
+export function wireTools(
+  tools: readonly HostedTool[],
+  { codecs, env }: Pick<Gate, "codecs" | "env">,
+): readonly WireTool[] {
+  return tools.flatMap((tool) => {
+    const codec = codecs.get(tool.kind);
+    return codec ? [checkEntry(serialized(codec, tool, env), tool)] : [];
+  });
+}
+
+interface Unsupported {
+  readonly reason: string;
+  error(promptName: string): WinkError;
+}
+
+function unsupportedBecause(
+  { kind, name }: HostedTool,
+  { codecs, capabilities, env }: Gate,
+): Unsupported | null {
+  if (!codecs.has(kind)) {
+    const near = suggestion(kind, codecs.keys());
+    const there = near ? `did you mean "${near}"?` : `there are ${list(codecs.keys())}`;
+    const reason = `Unsupported hosted tool kind '${kind}' for openai adapter: ${there}`;
+    return {
+      reason,
+      error: (promptName) => new PromptEvaluationError(reason, { promptName, phase: "render" }),
+    };
+  }
+  const lack = capabilities.lacks(env.model, kind);
+  if (lack === null) return null;
+  const reason = `Hosted tool "${name}" cannot be used: ${lack}`;
+  return {
+    reason,
+    error: (promptName) => new PromptEvaluationError(reason, { promptName, phase: "request" }),
+  };
+}
+
+function checkNativeTools(
+  { tools }: RenderedPrompt,
+  kept: readonly HostedTool[],
+  codecs: Codecs,
+): void {
+  const names = new Set(kept.map(({ name }) => name));
+  for (const tool of tools) {
+    const codec = tool instanceof NativeTool ? codecs.get(tool.kind) : undefined;
+    if (!(tool instanceof NativeTool) || !codec || !names.has(tool.name)) continue;
+    const problem = clientExecutedProblem(tool) ?? nativeParamsProblem(tool, codec);
+    if (problem !== null) throw new WinkError(problem);
+  }
+}
+
+function serialized(codec: HostedToolCodec, tool: HostedTool, env: CodecEnv): WireTool {
+  try {
+    return codec.serialize(tool, env);
+  } catch (cause) {
+    if (cause instanceof WinkError) throw cause;
+    const message = `The codec of "${tool.kind}" could not serialise "${tool.name}": ${messageOf(cause)}`;
+    throw new WinkError(message, { cause });
+  }
+}
+
+/** The API ignores or refuses what belongs to functions, and knows no `built_in`. */
+function checkEntry(entry: WireTool, { kind, name }: HostedTool): WireTool {
+  const isOwn = isPlainObject(entry) && typeof entry.type === "string" && entry.type !== "";
+  const isForeign = isOwn && (entry.type === "built_in" || entry.type === "function");
+  if (isOwn && !isForeign && !("parameters" in entry) && !("strict" in entry)) return entry;
+  throw new InvalidOptionError({
+    field: `What the codec of "${kind}" made of "${name}"`,
+    value: Object.keys(Object(entry)),
+    rule: "must be an entry of the provider's own, without parameters or strict",
+    remedy: 'return an object like { type: "web_search" } from serialize',
+  });
+}

@@ -1,0 +1,80 @@
+import type { ToolAnswer } from "../../adapter/model-client.ts";
+import type { ToolChoice } from "../../adapter/tool-choice.ts";
+import type { RenderedPrompt } from "../../prompt/render.ts";
+import { runsAtProvider } from "../../tools/projected-tool.ts";
+import type { Tool } from "../../tools/tool.ts";
+import type { CodecEnv } from "../codecs/codec.ts";
+import type { Codecs } from "../codecs/codec-registry.ts";
+import { modelFields, type OpenAIModelConfig } from "../model-config.ts";
+import type { WireFormat, WireFunction, WireOutput, WireRequest } from "../wire.ts";
+import { wireTools } from "./hosted-tool-gate.ts";
+import { isStrict } from "./strict.ts";
+import { wireToolChoice } from "./tool-choice.ts";
+
+/** What every request of an adapter has in common. */
+export interface RequestSettings {
+  readonly model: string;
+  readonly modelConfig: OpenAIModelConfig;
+  readonly codecs: Codecs;
+  readonly env: CodecEnv;
+}
+
+/** A request without its `input`: the model, what it may call, and what it must answer with. */
+export function requestOf(
+  rendered: RenderedPrompt,
+  toolChoice: ToolChoice,
+  { model, modelConfig, codecs, env }: RequestSettings,
+): WireRequest {
+  const functions = rendered.tools.filter((tool) => !runsAtProvider(tool)).map(functionOf);
+  const tools = [...functions, ...wireTools(rendered.hostedTools, { codecs, env })];
+  const include = includes(rendered, codecs, modelConfig);
+  const text = textOf(rendered, modelConfig);
+  return {
+    model,
+    ...modelFields(modelConfig),
+    ...(tools.length > 0 && {
+      tools,
+      tool_choice: wireToolChoice(toolChoice, rendered, codecs),
+    }),
+    ...(include.length > 0 && { include }),
+    ...(text && { text }),
+    ...modelConfig.extraBody,
+  };
+}
+
+/** What a tool gave, for the model. */
+export function outputItem({ call, text }: ToolAnswer): WireOutput {
+  return { type: "function_call_output", call_id: call.callId, output: text };
+}
+
+function functionOf({ name, description, paramsSchema }: Tool): WireFunction {
+  const parameters: Record<string, unknown> = paramsSchema;
+  // The provider takes a `strict` that is left out for true, and optional fields change meaning.
+  return { type: "function", name, description, parameters, strict: isStrict(paramsSchema) };
+}
+
+/** What comes back empty unless it is asked for. */
+function includes(
+  { hostedTools }: RenderedPrompt,
+  codecs: Codecs,
+  { store }: OpenAIModelConfig,
+): readonly string[] {
+  const wanted = hostedTools.flatMap((tool) => codecs.get(tool.kind)?.include?.(tool) ?? []);
+  const reasoning = store === false ? ["reasoning.encrypted_content"] : [];
+  return [...new Set([...wanted, ...reasoning])];
+}
+
+function textOf(
+  rendered: RenderedPrompt,
+  { verbosity }: OpenAIModelConfig,
+): WireRequest["text"] | null {
+  const format = formatOf(rendered);
+  if (!format && !verbosity) return null;
+  return { ...(format && { format }), ...(verbosity && { verbosity }) };
+}
+
+function formatOf({ promptName, outputSchema }: RenderedPrompt): WireFormat | null {
+  if (!outputSchema) return null;
+  const name = promptName.replace(/[^\w-]/g, "_").slice(0, 64);
+  return { type: "json_schema", name, schema: outputSchema, strict: isStrict(outputSchema) };
+}

@@ -1,0 +1,92 @@
+import { expect, test } from "vitest";
+import { lookTool, promptWith, runOn } from "../../../tests/openai-run.ts";
+import { functionCall, message, webSearchCall } from "../../../tests/wire-server.ts";
+import type { ToolChoice } from "../../adapter/tool-choice.ts";
+import { applyPatchTool } from "../../tools/hosted/apply-patch.ts";
+import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
+import { imageGenerationTool } from "../../tools/hosted/image-generation.ts";
+import { mcpTool } from "../../tools/hosted/mcp.ts";
+import { shellTool } from "../../tools/hosted/shell.ts";
+import { webSearchTool } from "../../tools/hosted/web-search.ts";
+
+const mcp = (serverLabel: string) =>
+  mcpTool({ serverLabel, serverUrl: "https://mcp.example.com" }, { name: serverLabel });
+const prompt = promptWith({
+  tools: [lookTool],
+  hostedTools: [
+    webSearchTool({}, { name: "find" }),
+    codeInterpreterTool(),
+    imageGenerationTool(),
+    shellTool(),
+    applyPatchTool(),
+    mcp("docs"),
+    mcp("code"),
+  ],
+});
+
+test.each<readonly [ToolChoice, unknown]>([
+  ["auto", "auto"],
+  ["none", "none"],
+  ["required", "required"],
+  [
+    { type: "function", name: "look" },
+    { type: "function", name: "look" },
+  ],
+  [{ type: "built_in", name: "find" }, { type: "web_search_preview" }],
+  [{ type: "web_search" }, { type: "web_search_preview" }],
+  [{ type: "web_search_preview" }, { type: "web_search_preview" }],
+  [{ type: "code_interpreter" }, { type: "code_interpreter" }],
+  [{ type: "built_in", name: "image_generation" }, { type: "image_generation" }],
+  [{ type: "built_in", name: "shell" }, { type: "shell" }],
+  [{ type: "apply_patch" }, { type: "apply_patch" }],
+  [
+    { type: "built_in", name: "code" },
+    { type: "mcp", server_label: "code" },
+  ],
+  [{ type: "mcp", server_label: "code", name: "ask" } as ToolChoice, undefined],
+  [
+    {
+      type: "allowed_tools",
+      mode: "required",
+      tools: [{ type: "function", name: "look" }, { type: "shell" }],
+    } as ToolChoice,
+    undefined,
+  ],
+])("%o is lowered to what the wire has", async (toolChoice, expected) => {
+  const { bodies, error } = await runOn([[message("Hi.")]], { prompt, evaluate: { toolChoice } });
+  expect(error).toBeNull();
+  expect(bodies[0]?.["tool_choice"]).toEqual(expected ?? toolChoice);
+});
+
+test.each<readonly [string, unknown]>([
+  ["names no function", { type: "function", name: "gaze" }],
+  ["names a hosted tool as a function", { type: "function", name: "shell" }],
+  ["names no hosted tool", { type: "built_in", name: "look" }],
+  ["has a type that is not there", { type: "file_search" }],
+  ["has a label that is not there", { type: "mcp", server_label: "wiki" }],
+  ["allows no tools", { type: "allowed_tools", mode: "auto", tools: [] }],
+  ["allows in no known mode", { type: "allowed_tools", mode: "maybe", tools: [{ type: "shell" }] }],
+  ["allows what is not there", { type: "allowed_tools", mode: "auto", tools: [{ type: "gaze" }] }],
+  ["is no choice", 7],
+  ["has no type", { name: "look" }],
+])("a choice that %s is refused before anything is sent", async (_, choice) => {
+  const toolChoice = choice as ToolChoice;
+  const { error, requests } = await runOn([[message("never")]], {
+    prompt,
+    evaluate: { toolChoice },
+  });
+  expect(error).toMatchObject({ name: "PromptEvaluationError", phase: "request" });
+  expect(error?.message).toContain("toolChoice must");
+  expect(requests).toEqual([]);
+});
+
+test("a choice once met no longer forces", async () => {
+  const { bodies } = await runOn(
+    [[webSearchCall(), functionCall("look", {})], [message("Seen.")]],
+    { prompt, adapter: { toolChoice: { type: "built_in", name: "find" } } },
+  );
+  expect(bodies.map((body) => body["tool_choice"])).toEqual([
+    { type: "web_search_preview" },
+    "auto",
+  ]);
+});

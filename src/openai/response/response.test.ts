@@ -1,0 +1,123 @@
+import { describe, expect, test } from "vitest";
+import { lookTool, promptWith, runOn } from "../../../tests/openai-run.ts";
+import {
+  codeInterpreterCall,
+  functionCall,
+  message,
+  webSearchCall,
+} from "../../../tests/wire-server.ts";
+import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
+import { webSearchTool } from "../../tools/hosted/web-search.ts";
+import { HostedTool } from "../../tools/hosted-tool.ts";
+import type { HostedToolCodec } from "../codecs/codec.ts";
+import { codecsByKind } from "../codecs/codec-registry.ts";
+import type { WireItem } from "../wire.ts";
+import { readResponse } from "./response.ts";
+
+const reading = (value: unknown) =>
+  readResponse(value, {
+    rendered: promptWith().render(),
+    codecs: codecsByKind(),
+    requestId: "req_1",
+    secrets: ["secret-secret"],
+  });
+
+test.each([null, 7, "text", [[]]])("%j is no response", (value) => {
+  expect(() => reading(value)).toThrow("which is no response");
+});
+
+test("what cannot be read is told without secrets, with the request's id", () => {
+  const odd = { status: "odd secret-secret", output: [], id: "secret-secret" };
+  expect(() => reading(odd)).toThrow(
+    expect.objectContaining({
+      message: 'The response is "odd <redacted>", not completed',
+      phase: "response",
+      requestId: "req_1",
+      providerPayload: { status: "odd <redacted>", output: [], id: "<redacted>" },
+    }),
+  );
+});
+
+describe("a codec that says nothing of calls", () => {
+  const search = webSearchTool();
+  const codec = (parseOutput: HostedToolCodec["parseOutput"]): HostedToolCodec => ({
+    kind: "web_search",
+    serialize: () => ({ type: "web_search" }),
+    parseOutput,
+  });
+  const run = (parseOutput: HostedToolCodec["parseOutput"], output: readonly WireItem[]) =>
+    runOn([output], {
+      prompt: promptWith({ hostedTools: [search] }),
+      adapter: { hostedToolCodecs: [codec(parseOutput)] },
+    });
+
+  test("has one call a turn, if it finds anything", async () => {
+    const items = [{ ...webSearchCall(), id: "ws_7" }, message("Found.")];
+    const { response, bus } = await run((all) => ({ items: all.length }), items);
+    expect(response?.hostedOutputs.get("web_search")).toEqual({ items: 2 });
+    expect(bus.of("ToolInvoked")).toMatchObject([
+      { name: "web_search", callId: "ws_7", params: { type: "web_search_call" } },
+    ]);
+  });
+
+  test("has none where it finds nothing", async () => {
+    const { response, bus } = await run(() => null, [message("No need.")]);
+    expect(response?.hostedOutputs.size).toBe(0);
+    expect(bus.of("ToolInvoked")).toEqual([]);
+  });
+
+  test("fails in phase parse if it throws", async () => {
+    const { error } = await run(() => {
+      throw new TypeError("not what I know");
+    }, [message("Hm.")]);
+    expect(error).toMatchObject({
+      name: "PromptEvaluationError",
+      phase: "parse",
+      message: 'The codec of "web_search" could not read what came back: not what I know',
+      partial: { turns: 0 },
+    });
+  });
+});
+
+test("what a codec cannot gather at the end fails in phase parse, and the answer is not lost", async () => {
+  const codec: HostedToolCodec = {
+    kind: "echo",
+    serialize: () => ({ type: "web_search" }),
+    calls: () => [],
+    parseOutput: () => {
+      throw new Error("too late");
+    },
+  };
+  const tool = new HostedTool({ kind: "echo", name: "echo", description: "Echoes.", config: {} });
+  const { error } = await runOn([[message("Said.")]], {
+    prompt: promptWith({ hostedTools: [tool] }),
+    adapter: { hostedToolCodecs: [codec] },
+  });
+  expect(error).toMatchObject({ phase: "parse", partial: { text: "Said.", turns: 1 } });
+});
+
+test("calls come in the order of their items, whatever the order of the tools", async () => {
+  const { bus } = await runOn(
+    [
+      [
+        webSearchCall("one"),
+        codeInterpreterCall("1"),
+        webSearchCall("two"),
+        functionCall("look", {}),
+      ],
+      [message("Done.")],
+    ],
+    {
+      prompt: promptWith({
+        tools: [lookTool],
+        hostedTools: [codeInterpreterTool(), webSearchTool()],
+      }),
+    },
+  );
+  expect(bus.of("ToolInvoked").map(({ name }) => name)).toEqual([
+    "web_search",
+    "code_interpreter",
+    "web_search",
+    "look",
+  ]);
+});
