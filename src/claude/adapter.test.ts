@@ -4,7 +4,7 @@ import { PromptTemplate } from "../prompt/template.ts";
 import { InProcessEventBus } from "../session/event-bus.ts";
 import { Session } from "../session/session.ts";
 import { ClaudeAgentSDKAdapter } from "./adapter.ts";
-import { ClaudeAgentWorkspaceSection } from "./workspace-section.ts";
+import { ClaudeAgentWorkspaceSection } from "./workspace/workspace-section.ts";
 
 test("cancelling does not wait for mounts that are still copied, nor start anything after them", async () => {
   /** A mount as large as you like. */

@@ -11,18 +11,18 @@ import { runsAtProvider } from "../tools/projected-tool.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { AdapterSettings } from "./adapter-options.ts";
 import { attachedBlocks, checkAttachments } from "./attachments.ts";
-import { closedTools } from "./closed-tools.ts";
 import type { Given } from "./given.ts";
-import type { NativeTools } from "./native-calls.ts";
-import type { NativeCall } from "./native-watch.ts";
-import { fileTools, unportable } from "./ported-tools.ts";
-import { ANSWER_TOOL, type RunStep } from "./run.ts";
-import { lostRun, notUndone, retryFailure, runFailure, unstartedRun } from "./run-failure.ts";
-import { RunHost } from "./run-host.ts";
-import { Spent } from "./spent.ts";
-import { claudeHistorySlice, Transcript } from "./transcript.ts";
-import { turnOf } from "./turn.ts";
-import { checkOneWorkspace, workspaceOf } from "./workspace-of.ts";
+import { ANSWER_TOOL, type RunStep } from "./run/run.ts";
+import { lostRun, notUndone, retryFailure, runFailure, unstartedRun } from "./run/run-failure.ts";
+import { RunHost } from "./run/run-host.ts";
+import { Spent } from "./run/spent.ts";
+import { claudeHistorySlice, Transcript } from "./run/transcript.ts";
+import { turnOf } from "./run/turn.ts";
+import { closedTools } from "./tools/closed-tools.ts";
+import type { NativeTools } from "./tools/native-calls.ts";
+import type { NativeCall } from "./tools/native-watch.ts";
+import { fileTools, unportable } from "./tools/ported-tools.ts";
+import { checkOneWorkspace, workspaceOf } from "./workspace/workspace-of.ts";
 
 /** What one evaluation's conversation is made with. */
 export interface ConversationSettings extends AdapterSettings {

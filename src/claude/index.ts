@@ -7,13 +7,13 @@
 // The adapter
 export { ClaudeAgentSDKAdapter } from "./adapter.ts";
 export type { ClaudeAgentSDKAdapterOptions } from "./adapter-options.ts";
-export { IsolationAuthError } from "./claude-auth.ts";
 export type { ClaudeHostedToolsConfig } from "./hosted-tools-config.ts";
 export { type IsolationConfig, noNetwork, type SandboxConfig, withDomains } from "./isolation.ts";
 export type { ClaudeModelConfig } from "./model-config.ts";
 export type { PermissionMode } from "./permissions.ts";
+export { IsolationAuthError } from "./process/claude-auth.ts";
+export { claudeHistorySlice } from "./run/transcript.ts";
 export type { ClaudeSdk } from "./sdk.ts";
-export { claudeHistorySlice } from "./transcript.ts";
 
 // Workspaces
 
@@ -22,4 +22,4 @@ export type { SyncReport } from "../files/sync/sync-report.ts";
 export {
   ClaudeAgentWorkspaceSection,
   type ClaudeAgentWorkspaceSectionOptions,
-} from "./workspace-section.ts";
+} from "./workspace/workspace-section.ts";

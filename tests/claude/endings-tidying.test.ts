@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { processesOfRun } from "../../src/claude/run-processes.ts";
+import { processesOfRun } from "../../src/claude/process/run-processes.ts";
 import { temporaryTree } from "../temporary-tree.ts";
 import { bash, endingStage } from "./ending-stage.ts";
 import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";

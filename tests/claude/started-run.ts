@@ -1,7 +1,7 @@
 import type { Given } from "../../src/claude/given.ts";
-import type { NativeCall, NativeHooks } from "../../src/claude/native-watch.ts";
-import { ClaudeRun, type RunStep } from "../../src/claude/run.ts";
-import type { BridgedAnswer } from "../../src/claude/tool-bridge.ts";
+import { ClaudeRun, type RunStep } from "../../src/claude/run/run.ts";
+import type { NativeCall, NativeHooks } from "../../src/claude/tools/native-watch.ts";
+import type { BridgedAnswer } from "../../src/claude/tools/tool-bridge.ts";
 import { Tool } from "../../src/tools/tool.ts";
 import { ToolResult } from "../../src/tools/tool-result.ts";
 import {

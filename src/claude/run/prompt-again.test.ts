@@ -1,0 +1,30 @@
+import { describe, expect, test } from "vitest";
+import { recordAt, recordsAt, textAt } from "../../base/reading.ts";
+import type { Given } from "../given.ts";
+import { promptAgain } from "./prompt-again.ts";
+
+/** What the hooks say together when a session starts. */
+async function said(hooks: Given, source: string): Promise<string> {
+  const [matcher] = recordsAt(hooks, "SessionStart");
+  const run = (matcher?.["hooks"] ?? []) as readonly ((input: Given) => Promise<Given>)[];
+  const outcomes = await Promise.all(run.map((hook) => hook({ source })));
+  const outputs = outcomes.map((outcome) => recordAt(outcome, "hookSpecificOutput"));
+  const texts = outputs.map((output) => textAt(output, "additionalContext"));
+  return texts.filter((text) => text !== "").join("\n");
+}
+
+describe("a prompt is read again", () => {
+  test("once the conversation was made shorter, and not when it begins or goes on", async () => {
+    const hooks = promptAgain(() => "Count owls.");
+    expect(await said(hooks, "startup")).toBe("");
+    expect(await said(hooks, "compact")).toBe("The instructions read:\n\nCount owls.");
+    expect(await said(hooks, "resume")).toBe("");
+  });
+
+  test("as it reads by then, also if it is longer", async () => {
+    let prompt = "Count owls.";
+    const hooks = promptAgain(() => prompt);
+    prompt = "Count bats.\n".repeat(5_000);
+    expect(await said(hooks, "compact")).toBe(`The instructions read:\n\n${prompt}`);
+  });
+});

@@ -1,0 +1,237 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { withinBounds } from "./bounds.ts";
+
+const base = realpathSync(mkdtempSync(join(tmpdir(), "bounds-")));
+const workspace = join(base, "work");
+const outside = join(base, "out");
+const bounds = { workspace, cwd: workspace, readable: [] };
+/** The folders have names of chance, which titles are not to have. */
+const real = (path: unknown) =>
+  typeof path === "string" ? path.replace("WORK", workspace).replace("OUT", outside) : path;
+const read = (file_path: unknown, more = {}) =>
+  withinBounds("Read", { file_path }, { ...bounds, ...more });
+const glob = (pattern: unknown, path?: unknown) =>
+  withinBounds("Glob", { pattern, ...(path !== undefined && { path }) }, bounds);
+const grep = (path?: unknown, glob?: unknown) =>
+  withinBounds("Grep", { pattern: "x", path, glob }, bounds);
+
+beforeAll(() => {
+  mkdirSync(join(workspace, "sub"), { recursive: true });
+  mkdirSync(outside);
+  writeFileSync(join(workspace, "a.txt"), "a");
+  writeFileSync(join(workspace, "sub/b.txt"), "b");
+  writeFileSync(join(outside, "secret.txt"), "s");
+  symlinkSync(outside, join(workspace, "link"));
+  symlinkSync(outside, join(workspace, "a\\b"));
+  symlinkSync(outside, join(workspace, "@scope"));
+  symlinkSync(join(outside, "secret.txt"), join(workspace, "flink"));
+  symlinkSync(join(outside, "new.txt"), join(workspace, "dangling"));
+  symlinkSync("sub", join(workspace, "inner"));
+  symlinkSync("round", join(workspace, "round"));
+  symlinkSync(workspace, join(base, "door"));
+});
+
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+describe("a file", () => {
+  test.each([
+    ["a.txt", "a.txt"],
+    [" a.txt\u00a0", "a.txt"],
+    ["./sub/../a.txt", "a.txt"],
+    ["sub//b.txt", "sub/b.txt"],
+    ["new/deep/c.txt", "new/deep/c.txt"],
+    ["a.txt/below", "a.txt/below"],
+    ["inner/b.txt", "inner/b.txt"],
+    ["link/../a.txt", "a.txt"],
+    ["$HOME/x", "$HOME/x"],
+    ["file:///etc/passwd", "file:/etc/passwd"],
+    ["..a", "..a"],
+    [".", "."],
+    ["", "."],
+  ])("of the workspace may be used: %j", async (path, place) => {
+    const file_path = join(workspace, place);
+    expect(await read(path)).toEqual({ input: { file_path } });
+    expect(await read(join(workspace, path.trim()))).toEqual({ input: { file_path } });
+  });
+
+  test.each([
+    "/etc/passwd",
+    "/",
+    "..",
+    "../x",
+    "sub/../../out/secret.txt",
+    "link",
+    "link/secret.txt",
+    "link/new.txt",
+    "sub/../link/secret.txt",
+    "inner/../../out",
+    "flink",
+    "dangling",
+    "round",
+    "round/x",
+    "~",
+    "~/.ssh/id_rsa",
+    "~root/.ssh",
+    " ~/x",
+    "a\0b",
+    "WORKx",
+    "WORK/../out/secret.txt",
+    undefined,
+    null,
+    7,
+    ["a.txt"],
+  ])("that is none is denied: %j", async (path) => {
+    for (const name of ["Read", "Write", "Edit"]) {
+      const verdict = await withinBounds(name, { file_path: real(path), content: "x" }, bounds);
+      expect(verdict).toEqual({
+        denied: expect.stringContaining(`${name} may not leave the working folder, as `),
+      });
+    }
+  });
+
+  test.each([
+    ["a long name", "x".repeat(300)],
+    ["many folders", "d/".repeat(2_100)],
+  ])("that is named by %s is denied", async (_, path) => {
+    expect(await read(path)).toHaveProperty("denied");
+    expect(await glob(path)).toHaveProperty("denied");
+  });
+
+  test("is looked for from where the shell was left, and what else was given stays", async () => {
+    const cwd = join(workspace, "sub");
+    const input = { file_path: "../a.txt", old_string: "a", new_string: "b" };
+    expect(await withinBounds("Edit", input, { ...bounds, cwd })).toEqual({
+      input: { ...input, file_path: join(workspace, "a.txt") },
+    });
+    expect(await read("../../x", { cwd })).toHaveProperty("denied");
+    expect(await read("secret.txt", { cwd: outside })).toHaveProperty("denied");
+    expect(await read("secret.txt", { cwd: join(workspace, "link") })).toHaveProperty("denied");
+  });
+
+  test("may be named by the workspace's real path or by the one it was given as", async () => {
+    const door = join(base, "door");
+    for (const folder of [door, workspace]) {
+      const place = { workspace: door, cwd: door };
+      expect(await read(join(folder, "a.txt"), place)).toHaveProperty("input");
+      expect(await read(join(folder, "link/secret.txt"), place)).toHaveProperty("denied");
+    }
+  });
+
+  test("of a folder that may be read besides is read and searched, and not changed", async () => {
+    const readable = [join(base, "nothing"), outside];
+    const file_path = join(outside, "secret.txt");
+    expect(await read(file_path, { readable })).toEqual({ input: { file_path } });
+    const at = { ...bounds, readable };
+    expect(await withinBounds("Grep", { pattern: "s", path: outside }, at)).toHaveProperty("input");
+    expect(await withinBounds("Glob", { pattern: "*", path: outside }, at)).toHaveProperty(
+      "denied",
+    );
+    expect(await withinBounds("Write", { file_path }, at)).toHaveProperty("denied");
+    expect(await read(join(base, "other"), { readable })).toHaveProperty("denied");
+  });
+
+  test("is denied where the workspace is gone", async () => {
+    const gone = join(base, "gone");
+    expect(await read("a.txt", { workspace: gone, cwd: gone })).toHaveProperty("denied");
+  });
+});
+
+describe("a search", () => {
+  test.each([
+    ["**/*.txt", undefined, "."],
+    ["**/*.{ts,tsx}", "sub", "sub"],
+    ["*.txt", " sub ", "sub"],
+    ["[...slug]/page.tsx", undefined, "."],
+    ["!x", undefined, "."],
+    ["WORK/**", undefined, "."],
+    ["\\[a\\].txt", undefined, "."],
+    ["", undefined, "."],
+  ])("for %j in %j stays inside", async (pattern, path, place) => {
+    const input = { pattern: real(pattern), path: join(workspace, place) };
+    expect(await glob(real(pattern), path)).toEqual({ input });
+  });
+
+  test.each([
+    ["/**", undefined],
+    ["/etc/*", undefined],
+    ["OUT/*", undefined],
+    [" OUT/*", undefined],
+    ["\\OUT/*", undefined],
+    ["OUT/*", "sub"],
+    ["../*", undefined],
+    ["{../x,y}", undefined],
+    ["sub/{a,..}/../x", undefined],
+    ["[.][.]/x", undefined],
+    ["sub/@(../..)/*", undefined],
+    ["*/../../out/*", undefined],
+    ["link/*", undefined],
+    ["WORK/link/*", undefined],
+    ["WORK/@scope/*", undefined],
+    ["WORK/a\\b/*", undefined],
+    ["~/*", undefined],
+    ["*", "/"],
+    ["*", "link"],
+    ["*", "~"],
+    ["*", "../out"],
+    ["*", 5],
+    ["a\0/*", undefined],
+  ])("for %j in %j is denied", async (pattern, path) => {
+    expect(await glob(real(pattern), path)).toEqual({
+      denied: expect.stringContaining("Glob may not leave the working folder, as "),
+    });
+  });
+
+  test("in files needs its place checked; its glob only sifts what is found there", async () => {
+    const path = join(workspace, "sub");
+    expect(await grep("sub", "*.txt")).toEqual({ input: { pattern: "x", path, glob: "*.txt" } });
+    expect(await grep(undefined, "/src/**")).toHaveProperty("input.path", workspace);
+    for (const place of ["link", "flink", "..", "/etc", "~"]) {
+      expect(await grep(place)).toHaveProperty("denied");
+    }
+    expect(await grep("sub", "../**")).toHaveProperty("denied");
+  });
+});
+
+test("whatever is asked for, what is allowed is inside", async () => {
+  const step = fc.constantFrom(
+    "..",
+    ".",
+    "sub",
+    "link",
+    "inner",
+    "a.txt",
+    "~",
+    "",
+    "x",
+    "*",
+    "{..,a}",
+    "\\",
+  );
+  const paths = fc.tuple(fc.constantFrom("", "/", `${workspace}/`, `${outside}/`), fc.array(step));
+  await fc.assert(
+    fc.asyncProperty(paths, async ([start, steps]) => {
+      const path = start + steps.join("/");
+      for (const verdict of [await read(path), await glob(path), await glob("*", path)]) {
+        if ("denied" in verdict) continue;
+        const place = String(verdict.input["file_path"] ?? verdict.input["path"]);
+        expect(`${place}/`.startsWith(`${workspace}/`)).toBe(true);
+        if (existsSync(place)) {
+          expect(`${realpathSync(place)}/`.startsWith(`${workspace}/`)).toBe(true);
+        }
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

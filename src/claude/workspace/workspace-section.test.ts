@@ -1,0 +1,171 @@
+import { execFile } from "node:child_process";
+import { appendFileSync, existsSync, readdirSync, renameSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { filesIn } from "../../../tests/files-in.ts";
+import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { Prompt } from "../../prompt/prompt.ts";
+import { PromptTemplate } from "../../prompt/template.ts";
+import { Session } from "../../session/session.ts";
+import {
+  ClaudeAgentWorkspaceSection,
+  type ClaudeAgentWorkspaceSectionOptions,
+} from "./workspace-section.ts";
+
+function workspace(options: Partial<ClaudeAgentWorkspaceSectionOptions> = {}) {
+  const folder = temporaryTree({ "a.txt": "one", "sub/b.txt": "two!", ".env": "KEY=1" });
+  const session = new Session();
+  const mounts = [{ hostPath: folder, mountPath: "p" }];
+  const section = new ClaudeAgentWorkspaceSection({ session, mounts, ...options });
+  onTestFinished(async () => void (await section.cleanup()));
+  return { folder, session, section };
+}
+
+const copies = { "p/a.txt": "one", "p/sub/b.txt": "two!" };
+
+describe("a ClaudeAgentWorkspaceSection", () => {
+  test("does nothing but look when it is made", async () => {
+    const start = Date.now();
+    const { folder, session, section } = workspace({ syncOnCleanup: true });
+    expect(section.mountPreviews).toEqual([
+      {
+        hostPath: folder,
+        mountPath: "p",
+        ...{ files: 2, bytes: 7, entries: ["a.txt", "sub/b.txt"] },
+        ...{ truncated: false, withheld: [".env"] },
+      },
+    ]);
+    expect(section).toMatchObject({ containerId: null, syncedDir: null, session });
+    expect(section.createdAt.getTime()).toBeGreaterThanOrEqual(start);
+    expect(existsSync(dirname(section.tempDir))).toBe(false);
+    const nothing = { added: [], changed: [], deleted: [], failed: [] };
+    expect(await section.cleanup()).toEqual({ directory: null, ...nothing, keptIn: null });
+    expect(section.syncedDir).toBeNull();
+  });
+
+  test("copies its mounts when it is to be ready, once", async () => {
+    const { folder, section } = workspace();
+    await Promise.all([section.ready(), section.ready(), section.filesystem.exists("p")]);
+    expect(filesIn(section.tempDir)).toEqual(copies);
+    appendFileSync(join(folder, "a.txt"), "more");
+    await section.ready();
+    expect(filesIn(section.tempDir)).toEqual(copies);
+    await section.cleanup();
+    expect(existsSync(dirname(section.tempDir))).toBe(false);
+    await expect(section.ready()).rejects.toThrow("The workspace was cleaned up: make a new one");
+  });
+
+  test("has an empty folder where nothing is mounted", async () => {
+    const { section } = workspace({ mounts: [] });
+    await section.ready();
+    expect(readdirSync(section.tempDir)).toEqual([]);
+  });
+
+  test("can be made ready again when the mounts could not be copied", async () => {
+    const { folder, section } = workspace();
+    renameSync(join(folder, "a.txt"), join(folder, "b.txt"));
+    await expect(section.ready()).rejects.toMatchObject({ code: "ENOENT" });
+    expect(existsSync(dirname(section.tempDir))).toBe(false);
+    renameSync(join(folder, "b.txt"), join(folder, "a.txt"));
+    await section.ready();
+    expect(filesIn(section.tempDir)).toEqual(copies);
+  });
+
+  test("gives its prompt its files and its text", () => {
+    const { section } = workspace();
+    const template = new PromptTemplate({ ns: "tests", key: "files", sections: [section] });
+    const prompt = new Prompt(template);
+    expect(prompt.filesystem()).toBe(section.filesystem);
+    expect(prompt.findSection(ClaudeAgentWorkspaceSection)).toBe(section);
+    expect(prompt.render().text).toContain(
+      'These files are in your working folder, and paths are relative to it.\n- "p": 2 files, 7 bytes: "a.txt", "sub/b.txt"',
+    );
+  });
+
+  test("is cleaned up with its prompt, and once, however often it is asked", async () => {
+    const { section } = workspace();
+    const template = new PromptTemplate({ ns: "tests", key: "files", sections: [section] });
+    await section.ready();
+    await new Prompt(template).cleanup();
+    expect(existsSync(dirname(section.tempDir))).toBe(false);
+    const [one, other] = await Promise.all([section.cleanup(), section.cleanup()]);
+    expect(other).toBe(one);
+  });
+
+  test("is cleaned up while its mounts are copied", async () => {
+    const { section } = workspace();
+    const copying = section.ready();
+    await section.cleanup();
+    await copying;
+    expect(existsSync(dirname(section.tempDir))).toBe(false);
+  });
+
+  test("is cleaned up at the end of a block", async () => {
+    const to = join(temporaryTree(), "synced");
+    const places: string[] = [];
+    {
+      await using section = workspace({ syncOnCleanup: true, syncDestination: to }).section;
+      await section.ready();
+      places.push(section.tempDir);
+      expect(existsSync(section.tempDir)).toBe(true);
+    }
+    expect(places.map((place) => existsSync(dirname(place)))).toEqual([false]);
+    expect(filesIn(to)).toEqual(copies);
+  });
+});
+
+describe("a clone of a ClaudeAgentWorkspaceSection", () => {
+  test("shares its files, which are cleaned up with the last of them", async () => {
+    const to = join(temporaryTree(), "synced");
+    const { section } = workspace({ syncOnCleanup: true, syncDestination: to });
+    const session = new Session();
+    const clone = section.clone({ key: "other", title: "Other", session });
+    const { template, tempDir, filesystem, createdAt } = section;
+    expect(clone).toMatchObject({ key: "other", title: "Other", session, template, tempDir });
+    expect(clone).toMatchObject({ createdAt, mountPreviews: section.mountPreviews });
+    expect(clone.filesystem).toBe(filesystem);
+    await clone.filesystem.writeText("p/new.txt", "new");
+    expect(await section.cleanup()).toMatchObject({ directory: null });
+    expect(await section.cleanup()).toMatchObject({ directory: null });
+    expect(await clone.filesystem.readText("p/new.txt")).toBe("new");
+    expect(await clone.cleanup()).toMatchObject({ directory: to, added: ["p/new.txt"] });
+    expect([section.syncedDir, clone.syncedDir]).toEqual([to, to]);
+    expect(existsSync(tempDir)).toBe(false);
+    expect(() => section.clone()).toThrow("The workspace was cleaned up: make a new one");
+  });
+
+  test("that cannot be made keeps nothing from being cleaned up", async () => {
+    const { section } = workspace();
+    await section.ready();
+    expect(() => section.clone({ key: "Not A Key" })).toThrow("key must be");
+    await section.cleanup();
+    expect(existsSync(dirname(section.tempDir))).toBe(false);
+  });
+});
+
+test("what a process left behind that crashed goes when the next workspace is made", async () => {
+  const folders = temporaryTree();
+  vi.stubEnv("TMPDIR", folders);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const at = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
+  const code = `
+    const { ClaudeAgentWorkspaceSection } = await import(${at("./workspace-section.ts")});
+    const { Session } = await import(${at("../../session/session.ts")});
+    const section = new ClaudeAgentWorkspaceSection({ session: new Session() });
+    await section.filesystem.writeText("a.txt", "left");
+    process.kill(process.pid, "SIGKILL");
+  `;
+  const crash = promisify(execFile)(process.execPath, ["--input-type=module", "-e", code]);
+  await expect(crash).rejects.toMatchObject({ signal: "SIGKILL" });
+  expect(tmpdir()).toBe(folders);
+  expect(readdirSync(folders)).toHaveLength(1);
+  const { section } = workspace({ mounts: [] });
+  await section.ready();
+  expect(readdirSync(folders).map((name) => join(folders, name))).toEqual([
+    dirname(section.tempDir),
+  ]);
+  await section.cleanup();
+  expect(readdirSync(folders)).toEqual([]);
+});

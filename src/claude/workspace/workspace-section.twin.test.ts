@@ -1,0 +1,119 @@
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { filesIn } from "../../../tests/files-in.ts";
+import { growTree, temporaryTree } from "../../../tests/temporary-tree.ts";
+import { workspaceSandbox } from "../../../tests/workspace/stage.ts";
+import type { Filesystem } from "../../files/filesystem/filesystem.ts";
+import { LocalProvider } from "../../local/index.ts";
+import { openAIClient } from "../../openai/http/client.ts";
+import {
+  OpenAIContainerWorkspaceSection,
+  type OpenAIContainerWorkspaceSectionOptions,
+} from "../../openai/workspace/container-workspace-section.ts";
+import { Session } from "../../session/session.ts";
+import { ClaudeAgentWorkspaceSection } from "./workspace-section.ts";
+
+/** One definition, for both: only the class's name differs. */
+async function twins(options: Omit<OpenAIContainerWorkspaceSectionOptions, "session" | "client">) {
+  const provider = new LocalProvider({ sandbox: workspaceSandbox() });
+  onTestFinished(() => provider[Symbol.asyncDispose]());
+  const { url } = await provider.listen();
+  const client = openAIClient({ baseURL: url, apiKey: "local" });
+  const given: OpenAIContainerWorkspaceSectionOptions = {
+    session: new Session(),
+    client,
+    containerConfig: { memoryLimit: "1g" },
+    ...{ unpack: "bootstrap", deleteOnCleanup: true },
+    ...options,
+  };
+  const claude = new ClaudeAgentWorkspaceSection(given);
+  const openai = new OpenAIContainerWorkspaceSection(given);
+  onTestFinished(async () => {
+    await Promise.all([claude.cleanup(), openai.cleanup()]);
+  });
+  return { claude, openai };
+}
+
+/** Two folders with much in them that a mount may or may not bring. */
+function mounts() {
+  const many = Object.fromEntries([...Array(25).keys()].map((name) => [`many/${name}.py`, "pass"]));
+  const folder = temporaryTree({
+    ...many,
+    "README.md": "# $HOME\n",
+    ".env": "KEY=1",
+    ".git/config": "x",
+    "bin/run": new Uint8Array([0, 255, 10]),
+    empty: null,
+  });
+  symlinkSync("README.md", join(folder, "link.md"));
+  const other = growTree(temporaryTree(), { "notes.txt": "n" });
+  return {
+    allowedHostRoots: [folder, other],
+    mounts: [
+      { hostPath: folder, mountPath: "deep/project", excludeGlob: [".git/*"], maxBytes: 10_000 },
+      { hostPath: join(other, "notes.txt") },
+      { hostPath: other, mountPath: "linked", includeGlob: ["*.none"] },
+    ],
+  };
+}
+
+async function change(files: Filesystem): Promise<void> {
+  await files.writeText("deep/project/README.md", "changed");
+  await files.writeText("deep/project/new/a.txt", "new");
+  await files.writeText("top.txt", "top");
+  await files.delete("notes.txt");
+  await files.writeText("deep/project/many/0.py", "pass"); // what it was
+}
+
+describe("one definition for both workspaces", { timeout: 30_000 }, () => {
+  test("has the same previews, mount lines, key and title", async () => {
+    const { claude, openai } = await twins({ ...mounts(), title: "Files" });
+    expect(claude.mountPreviews).toEqual(openai.mountPreviews);
+    expect(claude.mountPreviews.map(({ files, withheld }) => [files, withheld])).toEqual([
+      [27, [".env"]],
+      [1, []],
+      [0, []],
+    ]);
+    const lines = claude.template.split("\n").slice(1);
+    expect(lines).toEqual(openai.template.split("\n").slice(1));
+    expect(lines).toHaveLength(3);
+    const { key, title, acceptsOverrides } = openai;
+    expect(claude).toMatchObject({ key, title, acceptsOverrides });
+  });
+
+  test("has the same files once it is ready", async () => {
+    const { claude, openai } = await twins(mounts());
+    await Promise.all([claude.ready(), openai.ready()]);
+    expect(filesIn(claude.tempDir)).toEqual(filesIn(openai.tempDir));
+    const [here, there] = [claude.filesystem, openai.filesystem];
+    expect(await here.glob("*")).toEqual(await there.glob("*"));
+    expect(await here.grep("HOME")).toEqual(await there.grep("HOME"));
+    expect(await here.listDir("deep/project")).toEqual(await there.listDir("deep/project"));
+    expect(await here.readBytes("deep/project/bin/run")).toEqual(new Uint8Array([0, 255, 10]));
+  });
+
+  test("brings the same back, with the same report, after the same was done", async () => {
+    const to = temporaryTree();
+    const reports = [];
+    const brought = [];
+    for (const name of ["claude", "openai"] as const) {
+      const syncDestination = join(to, name);
+      const sections = await twins({ ...mounts(), syncOnCleanup: true, syncDestination });
+      await change(sections[name].filesystem);
+      const { directory, ...report } = await sections[name].cleanup();
+      expect([directory, sections[name].syncedDir]).toEqual([syncDestination, syncDestination]);
+      reports.push(report);
+      brought.push(filesIn(syncDestination));
+    }
+    expect(reports[0]).toEqual({
+      added: ["deep/project/new/a.txt", "top.txt"],
+      changed: ["deep/project/README.md"],
+      deleted: ["notes.txt"],
+      ...{ failed: [], keptIn: null },
+    });
+    expect(reports[0]).toEqual(reports[1]);
+    expect(brought[0]).toEqual(brought[1]);
+    expect(brought[0]).toMatchObject({ "top.txt": "top", "deep/project/README.md": "changed" });
+  });
+});

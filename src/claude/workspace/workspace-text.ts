@@ -1,0 +1,10 @@
+import type { MountPlan } from "../../files/mounts/mount-plan.ts";
+import { literalTemplate, mountLines } from "../../files/mounts/mount-text.ts";
+
+/** What the model reads about its files; a template, in which `$$` is a dollar. */
+export function workspaceText({ files, previews }: MountPlan): string {
+  return literalTemplate([files.length === 0 ? EMPTY : FILLED, ...mountLines(previews)]);
+}
+
+const FILLED = "These files are in your working folder, and paths are relative to it.";
+const EMPTY = "Your working folder is empty at first, and paths are relative to it.";

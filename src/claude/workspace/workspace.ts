@@ -1,0 +1,128 @@
+import { resolve } from "node:path";
+import type { Announcement } from "../../adapter/announce.ts";
+import { systemClock } from "../../base/clock.ts";
+import { WinkError } from "../../base/errors.ts";
+import { surveyFolder } from "../../files/digests/folder-survey.ts";
+import type { Filesystem } from "../../files/filesystem/filesystem.ts";
+import type { MountPlan } from "../../files/mounts/mount-plan.ts";
+import { MountedFolder } from "../../files/mounts/mounted-folder.ts";
+import { ancestorsOf, ROOT } from "../../files/path.ts";
+import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
+import type { SyncFailure } from "../../files/sync/sync-reason.ts";
+import { newSyncFolder, notSynced, type SyncReport, syncTo } from "../../files/sync/sync-report.ts";
+import { WorkspaceFilesystem } from "./workspace-filesystem.ts";
+
+/** What a workspace is made from, checked. */
+export interface WorkspaceSettings {
+  readonly plan: MountPlan;
+  readonly syncPolicy: SyncPolicy;
+  readonly syncDestination: string | null;
+}
+
+/** Copies of host files in a temporary folder of this machine, which other processes work in. */
+export class HostWorkspace {
+  readonly plan: MountPlan;
+  readonly filesystem: Filesystem = new WorkspaceFilesystem(() => this.#begin());
+  readonly createdAt = new Date(systemClock.now());
+  readonly #settings: WorkspaceSettings;
+  readonly #folder: MountedFolder;
+  #announce: ((event: Announcement) => void) | null = null;
+  #hasBegun = false;
+  #users = 1;
+  #cleaned: Promise<SyncReport> | null = null;
+  #syncedDir: string | null = null;
+
+  constructor(settings: WorkspaceSettings) {
+    this.plan = settings.plan;
+    this.#settings = settings;
+    // Whoever works in the folder does so unseen: what was there first is known now or never.
+    this.#folder = new MountedFolder(
+      { plan: settings.plan },
+      { keepsDigests: this.#isBroughtBack },
+    );
+  }
+
+  get tempDir(): string {
+    return this.#folder.root;
+  }
+
+  /** Where the files were brought back to. */
+  get syncedDir(): string | null {
+    return this.#syncedDir;
+  }
+
+  /** From now on this is how it tells what comes of it. */
+  bind(announce: (event: Announcement) => void): void {
+    this.#announce = announce;
+  }
+
+  /** Copies the mounts, if that has not been done. */
+  async ready(): Promise<void> {
+    await this.#begin();
+  }
+
+  /** One more section stands for it. */
+  share(): void {
+    if (this.#users === 0) throw new WinkError("The workspace was cleaned up: make a new one");
+    this.#users += 1;
+  }
+
+  /** Brings files back if that was asked for, and gives up all that is temporary. */
+  async cleanup(): Promise<SyncReport> {
+    this.#users -= 1;
+    if (this.#users > 0) return notSynced;
+    this.#cleaned ??= this.#clean();
+    return await this.#cleaned;
+  }
+
+  get #isBroughtBack(): boolean {
+    return this.#settings.syncPolicy !== "never";
+  }
+
+  async #begin() {
+    this.#hasBegun = true;
+    return await this.#folder.ready();
+  }
+
+  async #clean(): Promise<SyncReport> {
+    try {
+      return this.#isBroughtBack && this.#hasBegun ? await this.#sync() : notSynced;
+    } finally {
+      await this.#folder.remove();
+    }
+  }
+
+  async #sync(): Promise<SyncReport> {
+    // Why mounts could not be copied was said when it was tried: there is nothing to bring back.
+    if ((await this.#folder.ready().catch(() => null)) === null) return notSynced;
+    const { digests, failed } = await surveyFolder(this.tempDir);
+    const given = this.#settings.syncDestination;
+    const directory = given ? resolve(given) : await newSyncFolder();
+    const source = {
+      root: this.tempDir,
+      original: withoutFailed(this.#folder.original, failed),
+      sourceOf: (path: string) => this.#folder.sourceOf(path),
+      digests: async () => digests,
+    };
+    const report = await syncTo(directory, source, failed);
+    this.#syncedDir = directory;
+    const { added, changed, deleted, failed: all } = report;
+    this.#announce?.({
+      type: "WorkspaceSynced",
+      ...{ directory, added, changed, deleted, failed: all },
+    });
+    return report;
+  }
+}
+
+/** What could not be looked at was not deleted. */
+function withoutFailed(
+  original: ReadonlyMap<string, string>,
+  failed: readonly SyncFailure[],
+): ReadonlyMap<string, string> {
+  if (failed.length === 0) return original;
+  const unknown = new Set(failed.map(({ path }) => path));
+  const isKnown = (path: string) =>
+    ![path, ...ancestorsOf(path), ROOT].some((above) => unknown.has(above));
+  return new Map([...original].filter(([path]) => isKnown(path)));
+}
