@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { demo } from "../src/cli/demo.ts";
+import { demo } from "../src/cli/demo/demo.ts";
 
 function wink(...args: readonly string[]) {
   return spawnSync(process.execPath, ["src/cli/main.ts", ...args], {

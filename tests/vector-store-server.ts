@@ -1,7 +1,7 @@
 import { createAdaptorServer } from "@hono/node-server";
 import OpenAI from "openai";
 import { expect, onTestFinished } from "vitest";
-import { emptyApi } from "../src/local/api.ts";
+import { emptyApi } from "../src/local/http/api.ts";
 import { randomIds } from "../src/local/ids.ts";
 import { vectorStoreRoutes } from "../src/local/routes/vector-stores.ts";
 import { responseProblems } from "./openapi.ts";

@@ -25,7 +25,7 @@ wink
   .option("--json", "print what happened as one JSON document")
   .addHelpText("after", "\nExamples:\n  wink demo\n  wink demo --json | jq '.events[].type'")
   .action(async (options: { readonly json?: boolean }) => {
-    const { demo } = await import("./demo.ts");
+    const { demo } = await import("./demo/demo.ts");
     await demo({ json: options.json ?? false });
   });
 

@@ -5,7 +5,7 @@ import { InvalidOptionError, messageOf } from "../base/errors.ts";
 import { parseJson } from "../base/json.ts";
 import type { LocalModel } from "../local/models/local-model.ts";
 import { type ModelScript, scriptedModel } from "../local/models/scripted-model.ts";
-import { upstreamModel } from "../local/models/upstream-model.ts";
+import { upstreamModel } from "../local/models/upstream/upstream-model.ts";
 
 /** Which model a command line asks for: at most one of the two. */
 export interface ModelChoice {

@@ -5,7 +5,7 @@
  * A name added here is public: it gets a line in CHANGELOG.md in the same commit.
  */
 
-export type { Listening, ListenOptions } from "./listen.ts";
+export type { Listening, ListenOptions } from "./http/listen.ts";
 export { echoModel } from "./models/echo-model.ts";
 export type {
   LocalModel,
@@ -15,8 +15,8 @@ export type {
   ModelRequest,
 } from "./models/local-model.ts";
 export { type ModelScript, scriptedModel } from "./models/scripted-model.ts";
-export { upstreamModel } from "./models/upstream-model.ts";
-export type { UpstreamModelOptions } from "./models/upstream-options.ts";
+export { upstreamModel } from "./models/upstream/upstream-model.ts";
+export type { UpstreamModelOptions } from "./models/upstream/upstream-options.ts";
 export { LocalProvider } from "./provider.ts";
 export type { LocalLimits, LocalProviderOptions } from "./provider-options.ts";
 export type {

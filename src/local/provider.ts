@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { InvalidOptionError } from "../base/errors.ts";
-import { type Listening, type ListenOptions, listen } from "./listen.ts";
+import { type Listening, type ListenOptions, listen } from "./http/listen.ts";
 import {
   type LocalProviderOptions,
   type ProviderSettings,
   providerSettings,
 } from "./provider-options.ts";
-import { Dropped } from "./responses/dropped.ts";
 import { type LocalServer, startServer } from "./server.ts";
+import { Dropped } from "./turn/dropped.ts";
 
 /**
  * OpenAI's API on this machine, with hosted tools that really run: no key, no network. Anthropic's

@@ -3,15 +3,13 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Hono } from "hono";
 import { orAborted } from "../base/abort.ts";
-import { emptyApi } from "./api.ts";
-import { Containers } from "./containers.ts";
+import { Containers } from "./containers/containers.ts";
+import { emptyApi } from "./http/api.ts";
 import { randomIds } from "./ids.ts";
 import { Messages } from "./messages/messages.ts";
 import { echoModel } from "./models/echo-model.ts";
 import type { LocalModel } from "./models/local-model.ts";
 import type { ProviderSettings } from "./provider-options.ts";
-import { sealer } from "./responses/sealed.ts";
-import type { TurnServices } from "./responses/turn.ts";
 import { compactionRoutes } from "./routes/compaction.ts";
 import { containerRoutes } from "./routes/containers.ts";
 import { fileRoutes } from "./routes/files.ts";
@@ -25,6 +23,8 @@ import { VectorStores } from "./search/vector-stores.ts";
 import { openDatabase } from "./store/database.ts";
 import { FileStore } from "./store/file-store.ts";
 import { ResponseStore } from "./store/response-store.ts";
+import { sealer } from "./turn/sealed.ts";
+import type { TurnServices } from "./turn/turn.ts";
 import { WebPages } from "./web/web-pages.ts";
 
 /** Everything behind the API, while it runs. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, onTestFinished } from "vitest";
-import { bubblewrapSandbox } from "../../src/local/sandbox/bubblewrap.ts";
+import { bubblewrapSandbox } from "../../src/local/sandbox/bubblewrap/bubblewrap.ts";
 import type {
   PythonRun,
   RunLimits,

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { LocalProvider, scriptedModel } from "weakincentives/local";
-import { listen } from "../../src/local/listen.ts";
+import { listen } from "../../src/local/http/listen.ts";
 import { hostSandbox } from "../host-sandbox.ts";
 import type { Said } from "./long-session-main.ts";
 

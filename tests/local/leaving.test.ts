@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { ModelScript } from "weakincentives/local";
-import { bubblewrapSandbox } from "../../src/local/sandbox/bubblewrap.ts";
+import { bubblewrapSandbox } from "../../src/local/sandbox/bubblewrap/bubblewrap.ts";
 import type { SandboxChoice } from "../../src/local/sandbox/choose-sandbox.ts";
-import { wasmSandbox } from "../../src/local/sandbox/wasm.ts";
+import { wasmSandbox } from "../../src/local/sandbox/wasm/wasm.ts";
 import { itemOf, type Stage, stage } from "./stage.ts";
 
 const bubblewrap = await bubblewrapSandbox().probe();

@@ -1,8 +1,8 @@
 import { randomIds } from "../../src/local/ids.ts";
-import { sealer } from "../../src/local/responses/sealed.ts";
-import type { TurnState } from "../../src/local/responses/turn.ts";
 import type { PythonRun, ShellRun } from "../../src/local/sandbox/sandbox.ts";
-import type { ContainerService, NewContainer } from "../../src/local/tools/ports.ts";
+import type { ContainerService, NewContainer } from "../../src/local/turn/ports.ts";
+import { sealer } from "../../src/local/turn/sealed.ts";
+import type { TurnState } from "../../src/local/turn/turn.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 
 /** What a turn's code and commands come to, and what it goes on from. */

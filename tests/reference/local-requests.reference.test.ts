@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isPlainObject } from "../../src/base/freeze.ts";
 import { ApiProblem } from "../../src/local/api-problem.ts";
-import { EventWriter, type StreamEvent } from "../../src/local/responses/events.ts";
-import { checkHistory, checkRequest } from "../../src/local/responses/request-check.ts";
+import { checkHistory, checkRequest } from "../../src/local/responses/check/request.ts";
+import { EventWriter, type StreamEvent } from "../../src/local/responses/events/events.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -9,7 +9,7 @@ import {
   OpenAIContainerWorkspaceSection,
   type OpenAIContainerWorkspaceSectionOptions,
 } from "weakincentives/openai";
-import { bubblewrapSandbox } from "../../src/local/sandbox/bubblewrap.ts";
+import { bubblewrapSandbox } from "../../src/local/sandbox/bubblewrap/bubblewrap.ts";
 import type { Sandbox } from "../../src/local/sandbox/sandbox.ts";
 import { openAIClient } from "../../src/openai/http/client.ts";
 import { ContainerCalls } from "../../src/openai/http/container-calls.ts";

@@ -1,9 +1,11 @@
 import { textAt } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../models/local-model.ts";
-import { Dropped } from "../responses/dropped.ts";
-import { lastText } from "../responses/last-text.ts";
-import { isWebSearch } from "./check-tools.ts";
+import { Dropped } from "../turn/dropped.ts";
+import { lastText } from "../turn/last-text.ts";
+import { modelFault } from "./check/refusal.ts";
+import type { MessageRequest } from "./check/request.ts";
+import { isWebSearch } from "./check/tools.ts";
 import { failureOf } from "./failure.ts";
 import { nowAndLater } from "./left-actions.ts";
 import {
@@ -16,8 +18,6 @@ import {
 import { modelItems } from "./model-items.ts";
 import { modelFormat, modelToolChoice, modelTools, STRUCTURED } from "./model-tools.ts";
 import { nativeUses } from "./native-uses.ts";
-import { modelFault } from "./refusal.ts";
-import type { MessageRequest } from "./request-check.ts";
 import { saidBlocks } from "./said-text.ts";
 import { titleAsked } from "./title-request.ts";
 import { callOf, functionCall } from "./tool-uses.ts";

@@ -1,7 +1,7 @@
 import type { WireItem } from "../../openai/wire.ts";
 import { tokensOf } from "../tokens.ts";
+import type { MessageRequest } from "./check/request.ts";
 import type { Ended, MadeBlock } from "./message-state.ts";
-import type { MessageRequest } from "./request-check.ts";
 
 /** An answer while it is made, or once it is. */
 export interface MessageParts {

@@ -1,8 +1,8 @@
 import type { WireItem } from "../../openai/wire.ts";
-import type { TurnServices } from "../responses/turn.ts";
-import type { Block } from "./check-content.ts";
+import type { TurnServices } from "../turn/turn.ts";
+import type { Block } from "./check/content.ts";
+import type { MessageRequest } from "./check/request.ts";
 import type { LeftActions } from "./left-actions.ts";
-import type { MessageRequest } from "./request-check.ts";
 import type { FoundPage } from "./web-search.ts";
 
 /** What messages are made with. */

@@ -1,14 +1,14 @@
 import type { ApiProblem } from "../api-problem.ts";
-import type { Sealer } from "../responses/sealed.ts";
-import type { TurnServices } from "../responses/turn.ts";
-import type { CheckedMessage } from "./check-messages.ts";
-import { at } from "./fields.ts";
+import type { Sealer } from "../turn/sealed.ts";
+import type { TurnServices } from "../turn/turn.ts";
+import { at } from "./check/fields.ts";
+import type { CheckedMessage } from "./check/messages.ts";
+import { refusal } from "./check/refusal.ts";
+import { type CheckOptions, checkMessageRequest } from "./check/request.ts";
 import { LeftActions } from "./left-actions.ts";
 import { makeMessage } from "./make-message.ts";
 import { type MessageParts, tokensAsked } from "./message-object.ts";
 import type { Ended, MadeBlock } from "./message-state.ts";
-import { refusal } from "./refusal.ts";
-import { type CheckOptions, checkMessageRequest } from "./request-check.ts";
 
 /** A request that was found good, and the message that answers it. */
 export type BegunMessage = Omit<MessageParts, "made" | "ended">;

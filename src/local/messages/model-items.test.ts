@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkMessages } from "./check-messages.ts";
+import { checkMessages } from "./check/messages.ts";
 import { modelItems } from "./model-items.ts";
 import { modelFormat, modelToolChoice, modelTools } from "./model-tools.ts";
 

@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { isWebSearch, type ToolChoice } from "./check-tools.ts";
+import { isWebSearch, type ToolChoice } from "./check/tools.ts";
 import { ownName } from "./tool-names.ts";
 
 /** By this tool the Claude Agent SDK takes an answer that must fit a schema. */

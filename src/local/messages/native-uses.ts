@@ -1,7 +1,7 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../models/local-model.ts";
+import { modelFault } from "./check/refusal.ts";
 import { patchUses } from "./patch-uses.ts";
-import { modelFault } from "./refusal.ts";
 
 /** A call of one of the tools that the Claude Agent SDK brings and runs itself. */
 export interface NativeUse {

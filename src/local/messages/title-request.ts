@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { lastText } from "../responses/last-text.ts";
+import { lastText } from "../turn/last-text.ts";
+import type { MessageRequest } from "./check/request.ts";
 import { modelItems } from "./model-items.ts";
-import type { MessageRequest } from "./request-check.ts";
 
 /**
  * The title that the Claude Agent SDK asks for beside the conversation, unless it is told to keep

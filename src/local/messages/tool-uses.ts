@@ -2,9 +2,9 @@ import { isPlainObject } from "../../base/freeze.ts";
 import { parseJson } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../models/local-model.ts";
+import { modelFault } from "./check/refusal.ts";
 import type { MadeBlock, MessageState } from "./message-state.ts";
 import type { NativeUse } from "./native-uses.ts";
-import { modelFault } from "./refusal.ts";
 import { offeredName } from "./tool-names.ts";
 
 /** A call of the client's tool, by the name that the request offers it by. */

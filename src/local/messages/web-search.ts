@@ -2,12 +2,12 @@ import { numberAt, textsAt } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { Ids } from "../ids.ts";
-import { lastText } from "../responses/last-text.ts";
-import type { Sealer } from "../responses/sealed.ts";
-import type { WebService } from "../tools/ports.ts";
-import { isWebSearch } from "./check-tools.ts";
+import { lastText } from "../turn/last-text.ts";
+import type { WebService } from "../turn/ports.ts";
+import type { Sealer } from "../turn/sealed.ts";
+import type { MessageRequest } from "./check/request.ts";
+import { isWebSearch } from "./check/tools.ts";
 import { modelItems } from "./model-items.ts";
-import type { MessageRequest } from "./request-check.ts";
 
 /** A page that a search found. */
 export interface FoundPage {

@@ -1,5 +1,5 @@
 import type { WireItem } from "../../openai/wire.ts";
-import { lastText } from "./last-text.ts";
+import { lastText } from "../turn/last-text.ts";
 
 /** What is looked at to see whether a request leaves the model nothing to decide. */
 export interface ForcedRequest {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { responseProblems } from "../../../tests/openapi.ts";
-import { checkRequest } from "./request-check.ts";
+import { checkRequest } from "./check/request.ts";
 import { type ResponseParts, responseObject } from "./response-object.ts";
 
 const usage = {

@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import type { Echo } from "./request-check.ts";
+import type { Echo } from "./check/request.ts";
 
 /** How far a response has come. */
 export type ResponseStatus = "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";

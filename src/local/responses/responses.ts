@@ -3,17 +3,17 @@ import { recordsAt } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ResponseStore } from "../store/response-store.ts";
 import { checkContainers } from "../tools/container-of.ts";
-import { compactionItem } from "./compaction.ts";
-import type { Conversation } from "./conversation.ts";
-import { Conversations } from "./conversations.ts";
-import { withIncludes } from "./includes.ts";
-import { inputTokens } from "./input-tokens.ts";
-import { type CheckedRequest, checkRequest } from "./request-check.ts";
+import type { TurnOutcome, TurnServices } from "../turn/turn.ts";
+import { withIncludes } from "./check/includes.ts";
+import { type CheckedRequest, checkRequest } from "./check/request.ts";
+import { allowedBy } from "./check/tool-choice.ts";
+import { refuseToolsNotHere } from "./check/tools-not-here.ts";
+import { compactionItem } from "./conversation/compaction.ts";
+import type { Conversation } from "./conversation/conversation.ts";
+import { Conversations } from "./conversation/conversations.ts";
+import { inputTokens } from "./conversation/input-tokens.ts";
 import { responseObject } from "./response-object.ts";
 import { runTurn } from "./run-turn.ts";
-import { allowedBy } from "./tool-choice.ts";
-import { refuseToolsNotHere } from "./tools-not-here.ts";
-import type { TurnOutcome, TurnServices } from "./turn.ts";
 import { usageOf } from "./usage.ts";
 
 /** What responses are made with. */

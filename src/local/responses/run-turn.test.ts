@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { type TurnParts, turnState } from "../../../tests/local/turn-state.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../models/local-model.ts";
-import { Dropped } from "./dropped.ts";
+import { Dropped } from "../turn/dropped.ts";
+import type { TurnInput } from "../turn/turn.ts";
 import { runTurn } from "./run-turn.ts";
-import type { TurnInput } from "./turn.ts";
 
 /** A turn in which the model does these things, list by list. */
 function turn(

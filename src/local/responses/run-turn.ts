@@ -7,12 +7,12 @@ import { searchFiles } from "../tools/file-search.ts";
 import { runCommands } from "../tools/shell.ts";
 import { toolOf } from "../tools/tool-of.ts";
 import { findInPage, openPage, searchWeb } from "../tools/web-search.ts";
-import { annotationsOf } from "./annotations.ts";
-import { compactionItem } from "./compaction.ts";
-import { Dropped } from "./dropped.ts";
+import { annotationsOf } from "../turn/annotations.ts";
+import { Dropped } from "../turn/dropped.ts";
+import { lastText } from "../turn/last-text.ts";
+import type { TurnInput, TurnOutcome, TurnServices, TurnState } from "../turn/turn.ts";
+import { compactionItem } from "./conversation/compaction.ts";
 import { forcedBlock } from "./forced-block.ts";
-import { lastText } from "./last-text.ts";
-import type { TurnInput, TurnOutcome, TurnServices, TurnState } from "./turn.ts";
 
 /** A model that only ever uses tools is asked no more often than this. */
 const MOST_ASKS = 100;

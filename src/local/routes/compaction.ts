@@ -2,14 +2,14 @@ import type { Hono } from "hono";
 import { isPlainObject } from "../../base/freeze.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { missingParameter, unknownParameter } from "../api-problem.ts";
-import { jsonBody } from "../json-body.ts";
-import { compacted } from "../responses/compaction.ts";
-import { Conversations } from "../responses/conversations.ts";
-import { inputTokens } from "../responses/input-tokens.ts";
-import { checkRequest } from "../responses/request-check.ts";
-import type { TurnServices } from "../responses/turn.ts";
+import { jsonBody } from "../http/json-body.ts";
+import { checkRequest } from "../responses/check/request.ts";
+import { compacted } from "../responses/conversation/compaction.ts";
+import { Conversations } from "../responses/conversation/conversations.ts";
+import { inputTokens } from "../responses/conversation/input-tokens.ts";
 import { usageOf } from "../responses/usage.ts";
 import type { ResponseStore } from "../store/response-store.ts";
+import type { TurnServices } from "../turn/turn.ts";
 import { limits } from "./responses.ts";
 
 export interface CompactionServices {

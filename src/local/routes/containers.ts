@@ -1,13 +1,13 @@
 import type { Context, Hono } from "hono";
 import { missingParameter, unknownParameter } from "../api-problem.ts";
-import type { Containers } from "../containers.ts";
-import type { ContainerFileRecord } from "../containers-files.ts";
-import { containerOptions, fileIdIn } from "../containers-request.ts";
-import { jsonBody } from "../json-body.ts";
-import { pageQuery } from "../list-page.ts";
-import { readMultipart } from "../multipart.ts";
+import type { ContainerFileRecord } from "../containers/container-files.ts";
+import { containerOptions, fileIdIn } from "../containers/container-request.ts";
+import type { Containers } from "../containers/containers.ts";
+import { jsonBody } from "../http/json-body.ts";
+import { readMultipart } from "../http/multipart.ts";
 import { fileAnswer } from "../store/file-answer.ts";
 import type { FileStore } from "../store/file-store.ts";
+import { pageQuery } from "../store/list-page.ts";
 
 /** What the container routes work on. */
 export interface ContainerServices {

@@ -1,9 +1,9 @@
 import type { Hono } from "hono";
 import { ApiProblem, missingParameter, unknownParameter } from "../api-problem.ts";
-import { boundedInteger, pageQuery, toPage } from "../list-page.ts";
-import { readMultipart } from "../multipart.ts";
+import { readMultipart } from "../http/multipart.ts";
 import { fileAnswer } from "../store/file-answer.ts";
 import type { FileStore, StoredFile } from "../store/file-store.ts";
+import { boundedInteger, pageQuery, toPage } from "../store/list-page.ts";
 
 /** What the file routes work on. */
 export interface FileServices {

@@ -1,14 +1,14 @@
 import type { Context, Hono } from "hono";
 import { messageOf } from "../../base/errors.ts";
 import { ApiProblem } from "../api-problem.ts";
+import { jsonBody } from "../http/json-body.ts";
+import { WholeResponse } from "../http/whole-response.ts";
 import type { Ids } from "../ids.ts";
-import { jsonBody } from "../json-body.ts";
 import { MessageWriter, sse } from "../messages/message-events.ts";
 import { messageObject } from "../messages/message-object.ts";
 import type { Ended, MadeBlock } from "../messages/message-state.ts";
 import type { BegunMessage, Messages } from "../messages/messages.ts";
-import { Dropped } from "../responses/dropped.ts";
-import { WholeResponse } from "../whole-response.ts";
+import { Dropped } from "../turn/dropped.ts";
 
 export interface MessageRouteServices {
   readonly messages: Messages;

@@ -2,15 +2,15 @@ import type { Context, Hono } from "hono";
 import { messageOf } from "../../base/errors.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem, notFound } from "../api-problem.ts";
-import { jsonBody } from "../json-body.ts";
-import { pageQuery, toPage } from "../list-page.ts";
-import { Dropped } from "../responses/dropped.ts";
-import { EventWriter, sse } from "../responses/events.ts";
-import { withIncludes } from "../responses/includes.ts";
+import { jsonBody } from "../http/json-body.ts";
+import { WholeResponse } from "../http/whole-response.ts";
+import { withIncludes } from "../responses/check/includes.ts";
+import { EventWriter, sse } from "../responses/events/events.ts";
 import { responseObject } from "../responses/response-object.ts";
 import type { Begun, Responses } from "../responses/responses.ts";
+import { pageQuery, toPage } from "../store/list-page.ts";
 import type { ResponseStore, StoredResponse } from "../store/response-store.ts";
-import { WholeResponse } from "../whole-response.ts";
+import { Dropped } from "../turn/dropped.ts";
 
 export interface ResponseServices {
   readonly responses: Responses;

@@ -2,9 +2,7 @@ import { type Context, Hono } from "hono";
 import { isPlainObject } from "../../base/freeze.ts";
 import { numberAt, recordAt, textsAt } from "../../base/reading.ts";
 import { ApiProblem, invalidType, invalidValue } from "../api-problem.ts";
-import { jsonBody } from "../json-body.ts";
-import { pageQuery } from "../list-page.ts";
-import type { Shape } from "../responses/shapes.ts";
+import { jsonBody } from "../http/json-body.ts";
 import type { Attributes } from "../search/attribute-filter.ts";
 import { type ChunkSizes, defaultSizes } from "../search/chunks.ts";
 import {
@@ -17,6 +15,8 @@ import {
 } from "../search/request-shapes.ts";
 import type { NewStoreFile } from "../search/store-files.ts";
 import type { VectorStoreChange, VectorStores } from "../search/vector-stores.ts";
+import { pageQuery } from "../store/list-page.ts";
+import type { Shape } from "../validators/shapes.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from "../../base/errors.ts";
 import type { Sandbox } from "./sandbox.ts";
-import { wasmSandbox } from "./wasm.ts";
+import { wasmSandbox } from "./wasm/wasm.ts";
 
 /** By name, one of one's own, or the first that a trial run shows to work here. */
 export type SandboxChoice = "auto" | "bubblewrap" | "wasm" | Sandbox;
@@ -13,7 +13,7 @@ export interface ChosenSandbox {
 
 /** The sandboxes there are, the strongest first. */
 export async function knownSandboxes(): Promise<readonly Sandbox[]> {
-  const { bubblewrapSandbox } = await import("./bubblewrap.ts");
+  const { bubblewrapSandbox } = await import("./bubblewrap/bubblewrap.ts");
   return [bubblewrapSandbox(), wasmSandbox()];
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { LazySandbox } from "./lazy-sandbox.ts";
 import type { Sandbox, SandboxProcess } from "./sandbox.ts";
-import { isPyodideInstalled } from "./wasm-child.ts";
+import { isPyodideInstalled } from "./wasm/child.ts";
 
 interface Told extends Sandbox {
   /** What was asked of it, in order. */

@@ -5,7 +5,7 @@ import {
   type SandboxChoice,
 } from "./choose-sandbox.ts";
 import type { Sandbox, SandboxOptions, SandboxProcess } from "./sandbox.ts";
-import { isPyodideInstalled } from "./wasm-child.ts";
+import { isPyodideInstalled } from "./wasm/child.ts";
 
 /** A sandbox that is chosen when code first runs, once for all who run some. */
 export class LazySandbox implements Sandbox, AsyncDisposable {

@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { invalidType } from "../api-problem.ts";
-import { byType, list, map, object, type Shape, text } from "../responses/shapes.ts";
+import { byType, list, map, object, type Shape, text } from "../validators/shapes.ts";
 
 /** What a user says of a file, to filter by. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;

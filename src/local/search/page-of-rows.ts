@@ -1,5 +1,5 @@
-import { type PageQuery, unknownCursor } from "../list-page.ts";
 import type { Database } from "../store/database.ts";
+import { type PageQuery, unknownCursor } from "../store/list-page.ts";
 import { numberIn, type Row } from "../store/row.ts";
 
 /** Which rows a list is of: a table with a `row`, the column that clients know rows by, and a condition. */

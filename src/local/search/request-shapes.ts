@@ -1,5 +1,6 @@
 import { recordAt } from "../../base/reading.ts";
 import type { ApiProblem } from "../api-problem.ts";
+import { phrase } from "../validators/bounds.ts";
 import {
   at,
   byType,
@@ -14,8 +15,7 @@ import {
   oneOf,
   type Shape,
   text,
-} from "../responses/shapes.ts";
-import { phrase } from "../responses/shapes-bounds.ts";
+} from "../validators/shapes.ts";
 import { attributesShape, filterShape } from "./attribute-filter.ts";
 
 const staticSizes = object({

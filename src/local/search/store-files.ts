@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { ApiProblem, notFound } from "../api-problem.ts";
 import type { Ids } from "../ids.ts";
-import { type ListPage, type PageQuery, toPage } from "../list-page.ts";
 import type { Database } from "../store/database.ts";
+import { type ListPage, type PageQuery, toPage } from "../store/list-page.ts";
 import { numberIn, type Row } from "../store/row.ts";
 import type { Attributes } from "./attribute-filter.ts";
 import type { ChunkIndex } from "./chunk-index.ts";

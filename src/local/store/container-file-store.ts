@@ -1,6 +1,6 @@
 import type { Ids } from "../ids.ts";
-import type { PageQuery } from "../list-page.ts";
 import type { Database } from "./database.ts";
+import type { PageQuery } from "./list-page.ts";
 import { PagedRows } from "./paged-rows.ts";
 import { numberIn, type Row, textIn } from "./row.ts";
 

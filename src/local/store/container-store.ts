@@ -1,5 +1,5 @@
-import type { PageQuery } from "../list-page.ts";
 import type { Database } from "./database.ts";
+import type { PageQuery } from "./list-page.ts";
 import { PagedRows } from "./paged-rows.ts";
 import { numberIn, type Row, textIn, textOrNullIn } from "./row.ts";
 

@@ -3,10 +3,10 @@ import { copyFile, type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../ids.ts";
-import type { PageQuery } from "../list-page.ts";
 import type { Database } from "./database.ts";
 import { safeFileName } from "./file-name.ts";
 import { IncomingFolder } from "./incoming-folder.ts";
+import type { PageQuery } from "./list-page.ts";
 import { PagedRows } from "./paged-rows.ts";
 import { numberIn, numberOrNullIn, type Row, textIn } from "./row.ts";
 

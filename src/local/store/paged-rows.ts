@@ -1,6 +1,6 @@
 import type { SQLInputValue, StatementSync } from "node:sqlite";
-import { type PageQuery, unknownCursor } from "../list-page.ts";
 import type { Database } from "./database.ts";
+import { type PageQuery, unknownCursor } from "./list-page.ts";
 import { numberIn, type Row } from "./row.ts";
 
 /** Some of a table's rows, in the order asked for. */

@@ -1,4 +1,4 @@
-import { type PageQuery, unknownCursor } from "../list-page.ts";
+import { type PageQuery, unknownCursor } from "./list-page.ts";
 
 /** A part of a list whose items have places, one after the other. */
 export interface PlacePage {

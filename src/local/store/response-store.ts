@@ -1,8 +1,8 @@
 import type { WireItem } from "../../openai/wire.ts";
-import type { PageQuery } from "../list-page.ts";
-import { RecentThreads } from "../responses/recent-threads.ts";
+import { RecentThreads } from "../responses/conversation/recent-threads.ts";
 import type { Database } from "./database.ts";
 import { atOf, ItemLines, linePlace, type Stretch } from "./item-lines.ts";
+import type { PageQuery } from "./list-page.ts";
 import { placePage } from "./place-page.ts";
 import { responseTables } from "./response-tables.ts";
 import { numberIn, type Row, textIn, textOrNullIn } from "./row.ts";

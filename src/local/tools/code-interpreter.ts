@@ -1,5 +1,5 @@
-import type { TurnState } from "../responses/turn.ts";
 import type { PythonRun } from "../sandbox/sandbox.ts";
+import type { TurnState } from "../turn/turn.ts";
 import { containerOf } from "./container-of.ts";
 import { addFiles } from "./made-files.ts";
 import { toolOf } from "./tool-of.ts";

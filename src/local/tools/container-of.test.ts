@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { stage } from "../../../tests/local/stage.ts";
 import { turnState } from "../../../tests/local/turn-state.ts";
+import type { NewContainer } from "../turn/ports.ts";
 import { checkContainers, containerIn, containerOf } from "./container-of.ts";
-import type { NewContainer } from "./ports.ts";
 
 const code = { type: "code_interpreter_call", container_id: "cntr_code" };
 const shell = {

@@ -1,9 +1,9 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { recordAt, recordsAt } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { noNetwork, noSkills } from "../containers-request.ts";
-import type { TurnState } from "../responses/turn.ts";
-import type { ContainerService } from "./ports.ts";
+import { noNetwork, noSkills } from "../containers/container-request.ts";
+import type { ContainerService } from "../turn/ports.ts";
+import type { TurnState } from "../turn/turn.ts";
 
 /**
  * The container that a tool runs in: the one it names; else the one of this turn; else, as the API

@@ -1,5 +1,5 @@
 import { numberAt, recordAt } from "../../base/reading.ts";
-import type { TurnState } from "../responses/turn.ts";
+import type { TurnState } from "../turn/turn.ts";
 import { toolOf } from "./tool-of.ts";
 
 /** Searches the vector stores of the request's tool. */

@@ -1,5 +1,5 @@
-import type { TurnState } from "../responses/turn.ts";
-import type { Changed } from "./ports.ts";
+import type { Changed } from "../turn/ports.ts";
+import type { TurnState } from "../turn/turn.ts";
 
 /** Files that a run made can be cited by what is said after it. */
 export function addFiles(state: TurnState, containerId: string, files: Changed["files"]): void {

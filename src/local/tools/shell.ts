@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import type { TurnState } from "../responses/turn.ts";
 import type { ShellRun } from "../sandbox/sandbox.ts";
+import type { TurnState } from "../turn/turn.ts";
 import { containerOf } from "./container-of.ts";
 import { addFiles } from "./made-files.ts";
 import { toolOf } from "./tool-of.ts";

@@ -1,8 +1,8 @@
 import { recordAt, textsAt } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
-import type { TurnState } from "../responses/turn.ts";
-import type { WebService } from "./ports.ts";
+import type { WebService } from "../turn/ports.ts";
+import type { TurnState } from "../turn/turn.ts";
 import { toolOf } from "./tool-of.ts";
 
 const types = [

@@ -1,0 +1,190 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { localStorage, temporaryDataDir } from "../../../tests/local-storage.ts";
+import { localStorageProcess } from "../../../tests/local-storage-process.ts";
+
+type Api = Awaited<ReturnType<typeof localStorage>>;
+
+const PART = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n';
+const PURPOSE = '--x\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nuser_data\r\n';
+const END = "\r\n--x--\r\n";
+
+async function send(
+  { url }: Pick<Api, "url">,
+  body: string | ReadableStream,
+  type = "multipart/form-data; boundary=x",
+) {
+  const headers = { "content-type": type };
+  const init: RequestInit & { duplex: "half" } = { method: "POST", headers, body, duplex: "half" };
+  const answer = await fetch(`${url}/files`, init);
+  const json = (await answer.json()) as {
+    readonly filename?: string;
+    readonly error?: { readonly message: string };
+  };
+  return { http: answer.status, ...json };
+}
+
+function left({ dataDir }: Api): readonly string[] {
+  return [...readdirSync(join(dataDir, "incoming")), ...readdirSync(join(dataDir, "files"))];
+}
+
+describe("a form that cannot be read is refused, and nothing of it is left:", () => {
+  const ended = "Unexpected end of multipart data";
+  it.each([
+    ["cut off in a file", `${PURPOSE}${PART}hel`, ended],
+    ["cut off in a header", "--x\r\nContent-Dispo", ended],
+    ["cut off in a field", PURPOSE.slice(0, -6), ended],
+    ["cut off after a boundary", "--x\r\n", ended],
+    ["empty", "", ended],
+    ["of other bytes", "{}", ended],
+    [
+      "with a part whose header has no end",
+      `${PART}hello\r\n--x\r\nfoo${END}`,
+      "A part's header has no end",
+    ],
+    ["with nothing but such a part", `--x\r\nfoo${END}`, "A part's header has no end"],
+    ["of two files", `${PURPOSE}${PART}one\r\n${PART}two${END}`, "It has too many parts"],
+    ["of many fields", `${PURPOSE.repeat(30)}${PART}one${END}`, "It has too many parts"],
+    [
+      "with a field that is too long",
+      `${PURPOSE.replace("user_data", "y".repeat(100_000))}${PART}one${END}`,
+      "The field 'purpose' is too long",
+    ],
+  ])("one %s", async (_name, body, problem) => {
+    await using api = await localStorage();
+    expect(await send(api, body)).toMatchObject({
+      http: 400,
+      error: { message: `The multipart form could not be read: ${problem}.` },
+    });
+    expect(left(api)).toEqual([]);
+    expect(api.faults).toEqual([]);
+  });
+
+  it("one without a body or a type", async () => {
+    await using api = await localStorage();
+    const answer = await fetch(`${api.url}/files`, { method: "POST" });
+    expect(await answer.json()).toMatchObject({
+      error: { message: "Invalid Content-Type header (), expected multipart/form-data." },
+    });
+    const headers = { "content-type": "multipart/form-data; boundary=x" };
+    const empty = await fetch(`${api.url}/files`, { method: "POST", headers });
+    expect(empty.status).toBe(400);
+  });
+
+  it("one with a field that has no name", async () => {
+    await using api = await localStorage();
+    const body = `--x\r\nContent-Disposition: form-data\r\n\r\n1\r\n${PURPOSE}${PART}one${END}`;
+    expect(await send(api, body)).toMatchObject({
+      http: 400,
+      error: { message: "Unknown parameter: ''." },
+    });
+  });
+
+  it("one without a boundary", async () => {
+    await using api = await localStorage();
+    const answer = await send(api, `${PART}one${END}`, "multipart/form-data");
+    const message = "The multipart form could not be read: Multipart: Boundary not found.";
+    expect(answer).toMatchObject({ http: 400, error: { message } });
+  });
+
+  it("one of a client that hangs up", async () => {
+    await using api = await localStorage();
+    const socket = connect(api.port, "127.0.0.1");
+    socket.write(
+      `POST /v1/files HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 1000000\r\n\r\n${PURPOSE}${PART}hello`,
+    );
+    await expect.poll(() => left(api)).toHaveLength(1);
+    socket.destroy();
+    await expect.poll(() => left(api)).toEqual([]);
+    expect(api.faults).toEqual([]);
+  });
+});
+
+describe("a file that is too large is refused", () => {
+  const message = "The file is too large: the maximum is 1000 bytes.";
+
+  it("as soon as it is known to be, and nothing of it is left", async () => {
+    await using api = await localStorage({ maxFileBytes: 1000 });
+    const answer = await send(api, `${PURPOSE}${PART}${"y".repeat(1001)}${END}`);
+    expect(answer).toMatchObject({ http: 413, error: { message } });
+    expect(left(api)).toEqual([]);
+    expect(await send(api, `${PURPOSE}${PART}${"y".repeat(1000)}${END}`)).toMatchObject({
+      http: 200,
+      bytes: 1000,
+    });
+  });
+
+  it("before it is sent, if its length is said", async () => {
+    await using api = await localStorage({ maxFileBytes: 1000 });
+    const answer = await send(api, "y".repeat(2_000_000));
+    expect(answer).toMatchObject({ http: 413, error: { message } });
+    expect(left(api)).toEqual([]);
+  });
+});
+
+describe("a file's name", () => {
+  it.each([
+    ["../../etc/passwd", "passwd"],
+    ["..\\..\\boot.ini", "boot.ini"],
+    ["/etc/shadow", "shadow"],
+    ["..", "file"],
+    ["", "file"],
+    ["a\0b.txt", "a_b.txt"],
+    ["tab\there.txt", "tab_here.txt"],
+    ["日本語 🎉.txt", "日本語 🎉.txt"],
+    [`${"n".repeat(5000)}.txt`, `${"n".repeat(251)}.txt`],
+    [`${"🎉".repeat(500)}.txt`, `${"🎉".repeat(62)}.txt`],
+    ["z".repeat(5000), "z".repeat(255)],
+    ["__proto__", "__proto__"],
+    ["-rf", "-rf"],
+  ])("%j is kept as %j, and is no path on the disk", async (name, kept) => {
+    await using api = await localStorage();
+    const answer = await send(api, `${PURPOSE}${PART.replace("a.txt", () => name)}hello${END}`);
+    expect(answer).toMatchObject({ http: 200, filename: kept, bytes: 5 });
+    expect(left(api)).toEqual([expect.stringMatching(/^file-[0-9a-f]+$/)]);
+  });
+
+  it("ends where its line ends", async () => {
+    await using api = await localStorage();
+    const body = `${PURPOSE}${PART.replace("a.txt", "a\r\nX-Evil: 1")}hello${END}`;
+    expect(await send(api, body)).toMatchObject({ http: 200, filename: "a" });
+  });
+});
+
+describe("an upload", () => {
+  it.skipIf(process.platform !== "linux")(
+    "of 120 MB takes no more memory than one of 50 MB",
+    { timeout: 20_000 },
+    async () => {
+      using folder = temporaryDataDir();
+      await using server = await localStorageProcess(folder.path);
+      // Garbage of some tens of megabytes gathers before it is collected, and no more after that.
+      const before = await uploadOf(server, 2 ** 20 * 50);
+      const after = await uploadOf(server, 2 ** 20 * 120);
+      expect(after - before).toBeLessThan(20 * 2 ** 20);
+    },
+  );
+});
+
+/** The most memory that the server ever had, after it took a file of so many bytes. */
+async function uploadOf(
+  { url, pid }: { readonly url: string; readonly pid: number },
+  bytes: number,
+): Promise<number> {
+  let sent = 0;
+  const body = new ReadableStream({
+    pull(controller) {
+      if (sent === 0) controller.enqueue(Buffer.from(`${PURPOSE}${PART}`));
+      controller.enqueue(new Uint8Array(2 ** 16));
+      sent += 2 ** 16;
+      if (sent < bytes) return;
+      controller.enqueue(Buffer.from(END));
+      controller.close();
+    },
+  });
+  expect(await send({ url }, body)).toMatchObject({ http: 200, bytes });
+  const peak = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return Number(peak) * 1024;
+}

@@ -1,0 +1,194 @@
+import { describe, expect, test } from "vitest";
+import type { WireItem } from "../../../openai/wire.ts";
+import { checkMessages } from "./messages.ts";
+
+const user = (content: unknown) => ({ role: "user", content });
+const assistant = (content: unknown) => ({ role: "assistant", content });
+const text = { type: "text", text: "Hi." };
+const use = (id: string) => ({ type: "tool_use", id, name: "look", input: {} });
+const result = (id: string, more: WireItem = {}) => ({
+  type: "tool_result",
+  tool_use_id: id,
+  ...more,
+});
+
+const refusals: readonly (readonly [
+  title: string,
+  messages: readonly unknown[],
+  problem: string,
+])[] = [
+  ["a message that is none", ["Hi."], "messages.0: Input should be a valid dictionary"],
+  ["no role", [{ content: "Hi." }], "messages.0.role: Field required"],
+  ["an odd role", [{ role: "tool", content: "" }], "messages.0.role: Input should be 'user' or"],
+  ["no content", [{ role: "user" }], "messages.0.content: Field required"],
+  ["content of a number", [user(5)], "messages.0.content: Input should be a valid string or list"],
+  ["nothing said", [user("")], "messages.0: all messages must have non-empty content except"],
+  ["an empty list", [user([])], "messages.0: all messages must have non-empty content except"],
+  ["the assistant first", [assistant("Hi.")], 'messages: first message must use the "user" role'],
+  ["a block that is none", [user([5])], "messages.0.content.0: Input should be a valid dictio"],
+  ["a block without a type", [user([{}])], "messages.0.content.0.type: Field required"],
+  ["a block of an odd type", [user([{ type: "odd" }])], "messages.0.content.0: Input tag 'odd'"],
+  [
+    "a text of spaces",
+    [user([{ type: "text", text: " " }])],
+    "messages.0.content.0: text content blocks must contain non-whitespace text",
+  ],
+  [
+    "an empty text",
+    [user([text, { type: "text", text: "" }])],
+    "messages.0.content.1: text content blocks must be non-empty",
+  ],
+  [
+    "a call by the user",
+    [user([use("t1")])],
+    "messages.0.content.0: `tool_use` blocks can only be in `assistant` messages",
+  ],
+  [
+    "a result by the assistant",
+    [user("Hi."), assistant([result("t1")])],
+    "messages.1.content.0: `tool_result` blocks can only be in `user` messages",
+  ],
+  [
+    "a server's result by the user",
+    [user([{ type: "web_search_tool_result", tool_use_id: "s1", content: [] }])],
+    "`web_search_tool_result` blocks can only be in `assistant` messages",
+  ],
+  [
+    "a picture of an odd kind",
+    [user([{ type: "image", source: { type: "base64", media_type: "image/bmp", data: "" } }])],
+    "messages.0.content.0.source.media_type: Input should be 'image/jpeg', 'image/png'",
+  ],
+  [
+    "a picture from nowhere",
+    [user([{ type: "image", source: { type: "url" } }])],
+    "messages.0.content.0.source.url: Field required",
+  ],
+  [
+    "a document of an odd kind",
+    [user([{ type: "document", source: { type: "text", media_type: "text/html", data: "" } }])],
+    "messages.0.content.0.source.media_type: Input should be 'text/plain'",
+  ],
+  [
+    "a call without arguments",
+    [user("Hi."), assistant([{ type: "tool_use", id: "t1", name: "look" }])],
+    "messages.1.content.0.input: Field required",
+  ],
+  [
+    "a call of an odd id",
+    [user("Hi."), assistant([use("t 1")])],
+    "messages.1.content.0.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
+  ],
+  [
+    "a thought without its signature",
+    [user("Hi."), assistant([{ type: "thinking", thinking: "Hm." }])],
+    "messages.1.content.0.signature: Field required",
+  ],
+  [
+    "an odd part of a result",
+    [user("Hi."), assistant([use("t1")]), user([result("t1", { content: [use("t2")] })])],
+    "messages.2.content.0.content.0: Input tag 'tool_use' found",
+  ],
+  [
+    "an error that is neither",
+    [user("Hi."), assistant([use("t1")]), user([result("t1", { is_error: "no" })])],
+    "messages.2.content.0.is_error: Input should be a valid boolean",
+  ],
+  [
+    "a call that nobody answers",
+    [user("Hi."), assistant([use("t1"), use("t2")]), user([result("t2")])],
+    "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: t1. Each",
+  ],
+  [
+    "a call at the end",
+    [user("Hi."), assistant([use("t1")])],
+    "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: t1",
+  ],
+  [
+    "an answer that comes after a text",
+    [user("Hi."), assistant([use("t1")]), user([text, result("t1")])],
+    "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: t1",
+  ],
+  [
+    "an answer without its call",
+    [user([result("t1")])],
+    "messages.0.content.0: unexpected `tool_use_id` found in `tool_result` blocks: t1. Each",
+  ],
+  [
+    "two answers to one call",
+    [user("Hi."), assistant([use("t1")]), user([result("t1"), result("t1")])],
+    "messages.2.content.1: each tool_use must have a single result. Found multiple `tool_result`",
+  ],
+  [
+    "two calls of an id",
+    [user("Hi."), assistant([use("t1")]), user([result("t1")]), assistant([use("t1")])],
+    "messages.3: `tool_use` ids must be unique",
+  ],
+];
+
+describe("the messages of a request", () => {
+  test.each(refusals)("are refused with %s", (_title, messages, problem) => {
+    expect(() => checkMessages(messages)).toThrow(problem);
+  });
+
+  test("are one where those of a role follow each other", () => {
+    const merged = checkMessages([
+      user("One."),
+      user([text]),
+      assistant([use("t1")]),
+      assistant([use("t2")]),
+      user([result("t1")]),
+      user([result("t2"), text]),
+    ]);
+    expect(merged.map(({ role, content, place }) => [role, content.length, place])).toEqual([
+      ["user", 2, 0],
+      ["assistant", 2, 2],
+      ["user", 3, 4],
+    ]);
+  });
+
+  test("may be told by the system in between, with betas, as reminders", () => {
+    const system = { role: "system", content: "Take care." };
+    const told = [user("Hi."), system, assistant([text])];
+    expect(checkMessages(told, { hasBetas: true })[0]?.content).toEqual([
+      { type: "text", text: "Hi." },
+      { type: "text", text: "<system-reminder>\nTake care.\n</system-reminder>" },
+    ]);
+    expect(() => checkMessages(told)).toThrow("messages.1.role");
+    expect(() => checkMessages([system, user("Hi.")], { hasBetas: true })).toThrow(
+      "messages.0.role",
+    );
+  });
+
+  test("may hold every block that the API has", () => {
+    const data = { type: "base64", media_type: "image/png", data: "AA==" };
+    const pdf = { ...data, media_type: "application/pdf" };
+    const blocks = [
+      { type: "image", source: data },
+      { type: "image", source: { type: "url", url: "https://a.com/a.png" } },
+      { type: "image", source: { type: "file", file_id: "file_1" } },
+      { type: "document", source: pdf },
+      { type: "document", source: { type: "text", media_type: "text/plain", data: "Hi." } },
+      { type: "document", source: { type: "content", content: [] } },
+      { type: "document", source: { type: "url", url: "https://a.com/a.pdf" } },
+      { type: "document", source: { type: "file", file_id: "file_1" } },
+      { type: "search_result", source: "https://a.com", title: "A", content: [] },
+      { type: "container_upload", file_id: "file_1" },
+    ];
+    const answers = [
+      { type: "thinking", thinking: "", signature: "s" },
+      { type: "redacted_thinking", data: "AA" },
+      { type: "server_tool_use", id: "s1", name: "web_search", input: {} },
+      { type: "web_search_tool_result", tool_use_id: "s1", content: [] },
+      { type: "mcp_tool_use", id: "m1", name: "a", input: {} },
+      { type: "mcp_tool_result", tool_use_id: "m1", content: [] },
+      { type: "compaction", content: null },
+      text,
+      use("t1"),
+      use("t2"),
+    ];
+    const parts = [text, { type: "text", text: "" }, { type: "tool_reference", tool_name: "a" }];
+    const results = [result("t1", { content: parts }), result("t2")];
+    const messages = [user(blocks), assistant(answers), user(results), assistant("")];
+    expect(checkMessages(messages)).toHaveLength(4);
+  });
+});

@@ -1,0 +1,72 @@
+import type { Choice } from "../forced-choice.ts";
+import { allowedTools, choiceOf, isOfType } from "../forced-choice.ts";
+import type { ModelRequest } from "../local-model.ts";
+import { functionsOf, type HostedFunction } from "./hosted-functions.ts";
+
+/** All that an upstream model may call, as functions of different names. */
+export interface OfferedFunctions {
+  readonly all: readonly OfferedFunction[];
+  /** How free the model is; a tool that must be called by the name it is offered under. */
+  readonly choice: "auto" | "none" | "required" | { readonly name: string };
+  /** The name under which a hosted function goes in this conversation. */
+  nameOf(hosted: string): string;
+}
+
+export interface OfferedFunction {
+  readonly name: string;
+  readonly description: string | null;
+  readonly parameters: unknown;
+  readonly strict: boolean;
+  /** `null` for a function of the client's. */
+  readonly hosted: HostedFunction | null;
+}
+
+/** The client's functions, and the hosted tools as functions that are called otherwise. */
+export function offeredFunctions(request: ModelRequest): OfferedFunctions {
+  const taken = new Set(request.tools.flatMap((tool) => clientFunction(tool)).map(nameIn));
+  const nameOf = (hosted: string): string =>
+    taken.has(hosted) ? nameOf(`${PREFIX}${hosted}`) : hosted;
+  const all = allowedTools(request).flatMap((tool) => [
+    ...clientFunction(tool),
+    ...functionsOf(tool).map((hosted) => offeredAs(hosted, nameOf(hosted.name))),
+  ]);
+  const unique = [...new Map(all.map((one) => [one.name, one])).values()];
+  return { all: unique, choice: choiceAmong(unique, choiceOf(request)), nameOf };
+}
+
+const PREFIX = "hosted_";
+
+function nameIn({ name }: OfferedFunction): string {
+  return name;
+}
+
+function clientFunction(tool: object): readonly OfferedFunction[] {
+  const { type, name, description, parameters, strict }: Readonly<Record<string, unknown>> = {
+    ...tool,
+  };
+  if (type !== "function" || typeof name !== "string") return [];
+  return [
+    {
+      name,
+      description: typeof description === "string" ? description : null,
+      parameters: parameters ?? { type: "object", properties: {} },
+      strict: strict === true,
+      hosted: null,
+    },
+  ];
+}
+
+function offeredAs(hosted: HostedFunction, name: string): OfferedFunction {
+  const { description, parameters } = hosted;
+  return { name, description, parameters, strict: false, hosted };
+}
+
+function choiceAmong(all: readonly OfferedFunction[], choice: Choice): OfferedFunctions["choice"] {
+  if (choice.mode !== "one") return choice.mode;
+  const forced = all.find(({ name, hosted }) =>
+    hosted
+      ? isOfType(hosted.type, choice.type)
+      : choice.type === "function" && name === choice.name,
+  );
+  return forced ? { name: forced.name } : "auto";
+}

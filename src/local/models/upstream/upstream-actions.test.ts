@@ -1,0 +1,169 @@
+import { describe, expect, test } from "vitest";
+import type { ModelAction } from "../local-model.ts";
+import { offeredFunctions } from "./offered-functions.ts";
+import { understood } from "./upstream-actions.ts";
+import type { UpstreamAnswer } from "./upstream-wire.ts";
+
+const tools = [
+  { type: "function", name: "add", parameters: {} },
+  { type: "function", name: "shell", parameters: {} },
+  ...["code_interpreter", "shell", "file_search", "web_search", "apply_patch"].map((type) => ({
+    type,
+  })),
+];
+const offered = offeredFunctions({
+  ...{ model: "m", instructions: null, items: [], format: null, turn: 0, text: "" },
+  tools,
+  toolChoice: "auto",
+});
+
+function read(answer: Partial<UpstreamAnswer>) {
+  return understood({ thought: "", text: "", refusal: "", calls: [], ...answer }, offered);
+}
+
+function actions(answer: Partial<UpstreamAnswer>): readonly ModelAction[] | string {
+  const result = read(answer);
+  return result.ok ? result.actions : result.problem;
+}
+
+const called = (name: string, args: unknown) => actions({ calls: [{ name, args }] });
+
+describe("a call", () => {
+  test.each<[string, object, ModelAction]>([
+    ["python", { code: "1" }, { code: "1" }],
+    ["hosted_shell", { commands: ["ls", "pwd"] }, { shell: ["ls", "pwd"] }],
+    ["hosted_shell", { commands: "ls" }, { shell: ["ls"] }],
+    ["file_search", { query: "a" }, { search: { file: "a" } }],
+    ["web_search", { query: "a" }, { search: { web: "a" } }],
+    ["open_page", { url: "http://a.test" }, { search: { open: "http://a.test" } }],
+    [
+      "find_in_page",
+      { url: "http://a.test", pattern: "b" },
+      { search: { find: "b", in: "http://a.test" } },
+    ],
+    [
+      "apply_patch",
+      { operations: [{ type: "delete_file", path: "a" }] },
+      { patch: [{ type: "delete_file", path: "a" }] },
+    ],
+    [
+      "apply_patch",
+      { operations: { type: "create_file", path: "a", diff: "+" } },
+      { patch: [{ type: "create_file", path: "a", diff: "+" }] },
+    ],
+    [
+      "apply_patch",
+      { type: "update_file", path: "a", diff: "@@" },
+      { patch: [{ type: "update_file", path: "a", diff: "@@" }] },
+    ],
+  ])("of %s with %j is what it stands for, as text or as an object", (name, args, action) => {
+    expect(called(name, JSON.stringify(args))).toEqual([action]);
+    expect(called(name, args)).toEqual([action]);
+  });
+
+  test.each<[unknown, object | string]>([
+    ['{ "id": 12345678901234567890 }', '{ "id": 12345678901234567890 }'],
+    [{ a: 1 }, { a: 1 }],
+    ["", {}],
+    [undefined, {}],
+    [null, {}],
+    ["{bad", "{bad"],
+    ["[1]", "[1]"],
+    [7, "7"],
+  ])("of the client's function with %j keeps what the model wrote", (args, kept) => {
+    expect(called("add", args)).toEqual([{ call: { name: "add", args: kept } }]);
+    expect(called("shell", args)).toEqual([{ call: { name: "shell", args: kept } }]);
+  });
+
+  test.each<[string, unknown, string]>([
+    ["python", "print(1)", "the arguments of python are not a JSON object that fits {"],
+    ["python", "[1]", "they are [1]"],
+    ["python", { code: 1 }, 'they are {"code":1}'],
+    ["hosted_shell", { commands: [] }, 'they are {"commands":[]}'],
+    ["hosted_shell", { commands: [1] }, 'they are {"commands":[1]}'],
+    ["hosted_shell", {}, "they are {}"],
+    ["file_search", {}, "they are {}"],
+    ["web_search", { q: "a" }, 'they are {"q":"a"}'],
+    ["open_page", {}, "they are {}"],
+    ["find_in_page", { url: "a" }, 'they are {"url":"a"}'],
+    ["apply_patch", {}, "they are {}"],
+    ["apply_patch", { operations: [] }, 'they are {"operations":[]}'],
+    ["apply_patch", { operations: [{ type: "create_file", path: "a" }] }, "they are"],
+    ["apply_patch", { operations: [{ type: "rename", path: "a", diff: "" }] }, "they are"],
+    ["apply_patch", { operations: ["+a"] }, "they are"],
+    ["", {}, 'there is no function "": there are "add", "shell", "python"'],
+  ])("of %s with %j cannot be made", (name, args, problem) => {
+    expect(called(name, args)).toContain(problem);
+  });
+
+  test("where nothing is offered cannot be made, and is told so", () => {
+    const none = { ...offered, all: [] };
+    const answer = { thought: "", text: "", refusal: "", calls: [{ name: "add", args: "" }] };
+    expect(understood(answer, none)).toMatchObject({
+      ok: false,
+      problem: 'there is no function "add": there is none',
+    });
+  });
+});
+
+describe("an answer", () => {
+  const [code, add] = [
+    { name: "python", args: { code: "1" } },
+    { name: "add", args: {} },
+  ];
+  test.each<[string, Partial<UpstreamAnswer>, readonly ModelAction[]]>([
+    ["words", { text: "Hi." }, [{ say: "Hi." }]],
+    ["thoughts and words", { thought: "Hm.", text: "Hi." }, [{ think: "Hm." }, { say: "Hi." }]],
+    ["nothing", {}, [{ say: "" }]],
+    ["thoughts only", { thought: "Hm." }, [{ think: "Hm." }, { say: "" }]],
+    ["a refusal", { refusal: "No." }, [{ refuse: "No." }]],
+    [
+      "a refusal with words",
+      { refusal: "No.", text: "Sorry." },
+      [{ refuse: "No." }, { say: "Sorry." }],
+    ],
+    [
+      "words and the client's call",
+      { text: "Now.", calls: [add] },
+      [{ say: "Now." }, { call: { name: "add", args: {} } }],
+    ],
+    [
+      "words on the way to a hosted tool",
+      { thought: "Hm.", text: "Now.", calls: [code] },
+      [{ think: "Hm." }, { think: "Now." }, { code: "1" }],
+    ],
+    [
+      "calls at once",
+      { calls: [code, add, code] },
+      [{ code: "1" }, { call: { name: "add", args: {} } }, { code: "1" }],
+    ],
+  ])("of %s", (_, answer, expected) => {
+    expect(actions(answer)).toEqual(expected);
+  });
+
+  test("that cannot be understood is told what is wrong with which call", () => {
+    const bad = { name: "python", args: "1" };
+    expect(read({ text: "Now.", calls: [code, bad] })).toMatchObject({
+      ok: false,
+      correction: {
+        role: "assistant",
+        text: "Now.",
+        calls: [
+          {
+            id: "call_refused_0",
+            args: '{"code":"1"}',
+            result: [{ text: /another one beside it/ }],
+          },
+          {
+            id: "call_refused_1",
+            args: '{"input":"1"}',
+            result: [{ text: /^This call was not made: the arg/ }],
+          },
+        ].map(({ result: [said], ...rest }) => ({
+          ...rest,
+          result: [{ text: expect.stringMatching(said?.text ?? /none/) }],
+        })),
+      },
+    });
+  });
+});

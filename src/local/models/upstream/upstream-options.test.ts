@@ -1,0 +1,50 @@
+import { describe, expect, test } from "vitest";
+import { InvalidOptionError } from "../../../base/errors.ts";
+import { upstreamModel } from "./upstream-model.ts";
+
+const good = { baseURL: "http://127.0.0.1:1/v1", model: "m" };
+
+describe("an upstream model", () => {
+  test("may be made with all its options, and asks nothing until it is asked", () => {
+    const options = { ...good, apiKey: "EMPTY", api: "responses", timeoutMs: 1, fetch } as const;
+    expect(Object.isFrozen(upstreamModel(options))).toBe(true);
+    expect(() => upstreamModel(good)).not.toThrow();
+  });
+
+  test.each<[unknown, string]>([
+    [undefined, "upstreamModel(options) must be an object"],
+    [{ ...good, url: "x" }, 'upstreamModel.url must be one of "baseURL", "model", "apiKey"'],
+    [{ model: "m" }, "upstreamModel.baseURL must be an http: or https: address, but is undefined"],
+    [
+      { ...good, baseURL: "localhost:80" },
+      "upstreamModel.baseURL must be an http: or https: address",
+    ],
+    [{ ...good, baseURL: "http://" }, "upstreamModel.baseURL must be an http: or https: address"],
+    [
+      { ...good, baseURL: "http://a.test/#b" },
+      "upstreamModel.baseURL must be without user, password, ? and #",
+    ],
+    [{ ...good, model: " " }, 'upstreamModel.model must be a text that is not blank, but is " "'],
+    [{ ...good, model: 1 }, "upstreamModel.model must be a text that is not blank"],
+    [{ ...good, api: "grpc" }, 'upstreamModel.api must be "chat" or "responses", but is "grpc"'],
+    [{ ...good, timeoutMs: 0 }, "upstreamModel.timeoutMs must be a whole number from 1, but is 0"],
+    [{ ...good, timeoutMs: 1.5 }, "upstreamModel.timeoutMs must be a whole number from 1"],
+    [{ ...good, fetch: "x" }, "upstreamModel.fetch must be a function"],
+  ])("cannot be made with %j", (options, message) => {
+    expect(() => upstreamModel(options as never)).toThrow(InvalidOptionError);
+    expect(() => upstreamModel(options as never)).toThrow(message);
+  });
+
+  test.each([
+    { ...good, apiKey: "sk-secret with spaces" },
+    { ...good, apiKey: "sk-secret\n" },
+    { ...good, apiKey: "" },
+    { ...good, baseURL: "http://me:sk-secret@a.test" },
+    { ...good, baseURL: "http://a.test?key=sk-secret" },
+    { ...good, baseURL: "a.test?key=sk-secret" },
+    { ...good, key: "sk-secret" },
+  ])("says no secret when it refuses %j", (options) => {
+    expect(() => upstreamModel(options)).toThrow(/but is a secret that is not/);
+    expect(() => upstreamModel(options)).not.toThrow(/sk-secret/);
+  });
+});

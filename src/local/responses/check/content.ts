@@ -1,0 +1,135 @@
+import { isPlainObject } from "../../../base/freeze.ts";
+import { missingParameter } from "../../api-problem.ts";
+import {
+  anyObject,
+  anything,
+  at,
+  byType,
+  decimal,
+  either,
+  integer,
+  list,
+  maybe,
+  object,
+  oneOf,
+  type Shape,
+  text,
+} from "../../validators/shapes.ts";
+
+const type = anything; // it chose the shape
+const prompt_cache_breakpoint = maybe(
+  object({ mode: oneOf("explicit") }, { ttl: oneOf("30m", "12h") }),
+);
+
+/** Ten megabytes: the longest text that OpenAI takes in one piece. */
+export const longText: Shape = text({ max: 10_485_760 });
+
+/** Also needs one of `keys`; the first is named if none is there. */
+function withOneOf(shape: Shape, ...keys: readonly [string, ...string[]]): Shape {
+  return (value, path) => {
+    const problem = shape(value, path);
+    if (problem || !isPlainObject(value)) return problem;
+    const isThere = keys.some((key) => typeof value[key] === "string");
+    return isThere ? null : missingParameter(at(path, keys[0]));
+  };
+}
+
+const inputText = object({ type, text: longText }, { prompt_cache_breakpoint });
+
+const inputImage = withOneOf(
+  object(
+    { type },
+    {
+      image_url: maybe(text({ max: 20_971_520 })),
+      file_id: maybe(text()),
+      detail: maybe(oneOf("low", "high", "auto", "original")),
+      prompt_cache_breakpoint,
+    },
+  ),
+  "image_url",
+  "file_id",
+);
+
+const inputFile = withOneOf(
+  object(
+    { type },
+    {
+      file_id: maybe(text()),
+      filename: maybe(text()),
+      file_data: maybe(text({ max: 73_400_320 })),
+      file_url: maybe(text()),
+      detail: maybe(oneOf("low", "high", "auto")),
+      prompt_cache_breakpoint,
+    },
+  ),
+  "file_id",
+  "file_data",
+  "file_url",
+);
+
+const inputParts = {
+  input_text: inputText,
+  input_image: inputImage,
+  input_file: inputFile,
+};
+
+/** What is said to the model. */
+export const inputContent: Shape = either({
+  string: longText,
+  array: list(byType(inputParts)),
+});
+
+const index = maybe(integer());
+const span = { start_index: integer(), end_index: integer() };
+
+const annotation = byType({
+  url_citation: object({ type, url: text(), title: maybe(text()), ...span }, { index }),
+  file_citation: object({ type, file_id: text(), index: integer() }, { filename: text() }),
+  container_file_citation: object(
+    { type, container_id: text(), file_id: text(), ...span },
+    { filename: text(), index },
+  ),
+  file_path: object({ type, file_id: text(), index: integer() }),
+});
+
+/** What the model said. */
+export const outputContent: Shape = either({
+  string: longText,
+  array: list(
+    byType({
+      output_text: object(
+        { type, text: longText },
+        { annotations: maybe(list(annotation)), logprobs: maybe(list(anyObject)) },
+      ),
+      refusal: object({ type, refusal: longText }),
+    }),
+  ),
+});
+
+/** What a function or a custom tool gave. */
+export const callOutput: Shape = inputContent;
+
+const attributes = (value: unknown, path: string) =>
+  typeof value === "number" || typeof value === "boolean" ? null : text()(value, path);
+
+/** `results` of a `file_search_call`. */
+export const searchResult: Shape = object(
+  {},
+  {
+    file_id: text(),
+    text: text(),
+    filename: text(),
+    score: decimal(),
+    attributes: maybe((value, path) => attributesOf(value, path)),
+    vector_store_id: text(),
+  },
+);
+
+function attributesOf(value: unknown, path: string) {
+  if (!isPlainObject(value)) return anyObject(value, path);
+  for (const [key, part] of Object.entries(value)) {
+    const problem = attributes(part, at(path, key));
+    if (problem) return problem;
+  }
+  return null;
+}

@@ -1,0 +1,84 @@
+import { describe, expect, test } from "vitest";
+import { checkRequest } from "./request.ts";
+import { tool } from "./tools.ts";
+
+const empty = { type: "object", properties: {}, required: [], additionalProperties: false };
+const withKey = (part: object) => ({ ...empty, properties: { a: part }, required: ["a"] });
+
+const problemOf = (parameters: object | null, strict: boolean | null = true) =>
+  tool({ type: "function", name: "look", parameters, strict }, "tools[0]");
+
+const closed = "'additionalProperties' is required to be supplied and to be false.";
+const complete = (key: string) =>
+  `'required' is required to be supplied and to be an array including every key in properties. Missing '${key}'.`;
+
+describe("a strict schema", () => {
+  test.each([
+    null,
+    empty,
+    { type: "object", additionalProperties: false },
+    withKey({ type: "string" }),
+    withKey({ anyOf: [empty, { type: "null" }] }),
+    withKey({ type: "array", items: { type: "string" } }),
+    withKey({ $ref: "#/$defs/b" }),
+  ])("is accepted: %j", (schema) => {
+    expect(problemOf(schema)).toBeNull();
+  });
+
+  test.each<readonly [schema: object, complaint: string]>([
+    [{ type: "object" }, `In context=(), ${closed}`],
+    [{ ...empty, additionalProperties: true }, `In context=(), ${closed}`],
+    [{ ...withKey({}), required: [] }, `In context=(), ${complete("a")}`],
+    [
+      { type: "object", properties: { a: {} }, additionalProperties: false },
+      `In context=(), ${complete("a")}`,
+    ],
+    [withKey({ properties: {} }), `In context=('properties', 'a'), ${closed}`],
+    [
+      withKey({ anyOf: [empty, { type: "object" }] }),
+      `In context=('properties', 'a', 'anyOf', '1'), ${closed}`,
+    ],
+    [
+      withKey({ type: "array", items: { type: "object" } }),
+      `In context=('properties', 'a', 'items'), ${closed}`,
+    ],
+    [{ ...empty, items: { type: "object" } }, `In context=('items',), ${closed}`],
+    [{ ...empty, $defs: { b: { type: "object" } } }, `In context=('$defs', 'b'), ${closed}`],
+    [{}, `schema must be a JSON Schema of 'type: "object"', got 'type: "None"'.`],
+    [{ type: "string" }, `schema must be a JSON Schema of 'type: "object"', got 'type: "string"'.`],
+  ])("is refused: %j", (schema, complaint) => {
+    expect(problemOf(schema)).toMatchObject({
+      status: 400,
+      message: `Invalid schema for function 'look': ${complaint}`,
+      param: "tools[0].parameters",
+      code: "invalid_function_parameters",
+    });
+  });
+
+  test("of an answer is refused in its own words", () => {
+    const format = {
+      type: "json_schema",
+      name: "answer",
+      schema: { type: "object" },
+      strict: true,
+    };
+    expect(() => checkRequest({ model: "m", input: "a", text: { format } })).toThrow(
+      expect.objectContaining({
+        message: `Invalid schema for response_format 'answer': In context=(), ${closed}`,
+        param: "text.format.schema",
+        code: "invalid_json_schema",
+      }),
+    );
+  });
+
+  test("is nothing to a tool that does not say so", () => {
+    expect(problemOf({ type: "object" }, false)).toBeNull();
+    expect(problemOf({ type: "object" }, null)).toBeNull();
+  });
+
+  test("may be deep, and no stack overflows", () => {
+    let schema: object = empty;
+    for (let depth = 0; depth < 3000; depth++) schema = withKey(schema);
+    expect(problemOf(schema)).toBeNull();
+  });
+});

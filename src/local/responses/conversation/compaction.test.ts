@@ -1,0 +1,99 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { randomIds } from "../../ids.ts";
+import { sealer as sealerOf } from "../../turn/sealed.ts";
+import { compacted, compactionItem, unsealed } from "./compaction.ts";
+
+const ids = randomIds();
+
+const sealer = sealerOf(new Uint8Array(32).fill(7));
+const services = { sealer, ids };
+const user = { type: "message", role: "user", content: "One." };
+const assistant = {
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  content: [{ type: "output_text", text: "Eins." }],
+};
+const call = { id: "ci_1", type: "code_interpreter_call", code: "1" };
+const answer = { type: "function_call_output", call_id: "call_1", output: "2" };
+
+describe("a compaction", () => {
+  test("keeps what users said as it was, and hides the rest", () => {
+    const window = compacted([user, assistant, call, answer], services);
+    expect(window).toMatchObject([
+      { role: "user", content: [{ type: "input_text", text: "One." }] },
+      { type: "compaction" },
+    ]);
+    expect(unsealed(window, sealer)).toMatchObject([{ role: "user" }, assistant, call, answer]);
+  });
+
+  test("of messages without a type is the same", () => {
+    const image = { type: "input_image", image_url: "data:," };
+    const bare = { role: "user", content: [image] };
+    const window = compacted([bare, { role: "assistant", content: "Eins." }], services);
+    expect(window[0]).toEqual({ type: "message", role: "user", content: [image] });
+    expect(unsealed(window, sealer)).toHaveLength(2);
+  });
+
+  test("is read once, whatever of it stands beside it", () => {
+    const item = compactionItem([user, assistant, call, answer], services);
+    const other = { type: "message", role: "user", content: "Two." };
+    const parts = [{ type: "input_text", text: "One." }];
+    const again = { id: "msg_9", type: "message", role: "user", content: parts };
+    const read = unsealed([again, assistant, call, answer, other, item], sealer);
+    expect(read).toEqual([other, user, assistant, call, answer]);
+  });
+
+  test("of a refusal or an image tells them from others", () => {
+    const said = (part: object) => ({ type: "message", role: "assistant", content: [part] });
+    const [no, never] = ["No.", "Never."].map((refusal) => said({ type: "refusal", refusal }));
+    const item = compactionItem([no ?? {}], services);
+    expect(unsealed([no ?? {}, never ?? {}, item], sealer)).toEqual([never, no]);
+  });
+
+  test("of a compaction holds what that held", () => {
+    const inner = compactionItem([user], services);
+    const outer = compactionItem([inner, assistant], services);
+    expect(unsealed([outer], sealer)).toEqual([user, assistant]);
+  });
+
+  test("that is not the server's is refused by its place", () => {
+    const other = sealerOf(new Uint8Array(32).fill(8));
+    const item = compactionItem([user], { sealer: other, ids });
+    for (const wrong of [item, { type: "compaction" }])
+      expect(() => unsealed([user, wrong], sealer)).toThrow(
+        expect.objectContaining({ status: 400, param: "input[1].encrypted_content" }),
+      );
+  });
+
+  test("is no longer than a summary, and knows what users said and the newest of the rest", () => {
+    const random = () => randomBytes(3_000).toString("hex");
+    const rest = Array.from({ length: 20 }, (_, place) => ({
+      ...{ type: "message", role: "assistant" },
+      content: `${place}: ${random()}`,
+    }));
+    const window = compacted([user, ...rest], services);
+    expect(JSON.stringify(window).length).toBeLessThan(24_000);
+    const read = unsealed(window, sealer);
+    expect(read[0]).toMatchObject({ role: "user" });
+    expect(read.at(-1)).toEqual(rest.at(-1));
+    expect(read.slice(1)).toEqual(rest.slice(1 - read.length));
+    const again = compacted([...read, ...rest], services);
+    expect(JSON.stringify(again).length).toBeLessThan(24_000);
+  });
+
+  test("does not name the containers that calls ran in, which need not live on", () => {
+    const code = { type: "code_interpreter_call", id: "ci_1", code: "1", container_id: "cntr_1" };
+    const type = "container_reference";
+    const place = { type, container_id: "cntr_1" };
+    const shell = { type: "shell_call", call_id: "call_1", environment: place };
+    const local = { type: "shell_call", call_id: "call_2", environment: null };
+    const item = compactionItem([code, shell, local], services);
+    expect(unsealed([item], sealer)).toEqual([
+      { type: "code_interpreter_call", id: "ci_1", code: "1" },
+      { ...shell, environment: { type } },
+      local,
+    ]);
+  });
+});

@@ -1,0 +1,111 @@
+import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { isPlainObject } from "../../../base/freeze.ts";
+import type { WireItem } from "../../../openai/wire.ts";
+import { ApiProblem } from "../../api-problem.ts";
+import type { Ids } from "../../ids.ts";
+import type { Sealer } from "../../turn/sealed.ts";
+import { remembered } from "./remembered.ts";
+
+/** The next window: what users said, word for word, and all else in one item that only we can read. */
+export function compacted(
+  items: readonly WireItem[],
+  { sealer, ids }: { readonly sealer: Sealer; readonly ids: Ids },
+): readonly WireItem[] {
+  const said = items.filter(isUserMessage).map(asInputMessage);
+  const rest = items.filter((item) => !isUserMessage(item));
+  return [...said, compactionItem(rest, { sealer, ids })];
+}
+
+/** One item that stands for all of these: clients may leave out what comes before it. */
+export function compactionItem(
+  items: readonly WireItem[],
+  { sealer, ids }: { readonly sealer: Sealer; readonly ids: Ids },
+): WireItem {
+  const packed = packedOf(remembered(items, fits));
+  const sealed = sealer.seal({ packed });
+  return { id: ids.next("cmp_"), type: "compaction", encrypted_content: sealed };
+}
+
+/** What items go on from: how many there are, and all of it as the model reads it. */
+export interface ReadBefore {
+  readonly count: number;
+  readonly readable: readonly WireItem[];
+}
+
+/**
+ * A conversation with what is sealed in it made readable, for the model. What a client sends beside
+ * the item that stands for it is read once.
+ */
+export function unsealed(
+  items: readonly WireItem[],
+  sealer: Sealer,
+  before: ReadBefore = { count: 0, readable: [] },
+): readonly WireItem[] {
+  let readable = [...before.readable];
+  for (const [index, item] of items.entries()) {
+    if (item["type"] !== "compaction") {
+      readable.push(item);
+      continue;
+    }
+    const opened = sealer.open(String(item["encrypted_content"] ?? ""));
+    if (!opened) throw tampered(before.count + index);
+    const within = unsealed(unpacked(opened), sealer).map(withoutContainer);
+    const known = new Set(within.map(sameness));
+    readable = [...readable.filter((one) => !known.has(sameness(one))), ...within];
+  }
+  return readable;
+}
+
+/** What is the same for an item and its copy: messages lose their ids and the form of their text. */
+function sameness(item: WireItem): string {
+  const { type, id, role, content } = item;
+  if (type !== "message") return typeof id === "string" ? id : JSON.stringify(item);
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [content];
+  const texts = parts.map((part) => (isPlainObject(part) ? (part["text"] ?? part) : part));
+  return JSON.stringify([role, texts]);
+}
+
+function packedOf(items: readonly WireItem[]): string {
+  return deflateRawSync(JSON.stringify(items)).toString("base64");
+}
+
+function fits(items: readonly WireItem[]): boolean {
+  return packedOf(items).length <= MOST_PACKED;
+}
+
+/** What is only told of a call names no container: whether that lives is nobody's concern. */
+function withoutContainer(item: WireItem): WireItem {
+  const { type, environment } = item;
+  if (type === "code_interpreter_call") {
+    const { container_id: _id, ...rest } = item;
+    return rest;
+  }
+  if (type !== "shell_call" || !isPlainObject(environment)) return item;
+  const { container_id: _id, ...place } = environment;
+  return { ...item, environment: place };
+}
+
+function unpacked({ packed }: WireItem): readonly WireItem[] {
+  const bytes = Buffer.from(String(packed), "base64");
+  return JSON.parse(inflateRawSync(bytes, { maxOutputLength: MOST_BYTES }).toString("utf8"));
+}
+
+/** A compaction is about as long as a model's summary would be, however long the conversation was. */
+const MOST_PACKED = 16 * 1024;
+const MOST_BYTES = 256 * 1024 * 1024;
+
+/** What was sealed here and is no longer what it was. */
+export function tampered(place: number): ApiProblem {
+  const param = `input[${place}].encrypted_content`;
+  const message = "The encrypted content could not be verified.";
+  return new ApiProblem(400, message, { param, code: "invalid_encrypted_content" });
+}
+
+function isUserMessage({ type, role }: WireItem): boolean {
+  return (type === "message" || type === undefined) && role === "user";
+}
+
+function asInputMessage({ content }: WireItem): WireItem {
+  const parts = typeof content === "string" ? [{ type: "input_text", text: content }] : content;
+  return { type: "message", role: "user", content: parts };
+}

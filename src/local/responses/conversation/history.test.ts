@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import { messageOf } from "../../../base/errors.ts";
+import type { WireItem } from "../../../openai/wire.ts";
+import { checkHistory } from "../check/request-history.ts";
+import { History, type HistoryPoint } from "./history.ts";
+
+const stored = { isStored: (id: string) => id !== "rs_lost" };
+
+const items: readonly WireItem[] = [
+  ...["call_1", "call_2"].flatMap((call_id) => [
+    { type: "function_call", call_id },
+    { type: "function_call_output", call_id },
+    { type: "shell_call", call_id },
+    { type: "shell_call_output", call_id },
+  ]),
+  { type: "shell_call", call_id: "call_3", environment: { type: "container_reference" } },
+  { type: "shell_call_output", call_id: "call_3" },
+  { type: "reasoning", id: "rs_1", encrypted_content: "sealed" },
+  { type: "reasoning", id: "rs_2", encrypted_content: "sealed" },
+  { type: "message", role: "user" },
+  { type: "message", role: "assistant" },
+];
+const named: readonly WireItem[] = [
+  { type: "item_reference", id: "fc_1" },
+  { type: "item_reference", id: "rs_lost" },
+  { type: "reasoning", id: "rs_lost" },
+];
+
+/** The same numbers at every run. */
+function numbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+function someOf(from: readonly WireItem[], most: number, next: (below: number) => number) {
+  return Array.from({ length: next(most) }, () => from[next(from.length)] ?? {});
+}
+
+function refusal(given: readonly WireItem[], before?: HistoryPoint): string {
+  try {
+    checkHistory(given, stored, before);
+    return "";
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+function pointAfter(given: readonly WireItem[]): HistoryPoint {
+  const history = new History();
+  for (const item of given) history.add(item);
+  return history.point;
+}
+
+describe("what a request adds to a conversation", () => {
+  test("is refused just as all of it at once", () => {
+    const next = numbers(7);
+    const refusals = new Map<string, number>();
+    for (let round = 0; round < 20_000; round++) {
+      const before = someOf(items, 7, next);
+      const own = someOf([...items, ...items, ...named], 6, next);
+      const whole = refusal([...before, ...own]);
+      expect(refusal(own, pointAfter(before))).toBe(whole);
+      const kind = whole.replaceAll(/(call|rs|fc)_\w+/g, "…");
+      refusals.set(kind, (refusals.get(kind) ?? 0) + 1);
+    }
+    // All that can be said was said, and often nothing.
+    expect(refusals.size).toBe(7);
+    for (const often of refusals.values()) expect(often).toBeGreaterThan(100);
+  });
+
+  test("changes nothing of how far the conversation had come", () => {
+    const [call, output] = [
+      { type: "function_call", call_id: "call_1" },
+      { type: "function_call_output", call_id: "call_1" },
+    ];
+    const history = new History();
+    const beginning = history.point;
+    history.add(call);
+    const asked = history.point;
+    history.add(output);
+    history.add({ type: "function_call_output", call_id: "call_9" });
+    expect(refusal([output], beginning)).toContain("No tool call found");
+    expect(refusal([], asked)).toBe("No tool output found for function call call_1.");
+    expect(refusal([output], asked)).toBe("");
+    expect(refusal([], history.point)).toContain("with call_id call_9.");
+  });
+});

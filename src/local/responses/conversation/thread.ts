@@ -1,0 +1,83 @@
+import { deepFreeze } from "../../../base/freeze.ts";
+import type { WireItem } from "../../../openai/wire.ts";
+import type { WrittenItem } from "../../store/written-item.ts";
+import { History, type HistoryPoint } from "./history.ts";
+
+/** A conversation up to some response, as a part of a thread: nothing of it is copied. */
+export interface ThreadPoint {
+  readonly thread: Thread;
+  /** How many of the thread's items it has; the other lists likewise. */
+  readonly items: number;
+  readonly readable: number;
+  readonly notable: number;
+  /** Of its items' JSON. */
+  readonly bytes: number;
+  readonly history: HistoryPoint;
+}
+
+/** A conversation in memory, parsed, checked and readable. It is only ever added to. */
+export class Thread {
+  readonly items: WireItem[] = [];
+  /** The same for the model: with what is sealed in it made readable. */
+  readonly readable: WireItem[] = [];
+  /** Those of `readable` that every later turn asks for. */
+  readonly notable: WireItem[] = [];
+  readonly #containers = new Set<unknown>();
+  readonly #history = new History();
+  #bytes = 0;
+  #size = 0;
+
+  /** About how many bytes of memory it takes. */
+  get size(): number {
+    return this.#size;
+  }
+
+  get point(): ThreadPoint {
+    return {
+      thread: this,
+      items: this.items.length,
+      readable: this.readable.length,
+      notable: this.notable.length,
+      bytes: this.#bytes,
+      history: this.#history.point,
+    };
+  }
+
+  /**
+   * `readable` is what `items` are to the model, if that is something else. Models see what is held here
+   * turn after turn, so nobody may change it.
+   */
+  add(items: readonly WrittenItem[], readable: readonly WireItem[] | null = null): void {
+    const bytes = items.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+    this.#bytes += bytes;
+    for (const { item } of items) {
+      this.items.push(deepFreeze(item));
+      this.#history.add(item);
+    }
+    const read = readable?.map((item) => deepFreeze(item)) ?? items.map(({ item }) => item);
+    for (const item of read) {
+      this.readable.push(item);
+      if (isNotable(item) && !this.#isKnown(item)) this.notable.push(item);
+    }
+    const readBytes = readable ? Buffer.byteLength(JSON.stringify(readable)) : 0;
+    this.#size += bytes + readBytes + BYTES_PER_ITEM * read.length;
+  }
+
+  /** Another call in the same container. */
+  #isKnown({ container_id: id }: WireItem): boolean {
+    if (id === undefined) return false;
+    const isKnown = this.#containers.has(id);
+    this.#containers.add(id);
+    return isKnown;
+  }
+}
+
+/** An object takes several times its JSON, however short that is. */
+const BYTES_PER_ITEM = 512;
+
+/** What turns look for in all that came before: tools that were added, and containers that were used. */
+export function isNotable({ type, container_id: id }: WireItem): boolean {
+  return (
+    type === "additional_tools" || (type === "code_interpreter_call" && typeof id === "string")
+  );
+}

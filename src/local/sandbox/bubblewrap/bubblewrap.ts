@@ -1,0 +1,82 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { type Clock, systemClock } from "../../../base/clock.ts";
+import { containerLimits } from "../limits.ts";
+import type { Sandbox, SandboxOptions } from "../sandbox.ts";
+import { identityFor } from "./identity.ts";
+import { BubblewrapProcess } from "./process.ts";
+import { seccompFilter } from "./seccomp.ts";
+
+/** Where bubblewrap finds what it needs. */
+export interface BubblewrapOptions {
+  /** @default "bwrap", looked for in the system's folders */
+  readonly bubblewrap?: string | undefined;
+  /** The system's own Python, below `/usr`. @default "/usr/bin/python3" */
+  readonly python?: string | undefined;
+  /** How long code whose time is up may take to stop before its interpreter is killed. @default 1000 */
+  readonly graceMs?: number | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+/** Linux namespaces by `bwrap`: CPython and a shell that see the system read-only, and no network. */
+export function bubblewrapSandbox(options: BubblewrapOptions = {}): Sandbox {
+  const { bubblewrap = "bwrap", python = "/usr/bin/python3" } = options;
+  const { clock = systemClock, graceMs = 1_000 } = options;
+
+  async function open(container: SandboxOptions): Promise<BubblewrapProcess> {
+    const root = await realpath(container.root);
+    const uidMap = await readFile("/proc/self/uid_map", "utf8");
+    // Nothing has been started: the first run does that.
+    container.signal?.throwIfAborted();
+    const identity = identityFor(root, userInfo().uid, uidMap);
+    const limits = containerLimits(container);
+    const seccomp = seccompFilter(process.arch);
+    const housing = { bubblewrap, python, root, identity, limits, seccomp, clock };
+    return new BubblewrapProcess(housing, graceMs);
+  }
+
+  return Object.freeze({
+    name: "bubblewrap",
+    isolation:
+      "Linux namespaces (bubblewrap): no network, no host files but a read-only /usr, no host processes, " +
+      "limits on memory, disk, processes and time. The kernel is shared with the host.",
+    open,
+    async probe() {
+      if (process.platform !== "linux") return { usable: false, reason: "bubblewrap needs Linux" };
+      if (!existsSync(python)) {
+        return { usable: false, reason: `${python} is missing: apt-get install python3` };
+      }
+      return trial(open);
+    },
+  });
+}
+
+/** A binary that is there may still not be allowed to do anything: only a run tells. */
+async function trial(
+  open: (container: SandboxOptions) => Promise<BubblewrapProcess>,
+): Promise<{ usable: boolean; reason: string }> {
+  const root = await mkdtemp(join(tmpdir(), "weakincentives-probe-"));
+  try {
+    await using container = await open({ root, memoryBytes: 256 * 1024 ** 2 });
+    const run = await container.python("print(1)", { timeoutMs: 10_000, maxOutputBytes: 1_000 });
+    if (run.stdout === "1\n") return { usable: true, reason: "a trial run succeeded" };
+    return { usable: false, reason: `a trial run failed: ${run.error ?? run.stderr}` };
+  } catch (error) {
+    return { usable: false, reason: remedyFor(String(error).replace(/^Error: /, "")) };
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+function remedyFor(problem: string): string {
+  if (problem.includes("ENOENT")) return "bwrap is not installed: apt-get install bubblewrap";
+  if (/namespace|not permitted|Permission denied|uid map/i.test(problem)) {
+    return (
+      `${problem}; allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, on Ubuntu also ` +
+      "kernel.apparmor_restrict_unprivileged_userns=0, in Docker --security-opt seccomp=unconfined"
+    );
+  }
+  return problem;
+}

@@ -1,0 +1,89 @@
+import { spawn } from "node:child_process";
+import { chmodSync, existsSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { bubblewrapRuns, processesOf } from "../../../../tests/attacks/bubblewrap-stage.ts";
+import { temporaryTree } from "../../../../tests/temporary-tree.ts";
+import type { SandboxProcess } from "../sandbox.ts";
+import { bubblewrapSandbox } from "./bubblewrap.ts";
+
+const LIMITS = { timeoutMs: 1_000, maxOutputBytes: 1_000 };
+const HOSTILE = `#!/usr/bin/python3
+import os, struct, time
+def send(kind, payload, size=None):
+    os.write(1, kind + struct.pack(">I", len(payload) if size is None else size) + payload)
+def listen():
+    os.read(0, 65536)
+`;
+
+/** A program in bwrap's place: what a supervisor taken over by a model's code could send. */
+async function imposter(lines: string): Promise<SandboxProcess> {
+  const folder = temporaryTree({ bwrap: `${HOSTILE}${lines}\n`, "root/a": "" });
+  chmodSync(`${folder}/bwrap`, 0o755);
+  const sandbox = bubblewrapSandbox({ bubblewrap: `${folder}/bwrap`, graceMs: 100 });
+  return await sandbox.open({ root: `${folder}/root`, memoryBytes: 1024 ** 3 });
+}
+
+describe("whoever speaks in the supervisor's place", () => {
+  test("is killed for a frame that is too large", async () => {
+    await using container = await imposter(
+      "send(b'r', b'')\nlisten()\nsend(b'd', b'', 0xffffffff)\ntime.sleep(60)",
+    );
+    const run = await container.python("1", { ...LIMITS, timeoutMs: 30_000 });
+    expect(run).toMatchObject({
+      died: true,
+      timedOut: false,
+      error: "The interpreter is gone. Its variables are lost.",
+    });
+  });
+
+  test("is killed for an answer that is none", async () => {
+    await using container = await imposter(
+      "send(b'r', b'')\nlisten()\nsend(b'd', b'[]')\ntime.sleep(60)",
+    );
+    expect(await container.python("1", LIMITS)).toMatchObject({ died: true, images: [] });
+  });
+
+  test("is not listened to beyond the limits", async () => {
+    await using container = await imposter(
+      "send(b'r', b'')\nlisten()\nfor i in range(1000): send(b'o', b'x' * 60000)\n" +
+        "send(b'd', b'{\"error\": null, \"images\": []}')\ntime.sleep(60)",
+    );
+    const run = await container.python("1", { ...LIMITS, timeoutMs: 30_000 });
+    expect(run).toMatchObject({ truncated: true, died: false });
+    expect(run.stdout).toHaveLength(1_000);
+  });
+
+  test("is killed when it says nothing, even if the process it names is none", async () => {
+    await using container = await imposter(
+      "os.write(3, b'{ \"child-pid\": 4194304999 }')\nsend(b'r', b'')\ntime.sleep(60)",
+    );
+    const run = await container.python("1", { ...LIMITS, timeoutMs: 100 });
+    expect(run).toMatchObject({ died: true, timedOut: true });
+  });
+
+  test("ends a command without a reason that can be read", async () => {
+    await using container = await imposter("send(b'x', b'{}')");
+    expect(await container.shell("true", LIMITS)).toMatchObject({ exitCode: 137, timedOut: false });
+  });
+});
+
+describe.skipIf(!(await bubblewrapRuns()))("a server that is killed", () => {
+  test("takes everything in its sandboxes with it", async () => {
+    const root = temporaryTree();
+    const module = JSON.stringify(`${import.meta.dirname}/bubblewrap.ts`);
+    const program = `
+      import { bubblewrapSandbox } from ${module};
+      const container = await bubblewrapSandbox().open({ root: ${JSON.stringify(root)}, memoryBytes: 2 ** 29 });
+      const limits = { timeoutMs: 60_000, maxOutputBytes: 10 };
+      void container.shell("touch shell; sleep 60", limits);
+      await container.python("open('python', 'w').close()\\nimport time; time.sleep(60)", limits);
+    `;
+    const server = spawn(process.execPath, ["--input-type=module", "--eval", program]);
+    await expect
+      .poll(() => existsSync(`${root}/python`) && existsSync(`${root}/shell`), { timeout: 4_000 })
+      .toBe(true);
+    expect(processesOf(root).length).toBeGreaterThan(4);
+    server.kill("SIGKILL");
+    await expect.poll(() => processesOf(root), { timeout: 2_000 }).toEqual([]);
+  }, 10_000);
+});
