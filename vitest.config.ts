@@ -18,7 +18,7 @@ export default defineConfig(({ mode }) => ({
       // Talks to the real API, and is only run when it is asked for: npm run test:live.
       ...(mode === "live" ? [] : ["tests/live/**"]),
     ],
-    globalSetup: ["tests/print-what-runs.ts"],
+    globalSetup: ["tests/support/print-what-runs.ts"],
     testTimeout: 5_000,
     coverage: {
       include: ["src/**/*.ts"],

@@ -1,6 +1,6 @@
 /** Packs the package and asks publint and attw whether users of every kind can take it in. */
 import { spawnSync } from "node:child_process";
-import { installPackedPackage } from "../tests/packed-package.ts";
+import { installPackedPackage } from "../tests/support/packed-package.ts";
 
 const installed = await installPackedPackage();
 try {

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../package.json" with { type: "json" };
-import { installPackedPackage } from "../tests/packed-package.ts";
+import { installPackedPackage } from "../tests/support/packed-package.ts";
 
 const [node] = process.argv.slice(2);
 if (!node) throw new Error("Say which Node to run it on: node scripts/smoke.ts /path/to/node");

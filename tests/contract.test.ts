@@ -7,11 +7,11 @@ import {
   type MakeSubject,
   scriptedSubject,
 } from "weakincentives/testing";
-import { claudeSubject } from "./claude/contract-subject.ts";
-import { SDK_TIMEOUT, sdkMissing } from "./claude/installed.ts";
-import { localSubject, officialClient, ourClient } from "./contract-local.ts";
-import { openaiSubject } from "./contract-server.ts";
-import { clients } from "./openai-clients.ts";
+import { claudeSubject } from "./support/claude/contract-subject.ts";
+import { SDK_TIMEOUT, sdkMissing } from "./support/claude/installed.ts";
+import { localSubject, officialClient, ourClient } from "./support/contract-local.ts";
+import { openaiSubject } from "./support/contract-server.ts";
+import { clients } from "./support/openai-clients.ts";
 
 const servers: readonly (readonly [string, MakeSubject])[] = clients.map(([name, client]) => [
   `OpenAI on ${name}`,

@@ -10,7 +10,7 @@ import {
   originProblems,
   parseErrors,
   testProblems,
-} from "./errors-table.ts";
+} from "./support/errors-table.ts";
 
 const root = new URL("../", import.meta.url);
 const { sections, rows } = parseErrors(readFileSync(new URL("docs/errors.md", root), "utf8"));

@@ -13,7 +13,7 @@ import {
   openAIClient,
 } from "weakincentives/openai";
 import { filesystemContract, type MakeFilesystem } from "weakincentives/testing";
-import { hostSandbox } from "./host-sandbox.ts";
+import { hostSandbox } from "./support/host-sandbox.ts";
 
 const inMemory: MakeFilesystem = () => ({ filesystem: new InMemoryFilesystem() });
 

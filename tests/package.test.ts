@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import manifest from "../package.json" with { type: "json" };
-import { type InstalledPackage, installPackedPackage } from "./packed-package.ts";
+import { type InstalledPackage, installPackedPackage } from "./support/packed-package.ts";
 
 const run = promisify(execFile);
 const doors = Object.keys(manifest.exports).filter((door) => door !== "./package.json");

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { testTitles } from "./proofs.ts";
+import { testTitles } from "./support/proofs.ts";
 import {
   numberingProblems,
   parseRequirements,
   proofProblems,
   type RequirementRow,
   wordingProblems,
-} from "./requirements-table.ts";
+} from "./support/requirements-table.ts";
 
 const root = new URL("../", import.meta.url);
 const rows = parseRequirements(readFileSync(new URL("docs/requirements.md", root), "utf8"));

@@ -8,12 +8,12 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Session } from "../src/session/session.ts";
 import { JsonlSessionStore } from "../src/stores/jsonl-session-store.ts";
-import { slices, steps, walk } from "./session-crash-writer.ts";
+import { slices, steps, walk } from "./support/session-crash-writer.ts";
 
 const CRASHES = Number(process.env["WINK_CRASHES"] ?? 25);
 const CRASHES_PER_SESSION = 5;
 const SESSIONS_AT_ONCE = 5;
-const script = fileURLToPath(new URL("./session-crash-writer.ts", import.meta.url));
+const script = fileURLToPath(new URL("./support/session-crash-writer.ts", import.meta.url));
 
 let directory: string;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { fakeClock, scriptedClient } from "weakincentives/testing";
-import { openaiSubject } from "./contract-server.ts";
+import { openaiSubject } from "./support/contract-server.ts";
 import {
   applyPatchCall,
   codeInterpreterCall,
@@ -14,7 +14,7 @@ import {
   type WireServer,
   webSearchCall,
   wireServer,
-} from "./wire-server.ts";
+} from "./support/wire-server.ts";
 
 /** What a server answers to `POST /responses`. */
 async function posted({ url }: Pick<WireServer, "url">, body: object = {}) {

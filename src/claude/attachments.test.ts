@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { temporaryTree } from "../../tests/temporary-tree.ts";
+import { temporaryTree } from "../../tests/support/temporary-tree.ts";
 import { InvalidOptionError } from "../base/errors.ts";
 import { attachedBlocks, checkAttachments } from "./attachments.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { type Tree, temporaryTree } from "../../tests/temporary-tree.ts";
+import { type Tree, temporaryTree } from "../../tests/support/temporary-tree.ts";
 import { WinkError } from "../base/errors.ts";
 import { loadSdk } from "./sdk.ts";
 

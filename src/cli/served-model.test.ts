@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { temporaryTree } from "../../tests/temporary-tree.ts";
+import { temporaryTree } from "../../tests/support/temporary-tree.ts";
 import type { ModelRequest } from "../local/models/local-model.ts";
 import { servedModel } from "./served-model.ts";
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { asPlainUser, temporaryTree } from "../../tests/temporary-tree.ts";
+import { asPlainUser, temporaryTree } from "../../tests/support/temporary-tree.ts";
 import { InvalidOptionError } from "../base/errors.ts";
 import {
   attachedBytes,

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { asPlainUser, temporaryTree } from "../../tests/temporary-tree.ts";
+import { asPlainUser, temporaryTree } from "../../tests/support/temporary-tree.ts";
 import { isGone, readOwner, thisProcess } from "./folder-owner.ts";
 
 const host = hostname();

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { asPlainUser, growTree, temporaryTree } from "../../tests/temporary-tree.ts";
+import { asPlainUser, growTree, temporaryTree } from "../../tests/support/temporary-tree.ts";
 import { removeTree } from "./remove-tree.ts";
 
 describe("a tree is removed", () => {

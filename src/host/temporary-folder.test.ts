@@ -17,7 +17,7 @@ import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { asPlainUser, growTree, temporaryTree } from "../../tests/temporary-tree.ts";
+import { asPlainUser, growTree, temporaryTree } from "../../tests/support/temporary-tree.ts";
 import { reserveFolder, sweepAbandonedFolders, type TemporaryFolder } from "./temporary-folder.ts";
 
 /** Temporary folders are made in here, for this test. */

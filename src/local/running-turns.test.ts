@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import OpenAI from "openai";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { hostSandbox } from "../../tests/host-sandbox.ts";
+import { hostSandbox } from "../../tests/support/host-sandbox.ts";
 import type { ModelAction } from "./models/local-model.ts";
 import { scriptedModel } from "./models/scripted-model.ts";
 import { LocalProvider } from "./provider.ts";

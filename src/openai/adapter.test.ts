@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { clients, testKey } from "../../tests/openai-clients.ts";
+import { clients, testKey } from "../../tests/support/openai-clients.ts";
 import {
   codeInterpreterCall,
   containerFileCitation,
@@ -13,7 +13,7 @@ import {
   type WireServerOptions,
   webSearchCall,
   wireServer,
-} from "../../tests/wire-server.ts";
+} from "../../tests/support/wire-server.ts";
 import { Prompt } from "../prompt/prompt.ts";
 import {
   MarkdownSection,

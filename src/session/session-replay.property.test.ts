@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MemorySessionStore } from "../../tests/memory-session-store.ts";
+import { MemorySessionStore } from "../../tests/support/memory-session-store.ts";
 import { logSlice } from "./log-slice.ts";
 import { Session } from "./session.ts";
 import { defineSlice } from "./slice.ts";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { MemorySessionStore } from "../../tests/memory-session-store.ts";
+import { MemorySessionStore } from "../../tests/support/memory-session-store.ts";
 import type { Clock } from "../base/clock.ts";
 import { InvalidOptionError } from "../base/errors.ts";
 import { InProcessEventBus } from "./event-bus.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
-import { localSubject, ourClient } from "../../tests/contract-local.ts";
+import { localSubject, ourClient } from "../../tests/support/contract-local.ts";
 import type { ProviderAdapter } from "../adapter/provider-adapter.ts";
 import { InMemoryFilesystem } from "../files/filesystem/in-memory-filesystem.ts";
 import { notSynced } from "../files/sync/sync-report.ts";

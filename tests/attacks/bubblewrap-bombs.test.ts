@@ -1,6 +1,11 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { bubblewrapRuns, MEBIBYTE, openTarget, processesOf } from "./bubblewrap-stage.ts";
+import {
+  bubblewrapRuns,
+  MEBIBYTE,
+  openTarget,
+  processesOf,
+} from "../support/attacks/bubblewrap-stage.ts";
 
 const runs = await bubblewrapRuns();
 const LOST = "Its variables are lost.";

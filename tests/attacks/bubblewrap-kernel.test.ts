@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { bubblewrapRuns, openTarget } from "./bubblewrap-stage.ts";
+import { bubblewrapRuns, openTarget } from "../support/attacks/bubblewrap-stage.ts";
 
 const runs = await bubblewrapRuns();
 

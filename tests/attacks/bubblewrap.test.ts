@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { temporaryTree } from "../temporary-tree.ts";
-import { bubblewrapRuns, openTarget, type Target } from "./bubblewrap-stage.ts";
+import { bubblewrapRuns, openTarget, type Target } from "../support/attacks/bubblewrap-stage.ts";
+import { temporaryTree } from "../support/temporary-tree.ts";
 
 const runs = await bubblewrapRuns();
 

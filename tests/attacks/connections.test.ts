@@ -5,8 +5,8 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { LocalProvider, scriptedModel } from "weakincentives/local";
-import { hostSandbox } from "../host-sandbox.ts";
-import { servedProcess } from "./served-process.ts";
+import { servedProcess } from "../support/attacks/served-process.ts";
+import { hostSandbox } from "../support/host-sandbox.ts";
 
 const isLinux = process.platform === "linux";
 

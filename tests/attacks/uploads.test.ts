@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { temporaryTree } from "../temporary-tree.ts";
-import { gzipBomb, zipBomb } from "./archives.ts";
-import { type Served, servedProcess } from "./served-process.ts";
+import { gzipBomb, zipBomb } from "../support/attacks/archives.ts";
+import { type Served, servedProcess } from "../support/attacks/served-process.ts";
+import { temporaryTree } from "../support/temporary-tree.ts";
 
 const MiB = 2 ** 20;
 const isLinux = process.platform === "linux";

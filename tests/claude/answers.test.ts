@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { MarkdownSection, Prompt, PromptTemplate } from "weakincentives";
 import { z } from "zod";
-import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
-import { say, use } from "./messages-server.ts";
-import { lastTold, wireStage } from "./stage.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { say, use } from "../support/claude/messages-server.ts";
+import { lastTold, wireStage } from "../support/claude/stage.ts";
 
 const section = new MarkdownSection({ key: "task", title: "Task", template: "Go." });
 const owl = z.object({ name: z.string(), age: z.number() });

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { recordsAt, textAt } from "../../src/base/reading.ts";
-import { temporaryTree } from "../temporary-tree.ts";
-import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
-import { localStage, promptOf } from "./stage.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { localStage, promptOf } from "../support/claude/stage.ts";
+import { temporaryTree } from "../support/temporary-tree.ts";
 
 /** One pixel. */
 const png =

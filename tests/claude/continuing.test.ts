@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { Session, Tool, ToolResult } from "weakincentives";
 import { claudeHistorySlice } from "weakincentives/claude";
 import { JsonlSessionStore } from "weakincentives/stores";
-import { temporaryTree } from "../temporary-tree.ts";
-import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
-import { say, use } from "./messages-server.ts";
-import { promptOf, stageAt, wirePlace, wireStage } from "./stage.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { say, use } from "../support/claude/messages-server.ts";
+import { promptOf, stageAt, wirePlace, wireStage } from "../support/claude/stage.ts";
+import { temporaryTree } from "../support/temporary-tree.ts";
 
 const look = new Tool({
   name: "look",

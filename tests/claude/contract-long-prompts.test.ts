@@ -3,8 +3,8 @@ import { MarkdownSection, Prompt, PromptTemplate, Session } from "weakincentives
 import { ClaudeAgentSDKAdapter } from "weakincentives/claude";
 import { recordingBus } from "weakincentives/testing";
 import { noteTool } from "../../src/testing/contract/prompts.ts";
-import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
-import { messagesServer, say, use } from "./messages-server.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { messagesServer, say, use } from "../support/claude/messages-server.ts";
 
 const rules = Array.from({ length: 2_000 }, (_, rule) => `Rule ${rule}: count owls.`);
 

@@ -8,8 +8,8 @@ import {
 } from "weakincentives";
 import { ClaudeAgentSDKAdapter } from "weakincentives/claude";
 import { recordingBus } from "weakincentives/testing";
-import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
-import { messagesServer, say, use } from "./messages-server.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { messagesServer, say, use } from "../support/claude/messages-server.ts";
 
 describe.skipIf(sdkMissing)("a closed section with a hosted tool", () => {
   const lab = new MarkdownSection({

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { ClaudeSdk } from "../../src/claude/sdk.ts";
-import { bash, endingStage, note, own } from "./ending-stage.ts";
-import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
-import { say } from "./messages-server.ts";
+import { bash, endingStage, note, own } from "../support/claude/ending-stage.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { say } from "../support/claude/messages-server.ts";
 
 const reason = new Error("I changed my mind");
 

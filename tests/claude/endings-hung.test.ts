@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Deadline, DeadlineExceededError } from "weakincentives";
 import { fakeClock } from "weakincentives/testing";
-import { bash, endingStage, hungTool, note, own } from "./ending-stage.ts";
-import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
-import { say } from "./messages-server.ts";
+import { bash, endingStage, hungTool, note, own } from "../support/claude/ending-stage.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { say } from "../support/claude/messages-server.ts";
 
 const LONGEST_MS = 5_000;
 const reason = new Error("I have waited long enough");

@@ -7,9 +7,9 @@ import {
   Tool,
   ToolResult,
 } from "weakincentives";
-import { bash, type EndingStage, endingStage, note, own } from "./ending-stage.ts";
-import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
-import { say, use } from "./messages-server.ts";
+import { bash, type EndingStage, endingStage, note, own } from "../support/claude/ending-stage.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { say, use } from "../support/claude/messages-server.ts";
 
 const WORDS =
   "The Claude Agent SDK ended before it answered (Claude Code process terminated by signal SIGKILL): evaluate it again";

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Budget, BudgetExceededError, Deadline, DeadlineExceededError } from "weakincentives";
 import { fakeClock } from "weakincentives/testing";
-import { bash, endingStage, note, own } from "./ending-stage.ts";
-import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
-import { say } from "./messages-server.ts";
+import { bash, endingStage, note, own } from "../support/claude/ending-stage.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { say } from "../support/claude/messages-server.ts";
 
 describe.skipIf(sdkMissing)("An evaluation on the real SDK", { timeout: SDK_TIMEOUT }, () => {
   test("whose budget a command used up asks and runs nothing more", async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { defineSlice } from "weakincentives";
-import { filesIn } from "../files-in.ts";
-import { bash, endingStage, note, own } from "./ending-stage.ts";
-import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
-import { say } from "./messages-server.ts";
+import { bash, endingStage, note, own } from "../support/claude/ending-stage.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { say } from "../support/claude/messages-server.ts";
+import { filesIn } from "../support/files-in.ts";
 
 /** How many turns there were, as the session knows it. */
 const turns = defineSlice("ending.turns", {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { PromptEvaluationError, Tool } from "weakincentives";
 import { type ClaudeSdk, loadSdk } from "../../src/claude/sdk.ts";
-import { endingStage, own } from "./ending-stage.ts";
-import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
-import { say } from "./messages-server.ts";
+import { endingStage, own } from "../support/claude/ending-stage.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { say } from "../support/claude/messages-server.ts";
 
 /** The real SDK, with another option. */
 async function sdkWith(options: object): Promise<ClaudeSdk> {

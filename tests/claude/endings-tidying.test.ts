@@ -2,9 +2,9 @@ import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { processesOfRun } from "../../src/claude/process/run-processes.ts";
-import { temporaryTree } from "../temporary-tree.ts";
-import { bash, endingStage } from "./ending-stage.ts";
-import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
+import { bash, endingStage } from "../support/claude/ending-stage.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { temporaryTree } from "../support/temporary-tree.ts";
 
 test.skipIf(sdkMissing)(
   "what ended a run is thrown though the run could not be tidied up, of which somebody is told",

@@ -9,8 +9,8 @@ import {
   webSearchTool,
 } from "weakincentives";
 import { recordsAt, textAt } from "../../src/base/reading.ts";
-import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
-import { localStage, promptOf } from "./stage.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { localStage, promptOf } from "../support/claude/stage.ts";
 
 const toolNames = (body: Readonly<Record<string, unknown>> | undefined) =>
   recordsAt(body ?? {}, "tools").map((tool) => textAt(tool, "name"));

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { shellTool } from "weakincentives";
 import { withDomains } from "weakincentives/claude";
-import { filesIn } from "../files-in.ts";
-import { temporaryTree } from "../temporary-tree.ts";
-import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
-import { KEY, localStage, promptOf } from "./stage.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { KEY, localStage, promptOf } from "../support/claude/stage.ts";
+import { filesIn } from "../support/files-in.ts";
+import { temporaryTree } from "../support/temporary-tree.ts";
 
 const SECRET = "hush-0123456789";
 

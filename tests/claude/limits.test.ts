@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { Budget, shellTool, Tool, ToolResult } from "weakincentives";
-import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
-import { type MessagesAnswer, say, use } from "./messages-server.ts";
-import { KEY, promptOf, wireStage } from "./stage.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { type MessagesAnswer, say, use } from "../support/claude/messages-server.ts";
+import { KEY, promptOf, wireStage } from "../support/claude/stage.ts";
 
 const bash = (command: string, more: object = {}): MessagesAnswer => ({
   content: [use("Bash", { command })],

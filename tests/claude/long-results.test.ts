@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { MarkdownSection, Prompt, PromptTemplate, Session, Tool, ToolResult } from "weakincentives";
 import { ClaudeAgentSDKAdapter } from "weakincentives/claude";
-import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
-import { messagesServer, say, use } from "./messages-server.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { messagesServer, say, use } from "../support/claude/messages-server.ts";
 
 describe.skipIf(sdkMissing)("what a tool of ours gives", () => {
   test(

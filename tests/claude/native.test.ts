@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { shellTool, Tool, ToolResult } from "weakincentives";
-import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
-import { say, use } from "./messages-server.ts";
-import { lastTold, promptOf, wireStage } from "./stage.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { say, use } from "../support/claude/messages-server.ts";
+import { lastTold, promptOf, wireStage } from "../support/claude/stage.ts";
 
 const bash = (command: string) => use("Bash", { command });
 const noted: string[] = [];

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { shellTool, Tool, ToolResult, webSearchTool } from "weakincentives";
 import type { PermissionMode } from "weakincentives/claude";
-import { filesIn } from "../files-in.ts";
-import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
-import { say, use } from "./messages-server.ts";
-import { promptOf, wireStage } from "./stage.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { say, use } from "../support/claude/messages-server.ts";
+import { promptOf, wireStage } from "../support/claude/stage.ts";
+import { filesIn } from "../support/files-in.ts";
 
 const note = new Tool({
   name: "note",

@@ -10,9 +10,9 @@ import {
   ToolResult,
 } from "weakincentives";
 import { recordsAt, textAt } from "../../src/base/reading.ts";
-import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
-import { say, use } from "./messages-server.ts";
-import { lastTold, promptOf, wireStage } from "./stage.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { say, use } from "../support/claude/messages-server.ts";
+import { lastTold, promptOf, wireStage } from "../support/claude/stage.ts";
 
 function toolNamed(name: string, said = "Seen.", more: object = {}): Tool {
   const handler = () => ToolResult.ok(null, said);

@@ -1,7 +1,6 @@
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { filesIn } from "../files-in.ts";
 import {
   bash,
   type EndingOptions,
@@ -9,10 +8,11 @@ import {
   endingStage,
   note,
   own,
-} from "./ending-stage.ts";
-import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
-import { say, use } from "./messages-server.ts";
-import { lastTold } from "./stage.ts";
+} from "../support/claude/ending-stage.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { say, use } from "../support/claude/messages-server.ts";
+import { lastTold } from "../support/claude/stage.ts";
+import { filesIn } from "../support/files-in.ts";
 
 const files = { "a.txt": "one", "gone.txt": "two", "run.sh": "three" };
 const rollsBack: EndingOptions = { adapter: { rollBackFailedNativeTools: true }, files };

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { webSearchTool } from "weakincentives";
 import { recordsAt } from "../../src/base/reading.ts";
-import { temporaryTree } from "../temporary-tree.ts";
-import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
-import { say, use } from "./messages-server.ts";
-import { localStage, promptOf, wireStage } from "./stage.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { say, use } from "../support/claude/messages-server.ts";
+import { localStage, promptOf, wireStage } from "../support/claude/stage.ts";
+import { temporaryTree } from "../support/temporary-tree.ts";
 
 const night = "https://owls.example/night";
 const answer = `Owls hunt at night ([Night](${night})).`;

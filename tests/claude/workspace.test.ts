@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { codeInterpreterTool, Tool, ToolResult } from "weakincentives";
 import { OpenAIContainerWorkspaceSection } from "weakincentives/openai";
-import { filesIn } from "../files-in.ts";
-import { temporaryTree } from "../temporary-tree.ts";
-import { SDK_TIMEOUT, sdkMissing } from "./installed.ts";
-import { lastTold, localStage, promptOf } from "./stage.ts";
+import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
+import { lastTold, localStage, promptOf } from "../support/claude/stage.ts";
+import { filesIn } from "../support/files-in.ts";
+import { temporaryTree } from "../support/temporary-tree.ts";
 
 describe.skipIf(sdkMissing)("A workspace on the real SDK", () => {
   test(

@@ -2,13 +2,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type Asked, steppingProvider, takingSteps } from "./long-session.ts";
+import { type Asked, steppingProvider, takingSteps } from "../support/compaction/long-session.ts";
 import {
   ledgerSum,
   type Said,
   STEPS_AN_EVALUATION,
   THRESHOLD_TOKENS,
-} from "./long-session-main.ts";
+} from "../support/compaction/long-session-main.ts";
 
 const STEPS = 2_000;
 /** Of the session that is killed: all of them take their time. */

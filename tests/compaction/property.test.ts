@@ -4,7 +4,7 @@ import { MarkdownSection, Prompt, PromptTemplate, Session, Tool, ToolResult } fr
 import { LocalProvider, type ModelAction, scriptedModel } from "weakincentives/local";
 import { historySlice, OpenAIAdapter } from "weakincentives/openai";
 import * as z from "zod";
-import { hostSandbox } from "../host-sandbox.ts";
+import { hostSandbox } from "../support/host-sandbox.ts";
 
 type Item = Readonly<Record<string, unknown>>;
 

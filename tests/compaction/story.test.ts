@@ -5,8 +5,8 @@ import type { ModelAction } from "weakincentives/local";
 import * as openai from "weakincentives/openai";
 import { compactionSlice, OpenAIContainerWorkspaceSection } from "weakincentives/openai";
 import * as z from "zod";
-import { filesIn } from "../workspace/stage.ts";
-import { folderWith, zdrStage } from "./zdr-stage.ts";
+import { folderWith, zdrStage } from "../support/compaction/zdr-stage.ts";
+import { filesIn } from "../support/workspace/stage.ts";
 
 const THRESHOLD = 3_000;
 const TASKS = ["load", "clean", "model", "plot", "report"];

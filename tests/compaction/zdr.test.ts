@@ -20,9 +20,9 @@ import {
 } from "weakincentives/openai";
 import { JsonlSessionStore } from "weakincentives/stores";
 import * as z from "zod";
-import { promptWith } from "../openai-run.ts";
-import { retentionProblems } from "./retention.ts";
-import { folderWith, zdrStage } from "./zdr-stage.ts";
+import { retentionProblems } from "../support/compaction/retention.ts";
+import { folderWith, zdrStage } from "../support/compaction/zdr-stage.ts";
+import { promptWith } from "../support/openai-run.ts";
 
 const look = new Tool({
   name: "look",

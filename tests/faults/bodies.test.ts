@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
-import { clients } from "../openai-clients.ts";
-import { functionCall, message, type RouteAnswer } from "../wire-server.ts";
-import { ourClients, stage, textAnswer } from "./stage.ts";
+import { ourClients, stage, textAnswer } from "../support/faults/stage.ts";
+import { clients } from "../support/openai-clients.ts";
+import { functionCall, message, type RouteAnswer } from "../support/wire-server.ts";
 
 const page = "<!doctype html><html><body><h1>Bad gateway</h1></body></html>";
 const asPage = { "content-type": "text/html; charset=utf-8" };

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { codeInterpreterTool, type HostedTool } from "weakincentives";
-import { clients } from "../openai-clients.ts";
-import { historyRefusal } from "../openapi.ts";
+import { conversationOf, type Stage, stage } from "../support/faults/stage.ts";
+import { clients } from "../support/openai-clients.ts";
+import { historyRefusal } from "../support/openapi.ts";
 import {
   codeInterpreterCall,
   functionCall,
@@ -9,8 +10,7 @@ import {
   type RouteAnswer,
   reasoning,
   type SeenRequest,
-} from "../wire-server.ts";
-import { conversationOf, type Stage, stage } from "./stage.ts";
+} from "../support/wire-server.ts";
 
 const refused = (status: number, words: string): RouteAnswer => ({
   status,

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { codeInterpreterTool, shellTool } from "weakincentives";
-import { clients } from "../openai-clients.ts";
+import { conversationOf, type StageSetting, stage } from "../support/faults/stage.ts";
+import { clients } from "../support/openai-clients.ts";
 import {
   codeInterpreterCall,
   functionCall,
   message,
   type RouteAnswer,
   type WireServerOptions,
-} from "../wire-server.ts";
-import { conversationOf, type StageSetting, stage } from "./stage.ts";
+} from "../support/wire-server.ts";
 
 const refused = (status: number, words: string): RouteAnswer => ({
   status,

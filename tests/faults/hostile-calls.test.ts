@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { clients } from "../openai-clients.ts";
-import { functionCall, message, type WireServerOptions } from "../wire-server.ts";
-import { conversationOf, responseText, type Stage, stage, textAnswer } from "./stage.ts";
+import {
+  conversationOf,
+  responseText,
+  type Stage,
+  stage,
+  textAnswer,
+} from "../support/faults/stage.ts";
+import { clients } from "../support/openai-clients.ts";
+import { functionCall, message, type WireServerOptions } from "../support/wire-server.ts";
 
 const addition = functionCall("add", { a: 1, b: 2 }, "call_1");
 const sum = { type: "function_call_output", call_id: "call_1", output: "3" };

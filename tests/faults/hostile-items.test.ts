@@ -6,9 +6,15 @@ import {
   mcpTool,
   webSearchTool,
 } from "weakincentives";
-import { clients } from "../openai-clients.ts";
-import { functionCall, message } from "../wire-server.ts";
-import { conversationOf, responseText, type StageSetting, stage, textAnswer } from "./stage.ts";
+import {
+  conversationOf,
+  responseText,
+  type StageSetting,
+  stage,
+  textAnswer,
+} from "../support/faults/stage.ts";
+import { clients } from "../support/openai-clients.ts";
+import { functionCall, message } from "../support/wire-server.ts";
 
 const addition = JSON.stringify(functionCall("add", { a: 1, b: 2 }, "call_1"));
 const sum = { type: "function_call_output", call_id: "call_1", output: "3" };

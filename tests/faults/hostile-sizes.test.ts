@@ -3,9 +3,15 @@ import { describe, expect, test } from "vitest";
 import { Session, toolLog, webSearchTool } from "weakincentives";
 import { historySlice } from "weakincentives/openai";
 import { recordingBus } from "weakincentives/testing";
-import { clients } from "../openai-clients.ts";
-import { functionCall, message, webSearchCall } from "../wire-server.ts";
-import { conversationOf, responseText, type Stage, stage, textAnswer } from "./stage.ts";
+import {
+  conversationOf,
+  responseText,
+  type Stage,
+  stage,
+  textAnswer,
+} from "../support/faults/stage.ts";
+import { clients } from "../support/openai-clients.ts";
+import { functionCall, message, webSearchCall } from "../support/wire-server.ts";
 
 const addition = functionCall("add", { a: 1, b: 2 }, "call_1");
 const calling = JSON.stringify(addition);

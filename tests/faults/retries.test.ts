@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Budget, webSearchTool } from "weakincentives";
-import { clients } from "../openai-clients.ts";
+import { conversationOf, stage } from "../support/faults/stage.ts";
+import { clients } from "../support/openai-clients.ts";
 import {
   functionCall,
   message,
@@ -8,8 +9,7 @@ import {
   reasoning,
   type SeenRequest,
   webSearchCall,
-} from "../wire-server.ts";
-import { conversationOf, stage } from "./stage.ts";
+} from "../support/wire-server.ts";
 
 const one = functionCall("add", { a: 1, b: 2 }, "call_1");
 const two = functionCall("add", { a: 3, b: 4 }, "call_2");

@@ -1,9 +1,20 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { codeInterpreterTool, mcpTool } from "weakincentives";
-import { clients, testKey } from "../openai-clients.ts";
-import { functionCall, message, type SeenRequest, type WireAnswer } from "../wire-server.ts";
-import { ourClients, type Stage, type StageSetting, stage, textAnswer } from "./stage.ts";
+import {
+  ourClients,
+  type Stage,
+  type StageSetting,
+  stage,
+  textAnswer,
+} from "../support/faults/stage.ts";
+import { clients, testKey } from "../support/openai-clients.ts";
+import {
+  functionCall,
+  message,
+  type SeenRequest,
+  type WireAnswer,
+} from "../support/wire-server.ts";
 
 const addition = functionCall("add", { a: 1, b: 2 }, "call_1");
 

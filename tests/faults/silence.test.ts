@@ -2,9 +2,9 @@ import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { Deadline, Session } from "weakincentives";
 import { fakeClock } from "weakincentives/testing";
-import { clients } from "../openai-clients.ts";
-import { functionCall, message, type RouteAnswer } from "../wire-server.ts";
-import { conversationOf, ourClients, stage } from "./stage.ts";
+import { conversationOf, ourClients, stage } from "../support/faults/stage.ts";
+import { clients } from "../support/openai-clients.ts";
+import { functionCall, message, type RouteAnswer } from "../support/wire-server.ts";
 
 const addition = functionCall("add", { a: 1, b: 2 }, "call_1");
 const first = [message("Let me see."), addition];

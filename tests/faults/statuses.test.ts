@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { Deadline } from "weakincentives";
 import { fakeClock } from "weakincentives/testing";
-import { clients } from "../openai-clients.ts";
-import { functionCall, message, type RouteAnswer } from "../wire-server.ts";
-import { stage } from "./stage.ts";
+import { stage } from "../support/faults/stage.ts";
+import { clients } from "../support/openai-clients.ts";
+import { functionCall, message, type RouteAnswer } from "../support/wire-server.ts";
 
 const addition = functionCall("add", { a: 1, b: 2 }, "call_1");
 

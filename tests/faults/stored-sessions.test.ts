@@ -5,16 +5,6 @@ import { Session, toolLog, webSearchTool } from "weakincentives";
 import { historySlice } from "weakincentives/openai";
 import { JsonlSessionStore } from "weakincentives/stores";
 import { recordingBus } from "weakincentives/testing";
-import { clients, testKey } from "../openai-clients.ts";
-import { temporaryTree } from "../temporary-tree.ts";
-import {
-  functionCall,
-  message,
-  type RouteAnswer,
-  reasoning,
-  type WireScript,
-  webSearchCall,
-} from "../wire-server.ts";
 import {
   conversationOf,
   type MakeClient,
@@ -23,7 +13,17 @@ import {
   type StageSetting,
   stage,
   textAnswer,
-} from "./stage.ts";
+} from "../support/faults/stage.ts";
+import { clients, testKey } from "../support/openai-clients.ts";
+import { temporaryTree } from "../support/temporary-tree.ts";
+import {
+  functionCall,
+  message,
+  type RouteAnswer,
+  reasoning,
+  type WireScript,
+  webSearchCall,
+} from "../support/wire-server.ts";
 
 const addition = { ...functionCall("add", { a: 1, b: 2 }, "call_1"), id: "fc_1" };
 const calling = JSON.stringify(addition);

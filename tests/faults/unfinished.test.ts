@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { clients } from "../openai-clients.ts";
+import { conversationOf, stage } from "../support/faults/stage.ts";
+import { clients } from "../support/openai-clients.ts";
 import {
   functionCall,
   message,
@@ -9,8 +10,7 @@ import {
   reasoning,
   type WireAnswer,
   webSearchCall,
-} from "../wire-server.ts";
-import { conversationOf, stage } from "./stage.ts";
+} from "../support/wire-server.ts";
 
 const addition = functionCall("add", { a: 1, b: 2 }, "call_1");
 const begun = { partial: { text: "Let me see.", turns: 1, usage: { totalTokens: 15 } } };

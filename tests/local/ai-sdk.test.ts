@@ -1,7 +1,7 @@
 import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, jsonSchema, Output, stepCountIs, streamText, tool } from "ai";
 import { describe, expect, test } from "vitest";
-import { answerSchema, type HostedStage, hostedStage } from "./hosted-stage.ts";
+import { answerSchema, type HostedStage, hostedStage } from "../support/local/hosted-stage.ts";
 
 function optionsFor({ url, fetch, storeId }: HostedStage, asked: unknown[]) {
   const openai = createOpenAI({ apiKey: "any", baseURL: url, fetch });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { said, stage } from "./stage.ts";
+import { said, stage } from "../support/local/stage.ts";
 
 const asked = { model: "any", input: "Hi." };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { fakeClock } from "weakincentives/testing";
-import { annotations, itemOf, output, said, stage } from "./stage.ts";
+import { annotations, itemOf, output, said, stage } from "../support/local/stage.ts";
 
 const python = { type: "code_interpreter", container: { type: "auto" } };
 const outputs = ["code_interpreter_call.outputs"];

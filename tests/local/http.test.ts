@@ -4,8 +4,8 @@ import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { LocalProvider, scriptedModel } from "weakincentives/local";
-import { hostSandbox } from "../host-sandbox.ts";
-import { said, stage } from "./stage.ts";
+import { hostSandbox } from "../support/host-sandbox.ts";
+import { said, stage } from "../support/local/stage.ts";
 
 const asked = { model: "any", input: "Hi." };
 

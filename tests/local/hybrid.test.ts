@@ -13,8 +13,8 @@ import {
 import { OpenAIAdapter } from "weakincentives/openai";
 import { recordingBus } from "weakincentives/testing";
 import * as z from "zod";
-import { testKey } from "../openai-clients.ts";
-import { folderOf, stage, vectorStoreOf } from "./stage.ts";
+import { folderOf, stage, vectorStoreOf } from "../support/local/stage.ts";
+import { testKey } from "../support/openai-clients.ts";
 
 const web = {
   "pages.json": JSON.stringify({ "sales.html": "https://news.example/sales" }),

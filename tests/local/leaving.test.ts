@@ -6,7 +6,7 @@ import type { ModelScript } from "weakincentives/local";
 import { bubblewrapSandbox } from "../../src/local/sandbox/bubblewrap/bubblewrap.ts";
 import type { SandboxChoice } from "../../src/local/sandbox/choose-sandbox.ts";
 import { wasmSandbox } from "../../src/local/sandbox/wasm/wasm.ts";
-import { itemOf, type Stage, stage } from "./stage.ts";
+import { itemOf, type Stage, stage } from "../support/local/stage.ts";
 
 const bubblewrap = await bubblewrapSandbox().probe();
 const wasm = await wasmSandbox().probe();
@@ -166,7 +166,7 @@ function running(marker: string): number {
 /** The wasm interpreters that were started from here. */
 function interpreters(): readonly string[] {
   return processes()
-    .filter(({ command }) => command.includes("wasm-kernel-main"))
+    .filter(({ command }) => command.includes("wasm/kernel-main"))
     .filter(({ parent }) => parent === process.pid)
     .map(({ pid }) => pid);
 }

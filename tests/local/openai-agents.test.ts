@@ -10,7 +10,7 @@ import {
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { type HostedStage, hostedStage } from "./hosted-stage.ts";
+import { type HostedStage, hostedStage } from "../support/local/hosted-stage.ts";
 
 function agentOn({ url, fetch, storeId }: HostedStage, asked: unknown[]) {
   const client = new OpenAI({ apiKey: "any", baseURL: url, fetch });

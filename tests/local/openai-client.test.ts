@@ -1,6 +1,6 @@
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { answerSchema, type HostedStage, hostedStage } from "./hosted-stage.ts";
+import { answerSchema, type HostedStage, hostedStage } from "../support/local/hosted-stage.ts";
 
 type Params = OpenAI.Responses.ResponseCreateParamsNonStreaming;
 type Turn = (params: Params) => Promise<OpenAI.Responses.Response>;

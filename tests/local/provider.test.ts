@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { LocalProvider, type LocalProviderOptions, scriptedModel } from "weakincentives/local";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { hostSandbox } from "../host-sandbox.ts";
-import { asking, itemOf, output, said } from "./stage.ts";
+import { hostSandbox } from "../support/host-sandbox.ts";
+import { asking, itemOf, output, said } from "../support/local/stage.ts";
 
 const at = "http://local/v1";
 

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { annotations, folderOf, itemOf, output, stage, vectorStoreOf } from "./stage.ts";
+import {
+  annotations,
+  folderOf,
+  itemOf,
+  output,
+  stage,
+  vectorStoreOf,
+} from "../support/local/stage.ts";
 
 const files = {
   "owls.md": { text: "Owls hunt at night.", attributes: { kind: "bird", legs: 2 } },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { itemOf, output, said, stage } from "./stage.ts";
+import { itemOf, output, said, stage } from "../support/local/stage.ts";
 
 const sealed = ["reasoning.encrypted_content"];
 

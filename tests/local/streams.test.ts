@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { folderOf, stage, vectorStoreOf } from "./stage.ts";
+import { folderOf, stage, vectorStoreOf } from "../support/local/stage.ts";
 
 /** The types of events, without what they share, the same in a row once. */
 function orderOf(events: readonly { readonly type: string }[]): readonly string[] {

@@ -22,8 +22,8 @@ import {
 import * as z from "zod";
 import { isPlainObject } from "../../src/base/freeze.ts";
 import { recordAt, recordsAt, textAt, textsAt } from "../../src/base/reading.ts";
-import { testKey } from "../openai-clients.ts";
-import { type WireServerOptions, wireServer } from "../wire-server.ts";
+import { testKey } from "../support/openai-clients.ts";
+import { type WireServerOptions, wireServer } from "../support/wire-server.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -4,9 +4,9 @@ import { describe, expect, test } from "vitest";
 import { isPlainObject } from "../../src/base/freeze.ts";
 import { recordAt, textAt } from "../../src/base/reading.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { checkedFetch } from "../local/checked-fetch.ts";
-import { adapted, reasonToSkip } from "../local/replay-request.ts";
-import { output, stage } from "../local/stage.ts";
+import { checkedFetch } from "../support/local/checked-fetch.ts";
+import { adapted, reasonToSkip } from "../support/local/replay-request.ts";
+import { output, stage } from "../support/local/stage.ts";
 
 /** Recorded requests that ask for no turn: compactions, counts, containers, and wrong keys. */
 

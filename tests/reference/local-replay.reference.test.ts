@@ -5,17 +5,17 @@ import type { ModelAction, ModelRequest, Sandbox } from "weakincentives/local";
 import { isPlainObject } from "../../src/base/freeze.ts";
 import { textAt } from "../../src/base/reading.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { eventsIn } from "../local/checked-fetch.ts";
+import { eventsIn } from "../support/local/checked-fetch.ts";
 import {
   citationsOf,
   citedIn,
   filesFor,
   madeFilesFor,
   pagesFor,
-} from "../local/replay-citations.ts";
-import { adapted, reasonToSkip } from "../local/replay-request.ts";
-import { actionsFor } from "../local/replay-script.ts";
-import { folderOf, output, stage } from "../local/stage.ts";
+} from "../support/local/replay-citations.ts";
+import { adapted, reasonToSkip } from "../support/local/replay-request.ts";
+import { actionsFor } from "../support/local/replay-script.ts";
+import { folderOf, output, stage } from "../support/local/stage.ts";
 
 interface Exchange {
   readonly id: string;

@@ -4,9 +4,15 @@ import { describe, expect, test } from "vitest";
 import { isPlainObject } from "../../src/base/freeze.ts";
 import { recordAt } from "../../src/base/reading.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { adapted } from "../local/replay-request.ts";
-import { formOf, namesIn, pathHere, shapeProblems, uploadOf } from "../local/replay-resource.ts";
-import { type Stage, stage } from "../local/stage.ts";
+import { adapted } from "../support/local/replay-request.ts";
+import {
+  formOf,
+  namesIn,
+  pathHere,
+  shapeProblems,
+  uploadOf,
+} from "../support/local/replay-resource.ts";
+import { type Stage, stage } from "../support/local/stage.ts";
 
 /** Recorded requests for what is kept: containers, files, vector stores, and responses by their ids. */
 

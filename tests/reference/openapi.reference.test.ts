@@ -4,7 +4,12 @@ import { describe, expect, test } from "vitest";
 import { isPlainObject } from "../../src/base/freeze.ts";
 import { numberAt, textAt } from "../../src/base/reading.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { itemProblems, requestProblems, responseProblems, toolProblems } from "../openapi.ts";
+import {
+  itemProblems,
+  requestProblems,
+  responseProblems,
+  toolProblems,
+} from "../support/openapi.ts";
 import {
   applyPatchCall,
   codeInterpreterCall,
@@ -24,7 +29,7 @@ import {
   urlCitation,
   webSearchCall,
   wireServer,
-} from "../wire-server.ts";
+} from "../support/wire-server.ts";
 
 const { WINK_SHARED: shared = "" } = process.env;
 

@@ -17,9 +17,9 @@ import {
 import { InMemoryFilesystem } from "weakincentives/files";
 import { OpenAIAdapter, type OpenAIModelConfig } from "weakincentives/openai";
 import { fakeClock, recordingBus } from "weakincentives/testing";
-import { testKey } from "../openai-clients.ts";
-import { promptWith } from "../openai-run.ts";
-import { message, type WireAnswer, wireServer } from "../wire-server.ts";
+import { testKey } from "../support/openai-clients.ts";
+import { promptWith } from "../support/openai-run.ts";
+import { message, type WireAnswer, wireServer } from "../support/wire-server.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

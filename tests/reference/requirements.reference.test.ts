@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { parseRequirements } from "../requirements-table.ts";
+import { parseRequirements } from "../support/requirements-table.ts";
 
 const { WINK_SHARED: shared = "" } = process.env;
 

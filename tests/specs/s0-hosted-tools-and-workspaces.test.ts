@@ -18,10 +18,16 @@ import {
 } from "weakincentives";
 import type { ModelAction } from "weakincentives/local";
 import { OpenAIAdapter, type OpenAIHostedToolsConfig } from "weakincentives/openai";
-import { folderOf } from "../local/stage.ts";
-import { clients, testKey } from "../openai-clients.ts";
-import { example, run } from "./example-run.ts";
-import { analyst, databaseConnection, growth, report, salesDatabase } from "./sales-report.ts";
+import { folderOf } from "../support/local/stage.ts";
+import { clients, testKey } from "../support/openai-clients.ts";
+import { example, run } from "../support/specs/example-run.ts";
+import {
+  analyst,
+  databaseConnection,
+  growth,
+  report,
+  salesDatabase,
+} from "../support/specs/sales-report.ts";
 
 // Where Python runs in WebAssembly, every container takes seconds to start.
 vi.setConfig({ testTimeout: 60_000 });

@@ -15,12 +15,12 @@ import {
 } from "weakincentives/openai";
 import { fakeClock } from "weakincentives/testing";
 import * as z from "zod";
-import { clients } from "../openai-clients.ts";
-import { temporaryTree } from "../temporary-tree.ts";
-import { message } from "../wire-server.ts";
-import { cannedFailure, cannedRun } from "./canned-run.ts";
-import { type Example, example, failure, run } from "./example-run.ts";
-import { valuesOfCsv } from "./histogram.ts";
+import { clients } from "../support/openai-clients.ts";
+import { cannedFailure, cannedRun } from "../support/specs/canned-run.ts";
+import { type Example, example, failure, run } from "../support/specs/example-run.ts";
+import { valuesOfCsv } from "../support/specs/histogram.ts";
+import { temporaryTree } from "../support/temporary-tree.ts";
+import { message } from "../support/wire-server.ts";
 
 // Where Python runs in WebAssembly, every container takes seconds to start.
 vi.setConfig({ testTimeout: 60_000 });

@@ -23,13 +23,13 @@ import {
 import { recordingBus } from "weakincentives/testing";
 import * as z from "zod";
 import { recordsAt } from "../../src/base/reading.ts";
-import { clients } from "../openai-clients.ts";
-import { temporaryTree } from "../temporary-tree.ts";
-import { codeInterpreterCall, containerFileCitation, message } from "../wire-server.ts";
-import { cannedRun } from "./canned-run.ts";
-import { example, failure, run } from "./example-run.ts";
-import { barsIn, histogramCode, valuesOfCsv } from "./histogram.ts";
-import { printed } from "./model-reads.ts";
+import { clients } from "../support/openai-clients.ts";
+import { cannedRun } from "../support/specs/canned-run.ts";
+import { example, failure, run } from "../support/specs/example-run.ts";
+import { barsIn, histogramCode, valuesOfCsv } from "../support/specs/histogram.ts";
+import { printed } from "../support/specs/model-reads.ts";
+import { temporaryTree } from "../support/temporary-tree.ts";
+import { codeInterpreterCall, containerFileCitation, message } from "../support/wire-server.ts";
 
 // Where Python runs in WebAssembly, every container takes seconds to start.
 vi.setConfig({ testTimeout: 60_000 });

@@ -27,10 +27,16 @@ import {
 import { fakeClock, recordingBus } from "weakincentives/testing";
 import * as z from "zod";
 import { recordAt, textAt } from "../../src/base/reading.ts";
-import { folderOf } from "../local/stage.ts";
-import { clients } from "../openai-clients.ts";
-import { type Example, type ExampleOptions, example, failure, type Reach } from "./example-run.ts";
-import { passage } from "./model-reads.ts";
+import { folderOf } from "../support/local/stage.ts";
+import { clients } from "../support/openai-clients.ts";
+import {
+  type Example,
+  type ExampleOptions,
+  example,
+  failure,
+  type Reach,
+} from "../support/specs/example-run.ts";
+import { passage } from "../support/specs/model-reads.ts";
 
 const ContentParams = z.object({ topic: z.string() });
 

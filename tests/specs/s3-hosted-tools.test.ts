@@ -13,9 +13,9 @@ import {
 } from "weakincentives";
 import { recordingBus } from "weakincentives/testing";
 import * as z from "zod";
-import { folderOf } from "../local/stage.ts";
-import { clients } from "../openai-clients.ts";
-import { type ExampleOptions, example, failure, run } from "./example-run.ts";
+import { folderOf } from "../support/local/stage.ts";
+import { clients } from "../support/openai-clients.ts";
+import { type ExampleOptions, example, failure, run } from "../support/specs/example-run.ts";
 
 const Answer = z.object({ answer: z.string() });
 

@@ -10,11 +10,11 @@ import {
 } from "weakincentives";
 import { defaultCodecs, type HostedToolCodec, type WireItem } from "weakincentives/openai";
 import { itemsOfType, recordsAt, textAt } from "../../src/base/reading.ts";
-import { folderOf } from "../local/stage.ts";
-import { clients } from "../openai-clients.ts";
-import { message } from "../wire-server.ts";
-import { cannedFailure, cannedRun } from "./canned-run.ts";
-import { run } from "./example-run.ts";
+import { folderOf } from "../support/local/stage.ts";
+import { clients } from "../support/openai-clients.ts";
+import { cannedFailure, cannedRun } from "../support/specs/canned-run.ts";
+import { run } from "../support/specs/example-run.ts";
+import { message } from "../support/wire-server.ts";
 
 // Where Python runs in WebAssembly, every container takes seconds to start.
 vi.setConfig({ testTimeout: 60_000 });

@@ -17,11 +17,11 @@ import type { ModelAction } from "weakincentives/local";
 import type { HostedToolCodec } from "weakincentives/openai";
 import { recordingBus } from "weakincentives/testing";
 import * as z from "zod";
-import { clients } from "../openai-clients.ts";
-import { imageGenerationCall, mcpCall, message } from "../wire-server.ts";
-import { cannedRun } from "./canned-run.ts";
-import { example, failure, run } from "./example-run.ts";
-import { searched, searching, weather } from "./paris-weather.ts";
+import { clients } from "../support/openai-clients.ts";
+import { cannedRun } from "../support/specs/canned-run.ts";
+import { example, failure, run } from "../support/specs/example-run.ts";
+import { searched, searching, weather } from "../support/specs/paris-weather.ts";
+import { imageGenerationCall, mcpCall, message } from "../support/wire-server.ts";
 
 // Where Python runs in WebAssembly, every container takes seconds to start.
 vi.setConfig({ testTimeout: 60_000 });

@@ -1,7 +1,7 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { filesIn, repository, workspaceStage } from "./stage.ts";
+import { filesIn, repository, workspaceStage } from "../support/workspace/stage.ts";
 
 describe("a workspace that is brought back", { timeout: 20_000 }, () => {
   it("into the folder it was mounted from leaves alone what only the user changed there", async () => {

@@ -8,10 +8,10 @@ import {
   Session,
 } from "weakincentives";
 import { OpenAIAdapter } from "weakincentives/openai";
-import { EXPIRE, expire, type Form } from "./fault-stage.ts";
-import { relayTo } from "./relay.ts";
-import { repository, workspaceSandbox, workspaceStage } from "./stage.ts";
-import { isTurn, replacementsToldIn, Story } from "./story.ts";
+import { EXPIRE, expire, type Form } from "../support/workspace/fault-stage.ts";
+import { relayTo } from "../support/workspace/relay.ts";
+import { repository, workspaceSandbox, workspaceStage } from "../support/workspace/stage.ts";
+import { isTurn, replacementsToldIn, Story } from "../support/workspace/story.ts";
 
 const CREATE = /^POST \/containers$/;
 const RESPONSES = /^POST \/responses$/;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { FaultStage, Form } from "./fault-stage.ts";
-import type { Strike } from "./relay.ts";
-import { workspaceSandbox } from "./stage.ts";
+import type { FaultStage, Form } from "../support/workspace/fault-stage.ts";
+import type { Strike } from "../support/workspace/relay.ts";
+import { workspaceSandbox } from "../support/workspace/stage.ts";
 import {
   type Act,
   isBlock,
@@ -9,7 +9,7 @@ import {
   replacementsToldIn,
   Story,
   type StoryOptions,
-} from "./story.ts";
+} from "../support/workspace/story.ts";
 
 const CREATE = /^POST \/containers$/;
 const UPLOAD = /^POST \/containers\/[^/]+\/files$/;

@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type CraftedEntry, craftedTar, paxRecords } from "../crafted-tar.ts";
-import { temporaryTree } from "../temporary-tree.ts";
-import { type BentRequest, type BentStage, bentStage } from "./bent-stage.ts";
-import { filesIn, repository } from "./stage.ts";
+import { type CraftedEntry, craftedTar, paxRecords } from "../support/crafted-tar.ts";
+import { temporaryTree } from "../support/temporary-tree.ts";
+import { type BentRequest, type BentStage, bentStage } from "../support/workspace/bent-stage.ts";
+import { filesIn, repository } from "../support/workspace/stage.ts";
 
 const REPORT = ".wink-report.json";
 

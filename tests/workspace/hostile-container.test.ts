@@ -2,8 +2,8 @@ import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { OpenAIContainerWorkspaceSectionOptions, SyncReport } from "weakincentives/openai";
-import { bentStage } from "./bent-stage.ts";
-import { filesIn, repository } from "./stage.ts";
+import { bentStage } from "../support/workspace/bent-stage.ts";
+import { filesIn, repository } from "../support/workspace/stage.ts";
 
 interface Left {
   readonly report: SyncReport;

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { describe, expect, it, type TestContext } from "vitest";
-import { temporaryTree } from "../temporary-tree.ts";
+import { temporaryTree } from "../support/temporary-tree.ts";
 
 const moduleUrl = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
 

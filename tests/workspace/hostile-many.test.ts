@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WorkspaceBudgetExceededError } from "weakincentives/files";
-import { bentStage } from "./bent-stage.ts";
+import { bentStage } from "../support/workspace/bent-stage.ts";
 
 const ENTRIES = 100_000;
 const PATIENCE_MS = 300_000;

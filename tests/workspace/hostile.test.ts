@@ -14,9 +14,9 @@ import { dirname, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { WorkspaceSecurityError } from "weakincentives/files";
-import { temporaryTree } from "../temporary-tree.ts";
-import { type BentStage, bentStage } from "./bent-stage.ts";
-import { filesIn, repository } from "./stage.ts";
+import { temporaryTree } from "../support/temporary-tree.ts";
+import { type BentStage, bentStage } from "../support/workspace/bent-stage.ts";
+import { filesIn, repository } from "../support/workspace/stage.ts";
 
 /** Every file of the container's, and what is in it. */
 const TELL = `import json, os

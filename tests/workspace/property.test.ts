@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import type { Filesystem, FsSnapshot } from "../../src/files/filesystem/filesystem.ts";
-import { aCodeAct, aPath, aText } from "./code-acts.ts";
-import type { Form } from "./fault-stage.ts";
-import { workspaceSandbox } from "./stage.ts";
-import { World } from "./world.ts";
+import { aCodeAct, aPath, aText } from "../support/workspace/code-acts.ts";
+import type { Form } from "../support/workspace/fault-stage.ts";
+import { workspaceSandbox } from "../support/workspace/stage.ts";
+import { World } from "../support/workspace/world.ts";
 
 /** The same at every run, unless it is said otherwise: a failure tells the seed to give here. */
 const seed = Number(process.env["WINK_SEED"] ?? 20_261_115);

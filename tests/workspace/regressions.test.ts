@@ -1,8 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { type FaultSetting, type FaultStage, faultStage } from "./fault-stage.ts";
-import { repository, workspaceSandbox } from "./stage.ts";
-import { isBlock, isTurn } from "./story.ts";
-import { FINDING } from "./twin.ts";
+import {
+  type FaultSetting,
+  type FaultStage,
+  faultStage,
+} from "../support/workspace/fault-stage.ts";
+import { repository, workspaceSandbox } from "../support/workspace/stage.ts";
+import { isBlock, isTurn } from "../support/workspace/story.ts";
+import { FINDING } from "../support/workspace/twin.ts";
 
 const isUsable = workspaceSandbox().name === "bubblewrap";
 const TIME = { timeout: 30_000 };

@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type BentStage, bentStage, ownRequest } from "./bent-stage.ts";
-import { repository } from "./stage.ts";
+import { type BentStage, bentStage, ownRequest } from "../support/workspace/bent-stage.ts";
+import { repository } from "../support/workspace/stage.ts";
 
 const FILES = { "a.txt": "one\n", "d/b.txt": "two\n", "d/c.txt": "three\n" };
 

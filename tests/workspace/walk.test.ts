@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { filesIn, repository, workspaceStage } from "./stage.ts";
+import { filesIn, repository, workspaceStage } from "../support/workspace/stage.ts";
 
 describe("a container workspace", { timeout: 20_000 }, () => {
   it("has the host's files in the container, and brings back what code made of them", async () => {

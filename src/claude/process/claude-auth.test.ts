@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { claudeAuth } from "./claude-auth.ts";
 
 const host = {

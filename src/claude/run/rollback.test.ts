@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { FolderCheckpoint } from "../../files/checkpoint/folder-checkpoint.ts";
 import { Session } from "../../session/session.ts";
 import { defineSlice } from "../../session/slice.ts";

@@ -1,8 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { bridgeEnd } from "../../../tests/claude/bridge-end.ts";
-import { say, use } from "../../../tests/claude/scripted-sdk.ts";
-import { answersTo, silent, started, toolNamed, tools } from "../../../tests/claude/started-run.ts";
+import { bridgeEnd } from "../../../tests/support/claude/bridge-end.ts";
+import { say, use } from "../../../tests/support/claude/scripted-sdk.ts";
+import {
+  answersTo,
+  silent,
+  started,
+  toolNamed,
+  tools,
+} from "../../../tests/support/claude/started-run.ts";
 
 const done = { content: [say("Done.")] };
 const calling = { content: [use("t1", "mcp__wink__add")] };

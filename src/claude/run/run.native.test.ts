@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { type NativeOutcome, say, use } from "../../../tests/claude/scripted-sdk.ts";
-import { answersTo, bash, silent, started, tools } from "../../../tests/claude/started-run.ts";
+import { type NativeOutcome, say, use } from "../../../tests/support/claude/scripted-sdk.ts";
+import {
+  answersTo,
+  bash,
+  silent,
+  started,
+  tools,
+} from "../../../tests/support/claude/started-run.ts";
 import type { ToolUse } from "../model-message.ts";
 import type { NativeHooks } from "../tools/native-watch.ts";
 

@@ -1,6 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { type NativeOutcome, ScriptedSdk, say, use } from "../../../tests/claude/scripted-sdk.ts";
-import { answersTo, silent, started, toolNamed, tools } from "../../../tests/claude/started-run.ts";
+import {
+  type NativeOutcome,
+  ScriptedSdk,
+  say,
+  use,
+} from "../../../tests/support/claude/scripted-sdk.ts";
+import {
+  answersTo,
+  silent,
+  started,
+  toolNamed,
+  tools,
+} from "../../../tests/support/claude/started-run.ts";
 import { usageOf } from "../../base/usage.ts";
 import type { NativeHooks } from "../tools/native-watch.ts";
 import { ClaudeRun } from "./run.ts";

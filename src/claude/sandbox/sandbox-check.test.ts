@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { checkSandboxStarts, sandboxRefusal } from "./sandbox-check.ts";
 
 /** A folder of programs that do what their script says. */

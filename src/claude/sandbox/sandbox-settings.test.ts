@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { type IsolationConfig, withDomains } from "../isolation.ts";
 import { permissionModes } from "../permissions.ts";
 import { needsSandbox, type SandboxedRun, sandboxOptions } from "./sandbox-settings.ts";

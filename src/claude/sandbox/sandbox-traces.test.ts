@@ -1,7 +1,7 @@
 import { readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { growTree, temporaryTree } from "../../../tests/temporary-tree.ts";
+import { growTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { SandboxTraces } from "./sandbox-traces.ts";
 
 const filesIn = (folder: string) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { bridgeEnd } from "../../../tests/claude/bridge-end.ts";
+import { bridgeEnd } from "../../../tests/support/claude/bridge-end.ts";
 import { Tool } from "../../tools/tool.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
 import type { Given } from "../given.ts";

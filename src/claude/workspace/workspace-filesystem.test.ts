@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { filesIn } from "../../../tests/files-in.ts";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { filesIn } from "../../../tests/support/files-in.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { Session } from "../../session/session.ts";
 import { ClaudeAgentWorkspaceSection } from "./workspace-section.ts";
 

@@ -1,8 +1,8 @@
 import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { filesIn } from "../../../tests/files-in.ts";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { filesIn } from "../../../tests/support/files-in.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import type { HostMount } from "../../files/mounts/host-mount.ts";
 import { OpenAIContainerWorkspaceSection } from "../../openai/workspace/container-workspace-section.ts";
 import { Session } from "../../session/session.ts";

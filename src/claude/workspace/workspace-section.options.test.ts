@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { InvalidOptionError, PromptValidationError } from "../../base/errors.ts";
 import { Session } from "../../session/session.ts";
 import {

@@ -1,9 +1,9 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { filesIn } from "../../../tests/files-in.ts";
-import { growTree, temporaryTree } from "../../../tests/temporary-tree.ts";
-import { workspaceSandbox } from "../../../tests/workspace/stage.ts";
+import { filesIn } from "../../../tests/support/files-in.ts";
+import { growTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { workspaceSandbox } from "../../../tests/support/workspace/stage.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { LocalProvider } from "../../local/index.ts";
 import { openAIClient } from "../../openai/http/client.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Tree, temporaryTree } from "../../../tests/temporary-tree.ts";
+import { type Tree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { planMounts } from "../../files/mounts/mount-plan.ts";
 import { workspaceText } from "./workspace-text.ts";
 

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { filesIn } from "../../../tests/files-in.ts";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { filesIn } from "../../../tests/support/files-in.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import type { Announcement } from "../../adapter/announce.ts";
 import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
 import { Session } from "../../session/session.ts";

@@ -1,7 +1,7 @@
 import { readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { packDirectory } from "./pack.ts";
 import { packToFile } from "./pack-file.ts";
 import { writeTarFile } from "./tar/tar-file.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { WinkError } from "../../base/errors.ts";
 import { packDirectory } from "./pack.ts";
 import { writeTar } from "./tar/tar-writer.ts";

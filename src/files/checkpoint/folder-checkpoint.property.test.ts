@@ -15,9 +15,9 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { CheckpointHere } from "../../../tests/checkpoint-here.ts";
-import { asPlainUser, growTree, temporaryTree } from "../../../tests/temporary-tree.ts";
-import { treePicture } from "../../../tests/tree-picture.ts";
+import { CheckpointHere } from "../../../tests/support/checkpoint-here.ts";
+import { asPlainUser, growTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { treePicture } from "../../../tests/support/tree-picture.ts";
 import { FolderCheckpoint } from "./folder-checkpoint.ts";
 import type { FolderRestoreResult } from "./restore-report.ts";
 

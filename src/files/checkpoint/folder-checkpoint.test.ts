@@ -15,8 +15,8 @@ import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { asPlainUser, growTree, temporaryTree } from "../../../tests/temporary-tree.ts";
-import { treePicture } from "../../../tests/tree-picture.ts";
+import { asPlainUser, growTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { treePicture } from "../../../tests/support/tree-picture.ts";
 import { sweepAbandonedFolders } from "../../host/temporary-folder.ts";
 import { FolderCheckpoint, type FolderCheckpointOptions } from "./folder-checkpoint.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { ROOT } from "../path.ts";
 import { HeldFolder, pathIn, placeOfOpen, readable } from "./held-folder.ts";
 

@@ -16,9 +16,9 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { CheckpointHere } from "../../../tests/checkpoint-here.ts";
-import { asPlainUser, temporaryTree } from "../../../tests/temporary-tree.ts";
-import { treePicture } from "../../../tests/tree-picture.ts";
+import { CheckpointHere } from "../../../tests/support/checkpoint-here.ts";
+import { asPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { treePicture } from "../../../tests/support/tree-picture.ts";
 
 const NOBODY = 65_534;
 const isRoot = process.geteuid?.() === 0;

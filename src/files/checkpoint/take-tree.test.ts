@@ -11,9 +11,9 @@ import {
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { CheckpointHere } from "../../../tests/checkpoint-here.ts";
-import { asPlainUser, temporaryTree } from "../../../tests/temporary-tree.ts";
-import { treePicture } from "../../../tests/tree-picture.ts";
+import { CheckpointHere } from "../../../tests/support/checkpoint-here.ts";
+import { asPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { treePicture } from "../../../tests/support/tree-picture.ts";
 
 /** What was copied, by name: a copy that is made anew is another file. */
 const inodesIn = (copies: string) =>

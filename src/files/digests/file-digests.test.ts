@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { growTree, temporaryTree } from "../../../tests/temporary-tree.ts";
+import { growTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { WinkError } from "../../base/errors.ts";
 import { digestFiles, treeDigest } from "./file-digests.ts";
 import { hashFiles } from "./hash-files.ts";

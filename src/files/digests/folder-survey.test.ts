@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { surveyFolder } from "./folder-survey.ts";
 import { surveyFiles } from "./survey-files.ts";
 

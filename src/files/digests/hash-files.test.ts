@@ -4,7 +4,7 @@ import { chmodSync, symlinkSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { asPlainUser, temporaryTree } from "../../../tests/temporary-tree.ts";
+import { asPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { writeTar } from "../archive/tar/tar-writer.ts";
 import { hashFiles } from "./hash-files.ts";
 

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { asPlainUser, temporaryTree } from "../../../tests/temporary-tree.ts";
+import { asPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { surveyFiles } from "./survey-files.ts";
 
 const digest = (text: string | Uint8Array) => createHash("sha256").update(text).digest("hex");

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { asPlainUser, temporaryTree } from "../../../tests/temporary-tree.ts";
+import { asPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { copyFiles } from "./copy-files.ts";
 import { type MountPlan, planMounts } from "./mount-plan.ts";
 

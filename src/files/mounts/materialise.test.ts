@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { asPlainUser, growTree, temporaryTree } from "../../../tests/temporary-tree.ts";
+import { asPlainUser, growTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { WinkError } from "../../base/errors.ts";
 import { materialise } from "./materialise.ts";
 import { planMounts } from "./mount-plan.ts";

@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync, symlinkSync, utimesSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { planMounts } from "./mount-plan.ts";
 
 const anywhere = { allowedHostRoots: "any" } as const;

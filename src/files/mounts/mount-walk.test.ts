@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { asPlainUser, temporaryTree } from "../../../tests/temporary-tree.ts";
+import { asPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import type { HostMount } from "./host-mount.ts";
 import { planMounts } from "./mount-plan.ts";
 

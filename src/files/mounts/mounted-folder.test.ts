@@ -1,8 +1,8 @@
 import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { filesIn } from "../../../tests/files-in.ts";
-import { type Tree, temporaryTree } from "../../../tests/temporary-tree.ts";
+import { filesIn } from "../../../tests/support/files-in.ts";
+import { type Tree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { digestFiles } from "../digests/file-digests.ts";
 import { planMounts } from "./mount-plan.ts";
 import { MountedFolder } from "./mounted-folder.ts";

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { describe, expect, type TestContext, test } from "vitest";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 
 const moduleUrl = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
 
@@ -14,7 +14,7 @@ function onSmallDisk(code: string): unknown {
     import { execFileSync } from "node:child_process";
     import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
     const { syncFolder } = await import(${moduleUrl("./sync-folder.ts")});
-    const { filesIn } = await import(${moduleUrl("../../../tests/files-in.ts")});
+    const { filesIn } = await import(${moduleUrl("../../../tests/support/files-in.ts")});
     const [disk, large] = ${JSON.stringify([disk, large])};
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", disk]);
     const changed = ["d/a", "d/b", "d/c"];

@@ -10,8 +10,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { filesIn } from "../../../tests/files-in.ts";
-import { asPlainUser, temporaryTree } from "../../../tests/temporary-tree.ts";
+import { filesIn } from "../../../tests/support/files-in.ts";
+import { asPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { type FolderSync, syncFolder } from "./sync-folder.ts";
 
 const NOBODY = 65_534;

@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { filesIn } from "../../../tests/files-in.ts";
-import { asPlainUser, type Tree, temporaryTree } from "../../../tests/temporary-tree.ts";
+import { filesIn } from "../../../tests/support/files-in.ts";
+import { asPlainUser, type Tree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 /** Brings all of a tree, or some of it, to a folder. */

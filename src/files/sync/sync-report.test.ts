@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { filesIn } from "../../../tests/files-in.ts";
-import { type Tree, temporaryTree } from "../../../tests/temporary-tree.ts";
+import { filesIn } from "../../../tests/support/files-in.ts";
+import { type Tree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { digestFiles } from "../digests/file-digests.ts";
 import { newSyncFolder, notSynced, syncTo } from "./sync-report.ts";
 

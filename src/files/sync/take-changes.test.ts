@@ -15,8 +15,8 @@ import {
 import { dirname, join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { filesIn } from "../../../tests/files-in.ts";
-import { type Tree, temporaryTree } from "../../../tests/temporary-tree.ts";
+import { filesIn } from "../../../tests/support/files-in.ts";
+import { type Tree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { takeChanges } from "./take-changes.ts";
 import type { TakeOverTask } from "./take-over.ts";
 

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { localStorage, temporaryDataDir } from "../../../tests/local-storage.ts";
+import { localStorage, temporaryDataDir } from "../../../tests/support/local-storage.ts";
 import { openInFolder, removeInFolder, searchFolder } from "./container-folder.ts";
 import { removeFolder } from "./container-removal.ts";
 

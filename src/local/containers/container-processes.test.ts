@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { hostSandbox } from "../../../tests/host-sandbox.ts";
-import { localStorage } from "../../../tests/local-storage.ts";
+import { hostSandbox } from "../../../tests/support/host-sandbox.ts";
+import { localStorage } from "../../../tests/support/local-storage.ts";
 import type { Sandbox, SandboxProcess } from "../sandbox/sandbox.ts";
 
 const LIMITS = { timeoutMs: 5000, maxOutputBytes: 10_000 };

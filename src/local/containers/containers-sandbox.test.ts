@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { localStorage } from "../../../tests/local-storage.ts";
+import { localStorage } from "../../../tests/support/local-storage.ts";
 import { bubblewrapSandbox } from "../sandbox/bubblewrap/bubblewrap.ts";
 
 const LIMITS = { timeoutMs: 10_000, maxOutputBytes: 10_000 };

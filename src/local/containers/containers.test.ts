@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { localStorage, START, temporaryDataDir } from "../../../tests/local-storage.ts";
+import { localStorage, START, temporaryDataDir } from "../../../tests/support/local-storage.ts";
 import type { ContainerService } from "../turn/ports.ts";
 
 const LIMITS = { timeoutMs: 5000, maxOutputBytes: 10_000 };

@@ -1,7 +1,7 @@
 import { renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { EmptyFolders, lastChangeOf } from "./empty-folder.ts";
 

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { localStorage, temporaryDataDir } from "../../../tests/local-storage.ts";
-import { localStorageProcess } from "../../../tests/local-storage-process.ts";
+import { localStorage, temporaryDataDir } from "../../../tests/support/local-storage.ts";
+import { localStorageProcess } from "../../../tests/support/local-storage-process.ts";
 
 type Api = Awaited<ReturnType<typeof localStorage>>;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { clientTool, messagesStage, plain } from "../../../tests/local/messages-stage.ts";
+import { clientTool, messagesStage, plain } from "../../../tests/support/local/messages-stage.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { echoModel } from "../models/echo-model.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { messagesStage } from "../../../tests/local/messages-stage.ts";
+import { messagesStage } from "../../../tests/support/local/messages-stage.ts";
 
 const schema = { type: "object", properties: { title: { type: "string" } } };
 

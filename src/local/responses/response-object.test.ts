@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { responseProblems } from "../../../tests/openapi.ts";
+import { responseProblems } from "../../../tests/support/openapi.ts";
 import { checkRequest } from "./check/request.ts";
 import { type ResponseParts, responseObject } from "./response-object.ts";
 

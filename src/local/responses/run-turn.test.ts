@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type TurnParts, turnState } from "../../../tests/local/turn-state.ts";
+import { type TurnParts, turnState } from "../../../tests/support/local/turn-state.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../models/local-model.ts";
 import { Dropped } from "../turn/dropped.ts";

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { BadRequestError, NotFoundError, toFile } from "openai";
 import { describe, expect, it } from "vitest";
-import { localStorage, START } from "../../../tests/local-storage.ts";
+import { localStorage, START } from "../../../tests/support/local-storage.ts";
 
 type Api = Awaited<ReturnType<typeof localStorage>>;
 

@@ -2,7 +2,7 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { NotFoundError, toFile } from "openai";
 import { describe, expect, it } from "vitest";
-import { localStorage, START } from "../../../tests/local-storage.ts";
+import { localStorage, START } from "../../../tests/support/local-storage.ts";
 
 /** The body of a refusal. */
 async function refusal(answer: Response | Promise<Response>) {

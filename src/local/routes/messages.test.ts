@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { clientTool, eventsIn, messagesStage, plain } from "../../../tests/local/messages-stage.ts";
+import {
+  clientTool,
+  eventsIn,
+  messagesStage,
+  plain,
+} from "../../../tests/support/local/messages-stage.ts";
 import type { WireItem } from "../../openai/wire.ts";
 
 const request = (body: unknown) => ({ method: "POST", body: JSON.stringify(body) });

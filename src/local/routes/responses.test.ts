@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { hostSandbox } from "../../../tests/host-sandbox.ts";
-import { asking, output, said } from "../../../tests/local/stage.ts";
-import { temporaryDataDir } from "../../../tests/local-storage.ts";
+import { hostSandbox } from "../../../tests/support/host-sandbox.ts";
+import { asking, output, said } from "../../../tests/support/local/stage.ts";
+import { temporaryDataDir } from "../../../tests/support/local-storage.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { LocalModel } from "../models/local-model.ts";
 import { scriptedModel } from "../models/scripted-model.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { servedStores } from "../../../tests/vector-store-server.ts";
-import { plain } from "../../../tests/vector-stores.ts";
+import { servedStores } from "../../../tests/support/vector-store-server.ts";
+import { plain } from "../../../tests/support/vector-stores.ts";
 
 describe("a request is refused", () => {
   const sizes = (max: unknown, overlap: unknown) => ({

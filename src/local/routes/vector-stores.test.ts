@@ -1,7 +1,7 @@
 import { APIError } from "openai";
 import { describe, expect, test } from "vitest";
-import { servedStores } from "../../../tests/vector-store-server.ts";
-import { birds } from "../../../tests/vector-stores.ts";
+import { servedStores } from "../../../tests/support/vector-store-server.ts";
+import { birds } from "../../../tests/support/vector-stores.ts";
 
 describe("the official client", () => {
   test("makes a store, fills it, searches it and deletes it", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { birds, openStores, plain } from "../../../tests/vector-stores.ts";
+import { birds, openStores, plain } from "../../../tests/support/vector-stores.ts";
 import { defaultSizes } from "./chunks.ts";
 
 describe("a file in a store", () => {

@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
-import { birds, openStores, plain } from "../../../tests/vector-stores.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { birds, openStores, plain } from "../../../tests/support/vector-stores.ts";
 import { randomIds } from "../ids.ts";
 import { defaultSizes } from "./chunks.ts";
 import { VectorStores } from "./vector-stores.ts";
@@ -158,7 +158,9 @@ const PIECES_A_FILE = 4;
 
 /** Lets another process fill a store and kills it once a few files are indexed. */
 async function killedWriter(folder: string): Promise<{ id: string; fileIds: readonly string[] }> {
-  const script = fileURLToPath(new URL("../../../tests/vector-store-writer.ts", import.meta.url));
+  const script = fileURLToPath(
+    new URL("../../../tests/support/vector-store-writer.ts", import.meta.url),
+  );
   const writer = spawn(process.execPath, [script, folder], {
     stdio: ["ignore", "pipe", "inherit"],
   });

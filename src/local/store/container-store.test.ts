@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { ContainerStore, type StoredContainer } from "./container-store.ts";
 import { openDatabase } from "./database.ts";
 

@@ -2,8 +2,8 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import OpenAI, { toFile } from "openai";
 import { describe, expect, it } from "vitest";
-import { localStorage, temporaryDataDir } from "../../../tests/local-storage.ts";
-import { localStorageProcess } from "../../../tests/local-storage-process.ts";
+import { localStorage, temporaryDataDir } from "../../../tests/support/local-storage.ts";
+import { localStorageProcess } from "../../../tests/support/local-storage-process.ts";
 import { systemClock } from "../../base/clock.ts";
 
 /** Writes as fast as it can until the server is gone; notes what was acknowledged. */

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import { temporaryDataDir } from "../../../tests/local-storage.ts";
+import { temporaryDataDir } from "../../../tests/support/local-storage.ts";
 import { openDatabase } from "./database.ts";
 import { numberIn, numberOrNullIn, textIn, textOrNullIn } from "./row.ts";
 

@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { localStorage, temporaryDataDir } from "../../../tests/local-storage.ts";
+import { localStorage, temporaryDataDir } from "../../../tests/support/local-storage.ts";
 
 const ALL = { limit: 100, order: "asc" } as const;
 

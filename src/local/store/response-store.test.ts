@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { temporaryDataDir } from "../../../tests/local-storage.ts";
+import { temporaryDataDir } from "../../../tests/support/local-storage.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { type Database, openDatabase } from "./database.ts";
 import type { PageQuery } from "./list-page.ts";

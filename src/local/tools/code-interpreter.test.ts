@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type TurnParts, turnState } from "../../../tests/local/turn-state.ts";
+import { type TurnParts, turnState } from "../../../tests/support/local/turn-state.ts";
 import { runCode } from "./code-interpreter.ts";
 
 const tools = [{ type: "code_interpreter", container: { type: "auto" } }];

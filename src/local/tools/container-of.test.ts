@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { stage } from "../../../tests/local/stage.ts";
-import { turnState } from "../../../tests/local/turn-state.ts";
+import { stage } from "../../../tests/support/local/stage.ts";
+import { turnState } from "../../../tests/support/local/turn-state.ts";
 import type { NewContainer } from "../turn/ports.ts";
 import { checkContainers, containerIn, containerOf } from "./container-of.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { turnState } from "../../../tests/local/turn-state.ts";
+import { turnState } from "../../../tests/support/local/turn-state.ts";
 import { runCommands } from "./shell.ts";
 
 describe("commands", () => {

@@ -1,7 +1,7 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Tree, temporaryTree } from "../../../tests/temporary-tree.ts";
+import { type Tree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { WebPages } from "./web-pages.ts";
 
 const opened = (tree: Tree) => WebPages.open(temporaryTree(tree));

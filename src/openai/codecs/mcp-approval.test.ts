@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { realContext } from "../../../tests/tool-context.ts";
+import { realContext } from "../../../tests/support/tool-context.ts";
 import { type McpApprovalRequest, type McpApprover, mcpTool } from "../../tools/hosted/mcp.ts";
 import type { WireItem } from "../wire.ts";
 import { mcpCodec } from "./mcp.ts";

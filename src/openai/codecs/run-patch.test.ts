@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { realContext } from "../../../tests/tool-context.ts";
+import { realContext } from "../../../tests/support/tool-context.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { HostFilesystem } from "../../files/filesystem/host-filesystem.ts";

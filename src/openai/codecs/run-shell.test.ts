@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { realContext } from "../../../tests/tool-context.ts";
+import { realContext } from "../../../tests/support/tool-context.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import {
   type ShellConfig,

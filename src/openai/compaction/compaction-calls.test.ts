@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { compactionRoutes, sealedItem } from "../../../tests/compaction/routes.ts";
-import { madeClients, testKey } from "../../../tests/openai-clients.ts";
-import { type WireServerOptions, wireServer } from "../../../tests/wire-server.ts";
+import { compactionRoutes, sealedItem } from "../../../tests/support/compaction/routes.ts";
+import { madeClients, testKey } from "../../../tests/support/openai-clients.ts";
+import { type WireServerOptions, wireServer } from "../../../tests/support/wire-server.ts";
 import { OpenAIRequestError } from "../errors/request-error.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { canCompact, compact, countTokens } from "./compaction-calls.ts";

@@ -6,9 +6,9 @@ import {
   type CompactionRouteOptions,
   compactionRoutes,
   sealedItem,
-} from "../../../tests/compaction/routes.ts";
-import { testKey } from "../../../tests/openai-clients.ts";
-import { wireServer } from "../../../tests/wire-server.ts";
+} from "../../../tests/support/compaction/routes.ts";
+import { testKey } from "../../../tests/support/openai-clients.ts";
+import { wireServer } from "../../../tests/support/wire-server.ts";
 import { InvalidOptionError, WinkError } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { Session } from "../../session/session.ts";

@@ -9,9 +9,9 @@ import {
   Session,
   shellTool,
 } from "weakincentives";
-import { testKey } from "../../../tests/openai-clients.ts";
-import { promptWith, runOn } from "../../../tests/openai-run.ts";
-import { message, reasoning } from "../../../tests/wire-server.ts";
+import { testKey } from "../../../tests/support/openai-clients.ts";
+import { promptWith, runOn } from "../../../tests/support/openai-run.ts";
+import { message, reasoning } from "../../../tests/support/wire-server.ts";
 import { OpenAIAdapter } from "../adapter.ts";
 import type { OpenAIModelConfig } from "../model-config.ts";
 

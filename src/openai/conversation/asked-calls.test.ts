@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { clients } from "../../../tests/openai-clients.ts";
-import { lookTool, promptWith, runOn, systemMessage } from "../../../tests/openai-run.ts";
+import { clients } from "../../../tests/support/openai-clients.ts";
+import { lookTool, promptWith, runOn, systemMessage } from "../../../tests/support/openai-run.ts";
 import {
   applyPatchCall,
   functionCall,
@@ -10,7 +10,7 @@ import {
   reasoning,
   shellCall,
   webSearchCall,
-} from "../../../tests/wire-server.ts";
+} from "../../../tests/support/wire-server.ts";
 import { InMemoryFilesystem } from "../../files/filesystem/in-memory-filesystem.ts";
 import { Prompt } from "../../prompt/prompt.ts";
 import { MarkdownSection } from "../../prompt/sections/markdown-section.ts";

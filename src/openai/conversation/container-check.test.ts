@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { clients } from "../../../tests/openai-clients.ts";
-import { lookTool, promptWith, runOn } from "../../../tests/openai-run.ts";
-import { functionCall, message } from "../../../tests/wire-server.ts";
+import { clients } from "../../../tests/support/openai-clients.ts";
+import { lookTool, promptWith, runOn } from "../../../tests/support/openai-run.ts";
+import { functionCall, message } from "../../../tests/support/wire-server.ts";
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
 import { shellTool } from "../../tools/hosted/shell.ts";
 import { ContainerExpiredError } from "../errors/errors.ts";

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { type BentRequest, bentStage, ownRequest } from "../../../tests/workspace/bent-stage.ts";
-import { repository } from "../../../tests/workspace/stage.ts";
+import {
+  type BentRequest,
+  bentStage,
+  ownRequest,
+} from "../../../tests/support/workspace/bent-stage.ts";
+import { repository } from "../../../tests/support/workspace/stage.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { ContainerExpiredError } from "../errors/errors.ts";
 

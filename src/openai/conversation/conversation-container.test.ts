@@ -1,12 +1,12 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import {
   type BentRequest,
   type BentStage,
   bentStage,
-} from "../../../tests/workspace/bent-stage.ts";
-import { repository } from "../../../tests/workspace/stage.ts";
+} from "../../../tests/support/workspace/bent-stage.ts";
+import { repository } from "../../../tests/support/workspace/stage.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import {

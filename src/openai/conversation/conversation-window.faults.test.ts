@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { Budget, BudgetExceededError, Deadline, DeadlineExceededError } from "weakincentives";
 import { fakeClock } from "weakincentives/testing";
-import { sealedItem } from "../../../tests/compaction/routes.ts";
-import { add, calling, compacting, three } from "../../../tests/compaction/stage.ts";
-import { systemMessage } from "../../../tests/openai-run.ts";
-import { message } from "../../../tests/wire-server.ts";
+import { sealedItem } from "../../../tests/support/compaction/routes.ts";
+import { add, calling, compacting, three } from "../../../tests/support/compaction/stage.ts";
+import { systemMessage } from "../../../tests/support/openai-run.ts";
+import { message } from "../../../tests/support/wire-server.ts";
 import { compactionSlice } from "../compaction/compaction-state.ts";
 import { CompactionError } from "../errors/errors.ts";
 import { historySlice } from "../history/history-slice.ts";

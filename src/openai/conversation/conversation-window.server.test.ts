@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { sealedItem } from "../../../tests/compaction/routes.ts";
-import { add, compacting } from "../../../tests/compaction/stage.ts";
-import { testKey } from "../../../tests/openai-clients.ts";
-import { systemMessage } from "../../../tests/openai-run.ts";
-import { functionCall, message } from "../../../tests/wire-server.ts";
+import { sealedItem } from "../../../tests/support/compaction/routes.ts";
+import { add, compacting } from "../../../tests/support/compaction/stage.ts";
+import { testKey } from "../../../tests/support/openai-clients.ts";
+import { systemMessage } from "../../../tests/support/openai-run.ts";
+import { functionCall, message } from "../../../tests/support/wire-server.ts";
 import type { OpenAIAdapterOptions } from "../adapter-options.ts";
 import { compactionSlice } from "../compaction/compaction-state.ts";
 import { historySlice } from "../history/history-slice.ts";

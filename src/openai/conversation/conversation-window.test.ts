@@ -1,11 +1,11 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { sealedItem } from "../../../tests/compaction/routes.ts";
-import { add, calling, compacting, three } from "../../../tests/compaction/stage.ts";
-import { conversationOf } from "../../../tests/faults/stage.ts";
-import { clients } from "../../../tests/openai-clients.ts";
-import { systemMessage } from "../../../tests/openai-run.ts";
-import { message } from "../../../tests/wire-server.ts";
+import { sealedItem } from "../../../tests/support/compaction/routes.ts";
+import { add, calling, compacting, three } from "../../../tests/support/compaction/stage.ts";
+import { conversationOf } from "../../../tests/support/faults/stage.ts";
+import { clients } from "../../../tests/support/openai-clients.ts";
+import { systemMessage } from "../../../tests/support/openai-run.ts";
+import { message } from "../../../tests/support/wire-server.ts";
 import { compactionSlice } from "../compaction/compaction-state.ts";
 import { historySlice } from "../history/history-slice.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { lookTool, promptWith, runOn } from "../../../tests/openai-run.ts";
-import { codeInterpreterCall, functionCall, message } from "../../../tests/wire-server.ts";
+import { lookTool, promptWith, runOn } from "../../../tests/support/openai-run.ts";
+import { codeInterpreterCall, functionCall, message } from "../../../tests/support/wire-server.ts";
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
 import { webSearchTool } from "../../tools/hosted/web-search.ts";
 

@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { codeInterpreterTool } from "weakincentives";
-import { promptWith, type RunOptions, runOn } from "../../../tests/openai-run.ts";
-import { codeInterpreterCall, message, type RouteAnswer } from "../../../tests/wire-server.ts";
+import { promptWith, type RunOptions, runOn } from "../../../tests/support/openai-run.ts";
+import {
+  codeInterpreterCall,
+  message,
+  type RouteAnswer,
+} from "../../../tests/support/wire-server.ts";
 
 const deleted = { json: { id: "cntr_1", object: "container.deleted", deleted: true } };
 

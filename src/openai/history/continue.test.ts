@@ -3,15 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { testKey } from "../../../tests/openai-clients.ts";
-import { lookTool, promptWith, systemMessage } from "../../../tests/openai-run.ts";
+import { testKey } from "../../../tests/support/openai-clients.ts";
+import { lookTool, promptWith, systemMessage } from "../../../tests/support/openai-run.ts";
 import {
   functionCall,
   message,
   reasoning,
   type WireServer,
   wireServer,
-} from "../../../tests/wire-server.ts";
+} from "../../../tests/support/wire-server.ts";
 import { Prompt } from "../../prompt/prompt.ts";
 import { MarkdownSection } from "../../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../../prompt/template.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { MemorySessionStore } from "../../../tests/memory-session-store.ts";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { MemorySessionStore } from "../../../tests/support/memory-session-store.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import type { TurnCompleted } from "../../adapter/events.ts";
 import { noUsage } from "../../base/usage.ts";
 import { Session } from "../../session/session.ts";

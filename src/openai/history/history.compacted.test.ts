@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { functionCall, message, reasoning } from "../../../tests/wire-items.ts";
+import { functionCall, message, reasoning } from "../../../tests/support/wire-items.ts";
 import { History } from "./history.ts";
 
 const user = { type: "message", role: "user", content: "A fact." };

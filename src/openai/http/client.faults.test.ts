@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { answer, rawServer } from "../../../tests/raw-server.ts";
+import { answer, rawServer } from "../../../tests/support/raw-server.ts";
 import { evaluationErrorOf } from "../errors/evaluation-error.ts";
 import { type OpenAIRequestError, requestErrorFrom } from "../errors/request-error.ts";
 import { HttpClient, type OpenAIClient } from "./client.ts";

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { answer, rawServer } from "../../../tests/raw-server.ts";
+import { answer, rawServer } from "../../../tests/support/raw-server.ts";
 import { evaluationErrorOf } from "../errors/evaluation-error.ts";
 import { requestErrorFrom } from "../errors/request-error.ts";
 import { secretsOf } from "../secrets.ts";

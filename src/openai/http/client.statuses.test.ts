@@ -1,6 +1,6 @@
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { answer, rawServer } from "../../../tests/raw-server.ts";
+import { answer, rawServer } from "../../../tests/support/raw-server.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { evaluationErrorOf } from "../errors/evaluation-error.ts";
 import { type OpenAIRequestError, requestErrorFrom } from "../errors/request-error.ts";

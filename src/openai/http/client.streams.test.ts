@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
-import { answer, rawServer } from "../../../tests/raw-server.ts";
+import { answer, rawServer } from "../../../tests/support/raw-server.ts";
 import { type BinaryAnswer, HttpClient } from "./client.ts";
 import type { OpenAIClientConfig } from "./client-config.ts";
 

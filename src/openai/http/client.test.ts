@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import OpenAI from "openai";
 import { describe, expect, test, vi } from "vitest";
-import { answer, rawServer } from "../../../tests/raw-server.ts";
+import { answer, rawServer } from "../../../tests/support/raw-server.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { HttpClient, type OpenAIClient, openAIClient, requestIdOf } from "./client.ts";
 

@@ -2,9 +2,9 @@ import { openAsBlob, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { madeClients, testKey } from "../../../tests/openai-clients.ts";
-import { answer, type RawRequest, rawServer } from "../../../tests/raw-server.ts";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { madeClients, testKey } from "../../../tests/support/openai-clients.ts";
+import { answer, type RawRequest, rawServer } from "../../../tests/support/raw-server.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { requestErrorFrom } from "../errors/request-error.ts";
 import { HttpClient } from "./client.ts";
 

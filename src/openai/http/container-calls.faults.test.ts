@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { madeClients, testKey } from "../../../tests/openai-clients.ts";
-import { answer, rawServer } from "../../../tests/raw-server.ts";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { madeClients, testKey } from "../../../tests/support/openai-clients.ts";
+import { answer, rawServer } from "../../../tests/support/raw-server.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { ContainerCalls } from "./container-calls.ts";
 
 const file = { id: "cfile_1", path: "/mnt/data/x-a.txt", bytes: 1, created_at: 1, source: "user" };

@@ -1,7 +1,7 @@
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { madeClients } from "../../../tests/openai-clients.ts";
-import { answer, rawServer } from "../../../tests/raw-server.ts";
+import { madeClients } from "../../../tests/support/openai-clients.ts";
+import { answer, rawServer } from "../../../tests/support/raw-server.ts";
 import { OpenAIRequestError, requestErrorFrom } from "../errors/request-error.ts";
 import { ContainerCalls, isContainerGone } from "./container-calls.ts";
 

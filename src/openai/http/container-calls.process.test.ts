@@ -5,8 +5,8 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { rawServer } from "../../../tests/raw-server.ts";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
+import { rawServer } from "../../../tests/support/raw-server.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 
 const MB = 2 ** 20;
 

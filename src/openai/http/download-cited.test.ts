@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { clients } from "../../../tests/openai-clients.ts";
-import { type RouteAnswer, wireServer } from "../../../tests/wire-server.ts";
+import { clients } from "../../../tests/support/openai-clients.ts";
+import { type RouteAnswer, wireServer } from "../../../tests/support/wire-server.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import type { ContainerFileCitation, FileCitation } from "../../tools/hosted/citation.ts";
 import { OpenAIAdapter } from "../adapter.ts";

@@ -1,6 +1,6 @@
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { answer, rawServer } from "../../../tests/raw-server.ts";
+import { answer, rawServer } from "../../../tests/support/raw-server.ts";
 import { HttpClient, type OpenAIClient } from "./client.ts";
 import { downloadContainerFile, downloadStoredFile } from "./download.ts";
 

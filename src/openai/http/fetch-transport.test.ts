@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { answer, rawServer } from "../../../tests/raw-server.ts";
+import { answer, rawServer } from "../../../tests/support/raw-server.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { HttpClient } from "./client.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { madeClients } from "../../../tests/openai-clients.ts";
-import { answer, rawServer } from "../../../tests/raw-server.ts";
+import { madeClients } from "../../../tests/support/openai-clients.ts";
+import { answer, rawServer } from "../../../tests/support/raw-server.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { HttpClient, requestIdOf } from "./client.ts";
 

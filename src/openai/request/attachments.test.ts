@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { lookTool, promptWith, runOn, systemMessage } from "../../../tests/openai-run.ts";
-import { functionCall, message } from "../../../tests/wire-server.ts";
+import { lookTool, promptWith, runOn, systemMessage } from "../../../tests/support/openai-run.ts";
+import { functionCall, message } from "../../../tests/support/wire-server.ts";
 import type { Attachment } from "../../prompt/attachment.ts";
 
 let folder: string;

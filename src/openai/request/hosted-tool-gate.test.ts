@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { promptWith, type RunOptions, runOn } from "../../../tests/openai-run.ts";
-import { message } from "../../../tests/wire-server.ts";
+import { promptWith, type RunOptions, runOn } from "../../../tests/support/openai-run.ts";
+import { message } from "../../../tests/support/wire-server.ts";
 import { applyPatchTool } from "../../tools/hosted/apply-patch.ts";
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
 import { fileSearchTool } from "../../tools/hosted/file-search.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { lookTool, promptWith, runOn } from "../../../tests/openai-run.ts";
-import { functionCall, message, webSearchCall } from "../../../tests/wire-server.ts";
+import { lookTool, promptWith, runOn } from "../../../tests/support/openai-run.ts";
+import { functionCall, message, webSearchCall } from "../../../tests/support/wire-server.ts";
 import type { ToolChoice } from "../../adapter/tool-choice.ts";
 import { applyPatchTool } from "../../tools/hosted/apply-patch.ts";
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { lookTool, promptWith, runOn } from "../../../tests/openai-run.ts";
+import { lookTool, promptWith, runOn } from "../../../tests/support/openai-run.ts";
 import {
   codeInterpreterCall,
   functionCall,
   message,
   webSearchCall,
-} from "../../../tests/wire-server.ts";
+} from "../../../tests/support/wire-server.ts";
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
 import { webSearchTool } from "../../tools/hosted/web-search.ts";
 import { HostedTool } from "../../tools/hosted-tool.ts";

@@ -1,9 +1,9 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { tarContents } from "../../../tests/tar-contents.ts";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
-import { bentStage } from "../../../tests/workspace/bent-stage.ts";
+import { tarContents } from "../../../tests/support/tar-contents.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { bentStage } from "../../../tests/support/workspace/bent-stage.ts";
 import { planMounts } from "../../files/mounts/mount-plan.ts";
 import { reserveFolder } from "../../host/temporary-folder.ts";
 import { ContainerCalls } from "../http/container-calls.ts";

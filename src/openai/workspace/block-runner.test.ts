@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { madeClients } from "../../../tests/openai-clients.ts";
+import { madeClients } from "../../../tests/support/openai-clients.ts";
 import {
   codeInterpreterCall,
   message,
   type WireScript,
   wireServer,
-} from "../../../tests/wire-server.ts";
+} from "../../../tests/support/wire-server.ts";
 import type { OpenAIModelConfig } from "../model-config.ts";
 import { blockRunner, printedIn } from "./block-runner.ts";
 

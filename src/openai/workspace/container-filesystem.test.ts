@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
-import { bentStage, ownRequest } from "../../../tests/workspace/bent-stage.ts";
-import { filesIn, repository } from "../../../tests/workspace/stage.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { bentStage, ownRequest } from "../../../tests/support/workspace/bent-stage.ts";
+import { filesIn, repository } from "../../../tests/support/workspace/stage.ts";
 import { VfsToolsSection } from "../../prompt/sections/vfs-tools-section.ts";
 import { applyPatchTool } from "../../tools/hosted/apply-patch.ts";
 import { Tool } from "../../tools/tool.ts";

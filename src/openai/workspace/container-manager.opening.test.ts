@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { looks, managerStage } from "../../../tests/workspace/manager-stage.ts";
+import { looks, managerStage } from "../../../tests/support/workspace/manager-stage.ts";
 
 describe("a container that dies while it is filled", () => {
   test("is replaced, and nothing is said to have been done in it", async () => {

@@ -1,6 +1,6 @@
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { dying, looks, managerStage } from "../../../tests/workspace/manager-stage.ts";
+import { dying, looks, managerStage } from "../../../tests/support/workspace/manager-stage.ts";
 
 describe("a container manager", () => {
   test("makes its container when it is first needed, as it was told to", async () => {

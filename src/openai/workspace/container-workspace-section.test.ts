@@ -2,8 +2,8 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, renameSync } fro
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { bentStage } from "../../../tests/workspace/bent-stage.ts";
-import { filesIn, repository } from "../../../tests/workspace/stage.ts";
+import { bentStage } from "../../../tests/support/workspace/bent-stage.ts";
+import { filesIn, repository } from "../../../tests/support/workspace/stage.ts";
 import { Session } from "../../session/session.ts";
 import { OpenAIContainerWorkspaceSection } from "./container-workspace-section.ts";
 

@@ -7,8 +7,8 @@ import {
   type BentStage,
   bentStage,
   ownRequest,
-} from "../../../tests/workspace/bent-stage.ts";
-import { filesIn, repository } from "../../../tests/workspace/stage.ts";
+} from "../../../tests/support/workspace/bent-stage.ts";
+import { filesIn, repository } from "../../../tests/support/workspace/stage.ts";
 import { Budget } from "../../base/budget.ts";
 import { Deadline } from "../../base/deadline.ts";
 import { BudgetExceededError, DeadlineExceededError } from "../../base/evaluation-errors.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { bentStage, ownRequest } from "../../../tests/workspace/bent-stage.ts";
-import { filesIn, repository } from "../../../tests/workspace/stage.ts";
+import { bentStage, ownRequest } from "../../../tests/support/workspace/bent-stage.ts";
+import { filesIn, repository } from "../../../tests/support/workspace/stage.ts";
 import type { Logger } from "../../base/logger.ts";
 
 const mountsOf = (folder: string) => [{ hostPath: folder, mountPath: "p" }];

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { type BentStage, bentStage, ownRequest } from "../../../tests/workspace/bent-stage.ts";
-import { repository } from "../../../tests/workspace/stage.ts";
+import {
+  type BentStage,
+  bentStage,
+  ownRequest,
+} from "../../../tests/support/workspace/bent-stage.ts";
+import { repository } from "../../../tests/support/workspace/stage.ts";
 import type { Logger } from "../../base/logger.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";

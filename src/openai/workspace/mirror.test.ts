@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { temporaryTree } from "../../../tests/temporary-tree.ts";
-import { filesIn } from "../../../tests/workspace/stage.ts";
+import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
+import { filesIn } from "../../../tests/support/workspace/stage.ts";
 import { planMounts } from "../../files/mounts/mount-plan.ts";
 import { reserveFolder } from "../../host/temporary-folder.ts";
 import { type FoundChanges, Mirror } from "./mirror.ts";

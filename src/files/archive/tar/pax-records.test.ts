@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { paxRecords } from "../../../../tests/crafted-tar.ts";
+import { paxRecords } from "../../../../tests/support/crafted-tar.ts";
 import { readPax } from "./pax-records.ts";
 
 const read = (text: string) => readPax(Buffer.from(text));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type CraftedEntry, craftedEntry } from "../../../../tests/crafted-tar.ts";
+import { type CraftedEntry, craftedEntry } from "../../../../tests/support/crafted-tar.ts";
 import { isEmptyBlock, readBlock, tarText, untilNul } from "./tar-block.ts";
 
 const read = (entry: CraftedEntry) => readBlock(craftedEntry(entry).subarray(0, 512));

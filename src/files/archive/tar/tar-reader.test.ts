@@ -9,9 +9,9 @@ import {
   craftedEntry,
   craftedTar,
   paxRecords,
-} from "../../../../tests/crafted-tar.ts";
-import { tarContents } from "../../../../tests/tar-contents.ts";
-import { temporaryTree } from "../../../../tests/temporary-tree.ts";
+} from "../../../../tests/support/crafted-tar.ts";
+import { tarContents } from "../../../../tests/support/tar-contents.ts";
+import { temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import { FilesystemError, WorkspaceSecurityError } from "../../../base/filesystem-error.ts";
 import { packDirectory } from "../pack.ts";
 import { readTar, type TarLimits } from "./tar-reader.ts";

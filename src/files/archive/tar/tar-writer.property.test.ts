@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, statSync, writeFileSync } from "node
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { temporaryTree } from "../../../../tests/temporary-tree.ts";
+import { temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import { writeTar } from "./tar-writer.ts";
 
 type Node = { readonly bytes: Uint8Array; readonly isExecutable: boolean } | Folder;

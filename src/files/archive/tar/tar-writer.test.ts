@@ -3,7 +3,7 @@ import { chmodSync, readFileSync, symlinkSync, truncateSync, utimesSync } from "
 import { join } from "node:path";
 import { unpackTar } from "modern-tar";
 import { describe, expect, test } from "vitest";
-import { asPlainUser, temporaryTree } from "../../../../tests/temporary-tree.ts";
+import { asPlainUser, temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import { writeTar } from "./tar-writer.ts";
 
 function tarOf(folder: string): Buffer {

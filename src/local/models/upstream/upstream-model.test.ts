@@ -3,7 +3,7 @@ import {
   type UpstreamServer,
   type UpstreamStep,
   upstreamServer,
-} from "../../../../tests/upstream-server.ts";
+} from "../../../../tests/support/upstream-server.ts";
 import { fakeClock } from "../../../testing/fake-clock.ts";
 import { ApiProblem } from "../../api-problem.ts";
 import type { ModelRequest } from "../local-model.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { temporaryDataDir } from "../../../../tests/local-storage.ts";
+import { temporaryDataDir } from "../../../../tests/support/local-storage.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { randomIds } from "../../ids.ts";
 import { openDatabase } from "../../store/database.ts";

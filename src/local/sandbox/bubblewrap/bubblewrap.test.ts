@@ -4,8 +4,8 @@ import {
   bubblewrapRuns,
   openTarget,
   processesOf,
-} from "../../../../tests/attacks/bubblewrap-stage.ts";
-import { temporaryTree } from "../../../../tests/temporary-tree.ts";
+} from "../../../../tests/support/attacks/bubblewrap-stage.ts";
+import { temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import { bubblewrapSandbox } from "./bubblewrap.ts";
 
 const runs = await bubblewrapRuns();

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { bubblewrapRuns, processesOf } from "../../../../tests/attacks/bubblewrap-stage.ts";
-import { temporaryTree } from "../../../../tests/temporary-tree.ts";
+import { bubblewrapRuns, processesOf } from "../../../../tests/support/attacks/bubblewrap-stage.ts";
+import { temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import type { SandboxProcess } from "../sandbox.ts";
 import { bubblewrapSandbox } from "./bubblewrap.ts";
 

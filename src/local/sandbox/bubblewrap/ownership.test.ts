@@ -1,7 +1,7 @@
 import { chownSync, lstatSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { temporaryTree } from "../../../../tests/temporary-tree.ts";
+import { temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import { Ownership } from "./ownership.ts";
 
 const THEIRS = 1_900_000_001;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { bubblewrapRuns, processesOf } from "../../../../tests/attacks/bubblewrap-stage.ts";
-import { temporaryTree } from "../../../../tests/temporary-tree.ts";
+import { bubblewrapRuns, processesOf } from "../../../../tests/support/attacks/bubblewrap-stage.ts";
+import { temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { containerLimits } from "../limits.ts";
 import { BubblewrapProcess } from "./process.ts";

@@ -1,6 +1,6 @@
 import { symlinkSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { temporaryTree } from "../../../../tests/temporary-tree.ts";
+import { temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import { systemFolders } from "./system.ts";
 
 describe("the system inside", () => {

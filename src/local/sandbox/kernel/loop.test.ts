@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { bubblewrapRuns, openTarget } from "../../../../tests/attacks/bubblewrap-stage.ts";
+import { bubblewrapRuns, openTarget } from "../../../../tests/support/attacks/bubblewrap-stage.ts";
 
 const runs = await bubblewrapRuns();
 

@@ -143,7 +143,7 @@ export function isPyodideInstalled(): boolean {
 
 function kernelFile(): string {
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  return realpathSync(fileURLToPath(new URL(`./wasm-kernel-main.${extension}`, import.meta.url)));
+  return realpathSync(fileURLToPath(new URL(`./kernel-main.${extension}`, import.meta.url)));
 }
 
 /** Every package.json above: Node reads them to know what kind of module a file is. */

@@ -1,7 +1,0 @@
-/** Serves what is in a folder until it is killed: `node tests/local-storage-main.ts FOLDER`. */
-import { writeSync } from "node:fs";
-import { systemClock } from "../src/base/clock.ts";
-import { localStorage } from "./local-storage.ts";
-
-const { url } = await localStorage({ dataDir: process.argv[2] ?? "", clock: systemClock });
-writeSync(1, `${url}\n`);

@@ -1,0 +1,40 @@
+/**
+ * A program that evaluates one prompt on the real SDK and then ends, by itself or by a mistake:
+ * `node tests/support/claude/crash-main.ts URL ENDING SANDBOXED`.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { ClaudeAgentSDKAdapter, ClaudeAgentWorkspaceSection } from "../../../src/claude/index.ts";
+import { MarkdownSection, Prompt, PromptTemplate, Session, shellTool } from "../../../src/index.ts";
+
+/** How the program ends: when it has its answer, cancelled, or in one of the ways to crash. */
+export type Ending = "answered" | "cancelled" | "waits" | "throws" | "exits";
+
+if (import.meta.main) {
+  const [, , baseURL = "", ending = "answered", sandboxed = "false"] = process.argv;
+  const session = new Session();
+  const workspace = new ClaudeAgentWorkspaceSection({ session });
+  const hostedTools = [shellTool()];
+  const task = new MarkdownSection({ key: "task", title: "Task", template: "Go.", hostedTools });
+  const template = new PromptTemplate({ ns: "test", key: "run", sections: [workspace, task] });
+  const sandbox = { enabled: sandboxed === "true" };
+  const adapter = new ClaudeAgentSDKAdapter({ isolation: { apiKey: "k", baseURL, sandbox } });
+  const given = new AbortController();
+  if (ending !== "answered") void crash(ending, workspace.tempDir, given);
+  const [done] = await Promise.allSettled([
+    adapter.evaluate(new Prompt(template), { session, signal: given.signal }),
+  ]);
+  await workspace.cleanup();
+  process.stdout.write(done.status === "fulfilled" ? `${done.value.text}\n` : `${done.reason}\n`);
+}
+
+/** As soon as a command runs. */
+async function crash(ending: string, folder: string, given: AbortController): Promise<void> {
+  while (!existsSync(join(folder, "begun"))) await pause(20);
+  process.stdout.write("begun\n");
+  await pause(1_000); // for whoever looks whether it runs
+  if (ending === "cancelled") given.abort(new Error("I changed my mind"));
+  if (ending === "exits") process.exit(0);
+  if (ending === "throws") setImmediate(() => JSON.parse("a mistake of somebody's"));
+}

@@ -1,0 +1,112 @@
+import OpenAI from "openai";
+import { LocalProvider, type ModelAction, type Sandbox, scriptedModel } from "weakincentives/local";
+import { OpenAIAdapter, type OpenAIAdapterOptions } from "weakincentives/openai";
+import { chooseSandbox } from "../../src/local/sandbox/choose-sandbox.ts";
+import type {
+  ContractThrottle,
+  ContractTurn,
+  MakeSubject,
+} from "../../src/testing/contract/subject.ts";
+import { wireUsage } from "./contract-server.ts";
+import { folderOf } from "./local/stage.ts";
+import { testKey } from "./openai-clients.ts";
+
+/** How an adapter talks to a provider over this `fetch`. */
+type Reach = (
+  baseURL: string,
+  fetch: typeof globalThis.fetch,
+) => Pick<OpenAIAdapterOptions, "client" | "clientConfig">;
+
+/** By our own client. */
+export const ourClient: Reach = (baseURL, fetch) => ({
+  clientConfig: { apiKey: testKey, baseURL, fetch },
+});
+
+/** By the official one. */
+export const officialClient: Reach = (baseURL, fetch) => ({
+  client: new OpenAI({ apiKey: testKey, baseURL, fetch }),
+});
+
+/**
+ * OpenAI's adapter over the local provider under contract: containers, code and searches are real.
+ * Only what a model cannot know, the cost and how long to wait, is put into what passes by.
+ */
+export function localSubject(reach: Reach): MakeSubject {
+  return async (script, { clock, compactsOver }) => {
+    const model = scriptedModel(script.map(actionsOf));
+    let last: ContractTurn | undefined;
+    const provider = new LocalProvider({
+      model: {
+        respond(request, options) {
+          last = script[request.turn];
+          return model.respond(request, options);
+        },
+      },
+      sandbox,
+      web: folderOf({ "owls.html": "<title>Owls</title><p>Owls.</p>" }),
+    });
+    const { url } = await provider.listen();
+    const asked: string[] = [];
+    const passing: typeof fetch = async (input, init) => {
+      if (!String(input).endsWith("/responses")) return await fetch(input, init);
+      asked.push(await new Response(init?.body).text());
+      const response = await fetch(input, init);
+      return last ? await changed(response, last) : response;
+    };
+    const compaction = compactsOver === undefined ? null : { thresholdTokens: compactsOver };
+    return {
+      adapter: new OpenAIAdapter({ model: "gpt-5.2", ...reach(url, passing), compaction, clock }),
+      asked: () => asked,
+      close: () => provider[Symbol.asyncDispose](),
+    };
+  };
+}
+
+let strongest: ReturnType<typeof chooseSandbox> | null = null;
+
+/** The strongest that works here; what that is is tried once, when code first runs. */
+const sandbox: Sandbox = {
+  name: "auto",
+  isolation: "As much as there is here.",
+  probe: async () => ({ usable: true, reason: "it is chosen when code first runs" }),
+  async open(options) {
+    strongest ??= chooseSandbox("auto");
+    return (await strongest).sandbox.open(options);
+  },
+};
+
+function actionsOf(turn: ContractTurn): readonly ModelAction[] {
+  if ("stall" in turn) return [{ stall: 600_000 }];
+  if ("throttle" in turn) return [refusals[turn.throttle.kind]];
+  const { text, toolCalls = [], hostedCalls = [], code } = turn;
+  return [
+    ...(code === undefined ? [] : [{ code: `ROOT = "/mnt/data"\n${code}` }]),
+    ...hostedCalls.map(() => ({ search: { web: "owls" } })),
+    ...(text === undefined ? [] : [{ say: text }]),
+    ...toolCalls.map(({ name, arguments: args = {}, callId }) => ({
+      call: { name, args, ...(callId === undefined ? {} : { callId }) },
+    })),
+  ];
+}
+
+const refusals: Readonly<Record<ContractThrottle["throttle"]["kind"], ModelAction>> = {
+  network: { drop: true },
+  rate_limit: { fail: { status: 429, code: "rate_limit_exceeded" } },
+  quota_exhausted: { fail: { status: 429, code: "insufficient_quota" } },
+  server: { fail: { status: 500 } },
+  timeout: { fail: { status: 408 } },
+};
+
+async function changed(response: Response, turn: ContractTurn): Promise<Response> {
+  const headers = new Headers(response.headers);
+  headers.delete("content-length");
+  const { status } = response;
+  if ("throttle" in turn && turn.throttle.retryAfterMs !== undefined) {
+    headers.set("retry-after-ms", String(turn.throttle.retryAfterMs));
+    return new Response(response.body, { status, headers });
+  }
+  if (!("usage" in turn) || turn.usage === undefined) return response;
+  const body: unknown = await response.json();
+  const told = { ...Object(body), usage: wireUsage(turn.usage) };
+  return Response.json(told, { status, headers });
+}

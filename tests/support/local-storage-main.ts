@@ -1,0 +1,7 @@
+/** Serves what is in a folder until it is killed: `node tests/support/local-storage-main.ts FOLDER`. */
+import { writeSync } from "node:fs";
+import { systemClock } from "../../src/base/clock.ts";
+import { localStorage } from "./local-storage.ts";
+
+const { url } = await localStorage({ dataDir: process.argv[2] ?? "", clock: systemClock });
+writeSync(1, `${url}\n`);

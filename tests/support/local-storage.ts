@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { serve } from "@hono/node-server";
+import OpenAI from "openai";
+import type { Clock } from "../../src/base/clock.ts";
+import { type ContainerLimits, Containers } from "../../src/local/containers/containers.ts";
+import { emptyApi } from "../../src/local/http/api.ts";
+import { randomIds } from "../../src/local/ids.ts";
+import { containerRoutes } from "../../src/local/routes/containers.ts";
+import { fileRoutes } from "../../src/local/routes/files.ts";
+import type { Sandbox } from "../../src/local/sandbox/sandbox.ts";
+import { openDatabase } from "../../src/local/store/database.ts";
+import { FileStore } from "../../src/local/store/file-store.ts";
+import { fakeClock } from "../../src/testing/fake-clock.ts";
+import { type HostSandbox, hostSandbox } from "./host-sandbox.ts";
+
+/** Where it keeps things and what it runs on. */
+export interface LocalStorageOptions {
+  readonly dataDir?: string;
+  readonly clock?: Clock;
+  /** How much later than `START` its own clock starts. */
+  readonly startsAfterMs?: number;
+  readonly sandbox?: Sandbox;
+  readonly maxFileBytes?: number;
+  readonly limits?: ContainerLimits;
+}
+
+/** 2027-01-15T08:00:00Z. */
+export const START = 1_800_000_000_000;
+
+/** A folder of its own, which goes with the scope. */
+export function temporaryDataDir(): Disposable & { readonly path: string } {
+  const path = mkdtempSync(join(tmpdir(), "wink-local-"));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** The stores of a local provider, and their routes on a real socket. */
+export async function localStorage(options: LocalStorageOptions = {}) {
+  const folder = options.dataDir === undefined ? temporaryDataDir() : undefined;
+  const dataDir = options.dataDir ?? folder?.path ?? "";
+  const fake = fakeClock({ now: START + (options.startsAfterMs ?? 0) });
+  const clock = options.clock ?? fake;
+  const host: HostSandbox = hostSandbox();
+  const ids = randomIds();
+  const database = openDatabase(dataDir);
+  const { maxFileBytes, limits } = options;
+  const files = new FileStore({ database, dataDir, clock, ids, maxFileBytes });
+  const sandbox = options.sandbox ?? host;
+  const containers = new Containers({ database, files, dataDir, sandbox, clock, ids, limits });
+  const faults: unknown[] = [];
+  const app = emptyApi({ clock, ids, apiKey: null, onFault: (fault) => faults.push(fault) });
+  fileRoutes(app, { files });
+  containerRoutes(app, { containers, files });
+  const { server, port } = await listening(app.fetch);
+  const url = `http://127.0.0.1:${port}/v1`;
+  return {
+    ...{ dataDir, clock: fake, database, files, containers, faults, url, port, host },
+    client: new OpenAI({ baseURL: url, apiKey: "none", maxRetries: 0 }),
+    async [Symbol.asyncDispose]() {
+      await containers[Symbol.asyncDispose]();
+      if ("closeAllConnections" in server) server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      database[Symbol.dispose]();
+      folder?.[Symbol.dispose]();
+    },
+  };
+}
+
+async function listening(fetch: (request: Request) => Response | Promise<Response>) {
+  return await new Promise<{ server: ReturnType<typeof serve>; port: number }>((resolve) => {
+    const server = serve({ fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) =>
+      resolve({ server, port }),
+    );
+  });
+}

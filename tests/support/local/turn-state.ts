@@ -1,0 +1,64 @@
+import { randomIds } from "../../../src/local/ids.ts";
+import type { PythonRun, ShellRun } from "../../../src/local/sandbox/sandbox.ts";
+import type { ContainerService, NewContainer } from "../../../src/local/turn/ports.ts";
+import { sealer } from "../../../src/local/turn/sealed.ts";
+import type { TurnState } from "../../../src/local/turn/turn.ts";
+import type { WireItem } from "../../../src/openai/wire.ts";
+
+/** What a turn's code and commands come to, and what it goes on from. */
+export interface TurnParts {
+  readonly tools: readonly WireItem[];
+  readonly items?: readonly WireItem[];
+  readonly python?: Partial<PythonRun>;
+  readonly shell?: Partial<ShellRun>;
+  /** Filled with what containers were asked. */
+  readonly made?: NewContainer[];
+  readonly checked?: string[];
+}
+
+/** A turn that has just begun, with containers that give what they are told to. */
+export function turnState(parts: TurnParts): TurnState {
+  const { tools, items = [] } = parts;
+  return {
+    input: {
+      model: "any",
+      instructions: null,
+      items,
+      tools,
+      toolChoice: "auto",
+      format: null,
+      maxToolCalls: null,
+      maxOutputTokens: null,
+      parallelToolCalls: true,
+      signal: new AbortController().signal,
+    },
+    services: {
+      model: { respond: async () => [{ say: "Hello." }] },
+      tools: { containers: containersOf(parts), fileSearch: { search: () => [] }, web: null },
+      sealer: sealer(new Uint8Array(32)),
+      ids: randomIds(),
+      sleep: async () => undefined,
+      asked: { count: 0 },
+      runTimeoutMs: 1000,
+    },
+    output: [],
+    hits: [],
+    files: [],
+    containerId: null,
+    toolCalls: 0,
+  };
+}
+
+function containersOf({ python, shell, made = [], checked = [] }: TurnParts): ContainerService {
+  const nothing = { stdout: "", stderr: "", timedOut: false, truncated: false, files: [] };
+  return {
+    create: async (options) => {
+      made.push(options);
+      return { id: `cntr_${made.length}` };
+    },
+    check: (id) => void checked.push(id),
+    python: async () => ({ ...nothing, error: null, images: [], died: false, ...python }),
+    shell: async () => ({ ...nothing, exitCode: 0, ...shell }),
+    expire: async () => undefined,
+  };
+}

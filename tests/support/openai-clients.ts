@@ -1,0 +1,25 @@
+import OpenAI from "openai";
+import type { OpenAIAdapterOptions } from "weakincentives/openai";
+import { type OpenAIClient, openAIClient } from "../../src/openai/http/client.ts";
+
+/** The key that tests use, and that must not turn up anywhere but in a header. */
+export const testKey = "sk-test-0123456789abcdef";
+
+/** Every way an adapter reaches a provider: what holds for one must hold for all. */
+export const clients: readonly (readonly [string, (url: string) => ClientOptions])[] = [
+  ["our client", (baseURL) => ({ clientConfig: { apiKey: testKey, baseURL } })],
+  ["our client over fetch", (baseURL) => ({ clientConfig: { apiKey: testKey, baseURL, fetch } })],
+  ["the official client", (baseURL) => ({ client: new OpenAI({ apiKey: testKey, baseURL }) })],
+];
+
+type ClientOptions = Pick<OpenAIAdapterOptions, "client" | "clientConfig">;
+
+/** The same ways, as the clients themselves. */
+export const madeClients: readonly (readonly [string, (url: string) => OpenAIClient])[] =
+  clients.map(([name, options]) => [
+    name,
+    (url) => {
+      const { client, clientConfig } = options(url);
+      return client ?? openAIClient(clientConfig);
+    },
+  ]);

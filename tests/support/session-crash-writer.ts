@@ -1,0 +1,67 @@
+/**
+ * A process that writes a session until it is killed, and says so after each flush:
+ * `node tests/support/session-crash-writer.ts DIRECTORY ID`.
+ */
+import { writeSync } from "node:fs";
+import { Session } from "../../src/session/session.ts";
+import { defineSlice } from "../../src/session/slice.ts";
+import { JsonlSessionStore } from "../../src/stores/jsonl-session-store.ts";
+
+interface StepTaken {
+  readonly type: "StepTaken";
+  readonly step: number;
+  /** Makes some records so long that they take several writes: a kill may come between them. */
+  readonly padding: string;
+}
+
+declare module "../../src/session/event-bus.ts" {
+  interface EventMap {
+    StepTaken: StepTaken;
+  }
+}
+
+const path = defineSlice<readonly number[]>("path", {
+  initial: [],
+  on: { StepTaken: (steps, { step }) => [...steps, step] },
+});
+const weight = defineSlice("weight", {
+  initial: { bytes: 0 },
+  on: { StepTaken: ({ bytes }, { padding }) => ({ bytes: bytes + padding.length }) },
+});
+/** Every step there was, also those that were taken back. */
+export const steps = defineSlice<readonly number[]>("steps", {
+  initial: [],
+  on: { StepTaken: (all, { step }) => [...all, step] },
+  policy: "log",
+});
+export const slices = [path, weight, steps];
+
+/** Goes on from where the session is, change by change; some steps are taken back. */
+export function* walk(session: Session): Generator<void> {
+  for (let step = session.get(steps).length; ; step++) {
+    const before = session.snapshot();
+    const length = step % 7 === 3 ? 1_500_000 : (step * 7919) % 3_000;
+    session.dispatch({ type: "StepTaken", step, padding: "x".repeat(length) });
+    yield;
+    if (step % 3 !== 1) continue;
+    session.restore(before);
+    yield;
+  }
+}
+
+if (import.meta.main) {
+  const [, , directory = "", id = ""] = process.argv;
+  const store = new JsonlSessionStore(directory, { onRepair: () => {} });
+  const isThere = (await store.list()).includes(id);
+  const session = isThere ? await Session.open(store, id, slices) : new Session({ store, id });
+  for (const slice of slices) session.register(slice);
+  await session.flush();
+  let changes = 0;
+  writeSync(1, `${changes}\n`);
+  for (const _change of walk(session)) {
+    changes += 1;
+    if (changes % 4 === 2) continue; // the next flush is for two
+    await session.flush();
+    writeSync(1, `${changes}\n`);
+  }
+}

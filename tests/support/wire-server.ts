@@ -1,0 +1,339 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { isPlainObject } from "../../src/base/freeze.ts";
+import { maybeTextAt, recordAt, textAt, textsAt } from "../../src/base/reading.ts";
+import type { WireItem } from "../../src/openai/wire.ts";
+import { answeredCalls, bodyRefusal, historyRefusal, requestProblems } from "./openapi.ts";
+
+export {
+  applyPatchCall,
+  codeInterpreterCall,
+  containerFileCitation,
+  fileCitation,
+  fileSearchCall,
+  functionCall,
+  imageGenerationCall,
+  mcpApprovalRequest,
+  mcpCall,
+  mcpListTools,
+  message,
+  reasoning,
+  refusal,
+  shellCall,
+  shellCallOutput,
+  urlCitation,
+  webSearchCall,
+} from "./wire-items.ts";
+
+/** A request as it came. */
+export interface SeenRequest {
+  readonly method: string;
+  /** Below `/v1`, without its query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** JSON, or the fields of a form; empty if it has neither. */
+  readonly body: WireItem;
+  /** The body as text. */
+  readonly text: string;
+}
+
+/** What the model answers: items it made, or all that may be said of a response. */
+export type WireAnswer = readonly WireItem[] | ResponseAnswer | RouteAnswer;
+
+/** A response with HTTP status 200, in the words of the wire. */
+export interface ResponseAnswer {
+  readonly output: readonly WireItem[];
+  /** @default by what else is said: "incomplete", "failed", or else "completed" */
+  readonly status?: string;
+  readonly incomplete_details?: { readonly reason: string };
+  readonly error?: { readonly code: string; readonly message: string };
+  /** @default 10 tokens in, 5 out */
+  readonly usage?: WireItem | null;
+  /** @default the request's */
+  readonly model?: string;
+  readonly id?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What any route may answer: an error in OpenAI's shape, JSON, bytes, whatever `raw` does, or never. */
+export type RouteAnswer =
+  | (WithHeaders & { readonly status: number; readonly error: WireItem })
+  | (WithHeaders & { readonly json: unknown; readonly status?: number })
+  | (WithHeaders & { readonly bytes: string | Uint8Array })
+  | { readonly raw: (request: IncomingMessage, response: ServerResponse) => void }
+  | { readonly stall: true };
+
+interface WithHeaders {
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+type Answering<Answer> = Answer | ((request: SeenRequest) => Answer | Promise<Answer>);
+
+/** One answer for each `POST /responses`, or what makes them. */
+export type WireScript =
+  | readonly WireAnswer[]
+  | ((request: SeenRequest) => WireAnswer | Promise<WireAnswer>);
+
+/** How a wire server differs from the real one. */
+export interface WireServerOptions {
+  /** By `"GET /containers/cntr_1"`: what else there is besides `POST /responses`. */
+  readonly routes?: Readonly<Record<string, Answering<RouteAnswer>>>;
+  /** A malformed history is taken. @default false: it is refused as OpenAI refuses it */
+  readonly lenient?: boolean;
+  /** The script may be longer than the conversation. @default it must be used up */
+  readonly leftOver?: "allowed";
+  /** Requests need not be what OpenAI's own document allows. @default they must be */
+  readonly invalid?: "allowed";
+}
+
+/** OpenAI on this machine, with a script for a model. */
+export interface WireServer extends AsyncDisposable {
+  /** `http://127.0.0.1:port/v1`. */
+  readonly url: string;
+  /** Every request, in the order they came. */
+  readonly requests: readonly SeenRequest[];
+  /** Ends every connection, and throws what was wrong with the requests and the script. */
+  close(): Promise<void>;
+}
+
+/**
+ * Plays one answer for each `POST /responses`, on a real socket. Where OpenAI's own document is at
+ * hand, every request is held against it.
+ *
+ * @example
+ * await using server = await wireServer([[functionCall("add", { a: 1 })], [message("One.")]]);
+ */
+export async function wireServer(
+  script: WireScript,
+  options: WireServerOptions = {},
+): Promise<WireServer> {
+  const requests: SeenRequest[] = [];
+  const violations: string[] = [];
+  const player = playerOf(script, options);
+  let isClosed = false;
+
+  const server = createServer((request, response) => {
+    exchange(request, response).catch((thrown: unknown) => {
+      if (isClosed || response.destroyed) return; // who asked has gone
+      const message = thrown instanceof Error ? thrown.message : String(thrown);
+      violations.push(message);
+      const error = { message, type: "server_error" };
+      if (response.headersSent) response.destroy();
+      else send(response, { status: 500, error, headers: { "x-should-retry": "false" } });
+    });
+  });
+
+  async function exchange(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { seen, json } = await read(request);
+    const what = `request ${requests.push(seen)}, ${seen.method} ${seen.path}`;
+    response.setHeader("x-request-id", `req_${requests.length}`);
+    response.setHeader("openai-processing-ms", "1");
+    const problems = requestProblems(seen.method, seen.path, json) ?? [];
+    if (options.invalid !== "allowed")
+      violations.push(...problems.map((problem) => `${what}: ${problem}`));
+    const answer = await player.answerTo(seen, what);
+    if ("raw" in answer) answer.raw(request, response);
+    else send(response, answer);
+  }
+
+  async function close(): Promise<void> {
+    if (isClosed) return;
+    isClosed = true;
+    const ended = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    await ended;
+    violations.push(...player.leftOver());
+    if (violations.length === 0) return;
+    throw new Error(["The wire server was not used as it should be:", ...violations].join("\n- "));
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : null;
+  return { url: `http://127.0.0.1:${port}/v1`, requests, close, [Symbol.asyncDispose]: close };
+}
+
+interface Player {
+  answerTo(seen: SeenRequest, what: string): Promise<RouteAnswer>;
+  leftOver(): readonly string[];
+}
+
+function playerOf(script: WireScript, options: WireServerOptions): Player {
+  const routes = new Map(Object.entries(options.routes ?? {}));
+  const nextId = idMaker(typeof script === "function" ? [] : script.flatMap(itemsOf));
+  let played = 0;
+  return {
+    async answerTo(seen, what) {
+      const { method, path, body } = seen;
+      if (`${method} ${path}` !== "POST /responses") {
+        const route = routes.get(`${method} ${path}`);
+        const missing = { status: 404, error: { message: `Invalid URL (${method} /v1${path})` } };
+        return (typeof route === "function" ? await route(seen) : route) ?? missing;
+      }
+      const refused = bodyRefusal(body) ?? (options.lenient ? null : historyRefusal(body));
+      if (refused) return refused;
+      const answer = typeof script === "function" ? await script(seen) : script[played++];
+      if (!answer) throw new Error(`The script has no answer to ${what}`);
+      const isResponse = isItems(answer) || "output" in answer;
+      return isResponse ? responseTo(body, answer, nextId) : answer;
+    },
+    leftOver() {
+      const left = typeof script === "function" ? 0 : script.length - played;
+      if (left <= 0 || options.leftOver === "allowed") return [];
+      return [`${left} of the script's ${script.length} answers were not asked for`];
+    },
+  };
+}
+
+function isItems(answer: WireAnswer): answer is readonly WireItem[] {
+  return Array.isArray(answer);
+}
+
+function itemsOf(answer: WireAnswer): readonly WireItem[] {
+  if (isItems(answer)) return answer;
+  return "output" in answer ? answer.output : [];
+}
+
+/** `undefined` for what is not JSON. */
+async function read(request: IncomingMessage): Promise<{ seen: SeenRequest; json: unknown }> {
+  const { method = "", headers } = request;
+  const { pathname, searchParams: query } = new URL(request.url ?? "", "http://127.0.0.1");
+  const path = pathname.replace(/^\/v1(?=\/)/, "");
+  const bytes = await buffer(request);
+  const text = bytes.toString();
+  const type = headers["content-type"] ?? "";
+  const isForm = type.startsWith("multipart/form-data");
+  const form =
+    isForm && (await new Response(bytes, { headers: { "content-type": type } }).formData());
+  const json = form || text === "" ? undefined : parsed(text);
+  const body = form ? Object.fromEntries(form) : isPlainObject(json) ? json : {};
+  return { seen: { method, path, query, headers, body, text }, json };
+}
+
+/** `null`, which no request is, for what cannot be parsed. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function send(response: ServerResponse, answer: Exclude<RouteAnswer, { raw: unknown }>): void {
+  if ("stall" in answer) return;
+  for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
+  if ("bytes" in answer) {
+    response.end(answer.bytes);
+    return;
+  }
+  const { status = 200 } = answer;
+  const body = "json" in answer ? answer.json : { error: { ...noError, ...answer.error } };
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+}
+
+const noError = { message: "", type: "invalid_request_error", param: null, code: null };
+
+const someUsage = {
+  input_tokens: 10,
+  input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+  output_tokens: 5,
+  output_tokens_details: { reasoning_tokens: 0 },
+  total_tokens: 15,
+};
+
+/** What a response repeats of its request, as it is where the request does not say. */
+const repeated = {
+  background: false,
+  instructions: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  previous_response_id: null,
+  prompt_cache_key: null,
+  reasoning: { effort: null, summary: null },
+  safety_identifier: null,
+  store: true,
+  temperature: 1,
+  text: { format: { type: "text" }, verbosity: "medium" },
+  tool_choice: "auto",
+  tools: [],
+  top_p: 1,
+  truncation: "disabled",
+  user: null,
+};
+
+function responseTo(
+  body: WireItem,
+  given: readonly WireItem[] | ResponseAnswer,
+  nextId: NextId,
+): RouteAnswer {
+  const answer = isItems(given) ? { output: given } : given;
+  const { headers = {}, usage = someUsage, error = null, model = body["model"] } = answer;
+  const { incomplete_details = null, id = nextId("resp") } = answer;
+  const { status = error ? "failed" : incomplete_details ? "incomplete" : "completed" } = answer;
+  const include = textsAt(body, "include");
+  const output = withIds(answer.output, nextId).map((item) => asAsked(item, include));
+  const echo = Object.entries(repeated).map(([key, value]) => [key, body[key] ?? value]);
+  const json = {
+    ...Object.fromEntries(echo),
+    ...{ id, object: "response", created_at: 1_750_000_000, completed_at: 1_750_000_001 },
+    ...{ model, status, error, incomplete_details, output, usage, service_tier: "default" },
+  };
+  return { json, headers };
+}
+
+const prefixes = new Map(
+  Object.entries({
+    ...{ message: "msg", reasoning: "rs", function_call: "fc", custom_tool_call: "ctc" },
+    ...{ web_search_call: "ws", file_search_call: "fs", code_interpreter_call: "ci" },
+    ...{ shell_call: "sh", shell_call_output: "sho", apply_patch_call: "apc", compaction: "cmp" },
+    ...{ mcp_call: "mcp", mcp_approval_request: "mcpr", mcp_list_tools: "mcpl" },
+    ...{ image_generation_call: "ig" },
+  }),
+);
+
+type NextId = (prefix: string) => string;
+
+/** Counts, leaving out what the script says itself. */
+function idMaker(items: readonly WireItem[]): NextId {
+  const taken = new Set(items.flatMap((item) => [item["id"], item["call_id"]]));
+  return (prefix) => {
+    let count = 1;
+    while (taken.has(`${prefix}_${count}`)) count++;
+    taken.add(`${prefix}_${count}`);
+    return `${prefix}_${count}`;
+  };
+}
+
+/** Items with the ids that they do not say; an output without a call's is that of the last call. */
+function withIds(items: readonly WireItem[], nextId: NextId): readonly WireItem[] {
+  let lastCall = "";
+  return items.map((item) => {
+    const type = textAt(item, "type");
+    const { id = nextId(prefixes.get(type) ?? "item") } = item;
+    if (answeredCalls.has(type)) lastCall = maybeTextAt(item, "call_id") ?? nextId("call");
+    const hasCall = answeredCalls.has(type) || type === "shell_call_output";
+    return { id, ...(hasCall ? { call_id: lastCall } : {}), ...item };
+  });
+}
+
+/** An item without what only comes when the request's `include` asks for it. */
+function asAsked(item: WireItem, include: readonly string[]): WireItem {
+  const isAsked = (what: string) => include.includes(what);
+  const { encrypted_content: _sealed, ...plain } = item;
+  const { sources: _sources, ...action } = recordAt(item, "action");
+  switch (item["type"]) {
+    case "code_interpreter_call":
+      return isAsked("code_interpreter_call.outputs") ? item : { ...item, outputs: null };
+    case "file_search_call":
+      return isAsked("file_search_call.results") ? item : { ...item, results: null };
+    case "web_search_call":
+      return isAsked("web_search_call.action.sources") ? item : { ...item, action };
+    case "reasoning":
+      return isAsked("reasoning.encrypted_content") ? item : plain;
+    default:
+      return item;
+  }
+}

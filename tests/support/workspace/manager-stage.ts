@@ -1,0 +1,93 @@
+import { onTestFinished } from "vitest";
+import { LocalProvider } from "../../../src/local/provider.ts";
+import { openAIClient } from "../../../src/openai/http/client.ts";
+import { ContainerCalls } from "../../../src/openai/http/container-calls.ts";
+import { defaultPatience } from "../../../src/openai/http/patience.ts";
+import { containerSettings } from "../../../src/openai/workspace/container-config.ts";
+import {
+  type ContainerCare,
+  ContainerManager,
+  type ContainerManagerOptions,
+  type Replacement,
+} from "../../../src/openai/workspace/container-manager.ts";
+import { fakeClock } from "../../../src/testing/fake-clock.ts";
+import { hostSandbox } from "../host-sandbox.ts";
+import { type Relay, relayTo } from "./relay.ts";
+
+/** A provider behind a relay, and managers of its containers. */
+export interface ManagerStage {
+  readonly relay: Relay;
+  readonly url: string;
+  readonly calls: ContainerCalls;
+  /** How many containers were asked for. */
+  readonly made: number;
+  /** As anybody makes one. */
+  manager(options?: Partial<ContainerManagerOptions>): ContainerManager;
+  /** As a workspace makes one. */
+  filling(fill: ContainerCare["fill"]): Filling;
+  /** What the provider says of a container: its status, or that of its answer. */
+  statusOf(id: string | null): Promise<unknown>;
+}
+
+/** A manager, and whom it has put in whose place. */
+export interface Filling {
+  readonly manager: ContainerManager;
+  readonly replacements: readonly Replacement[];
+}
+
+/** Starts all of it, gone when the test is over. */
+export async function managerStage(): Promise<ManagerStage> {
+  const provider = new LocalProvider({ sandbox: hostSandbox() });
+  onTestFinished(() => provider[Symbol.asyncDispose]());
+  const { url } = await provider.listen();
+  const relay = await relayTo(url);
+  onTestFinished(() => relay[Symbol.asyncDispose]());
+  const calls = new ContainerCalls(openAIClient({ baseURL: url, apiKey: "local" }));
+  const client = openAIClient({ baseURL: relay.url, apiKey: "local" });
+  const clock = fakeClock({ skipsSleep: true });
+  return {
+    relay,
+    url,
+    calls,
+    get made() {
+      return relay.requests.filter(({ method, path }) => `${method} ${path}` === CREATE).length;
+    },
+    manager: (options = {}) => new ContainerManager({ client, clock, ...options }),
+    filling(fill) {
+      const replacements: Replacement[] = [];
+      const through = new ContainerCalls(client);
+      const patience = defaultPatience(clock);
+      const manager = new ContainerManager({
+        settings: containerSettings(),
+        name: "test",
+        calls: () => through,
+        patience: () => patience,
+        fill,
+        replaced: (replacement) => void replacements.push(replacement),
+      });
+      return { manager, replacements };
+    },
+    statusOf: (id) => calls.status(id ?? "").catch((error: { status: unknown }) => error.status),
+  };
+}
+
+const CREATE = "POST /containers";
+
+/** Something that is refused when the container is gone. */
+export function looks(at: ManagerStage): (id: string) => Promise<string> {
+  return async (id) => {
+    await at.calls.list(id).next();
+    return id;
+  };
+}
+
+/** Dies in so many containers, and then no more. */
+export function dying(at: ManagerStage, times: number) {
+  const seen: string[] = [];
+  const operation = async (id: string) => {
+    seen.push(id);
+    if (seen.length <= times) await at.calls.remove(id);
+    return await looks(at)(id);
+  };
+  return { seen, operation };
+}

@@ -1,0 +1,111 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { onTestFinished } from "vitest";
+import { type BusEvent, MarkdownSection, Prompt, PromptTemplate, Session } from "weakincentives";
+import { LocalProvider, type ModelScript, scriptedModel } from "weakincentives/local";
+import {
+  OpenAIAdapter,
+  OpenAIContainerWorkspaceSection,
+  type OpenAIContainerWorkspaceSectionOptions,
+} from "weakincentives/openai";
+import { bubblewrapSandbox } from "../../../src/local/sandbox/bubblewrap/bubblewrap.ts";
+import type { Sandbox } from "../../../src/local/sandbox/sandbox.ts";
+import { openAIClient } from "../../../src/openai/http/client.ts";
+import { ContainerCalls } from "../../../src/openai/http/container-calls.ts";
+import { hostSandbox } from "../host-sandbox.ts";
+
+const bubblewrap = bubblewrapSandbox();
+const { usable, reason } = await bubblewrap.probe();
+if (!usable) process.stdout.write(`Workspaces are tried without isolation: ${reason}\n`);
+
+/** The real sandbox where there is one; else Python of this machine, which isolates nothing. */
+export function workspaceSandbox(): Sandbox {
+  return usable ? bubblewrap : hostSandbox();
+}
+
+/** A local provider on a socket, an adapter on it, and the calls to look into its containers. */
+export interface WorkspaceStage {
+  readonly provider: LocalProvider;
+  readonly url: string;
+  readonly adapter: OpenAIAdapter;
+  readonly calls: ContainerCalls;
+  readonly session: Session;
+  /** Everything that was published on the session, in order. */
+  readonly events: readonly BusEvent[];
+  /** A section of the session; cleaned up with the test. */
+  section(
+    options?: Partial<OpenAIContainerWorkspaceSectionOptions>,
+  ): OpenAIContainerWorkspaceSection;
+  /** Evaluates a prompt that has this section and one task. */
+  run(section: OpenAIContainerWorkspaceSection, task?: string): Promise<string>;
+}
+
+/** Starts all of it, gone when the test is over. */
+export async function workspaceStage(
+  script: ModelScript,
+  options: { readonly sandbox?: Sandbox | "wasm" } = {},
+): Promise<WorkspaceStage> {
+  const provider = new LocalProvider({
+    model: scriptedModel(script),
+    sandbox: options.sandbox ?? workspaceSandbox(),
+  });
+  onTestFinished(() => provider[Symbol.asyncDispose]());
+  const { url } = await provider.listen();
+  const clientConfig = { baseURL: url, apiKey: "local" };
+  const adapter = new OpenAIAdapter({
+    model: "local",
+    clientConfig,
+    hostedTools: { codeInterpreter: true },
+    throttle: { baseDelayMs: 1, maxDelayMs: 5 },
+  });
+  const session = new Session();
+  const events: BusEvent[] = [];
+  session.bus.subscribe("*", (event) => events.push(event));
+  return {
+    provider,
+    url,
+    adapter,
+    session,
+    events,
+    calls: new ContainerCalls(openAIClient(clientConfig)),
+    section(given = {}) {
+      const section = new OpenAIContainerWorkspaceSection({ session, ...given });
+      onTestFinished(async () => {
+        await section.cleanup();
+        if (section.syncedDir) rmSync(section.syncedDir, { recursive: true, force: true });
+      });
+      return section;
+    },
+    async run(section, task = "Look at the files.") {
+      const template = new PromptTemplate({
+        ns: "tests",
+        key: "workspace",
+        sections: [new MarkdownSection({ key: "task", title: "Task", template: task }), section],
+      });
+      const { text } = await adapter.evaluate(new Prompt(template), { session });
+      return text ?? "";
+    },
+  };
+}
+
+/** A folder with these files, gone when the test is over. */
+export function repository(files: Readonly<Record<string, string | Uint8Array>>): string {
+  const folder = mkdtempSync(join(tmpdir(), "wink-repository-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [path, bytes] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), bytes);
+  }
+  return folder;
+}
+
+/** Every file below a folder, as text in Latin-1: byte for byte. */
+export function filesIn(folder: string): Readonly<Record<string, string>> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const paths = files.map(({ parentPath, name }) => join(parentPath, name)).sort();
+  return Object.fromEntries(
+    paths.map((path) => [relative(folder, path), readFileSync(path, "latin1")]),
+  );
+}
