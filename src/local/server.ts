@@ -10,6 +10,7 @@ import { Messages } from "./messages/messages.ts";
 import { echoModel } from "./models/echo-model.ts";
 import type { LocalModel } from "./models/local-model.ts";
 import type { ProviderSettings } from "./provider-options.ts";
+import { Conversations } from "./responses/conversation/conversations.ts";
 import { compactionRoutes } from "./routes/compaction.ts";
 import { containerRoutes } from "./routes/containers.ts";
 import { fileRoutes } from "./routes/files.ts";
@@ -59,11 +60,12 @@ export async function startServer(
     asked: { count: 0 },
     runTimeoutMs: limits.runTimeoutMs,
   };
+  const conversations = new Conversations({ store, sealer: turns.sealer });
   const { maxBodyBytes } = limits;
   const seconds = () => Math.floor(clock.now() / 1000);
   const app = emptyApi({ clock, ids, apiKey, onFault });
-  compactionRoutes(app, { store, turns, seconds, maxBodyBytes });
-  const responses = new RunningTurns({ turns, store, clock });
+  compactionRoutes(app, { conversations, turns, seconds, maxBodyBytes });
+  const responses = new RunningTurns({ turns, conversations, clock });
   responseRoutes(app, { responses, store, maxBodyBytes, onFault });
   containerRoutes(app, { containers, files });
   fileRoutes(app, { files, onDelete: (id) => vectorStores.files.removeEverywhere(id) });

@@ -1,7 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { recordsAt } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import type { ResponseStore } from "../store/response-store.ts";
 import { checkContainers } from "../tools/container-of.ts";
 import type { TurnOutcome, TurnServices } from "../turn/turn.ts";
 import { withIncludes } from "./check/includes.ts";
@@ -10,7 +9,7 @@ import { allowedBy } from "./check/tool-choice.ts";
 import { refuseToolsNotHere } from "./check/tools-not-here.ts";
 import { compactionItem } from "./conversation/compaction.ts";
 import type { Conversation } from "./conversation/conversation.ts";
-import { Conversations } from "./conversation/conversations.ts";
+import type { Conversations } from "./conversation/conversations.ts";
 import { inputTokens } from "./conversation/input-tokens.ts";
 import { responseObject } from "./response-object.ts";
 import { runTurn } from "./run-turn.ts";
@@ -19,7 +18,7 @@ import { usageOf } from "./usage.ts";
 /** What responses are made with. */
 export interface ResponsesOptions {
   readonly turns: TurnServices;
-  readonly store: ResponseStore;
+  readonly conversations: Conversations;
   readonly clock: Clock;
 }
 
@@ -37,9 +36,9 @@ export class Responses {
   readonly #conversations: Conversations;
   readonly #clock: Clock;
 
-  constructor({ turns, store, clock }: ResponsesOptions) {
+  constructor({ turns, conversations, clock }: ResponsesOptions) {
     this.#turns = turns;
-    this.#conversations = new Conversations({ store, sealer: turns.sealer });
+    this.#conversations = conversations;
     this.#clock = clock;
   }
 

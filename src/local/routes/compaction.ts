@@ -5,15 +5,14 @@ import { missingParameter, unknownParameter } from "../api-problem.ts";
 import { jsonBody } from "../http/json-body.ts";
 import { checkRequest } from "../responses/check/request.ts";
 import { compacted } from "../responses/conversation/compaction.ts";
-import { Conversations } from "../responses/conversation/conversations.ts";
+import type { Conversations } from "../responses/conversation/conversations.ts";
 import { inputTokens } from "../responses/conversation/input-tokens.ts";
 import { usageOf } from "../responses/usage.ts";
-import type { ResponseStore } from "../store/response-store.ts";
 import type { TurnServices } from "../turn/turn.ts";
 import { limits } from "./responses.ts";
 
 export interface CompactionServices {
-  readonly store: ResponseStore;
+  readonly conversations: Conversations;
   readonly turns: TurnServices;
   readonly seconds: () => number;
   readonly maxBodyBytes: number;
@@ -21,8 +20,7 @@ export interface CompactionServices {
 
 /** `/v1/responses/compact` and `/v1/responses/input_tokens`: both read a conversation and run nothing. */
 export function compactionRoutes(app: Hono, services: CompactionServices): void {
-  const { store, turns, seconds, maxBodyBytes } = services;
-  const conversations = new Conversations({ store, sealer: turns.sealer });
+  const { conversations, turns, seconds, maxBodyBytes } = services;
   const read = async (request: Request, known: ReadonlySet<string>) => {
     const body = await jsonBody(request, maxBodyBytes);
     checkKeys(body, known);

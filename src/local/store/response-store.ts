@@ -1,5 +1,4 @@
 import type { WireItem } from "../../openai/wire.ts";
-import { RecentThreads } from "../responses/conversation/recent-threads.ts";
 import type { Database } from "./database.ts";
 import { atOf, ItemLines, linePlace, type Stretch } from "./item-lines.ts";
 import type { PageQuery } from "./list-page.ts";
@@ -41,8 +40,6 @@ export interface InputPage {
 
 /** Keeps responses, so that they can be asked for and gone on from. */
 export class ResponseStore {
-  /** Conversations that were read or written lately: a look-up here costs the same however long they are. */
-  readonly recent: RecentThreads;
   readonly #database: Database;
   readonly #lines: ItemLines;
   readonly #put;
@@ -50,8 +47,7 @@ export class ResponseStore {
   readonly #places;
   readonly #delete;
 
-  constructor(database: Database, recent = new RecentThreads()) {
-    this.recent = recent;
+  constructor(database: Database) {
     this.#database = database;
     database.tables("responses", responseTables);
     this.#lines = new ItemLines(database);

@@ -1,13 +1,14 @@
 import type { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import type { Logger } from "../../base/logger.ts";
+import { complaintAboutContainer } from "../errors/complaint.ts";
 import { evaluationErrorOf } from "../errors/evaluation-error.ts";
+import { failedContainer } from "../errors/failed-container.ts";
 import { type OpenAIRequestError, requestErrorFrom } from "../errors/request-error.ts";
 import type { History } from "../history/history.ts";
-import { complaintAboutContainer, repairFor } from "../history/repairs.ts";
+import { repairFor } from "../history/repairs.ts";
 import { HttpClient, type OpenAIClient, requestIdOf } from "../http/client.ts";
 import type { WireItem, WireRequest } from "../wire.ts";
-import { failedContainer } from "../workspace/failed-container.ts";
 import { containerGone, containersNamed } from "./container-check.ts";
 
 export interface ExchangeOptions {

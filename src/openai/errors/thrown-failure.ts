@@ -1,7 +1,7 @@
 import { messageOf } from "../../base/errors.ts";
 import { scrubbedError } from "../../base/scrubbed.ts";
-import { TooLong } from "../http/transport.ts";
 import { type DescribedFailure, PROXY, quoted, type RequestContext } from "./request-failure.ts";
+import { TooLong } from "./transport-errors.ts";
 
 /** What a client or its connection threw, where there was no answer that says why. */
 export function describeThrown(thrown: unknown, context: RequestContext): DescribedFailure {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { complaintAboutContainer } from "../errors/complaint.ts";
 import type { WireItem } from "../wire.ts";
-import { complaintAboutContainer, containerOf, repairFor } from "./repairs.ts";
+import { containerOf, repairFor } from "./repairs.ts";
 
 const user = { type: "message", role: "user", content: "hi" };
 const said = { type: "message", role: "assistant", id: "msg_1", content: [] };

@@ -1,15 +1,15 @@
 import { maybeTextAt, recordAt } from "../../base/reading.ts";
 import { show } from "../../base/show.ts";
+import {
+  type Complaint,
+  isContainerGone,
+  lostContainerId,
+  mayBeAboutHistory,
+  textAfter,
+  textBetween,
+} from "../errors/complaint.ts";
 import type { WireItem } from "../wire.ts";
 import { groupsOf, partOf, sideOf, typeOf } from "./well-formed.ts";
-
-/** Why the provider refused a request. */
-export interface Complaint {
-  /** `null` where it came within a stream. */
-  readonly status: number | null;
-  readonly message: string;
-  readonly code: string | null;
-}
 
 /** What to drop from a history so that the provider takes it. */
 export interface Repair {
@@ -36,24 +36,12 @@ export function repairFor(
   return null;
 }
 
-/** Whether the provider says that a container is gone, or that another was expected. */
-export function complaintAboutContainer(complaint: Complaint): boolean {
-  const { message } = complaint;
-  return (
-    mayBeAboutHistory(complaint) && (lostContainerId(message) !== null || isContainerGone(message))
-  );
-}
-
 /** The container that a call ran in, if it ran in one. */
 export function containerOf(item: WireItem): string | null {
   const type = typeOf(item);
   if (type === "code_interpreter_call") return maybeTextAt(item, "container_id");
   if (type !== "shell_call") return null;
   return maybeTextAt(recordAt(item, "environment"), "container_id");
-}
-
-function mayBeAboutHistory({ status }: Complaint): boolean {
-  return status === 400 || status === 404 || status === null;
 }
 
 type Rule = (
@@ -73,7 +61,7 @@ const RULES: readonly Rule[] = [
 ];
 
 function unknownItem(message: string, items: readonly WireItem[]): ReturnType<Rule> {
-  const id = between(message, "Item with id '", "' not found");
+  const id = textBetween(message, "Item with id '", "' not found");
   if (id === null) return null;
   // What would be refused next goes too: where nothing is kept, other calls of its type, none of
   // which is sealed as reasoning is; and what unknown reasoning led to.
@@ -90,14 +78,14 @@ function unknownItem(message: string, items: readonly WireItem[]): ReturnType<Ru
 
 function reasoningAlone(message: string, items: readonly WireItem[]): ReturnType<Rule> {
   if (!message.includes("' was provided without its required following item")) return null;
-  const id = between(message, "Item '", "' of type '");
+  const id = textBetween(message, "Item '", "' of type '");
   const named = items.filter((item) => item["id"] === id);
   return { reason: `reasoning ${show(id)} lacks what it led to`, items: named };
 }
 
 function reasoningMissing(message: string, items: readonly WireItem[]): ReturnType<Rule> {
   if (!message.includes("' was provided without its required 'reasoning' item")) return null;
-  const id = between(message, "Item '", "' of type '");
+  const id = textBetween(message, "Item '", "' of type '");
   const named = items.flatMap((item, place) =>
     item["id"] === id ? restOfGroup(items, place) : [],
   );
@@ -105,16 +93,16 @@ function reasoningMissing(message: string, items: readonly WireItem[]): ReturnTy
 }
 
 function callUnanswered(message: string, items: readonly WireItem[]): ReturnType<Rule> {
-  const kind = after(message, "No tool output found for ");
-  const said = kind && after(kind, "call ");
+  const kind = textAfter(message, "No tool output found for ");
+  const said = kind && textAfter(kind, "call ");
   if (!said) return null;
   const named = items.filter((item) => sideOf(item) === "call" && isNamed(item, said));
   return { reason: `call ${show(named[0]?.["call_id"])} has no output`, items: named };
 }
 
 function answerUnasked(message: string, items: readonly WireItem[]): ReturnType<Rule> {
-  const kind = after(message, "No tool call found for ");
-  const said = kind && after(kind, "with call_id ");
+  const kind = textAfter(message, "No tool call found for ");
+  const said = kind && textAfter(kind, "with call_id ");
   if (!said) return null;
   const named = items.filter((item) => sideOf(item) === "answer" && isNamed(item, said));
   return { reason: `the output of ${show(named[0]?.["call_id"])} has no call`, items: named };
@@ -146,28 +134,9 @@ function restOfGroup(items: readonly WireItem[], place: number): readonly WireIt
   return items.slice(place, group?.end ?? place + 1);
 }
 
-function lostContainerId(message: string): string | null {
-  return between(message, "Container with id '", "' not found");
-}
-
-function isContainerGone(message: string): boolean {
-  return message.includes("Container is expired") || message.includes("Expected container_id: ");
-}
-
 /** Whether `said` begins with the call's id and then ends, or ends its sentence. */
 function isNamed(item: WireItem, said: string): boolean {
   const id = maybeTextAt(item, "call_id");
   if (!id || !said.startsWith(id)) return false;
   return /^\.?(\s|$)/.test(said.slice(id.length));
-}
-
-function between(text: string, start: string, end: string): string | null {
-  const rest = after(text, start);
-  const length = rest?.indexOf(end) ?? -1;
-  return rest === null || length === -1 ? null : rest.slice(0, length);
-}
-
-function after(text: string, start: string): string | null {
-  const place = text.indexOf(start);
-  return place === -1 ? null : text.slice(place + start.length);
 }

@@ -1,8 +1,8 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { maybeTextAt, numberAt, recordAt, recordsAt, textAt } from "../../base/reading.ts";
+import { complaintAboutContainer } from "../errors/complaint.ts";
 import { OpenAIRequestError, requestErrorFrom } from "../errors/request-error.ts";
 import type { RequestContext } from "../errors/request-failure.ts";
-import { complaintAboutContainer } from "../history/repairs.ts";
 import { secretsOf } from "../secrets.ts";
 import type { WireItem } from "../wire.ts";
 import type { CallOptions, NewContainer, OpenAIClient, PageQuery } from "./client.ts";

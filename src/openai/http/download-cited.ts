@@ -1,9 +1,9 @@
 import { InvalidOptionError } from "../../base/errors.ts";
 import type { ContainerFileCitation, FileCitation } from "../../tools/hosted/citation.ts";
+import { complaintAboutContainer } from "../errors/complaint.ts";
 import { ContainerExpiredError } from "../errors/errors.ts";
 import { evaluationErrorOf } from "../errors/evaluation-error.ts";
 import { requestErrorFrom } from "../errors/request-error.ts";
-import { complaintAboutContainer } from "../history/repairs.ts";
 import { secretsOf } from "../secrets.ts";
 import type { OpenAIClient } from "./client.ts";
 import { downloadContainerFile, downloadStoredFile } from "./download.ts";

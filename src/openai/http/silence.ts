@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { TimedOut } from "./transport.ts";
+import { TimedOut } from "../errors/transport-errors.ts";
 
 /** Watches that the other side is not silent for too long. */
 export interface Silence {

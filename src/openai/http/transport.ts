@@ -1,4 +1,5 @@
 import type { HeaderLookup } from "../errors/retry-after.ts";
+import { TooLong } from "../errors/transport-errors.ts";
 
 /** One request, ready to be sent. */
 export interface HttpRequest {
@@ -35,22 +36,6 @@ export interface HttpAnswer {
  * signal's own reason if that aborts.
  */
 export type Transport = (request: HttpRequest) => Promise<HttpAnswer>;
-
-/** Nothing was heard for too long; its `code` says in which part, as undici does. */
-export class TimedOut extends Error {
-  override readonly name = "TimedOut";
-  readonly code: "UND_ERR_HEADERS_TIMEOUT" | "UND_ERR_BODY_TIMEOUT";
-
-  constructor(code: TimedOut["code"]) {
-    super("nothing was heard for too long");
-    this.code = code;
-  }
-}
-
-/** A body was longer than it may be. */
-export class TooLong extends Error {
-  override readonly name = "TooLong";
-}
 
 /** As many bytes as may be, and whether there were no more. */
 export async function readBytes(

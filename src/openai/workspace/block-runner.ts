@@ -1,13 +1,13 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { itemsOfType, recordsAt, textAt } from "../../base/reading.ts";
 import type { TokenUsage } from "../../base/usage.ts";
+import { failedContainer } from "../errors/failed-container.ts";
 import { requestErrorFrom } from "../errors/request-error.ts";
 import { HttpClient, type OpenAIClient } from "../http/client.ts";
 import { checkedResult } from "../http/result.ts";
 import { modelFields, type OpenAIModelConfig } from "../model-config.ts";
 import { usageIn } from "../response/response.ts";
 import { secretsOf } from "../secrets.ts";
-import { failedContainer } from "./failed-container.ts";
 
 /** What a block printed, and what asking for it cost. */
 export interface BlockOutcome {

@@ -1,7 +1,7 @@
 import { textAt } from "../../../base/reading.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
-import { type Fault, History, type HistoryPoint, typeOf } from "../conversation/history.ts";
+import { type Fault, History, type HistoryPoint, typeOf } from "../history.ts";
 
 /** What is known of items that are only named. */
 export interface StoredItems {

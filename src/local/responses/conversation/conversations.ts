@@ -7,6 +7,7 @@ import type { CheckedRequest } from "../check/request.ts";
 import { checkHistory } from "../check/request-history.ts";
 import { tampered, unsealed } from "./compaction.ts";
 import { Conversation, isCompaction } from "./conversation.ts";
+import { RecentThreads } from "./recent-threads.ts";
 import { Thread, type ThreadPoint } from "./thread.ts";
 
 /** A response that has come about, and what it is kept with. */
@@ -22,6 +23,8 @@ export interface FinishedTurn {
 export class Conversations {
   readonly #store: ResponseStore;
   readonly #sealer: Sealer;
+  /** Conversations used lately: a lookup here costs the same at any length. */
+  readonly #recent = new RecentThreads();
 
   constructor({ store, sealer }: { readonly store: ResponseStore; readonly sealer: Sealer }) {
     this.#store = store;
@@ -59,11 +62,11 @@ export class Conversations {
     if (!isKept)
       this.#store.put({ ...kept, previous: null, input: conversation.items.map(written) });
     const point = conversation.goOn(kept.output);
-    if (point) this.#store.recent.set(id, point);
+    if (point) this.#recent.set(id, point);
   }
 
   #upTo(id: string): ThreadPoint {
-    if (this.#store.has(id)) return this.#store.recent.get(id) ?? this.#read(id);
+    if (this.#store.has(id)) return this.#recent.get(id) ?? this.#read(id);
     const message = `Previous response with id '${id}' not found.`;
     const param = "previous_response_id";
     throw new ApiProblem(400, message, { param, code: "previous_response_not_found" });
@@ -77,7 +80,7 @@ export class Conversations {
     this.#checkSeals(items, 0);
     thread.add(kept, this.#unsealed(items, thread.point));
     const { point } = thread;
-    this.#store.recent.set(id, point);
+    this.#recent.set(id, point);
     return point;
   }
 

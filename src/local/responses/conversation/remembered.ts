@@ -1,5 +1,5 @@
 import type { WireItem } from "../../../openai/wire.ts";
-import { History, typeOf } from "./history.ts";
+import { History, typeOf } from "../history.ts";
 
 /**
  * What a compaction still knows: all that the model was told, and of what it did and what came of

@@ -1,7 +1,7 @@
 import { deepFreeze } from "../../../base/freeze.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import type { WrittenItem } from "../../store/written-item.ts";
-import { History, type HistoryPoint } from "./history.ts";
+import { History, type HistoryPoint } from "../history.ts";
 
 /** A conversation up to some response, as a part of a thread: nothing of it is copied. */
 export interface ThreadPoint {

@@ -1,9 +1,9 @@
 import { maybeTextAt, recordAt } from "../../base/reading.ts";
 import { scrubbed, scrubbedText } from "../../base/scrubbed.ts";
-import { OpenAIRequestError } from "../errors/request-error.ts";
-import type { RequestContext } from "../errors/request-failure.ts";
-import { complaintAboutContainer } from "../history/repairs.ts";
 import type { WireItem } from "../wire.ts";
+import { complaintAboutContainer } from "./complaint.ts";
+import { OpenAIRequestError } from "./request-error.ts";
+import type { RequestContext } from "./request-failure.ts";
 
 /**
  * What a container's death is where it came within an answer that had begun: the status is 200, and

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { messageOf } from "../../../base/errors.ts";
-import type { WireItem } from "../../../openai/wire.ts";
-import { checkHistory } from "../check/request-history.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { WireItem } from "../../openai/wire.ts";
+import { checkHistory } from "./check/request-history.ts";
 import { History, type HistoryPoint } from "./history.ts";
 
 const stored = { isStored: (id: string) => id !== "rs_lost" };

@@ -1,5 +1,5 @@
-import { maybeTextAt, recordAt, textAt } from "../../../base/reading.ts";
-import type { WireItem } from "../../../openai/wire.ts";
+import { maybeTextAt, recordAt, textAt } from "../../base/reading.ts";
+import type { WireItem } from "../../openai/wire.ts";
 
 /** What OpenAI would say against a conversation. */
 export interface Fault {
