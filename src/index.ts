@@ -8,7 +8,6 @@
 
 export type { Infer, JsonSchema, Schema } from "./base/schema/schema.ts";
 export type { Attachment } from "./prompt/attachment.ts";
-export type { PromptDescriptor, SectionDescriptor, ToolDescriptor } from "./prompt/descriptor.ts";
 export type { FeedbackProvider } from "./prompt/feedback.ts";
 export { LocalOverridesStore } from "./prompt/overrides/local-overrides-store.ts";
 export type {
@@ -20,7 +19,12 @@ export type {
 } from "./prompt/overrides/overrides.ts";
 export type { ParamsOf } from "./prompt/params.ts";
 export { Prompt, type PromptOptions } from "./prompt/prompt.ts";
-export type { NativeToolEnvelope, RenderedPrompt } from "./prompt/render.ts";
+export type {
+  PromptDescriptor,
+  SectionDescriptor,
+  ToolDescriptor,
+} from "./prompt/prompt-descriptor.ts";
+export type { NativeToolEnvelope, RenderedPrompt } from "./prompt/rendered-prompt.ts";
 export { Section, type SectionOptions } from "./prompt/section.ts";
 export {
   MarkdownSection,
@@ -63,9 +67,10 @@ export {
   type SequentialDependencyOptions,
   sequentialDependency,
 } from "./tools/sequential-dependency.ts";
-export { Tool, type ToolHandler, type ToolOptions, type ToolRenderer } from "./tools/tool.ts";
+export { Tool, type ToolOptions, type ToolRenderer } from "./tools/tool.ts";
 export type { ToolContext } from "./tools/tool-context.ts";
 export type { ToolExample } from "./tools/tool-example.ts";
+export type { ToolHandler } from "./tools/tool-handler.ts";
 export { ToolResult } from "./tools/tool-result.ts";
 
 // Hosted tools
@@ -166,16 +171,12 @@ export type {
 } from "./adapter/events.ts";
 export { promptLog, toolLog } from "./adapter/logs.ts";
 export {
-  type BusEvent,
   type EventBus,
-  type EventMap,
-  type EventOf,
-  type EventType,
   InProcessEventBus,
   type InProcessEventBusOptions,
   nullEventBus,
-  type ReducerFailed,
 } from "./session/event-bus.ts";
+export type { BusEvent, EventMap, EventOf, EventType, ReducerFailed } from "./session/event-map.ts";
 export { Session, type SessionOptions } from "./session/session.ts";
 export {
   type RecordWriter,
@@ -201,13 +202,13 @@ export type {
   Omission,
   ToolAnswer,
   ToolCall,
+  ToolChoice,
   Turn,
   TurnRequest,
 } from "./adapter/model-client.ts";
 export type { PromptResponse } from "./adapter/prompt-response.ts";
 export type { EvaluateOptions, ProviderAdapter } from "./adapter/provider-adapter.ts";
 export type { ThrottlePolicy } from "./adapter/throttle.ts";
-export type { ToolChoice } from "./adapter/tool-choice.ts";
 export { Budget, type BudgetOptions, BudgetTracker } from "./base/budget.ts";
 export { type Clock, systemClock } from "./base/clock.ts";
 export { Deadline } from "./base/deadline.ts";

@@ -3,7 +3,7 @@ import { messageOf } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { warn } from "../base/warn.ts";
 import type { Prompt } from "../prompt/prompt.ts";
-import type { RenderedPrompt } from "../prompt/render.ts";
+import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import { OpenResources } from "../tools/open-resources.ts";
 import { announce } from "./announce.ts";
 import { feedbackNow } from "./calls/feedback.ts";

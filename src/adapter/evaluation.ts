@@ -1,6 +1,6 @@
 import type { Logger } from "../base/logger.ts";
 import type { Prompt } from "../prompt/prompt.ts";
-import type { RenderedPrompt } from "../prompt/render.ts";
+import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import { visibilitySlice } from "../prompt/visibility.ts";
 import type { Scope } from "../session/session-lock.ts";
 import type { OpenResources } from "../tools/open-resources.ts";

@@ -3,7 +3,7 @@ import type { TokenUsage } from "../base/usage.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import type { FinishReason, HistoryStep, HostedCall, ToolCall } from "./model-client.ts";
 
-declare module "../session/event-bus.ts" {
+declare module "../session/event-map.ts" {
   interface EventMap {
     PromptRendered: PromptRendered;
     TurnStarted: TurnStarted;

@@ -1,6 +1,6 @@
 import { WinkError } from "../base/errors.ts";
 import { deepFreeze, frozenCopy, isPlainObject } from "../base/freeze.ts";
-import type { BusEvent } from "../session/event-bus.ts";
+import type { BusEvent } from "../session/event-map.ts";
 import type { Slice } from "../session/slice.ts";
 import type { HistoryStep } from "./model-client.ts";
 

@@ -1,11 +1,10 @@
 import type { TokenUsage } from "../base/usage.ts";
-import type { RenderedPrompt } from "../prompt/render.ts";
+import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import type { Citation } from "../tools/hosted/citation.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import type { Snapshotable } from "../tools/open-resources.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
-import type { ToolChoice } from "./tool-choice.ts";
 
 /**
  * What a provider supplies to be driven by `evaluate`: one conversation. It keeps the conversation
@@ -140,3 +139,12 @@ export type HostedOutcome<Output = unknown> = Pick<
   HostedCall<Output>,
   "output" | "success" | "message"
 >;
+
+/** What the model must do: decide, call nothing, call something, or call this. */
+export type ToolChoice =
+  | "auto"
+  | "none"
+  | "required"
+  | { readonly type: "function"; readonly name: string }
+  | { readonly type: "built_in"; readonly name: string }
+  | { readonly type: string };

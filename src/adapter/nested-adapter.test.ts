@@ -12,7 +12,7 @@ import type { ToolContext } from "../tools/tool-context.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 import { type NestedOptions, nestedAdapter, within } from "./nested-adapter.ts";
 
-declare module "../session/event-bus.ts" {
+declare module "../session/event-map.ts" {
   interface EventMap {
     NoteTaken: { readonly type: "NoteTaken"; readonly sessionId: string; readonly note: string };
   }

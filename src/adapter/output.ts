@@ -2,7 +2,7 @@ import { OutputParseError } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { deepFreeze } from "../base/freeze.ts";
 import { show } from "../base/show.ts";
-import type { RenderedPrompt } from "../prompt/render.ts";
+import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import { readOutput } from "../prompt/structured-output.ts";
 import { hostedOutputs } from "./hosted-outputs.ts";
 import type { ModelClient, Turn } from "./model-client.ts";

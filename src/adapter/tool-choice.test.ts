@@ -10,7 +10,7 @@ import { webSearchTool } from "../tools/hosted/web-search.ts";
 import { NativeTool } from "../tools/native-tool.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
-import type { ToolChoice } from "./tool-choice.ts";
+import type { ToolChoice } from "./model-client.ts";
 
 const tool = (name: string) =>
   new Tool({ name, description: "Does it.", params: null, handler: () => ToolResult.ok(null) });

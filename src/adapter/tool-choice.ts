@@ -1,18 +1,9 @@
 import { InvalidOptionError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
 import { list } from "../base/show.ts";
-import type { RenderedPrompt } from "../prompt/render.ts";
+import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import { runsAtProvider } from "../tools/projected-tool.ts";
-import type { Turn } from "./model-client.ts";
-
-/** What the model must do: decide, call nothing, call something, or call this. */
-export type ToolChoice =
-  | "auto"
-  | "none"
-  | "required"
-  | { readonly type: "function"; readonly name: string }
-  | { readonly type: "built_in"; readonly name: string }
-  | { readonly type: string };
+import type { ToolChoice, Turn } from "./model-client.ts";
 
 /** Refuses a choice that names nothing in the prompt. */
 export function checkToolChoice(choice: ToolChoice, rendered: RenderedPrompt): void {

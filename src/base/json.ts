@@ -1,7 +1,7 @@
 import { messageOf } from "./errors.ts";
 import { isPlainObject } from "./freeze.ts";
-import type { Validation } from "./schema/schema.ts";
 import { show } from "./show.ts";
+import type { Validation } from "./validation.ts";
 
 /** `JSON.parse` for text from outside: a failure is a value, not a throw. */
 export function parseJson(text: string): Validation<unknown> {

@@ -4,7 +4,7 @@ import { InvalidOptionError, messageOf, WinkError } from "../base/errors.ts";
 import { numberAt } from "../base/reading.ts";
 import { addUsage } from "../base/usage.ts";
 import type { Prompt } from "../prompt/prompt.ts";
-import type { RenderedPrompt } from "../prompt/render.ts";
+import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import type { Session } from "../session/session.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import { runsAtProvider } from "../tools/projected-tool.ts";

@@ -3,8 +3,9 @@ import { basename, join, resolve } from "node:path";
 import { styleText } from "node:util";
 import { globMatcher } from "../files/filesystem/glob.ts";
 import { type EntryKind, folderEntries } from "../files/folder-entries.ts";
-import { type MountPlan, planMounts } from "../files/mounts/mount-plan.ts";
+import { planMounts } from "../files/mounts/mount-plan.ts";
 import { pathFilter } from "../files/mounts/path-filter.ts";
+import type { MountPlan } from "../files/mounts/planned-mounts.ts";
 import { inMountFlags } from "./flags.ts";
 
 /** What `wink mount` was told. */

@@ -29,11 +29,7 @@ export {
   type MaterialiseOptions,
   materialise,
 } from "./mounts/materialise.ts";
-export {
-  type MountLimit,
-  type MountPlan,
-  type PlanMountsOptions,
-  planMounts,
-} from "./mounts/mount-plan.ts";
+export { type PlanMountsOptions, planMounts } from "./mounts/mount-plan.ts";
 export type { HostMountPreview } from "./mounts/mount-preview.ts";
 export type { PlannedFile } from "./mounts/planned-file.ts";
+export type { MountLimit, MountPlan } from "./mounts/planned-mounts.ts";

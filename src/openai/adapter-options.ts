@@ -1,5 +1,5 @@
+import type { ToolChoice } from "../adapter/model-client.ts";
 import { type ThrottlePolicy, throttlePolicy } from "../adapter/throttle.ts";
-import type { ToolChoice } from "../adapter/tool-choice.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { InvalidOptionError } from "../base/errors.ts";
 import { type Logger, silentLogger } from "../base/logger.ts";

@@ -68,7 +68,7 @@ export {
   OpenAIContainerWorkspaceSection,
   type OpenAIContainerWorkspaceSectionOptions,
 } from "./workspace/container-workspace-section.ts";
-export type { Unpack } from "./workspace/file-traffic.ts";
+export type { Unpack } from "./workspace/placement.ts";
 export type { ContainerFilesystemOptions } from "./workspace/standalone.ts";
 
 // Compaction

@@ -3,17 +3,13 @@ import { frozenCopy, isPlainObject } from "../base/freeze.ts";
 import { suggestion } from "../base/nearest.ts";
 import { fieldsOf, validateNow } from "../base/schema/schema.ts";
 import { list } from "../base/show.ts";
-import type { Placed } from "./outline.ts";
+import type { BoundParams, Placed } from "./outline.ts";
 import type { Section } from "./section.ts";
 import { MarkdownSection } from "./sections/markdown-section.ts";
-import type { PromptTemplate } from "./template.ts";
-
-/** What each section of a template was given, validated by its own schema. */
-export type BoundParams = ReadonlyMap<Placed, object>;
 
 /** Shares one flat record out among the sections; each gets its own fields and its defaults. */
 export function bindParams(
-  { name, outline }: PromptTemplate<unknown>,
+  { name, outline }: { readonly name: string; readonly outline: readonly Placed[] },
   params: object,
 ): BoundParams {
   const given = checkRecord(params, name);

@@ -2,31 +2,7 @@ import { stableStringify } from "../base/json.ts";
 import { sha256 } from "../base/sha256.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Placed } from "./outline.ts";
-
-/** What of a prompt can be overridden, and what it is now, by hash. */
-export interface PromptDescriptor {
-  readonly ns: string;
-  readonly key: string;
-  readonly sections: readonly SectionDescriptor[];
-  readonly tools: readonly ToolDescriptor[];
-}
-
-/** A section's text. */
-export interface SectionDescriptor {
-  readonly path: string;
-  readonly number: string;
-  /** SHA-256 of the template as it was written. */
-  readonly contentHash: string;
-}
-
-/** A tool's description and params. */
-export interface ToolDescriptor {
-  /** Of the section that has it. */
-  readonly path: string;
-  readonly name: string;
-  /** SHA-256 over the description and both schemas. */
-  readonly contractHash: string;
-}
+import type { PromptDescriptor, SectionDescriptor, ToolDescriptor } from "./prompt-descriptor.ts";
 
 /** Describes whatever accepts overrides. */
 export function describePrompt(

@@ -3,7 +3,7 @@ import { list } from "../base/show.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 import type { Placed } from "./outline.ts";
-import { hasTools } from "./section-text.ts";
+import { hasTools } from "./outline.ts";
 import type { Shown } from "./shown-sections.ts";
 
 export interface DisclosureContext {

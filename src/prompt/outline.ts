@@ -28,3 +28,14 @@ export function outlineOf(
     return [placed, ...outlineOf(section.children, placed)];
   });
 }
+
+/** What each section of a template was given, validated by its own schema. */
+export type BoundParams = ReadonlyMap<Placed, object>;
+
+/** Whether opening a section gives the model something to call. */
+export function hasTools({ section }: Pick<Placed, "section">): boolean {
+  return (
+    section.tools().length + section.hostedTools().length > 0 ||
+    section.children.some((child) => hasTools({ section: child }))
+  );
+}

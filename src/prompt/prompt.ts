@@ -3,7 +3,8 @@ import { checkKey } from "../base/names.ts";
 import type { Filesystem } from "../files/filesystem/filesystem.ts";
 import { Session } from "../session/session.ts";
 import { type Attachment, checkAttachment } from "./attachment.ts";
-import { type BoundParams, bindParams } from "./bound-params.ts";
+import { bindParams } from "./bound-params.ts";
+import type { BoundParams } from "./outline.ts";
 import {
   type FittedOverrides,
   fitOverrides,
@@ -11,7 +12,8 @@ import {
   type OverridesStore,
   type SkippedOverride,
 } from "./overrides/overrides.ts";
-import { type RenderedPrompt, render } from "./render.ts";
+import { render } from "./render.ts";
+import type { RenderedPrompt } from "./rendered-prompt.ts";
 import type { Section } from "./section.ts";
 import { isWorkspace } from "./sections/workspace-section.ts";
 import { PromptTemplate } from "./template.ts";

@@ -1,9 +1,9 @@
 import { PromptRenderError } from "../base/errors.ts";
 import { list, show } from "../base/show.ts";
 import type { Tool } from "../tools/tool.ts";
-import type { BoundParams } from "./bound-params.ts";
 import { exampleLines } from "./example-lines.ts";
-import type { Placed } from "./outline.ts";
+import type { BoundParams, Placed } from "./outline.ts";
+import { hasTools } from "./outline.ts";
 import { attempt, paramsOf, type Shown } from "./shown-sections.ts";
 import { fillTemplate, type TemplateText } from "./template-text.ts";
 
@@ -44,14 +44,6 @@ function summaryText({ placed }: Shown, { params }: TextContext): string {
     : `call read_section with the key "${path}" to read it in full`;
   const note = `[This is a summary: ${how}.${inside}]`;
   return [headingOf(placed), summary, `---\n${note}`].filter((part) => part !== "").join("\n\n");
-}
-
-/** Whether opening a section gives the model something to call. */
-export function hasTools({ section }: Pick<Placed, "section">): boolean {
-  return (
-    section.tools().length + section.hostedTools().length > 0 ||
-    section.children.some((child) => hasTools({ section: child }))
-  );
 }
 
 function bodyOf(placed: Placed, { params, bodies }: TextContext): string {

@@ -5,9 +5,10 @@ import { suggestion } from "../base/nearest.ts";
 import { checkSchema, fieldsOf, type JsonSchema, type Schema } from "../base/schema/schema.ts";
 import { list } from "../base/show.ts";
 import type { Session } from "../session/session.ts";
+import { checkFunction } from "../tools/config-checks.ts";
 import { HostedTool } from "../tools/hosted-tool.ts";
 import { checkPolicies, type ToolPolicy } from "../tools/policy.ts";
-import { checkFunction, Tool } from "../tools/tool.ts";
+import { Tool } from "../tools/tool.ts";
 import {
   checkPlaceholders,
   fillTemplate,

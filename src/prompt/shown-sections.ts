@@ -1,8 +1,7 @@
 import { messageOf, PromptRenderError } from "../base/errors.ts";
 import { show } from "../base/show.ts";
 import type { Session } from "../session/session.ts";
-import type { BoundParams } from "./bound-params.ts";
-import type { Placed } from "./outline.ts";
+import type { BoundParams, Placed } from "./outline.ts";
 import { type Visibility, visibilitySlice } from "./visibility.ts";
 
 /** A section that is in the prompt, and how. */

@@ -1,13 +1,8 @@
 import { deepFreeze, isPlainObject } from "../base/freeze.ts";
 import { parseJson } from "../base/json.ts";
-import {
-  checkSchema,
-  type JsonSchema,
-  type Schema,
-  type Validation,
-  validate,
-} from "../base/schema/schema.ts";
+import { checkSchema, type JsonSchema, type Schema, validate } from "../base/schema/schema.ts";
 import { list } from "../base/show.ts";
+import type { Validation } from "../base/validation.ts";
 import { extraKeys } from "./extra-keys.ts";
 
 /** What a prompt's answer must be. */

@@ -3,7 +3,7 @@ import { defineSlice } from "../session/slice.ts";
 /** Whether a section stands in the prompt as it is, or as its summary, without tools and children. */
 export type Visibility = "full" | "summary";
 
-declare module "../session/event-bus.ts" {
+declare module "../session/event-map.ts" {
   interface EventMap {
     VisibilityChanged: VisibilityChanged;
   }

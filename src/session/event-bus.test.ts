@@ -1,12 +1,13 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { type BusEvent, InProcessEventBus, nullEventBus } from "./event-bus.ts";
+import { InProcessEventBus, nullEventBus } from "./event-bus.ts";
+import type { BusEvent } from "./event-map.ts";
 
 interface BellRang {
   readonly type: "BellRang";
   readonly floor: number;
 }
 
-declare module "./event-bus.ts" {
+declare module "./event-map.ts" {
   interface EventMap {
     BellRang: BellRang;
     DoorOpened: { readonly type: "DoorOpened" };

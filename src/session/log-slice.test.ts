@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ReducerFailed } from "./event-bus.ts";
+import type { ReducerFailed } from "./event-map.ts";
 import { logSlice } from "./log-slice.ts";
 
 const failureLog = logSlice("failures", "ReducerFailed");

@@ -1,5 +1,5 @@
 import { frozenCopy } from "../base/freeze.ts";
-import type { BusEvent, EventOf, EventType } from "./event-bus.ts";
+import type { BusEvent, EventOf, EventType } from "./event-map.ts";
 import type { Slice } from "./slice.ts";
 
 /** A log slice of every event of one type. An event costs the same however long the log is. */

@@ -1,6 +1,6 @@
 import { isPlainObject } from "../base/freeze.ts";
 import { show } from "../base/show.ts";
-import type { BusEvent } from "./event-bus.ts";
+import type { BusEvent } from "./event-map.ts";
 import type { SlicePolicy } from "./slice.ts";
 
 /** What a store keeps of a session, one after the other. */

@@ -15,7 +15,7 @@ interface BookLent {
   readonly title: unknown;
 }
 
-declare module "./event-bus.ts" {
+declare module "./event-map.ts" {
   interface EventMap {
     BookLent: BookLent;
   }

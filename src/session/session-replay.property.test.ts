@@ -12,7 +12,7 @@ interface WordSaid {
   readonly word: unknown;
 }
 
-declare module "./event-bus.ts" {
+declare module "./event-map.ts" {
   interface EventMap {
     WordSaid: WordSaid;
   }

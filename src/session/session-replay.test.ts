@@ -15,7 +15,7 @@ interface SeedSown {
   readonly kind: string;
 }
 
-declare module "./event-bus.ts" {
+declare module "./event-map.ts" {
   interface EventMap {
     SeedSown: SeedSown;
   }

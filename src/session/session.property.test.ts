@@ -13,7 +13,7 @@ interface PageWritten {
   readonly page: unknown;
 }
 
-declare module "./event-bus.ts" {
+declare module "./event-map.ts" {
   interface EventMap {
     PageWritten: PageWritten;
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../base/clock.ts";
-import type { BusEvent } from "./event-bus.ts";
+import type { BusEvent } from "./event-map.ts";
 import { logSlice } from "./log-slice.ts";
 import { Session } from "./session.ts";
 import { defineSlice } from "./slice.ts";
@@ -11,7 +11,7 @@ interface CoinRefunded {
   readonly cents: number;
 }
 
-declare module "./event-bus.ts" {
+declare module "./event-map.ts" {
   interface EventMap {
     CoinRefunded: CoinRefunded;
   }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../base/clock.ts";
 import { InvalidOptionError } from "../base/errors.ts";
-import { type BusEvent, type EventBus, InProcessEventBus } from "./event-bus.ts";
+import { type EventBus, InProcessEventBus } from "./event-bus.ts";
+import type { BusEvent } from "./event-map.ts";
 import { logSlice } from "./log-slice.ts";
 import { Session } from "./session.ts";
 import { defineSlice } from "./slice.ts";
@@ -13,7 +14,7 @@ interface TicketSold {
   readonly cents: number;
 }
 
-declare module "./event-bus.ts" {
+declare module "./event-map.ts" {
   interface EventMap {
     TicketSold: TicketSold;
   }

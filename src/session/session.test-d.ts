@@ -1,6 +1,6 @@
 import { describe, expectTypeOf, test } from "vitest";
 import type { ToolInvoked } from "../adapter/events.ts";
-import type { BusEvent, EventOf, ReducerFailed } from "./event-bus.ts";
+import type { BusEvent, EventOf, ReducerFailed } from "./event-map.ts";
 import { logSlice } from "./log-slice.ts";
 import { Session } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
@@ -12,7 +12,7 @@ interface OrderPlaced {
   readonly total: number;
 }
 
-declare module "./event-bus.ts" {
+declare module "./event-map.ts" {
   interface EventMap {
     OrderPlaced: OrderPlaced;
   }

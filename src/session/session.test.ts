@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../base/clock.ts";
-import { type BusEvent, type EventBus, InProcessEventBus, nullEventBus } from "./event-bus.ts";
+import { type EventBus, InProcessEventBus, nullEventBus } from "./event-bus.ts";
+import type { BusEvent } from "./event-map.ts";
 import { logSlice } from "./log-slice.ts";
 import { Session } from "./session.ts";
 import { defineSlice } from "./slice.ts";
@@ -11,7 +12,7 @@ interface CoinInserted {
   readonly cents: number;
 }
 
-declare module "./event-bus.ts" {
+declare module "./event-map.ts" {
   interface EventMap {
     CoinInserted: CoinInserted;
   }

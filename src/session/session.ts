@@ -1,7 +1,8 @@
 import { type Clock, systemClock } from "../base/clock.ts";
 import { InvalidOptionError } from "../base/errors.ts";
 import { frozenCopy, isPlainObject } from "../base/freeze.ts";
-import { type BusEvent, type EventBus, InProcessEventBus } from "./event-bus.ts";
+import { type EventBus, InProcessEventBus } from "./event-bus.ts";
+import type { BusEvent } from "./event-map.ts";
 import { SessionLock } from "./session-lock.ts";
 import { SessionRecorder } from "./session-recorder.ts";
 import { replaySession } from "./session-replay.ts";

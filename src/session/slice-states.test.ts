@@ -8,7 +8,7 @@ interface LidLifted {
   readonly by: number;
 }
 
-declare module "./event-bus.ts" {
+declare module "./event-map.ts" {
   interface EventMap {
     LidLifted: LidLifted;
   }

@@ -1,23 +1,10 @@
 import { InvalidOptionError, messageOf } from "../base/errors.ts";
 import { freezeChanged } from "../base/freeze.ts";
 import { list } from "../base/show.ts";
-import type { BusEvent } from "./event-bus.ts";
+import type { BusEvent } from "./event-map.ts";
+import type { Reduction, StateChange } from "./reduction.ts";
 import type { Slice } from "./slice.ts";
 import { type Snapshot, SnapshotRestoreError } from "./snapshot.ts";
-
-/** What an event did. */
-export interface Reduction {
-  /** Whether any state is another than before. */
-  readonly changed: boolean;
-  /** Slices that stayed as they were because their reducers failed. */
-  readonly failures: readonly { readonly sliceId: string; readonly message: string }[];
-}
-
-/** A slice's state that is to be another. */
-export interface StateChange {
-  readonly slice: Slice;
-  readonly now: unknown;
-}
 
 /** The slices of a session and what is kept of each; knows of no bus and no store. */
 export class SliceStates {

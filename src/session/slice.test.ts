@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ReducerFailed } from "./event-bus.ts";
+import type { ReducerFailed } from "./event-map.ts";
 import { defineSlice } from "./slice.ts";
 
 const failed: ReducerFailed = {

@@ -1,7 +1,7 @@
 import { InvalidOptionError } from "../base/errors.ts";
 import { frozenCopy, isPlainObject } from "../base/freeze.ts";
 import { list } from "../base/show.ts";
-import type { BusEvent, EventOf, EventType } from "./event-bus.ts";
+import type { BusEvent, EventOf, EventType } from "./event-map.ts";
 
 /** `"state"` is rolled back with a failed tool call, `"log"` is not. */
 export type SlicePolicy = "state" | "log";

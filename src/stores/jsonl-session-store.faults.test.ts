@@ -25,7 +25,7 @@ interface BrickFired {
   readonly kg: number;
 }
 
-declare module "../session/event-bus.ts" {
+declare module "../session/event-map.ts" {
   interface EventMap {
     BrickFired: BrickFired;
   }

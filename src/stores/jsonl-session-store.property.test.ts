@@ -16,7 +16,7 @@ interface NotePlayed {
   readonly note: unknown;
 }
 
-declare module "../session/event-bus.ts" {
+declare module "../session/event-map.ts" {
   interface EventMap {
     NotePlayed: NotePlayed;
   }

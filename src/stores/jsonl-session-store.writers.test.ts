@@ -15,7 +15,7 @@ interface StoneLaid {
   readonly kg: number;
 }
 
-declare module "../session/event-bus.ts" {
+declare module "../session/event-map.ts" {
   interface EventMap {
     StoneLaid: StoneLaid;
   }

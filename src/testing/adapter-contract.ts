@@ -4,7 +4,8 @@ import { hostedCases } from "./contract/hosted.ts";
 import { limitCases } from "./contract/limits.ts";
 import type { ContractCase, MakeSubject } from "./contract/subject.ts";
 import { toolCases } from "./contract/tools.ts";
-import { type MakeWorkspace, workspaceCases } from "./contract/workspaces.ts";
+import type { MakeWorkspace } from "./contract/workspace-case.ts";
+import { workspaceCases } from "./contract/workspaces.ts";
 import { fakeClock } from "./fake-clock.ts";
 
 /** One thing every adapter must do, ready for any test runner: `test(name, run)`. */

@@ -8,10 +8,10 @@ import { InMemoryFilesystem } from "../files/filesystem/in-memory-filesystem.ts"
 import { notSynced } from "../files/sync/sync-report.ts";
 import { OpenAIContainerWorkspaceSection } from "../openai/workspace/container-workspace-section.ts";
 import type { WorkspaceSectionOptions } from "../prompt/sections/workspace-options.ts";
-import type { BusEvent } from "../session/event-bus.ts";
+import type { BusEvent } from "../session/event-map.ts";
 import { adapterContract } from "./adapter-contract.ts";
 import type { ContractTurn, MakeSubject } from "./contract/subject.ts";
-import type { ContractWorkspace, MakeWorkspace } from "./contract/workspaces.ts";
+import type { ContractWorkspace, MakeWorkspace } from "./contract/workspace-case.ts";
 
 /** An adapter under contract with its workspace. */
 interface Pair {

@@ -16,7 +16,7 @@ export type {
   ContractTurn,
   MakeSubject,
 } from "./contract/subject.ts";
-export type { ContractWorkspace, MakeWorkspace } from "./contract/workspaces.ts";
+export type { ContractWorkspace, MakeWorkspace } from "./contract/workspace-case.ts";
 export { type FakeClock, type FakeClockOptions, fakeClock } from "./fake-clock.ts";
 export type { FilesystemSubject, MakeFilesystem } from "./filesystem/filesystem-case.ts";
 export { filesystemContract } from "./filesystem-contract.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ReducerFailed } from "../session/event-bus.ts";
+import type { ReducerFailed } from "../session/event-map.ts";
 import { recordingBus } from "./recording-bus.ts";
 
 const failed = (sliceId: string): ReducerFailed => ({

@@ -1,10 +1,5 @@
-import {
-  type BusEvent,
-  type EventBus,
-  type EventOf,
-  type EventType,
-  InProcessEventBus,
-} from "../session/event-bus.ts";
+import { type EventBus, InProcessEventBus } from "../session/event-bus.ts";
+import type { BusEvent, EventOf, EventType } from "../session/event-map.ts";
 
 /** A bus that remembers what was published. */
 export interface RecordingBus extends EventBus {

@@ -164,3 +164,15 @@ function unknownKey(key: string, field: string, known: Iterable<string>): Prompt
     remedy: near === null ? "there is no such option" : `did you mean "${near}"?`,
   });
 }
+
+/** Returns `value` if it may be called, or was left out. */
+export function checkFunction<F>(value: F, field: string): F {
+  if (value === undefined || value === null || typeof value === "function") return value;
+  const rule = "must be a function";
+  throw new PromptValidationError({
+    field,
+    value,
+    rule,
+    remedy: "give a function or leave it out",
+  });
+}

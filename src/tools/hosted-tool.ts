@@ -1,7 +1,8 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { frozenCopy, isPlainObject } from "../base/freeze.ts";
 import { checkDescription, checkOptions, checkToolName } from "../base/names.ts";
-import { checkFunction, type ToolHandler } from "./tool.ts";
+import { checkFunction } from "./config-checks.ts";
+import type { ToolHandler } from "./tool-handler.ts";
 
 /** What a `HostedTool` is made from. */
 export interface HostedToolOptions<Config, Output, Live = object> {

@@ -12,7 +12,8 @@ import { callRecord } from "./call-record.ts";
 import type { ToolPolicy } from "./policy.ts";
 import { readBeforeWrite } from "./read-before-write.ts";
 import { sequentialDependency } from "./sequential-dependency.ts";
-import { Tool, type ToolHandler } from "./tool.ts";
+import { Tool } from "./tool.ts";
+import type { ToolHandler } from "./tool-handler.ts";
 import { ToolResult } from "./tool-result.ts";
 
 const toolOf = (name: string, options: { policies?: ToolPolicy[]; handler?: () => unknown } = {}) =>

@@ -1,7 +1,9 @@
 import { frozenCopy } from "../base/freeze.ts";
 import { checkOptions, checkToolName } from "../base/names.ts";
+import { checkFunction } from "./config-checks.ts";
 import { checkConfig } from "./hosted-tool.ts";
-import { checkFunction, Tool, type ToolHandler, type ToolOptions } from "./tool.ts";
+import { Tool, type ToolOptions } from "./tool.ts";
+import type { ToolHandler } from "./tool-handler.ts";
 
 /** What a `ProviderTool` is made from. */
 export interface ProviderToolOptions<Params, Result, Config extends object>

@@ -2,10 +2,10 @@ import { PromptValidationError } from "../base/errors.ts";
 import { deepFreeze, frozenCopy } from "../base/freeze.ts";
 import { checkDescription, checkOptions, checkToolName } from "../base/names.ts";
 import { checkSchema, fieldsOf, type JsonSchema, type Schema } from "../base/schema/schema.ts";
+import { checkFunction } from "./config-checks.ts";
 import { checkPolicies, type ToolPolicy } from "./policy.ts";
-import type { ToolContext } from "./tool-context.ts";
 import { checkExamples, type ToolExample } from "./tool-example.ts";
-import type { ToolResult } from "./tool-result.ts";
+import type { ToolHandler } from "./tool-handler.ts";
 
 /** What a `Tool` is made from. */
 export interface ToolOptions<Params, Result> {
@@ -30,12 +30,7 @@ export interface ToolOptions<Params, Result> {
   readonly parallel?: boolean | undefined;
 }
 
-// Both are taken from methods, because methods are bivariant: any Tool<P, R> is then a Tool.
-
-/** Does a tool's work, with validated params. */
-export type ToolHandler<Params, Result> = {
-  run(params: Params, context: ToolContext): ToolResult<Result> | Promise<ToolResult<Result>>;
-}["run"];
+// Taken from a method, because methods are bivariant: any Tool<P, R> is then a Tool.
 
 /** Turns a result's value into what the model reads. */
 export type ToolRenderer<Result> = { render(value: Result): string }["render"];
@@ -87,18 +82,6 @@ export class Tool<Params = unknown, Result = unknown> {
     const paramsSchema = withDescriptions(this.paramsSchema, params);
     return Object.freeze(Object.assign(told as this, this, { description, paramsSchema }));
   }
-}
-
-/** Returns `value` if it may be called, or was left out. */
-export function checkFunction<F>(value: F, field: string): F {
-  if (value === undefined || value === null || typeof value === "function") return value;
-  const rule = "must be a function";
-  throw new PromptValidationError({
-    field,
-    value,
-    rule,
-    remedy: "give a function or leave it out",
-  });
 }
 
 function withDescriptions(

@@ -14,7 +14,7 @@ interface StepTaken {
   readonly padding: string;
 }
 
-declare module "../../src/session/event-bus.ts" {
+declare module "../../src/session/event-map.ts" {
   interface EventMap {
     StepTaken: StepTaken;
   }

@@ -11,11 +11,12 @@ import type { ScriptedHostedCall } from "../../testing/scripted-turn.ts";
 import { HostedTool } from "../../tools/hosted-tool.ts";
 import { NativeTool } from "../../tools/native-tool.ts";
 import { ProviderTool, type ProviderToolOptions } from "../../tools/provider-tool.ts";
-import { Tool, type ToolHandler } from "../../tools/tool.ts";
+import { Tool } from "../../tools/tool.ts";
 import type { ToolContext } from "../../tools/tool-context.ts";
+import type { ToolHandler } from "../../tools/tool-handler.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
 
-declare module "../../session/event-bus.ts" {
+declare module "../../session/event-map.ts" {
   interface EventMap {
     NoteTaken: { readonly type: "NoteTaken"; readonly sessionId: string; readonly note: string };
   }

@@ -1,8 +1,9 @@
 import { orAborted } from "../../base/abort.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
-import { type Schema, type Validation, validate } from "../../base/schema/schema.ts";
+import { type Schema, validate } from "../../base/schema/schema.ts";
 import { list } from "../../base/show.ts";
 import type { TokenUsage } from "../../base/usage.ts";
+import type { Validation } from "../../base/validation.ts";
 import type { Scope } from "../../session/session-lock.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { NativeTool } from "../../tools/native-tool.ts";

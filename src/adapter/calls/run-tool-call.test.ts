@@ -9,7 +9,8 @@ import { scriptedClient } from "../../testing/scripted-client.ts";
 import { NativeTool } from "../../tools/native-tool.ts";
 import { ProviderTool } from "../../tools/provider-tool.ts";
 import { ResourceRegistry, resource } from "../../tools/resources.ts";
-import { Tool, type ToolHandler } from "../../tools/tool.ts";
+import { Tool } from "../../tools/tool.ts";
+import type { ToolHandler } from "../../tools/tool-handler.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
 
 const double = new Tool({

@@ -13,7 +13,7 @@ import { Tool } from "../../tools/tool.ts";
 import type { ToolContext } from "../../tools/tool-context.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
 
-declare module "../../session/event-bus.ts" {
+declare module "../../session/event-map.ts" {
   interface EventMap {
     NoteTaken: { readonly type: "NoteTaken"; readonly sessionId: string; readonly note: string };
   }

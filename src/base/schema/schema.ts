@@ -1,6 +1,7 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import { messageOf, PromptValidationError } from "../errors.ts";
 import { frozenCopy, isPlainObject } from "../freeze.ts";
+import type { Validation } from "../validation.ts";
 
 /**
  * Validates an `Input` into an `Output` and describes itself as JSON Schema. Zod 4 and ArkType
@@ -16,10 +17,6 @@ export type Infer<S extends Schema> = S extends Schema<infer Output> ? Output : 
 
 /** JSON Schema (draft 2020-12) as data. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
-
-export type Validation<Output> =
-  | { readonly ok: true; readonly value: Output }
-  | { readonly ok: false; readonly problem: string };
 
 /** Validates `value`; a failure is one sentence a model can act on, never a throw. */
 export async function validate<Output>(

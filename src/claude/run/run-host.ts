@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { orAborted } from "../../base/abort.ts";
 import { scrubbed, scrubbedError } from "../../base/scrubbed.ts";
 import { FolderCheckpoint } from "../../files/checkpoint/folder-checkpoint.ts";
-import type { RenderedPrompt } from "../../prompt/render.ts";
+import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { Session } from "../../session/session.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { AdapterSettings } from "../adapter-options.ts";

@@ -4,7 +4,7 @@ import { InvalidOptionError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { suggestion } from "../../base/nearest.ts";
 import { list } from "../../base/show.ts";
-import type { RenderedPrompt } from "../../prompt/render.ts";
+import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import { HostedTool } from "../../tools/hosted-tool.ts";
 import { kindObstacle, type Obstacle } from "./ported-config.ts";
 import { fileKinds, portedKind, portedKinds, portedTo } from "./ported-kinds.ts";

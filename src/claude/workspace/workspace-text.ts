@@ -1,5 +1,5 @@
-import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 import { literalTemplate, mountLines } from "../../files/mounts/mount-text.ts";
+import type { MountPlan } from "../../files/mounts/planned-mounts.ts";
 
 /** What the model reads about its files; a template, in which `$$` is a dollar. */
 export function workspaceText({ files, previews }: MountPlan): string {

@@ -11,7 +11,7 @@ import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
 import { Tool } from "../../tools/tool.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
 
-declare module "../../session/event-bus.ts" {
+declare module "../../session/event-map.ts" {
   interface EventMap {
     VentMoved: { readonly type: "VentMoved"; readonly percent: number };
   }

@@ -5,7 +5,7 @@ import { show } from "../../base/show.ts";
 import type { TokenUsage } from "../../base/usage.ts";
 import type { HostMountPreview } from "../../files/mounts/mount-preview.ts";
 import type { SyncReport } from "../../files/sync/sync-report.ts";
-import type { BusEvent } from "../../session/event-bus.ts";
+import type { BusEvent } from "../../session/event-map.ts";
 import type { Citation } from "../../tools/hosted/citation.ts";
 
 export type Print = (line: string) => void;

@@ -16,7 +16,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { asPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { copyFiles } from "./copy-files.ts";
-import { type MountPlan, planMounts } from "./mount-plan.ts";
+import { planMounts } from "./mount-plan.ts";
+import type { MountPlan } from "./planned-mounts.ts";
 
 function planned(folder: string, maxBytes?: number): MountPlan {
   const mounts = [{ hostPath: folder, mountPath: "in", maxBytes }];

@@ -6,8 +6,8 @@ import { openItself } from "../../host/open-itself.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { checkedPath, ROOT } from "../path.ts";
 import { MountBudget } from "./mount-budget.ts";
-import type { MountLimit, MountPlan } from "./mount-plan.ts";
 import { isAsPlanned, type PlannedFile } from "./planned-file.ts";
+import type { MountLimit, MountPlan } from "./planned-mounts.ts";
 
 /** What is needed of a plan to carry it out. */
 export type CopyOrder = Pick<MountPlan, "directories" | "files" | "limits">;

@@ -6,7 +6,7 @@ import { mountError } from "../../host/mount-error.ts";
 import { emptyFolder, removeFolder } from "../../host/remove-folder.ts";
 import { runInThread } from "../../host/threads/run-in-thread.ts";
 import { type CopyTask, copyFilesJob } from "./copy-files.ts";
-import type { MountPlan } from "./mount-plan.ts";
+import type { MountPlan } from "./planned-mounts.ts";
 
 /**
  * The files of a plan in a folder of this machine. Disposing of them removes the folder, or, where

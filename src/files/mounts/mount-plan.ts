@@ -6,25 +6,8 @@ import type { HostMountPreview } from "./mount-preview.ts";
 import { mountSource } from "./mount-source.ts";
 import { MountWalk } from "./mount-walk.ts";
 import type { PlannedFile } from "./planned-file.ts";
+import type { MountLimit, MountPlan } from "./planned-mounts.ts";
 import { secretsAllowedBy } from "./secrets.ts";
-
-/** Which host files make up a workspace: plain data, nothing is copied yet. */
-export interface MountPlan {
-  /** In the order of the code units of `mountPath`. */
-  readonly files: readonly PlannedFile[];
-  /** Within the workspace, parents first. */
-  readonly directories: readonly string[];
-  /** One for each mount, in the order given. */
-  readonly previews: readonly HostMountPreview[];
-  /** Of the mounts that have one. */
-  readonly limits: readonly MountLimit[];
-}
-
-/** How many bytes may lie at or below a path of the workspace. */
-export interface MountLimit {
-  readonly mountPath: string;
-  readonly maxBytes: number;
-}
 
 /** Where host files may come from, and which key files may come along. */
 export interface PlanMountsOptions {

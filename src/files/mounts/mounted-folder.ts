@@ -7,7 +7,7 @@ import {
 import { digestFiles } from "../digests/file-digests.ts";
 import { HostFilesystem } from "../filesystem/host-filesystem.ts";
 import { materialise } from "./materialise.ts";
-import type { MountPlan } from "./mount-plan.ts";
+import type { MountPlan } from "./planned-mounts.ts";
 
 /** What a folder is to hold: the files of a plan, or those that another folder already has. */
 export type MountedSource = { readonly plan: MountPlan } | { readonly root: string };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { CheckedMessage } from "./check/messages.ts";
+import type { CheckedMessage } from "./check/checked-message.ts";
 import { LeftActions, nowAndLater } from "./left-actions.ts";
 
 const say = { say: "Hi." };

@@ -1,5 +1,5 @@
 import type { ModelAction } from "../models/local-model.ts";
-import type { CheckedMessage } from "./check/messages.ts";
+import type { CheckedMessage } from "./check/checked-message.ts";
 
 /**
  * What a model does after a tool that runs at the provider on the other API. Here such a tool runs at

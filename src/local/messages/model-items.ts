@@ -1,8 +1,8 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { recordAt, textAt } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
+import type { CheckedMessage } from "./check/checked-message.ts";
 import { partsOfResult } from "./check/content.ts";
-import type { CheckedMessage } from "./check/messages.ts";
 import { spokenTexts } from "./reminders.ts";
 import { ownName } from "./tool-names.ts";
 

@@ -1,13 +1,8 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../models/local-model.ts";
 import { modelFault } from "./check/refusal.ts";
+import type { NativeUse } from "./native-use.ts";
 import { patchUses } from "./patch-uses.ts";
-
-/** A call of one of the tools that the Claude Agent SDK brings and runs itself. */
-export interface NativeUse {
-  readonly name: string;
-  readonly input: WireItem;
-}
 
 /** What a model does that runs at the provider on the other API. */
 export type NativeAction = Extract<

@@ -1,7 +1,7 @@
 import { textAt } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { modelFault } from "./check/refusal.ts";
-import type { NativeUse } from "./native-uses.ts";
+import type { NativeUse } from "./native-use.ts";
 
 /**
  * A patch by the tools that the Claude Agent SDK has for files: Write makes one, Edit changes one that

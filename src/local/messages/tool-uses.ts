@@ -4,7 +4,7 @@ import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../models/local-model.ts";
 import { modelFault } from "./check/refusal.ts";
 import type { MadeBlock, MessageState } from "./message-state.ts";
-import type { NativeUse } from "./native-uses.ts";
+import type { NativeUse } from "./native-use.ts";
 import { offeredName } from "./tool-names.ts";
 
 /** A call of the client's tool, by the name that the request offers it by. */

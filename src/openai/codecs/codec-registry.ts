@@ -1,9 +1,6 @@
 import { InvalidOptionError } from "../../base/errors.ts";
-import type { HostedToolCodec } from "./codec.ts";
+import type { Codecs, HostedToolCodec } from "./codec.ts";
 import { defaultCodecs } from "./index.ts";
-
-/** The codec of each kind. */
-export type Codecs = ReadonlyMap<string, HostedToolCodec>;
 
 /** The default codecs; those that are given stand in for the default ones of their kinds. */
 export function codecsByKind(given: Iterable<HostedToolCodec> = []): Codecs {

@@ -43,3 +43,6 @@ export interface HostedToolCodec<Config extends object = object, Output = unknow
 
 /** The types of JSON Schema. */
 export type JsonType = "string" | "number" | "integer" | "boolean" | "array" | "object";
+
+/** The codec of each kind. */
+export type Codecs = ReadonlyMap<string, HostedToolCodec>;

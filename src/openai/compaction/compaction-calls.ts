@@ -5,7 +5,7 @@ import { requestErrorFrom } from "../errors/request-error.ts";
 import type { RequestContext } from "../errors/request-failure.ts";
 import { HttpClient, type OpenAIClient } from "../http/client.ts";
 import { checkedResult, unreadable } from "../http/result.ts";
-import { usageIn } from "../response/response.ts";
+import { usageIn } from "../response/response-usage.ts";
 import { unprinted } from "../response/sealed-content.ts";
 import { secretsOf } from "../secrets.ts";
 import type { WireItem } from "../wire.ts";

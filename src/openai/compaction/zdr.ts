@@ -1,6 +1,6 @@
 import { InvalidOptionError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import type { RenderedPrompt } from "../../prompt/render.ts";
+import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { OpenAIModelConfig } from "../model-config.ts";
 import type { CompactionSettings } from "./compaction-config.ts";
 

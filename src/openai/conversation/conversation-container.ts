@@ -5,7 +5,7 @@ import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { noUsage, type TokenUsage } from "../../base/usage.ts";
 import { planMounts } from "../../files/mounts/mount-plan.ts";
 import type { Prompt } from "../../prompt/prompt.ts";
-import type { RenderedPrompt } from "../../prompt/render.ts";
+import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type {
   AutoContainerConfig,
   CodeInterpreterConfig,

@@ -2,7 +2,7 @@ import type { Announcement } from "../../adapter/announce.ts";
 import type { Turn } from "../../adapter/model-client.ts";
 import { messageOf } from "../../base/errors.ts";
 import { addUsage, noUsage, type TokenUsage } from "../../base/usage.ts";
-import type { RenderedPrompt } from "../../prompt/render.ts";
+import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { Session } from "../../session/session.ts";
 import { CompactionManager } from "../compaction/compaction.ts";
 import { countTokens } from "../compaction/compaction-calls.ts";

@@ -11,7 +11,7 @@ import type { Logger } from "../../base/logger.ts";
 import { maybeTextAt, recordAt } from "../../base/reading.ts";
 import { addUsage } from "../../base/usage.ts";
 import type { Prompt } from "../../prompt/prompt.ts";
-import type { RenderedPrompt } from "../../prompt/render.ts";
+import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { Session } from "../../session/session.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { asEarlier } from "../codecs/said.ts";

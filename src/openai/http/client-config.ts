@@ -1,12 +1,12 @@
 import { PromptValidationError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import {
+  checkFunction,
   checkKeys,
   checkObjectUnquoted,
   integerFrom,
   optional,
 } from "../../tools/config-checks.ts";
-import { checkFunction } from "../../tools/tool.ts";
 import { secretsAmong } from "../secrets.ts";
 
 /** How `openAIClient` reaches OpenAI, or what speaks its wire. */

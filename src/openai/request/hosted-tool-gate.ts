@@ -5,12 +5,11 @@ import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { suggestion } from "../../base/nearest.ts";
 import { list } from "../../base/show.ts";
-import type { RenderedPrompt } from "../../prompt/render.ts";
+import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { NativeTool } from "../../tools/native-tool.ts";
 import type { Capabilities } from "../capabilities.ts";
-import type { CodecEnv, HostedToolCodec } from "../codecs/codec.ts";
-import type { Codecs } from "../codecs/codec-registry.ts";
+import type { CodecEnv, Codecs, HostedToolCodec } from "../codecs/codec.ts";
 import type { WireTool } from "../wire.ts";
 import { clientExecutedProblem, nativeParamsProblem } from "./native-params.ts";
 

@@ -1,10 +1,8 @@
-import type { ToolAnswer } from "../../adapter/model-client.ts";
-import type { ToolChoice } from "../../adapter/tool-choice.ts";
-import type { RenderedPrompt } from "../../prompt/render.ts";
+import type { ToolAnswer, ToolChoice } from "../../adapter/model-client.ts";
+import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import { runsAtProvider } from "../../tools/projected-tool.ts";
 import type { Tool } from "../../tools/tool.ts";
-import type { CodecEnv } from "../codecs/codec.ts";
-import type { Codecs } from "../codecs/codec-registry.ts";
+import type { CodecEnv, Codecs } from "../codecs/codec.ts";
 import { modelFields, type OpenAIModelConfig } from "../model-config.ts";
 import type { WireFormat, WireFunction, WireOutput, WireRequest } from "../wire.ts";
 import { wireTools } from "./hosted-tool-gate.ts";

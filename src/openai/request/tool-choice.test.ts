@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { lookTool, promptWith, runOn } from "../../../tests/support/openai-run.ts";
 import { functionCall, message, webSearchCall } from "../../../tests/support/wire-server.ts";
-import type { ToolChoice } from "../../adapter/tool-choice.ts";
+import type { ToolChoice } from "../../adapter/model-client.ts";
 import { applyPatchTool } from "../../tools/hosted/apply-patch.ts";
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
 import { imageGenerationTool } from "../../tools/hosted/image-generation.ts";

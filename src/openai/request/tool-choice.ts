@@ -1,10 +1,10 @@
-import type { ToolChoice } from "../../adapter/tool-choice.ts";
+import type { ToolChoice } from "../../adapter/model-client.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { list } from "../../base/show.ts";
-import type { RenderedPrompt } from "../../prompt/render.ts";
+import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import { runsAtProvider } from "../../tools/projected-tool.ts";
-import type { Codecs } from "../codecs/codec-registry.ts";
+import type { Codecs } from "../codecs/codec.ts";
 import type { WireToolChoice } from "../wire.ts";
 
 /** A choice in the provider's words: `built_in` is ours, and never sent. */

@@ -9,17 +9,16 @@ import { messageOf } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { DEEPEST, isTooDeep } from "../../base/json.ts";
-import { maybeTextAt, numberAt, recordAt, textAt } from "../../base/reading.ts";
+import { maybeTextAt, recordAt, textAt } from "../../base/reading.ts";
 import { scrubbed, scrubbedText } from "../../base/scrubbed.ts";
 import { show } from "../../base/show.ts";
-import { type TokenUsage, usageOf } from "../../base/usage.ts";
-import type { RenderedPrompt } from "../../prompt/render.ts";
+import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import type { HostedToolCodec } from "../codecs/codec.ts";
-import type { Codecs } from "../codecs/codec-registry.ts";
+import type { Codecs, HostedToolCodec } from "../codecs/codec.ts";
 import { refusalIn, said } from "../codecs/said.ts";
 import { responseErrorOf } from "../errors/evaluation-error.ts";
 import type { WireItem } from "../wire.ts";
+import { usageIn } from "./response-usage.ts";
 import { unprinted } from "./sealed-content.ts";
 
 /** What is needed to read a response. */
@@ -188,21 +187,6 @@ function finishReasonOf(
   }
   if (toolCalls.length > 0) return "tool_calls";
   return isRefused ? "content_filter" : "stop";
-}
-
-/** What a response says that it cost. */
-export function usageIn(response: WireItem): TokenUsage {
-  const usage = recordAt(response, "usage");
-  const count = (record: WireItem, key: string) => Math.max(0, numberAt(record, key) ?? 0);
-  const inputTokens = count(usage, "input_tokens");
-  const outputTokens = count(usage, "output_tokens");
-  return usageOf({
-    inputTokens,
-    outputTokens,
-    cachedTokens: count(recordAt(usage, "input_tokens_details"), "cached_tokens"),
-    reasoningTokens: count(recordAt(usage, "output_tokens_details"), "reasoning_tokens"),
-    totalTokens: Math.max(0, numberAt(usage, "total_tokens") ?? inputTokens + outputTokens),
-  });
 }
 
 function unusable(

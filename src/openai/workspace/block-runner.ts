@@ -6,7 +6,7 @@ import { requestErrorFrom } from "../errors/request-error.ts";
 import { HttpClient, type OpenAIClient } from "../http/client.ts";
 import { checkedResult } from "../http/result.ts";
 import { modelFields, type OpenAIModelConfig } from "../model-config.ts";
-import { usageIn } from "../response/response.ts";
+import { usageIn } from "../response/response-usage.ts";
 import { secretsOf } from "../secrets.ts";
 
 /** What a block printed, and what asking for it cost. */

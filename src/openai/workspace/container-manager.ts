@@ -13,6 +13,7 @@ import {
   containerSettings,
   newContainer,
 } from "./container-config.ts";
+import type { FillState } from "./placement.ts";
 
 /** What a container manager is doing, or what has become of its container. */
 export type ContainerState =
@@ -45,9 +46,6 @@ export interface ContainerCare {
   /** A container was gone, and this one has taken its place. */
   replaced(replacement: Replacement): void;
 }
-
-/** How far a new container is. */
-export type FillState = "uploading" | "unpacking";
 
 /** One container in the place of another. */
 export interface Replacement {

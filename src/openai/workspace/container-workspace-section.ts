@@ -1,6 +1,7 @@
 import { PromptValidationError } from "../../base/errors.ts";
 import { checkOptions } from "../../base/names.ts";
-import { type MountPlan, planMounts } from "../../files/mounts/mount-plan.ts";
+import { planMounts } from "../../files/mounts/mount-plan.ts";
+import type { MountPlan } from "../../files/mounts/planned-mounts.ts";
 import { type SyncPolicy, syncPolicyOf } from "../../files/sync/sync-policy.ts";
 import { MountedSection } from "../../prompt/sections/mounted-section.ts";
 import {
@@ -16,7 +17,7 @@ import {
   containerSettings,
 } from "./container-config.ts";
 import { archiveName, ContainerWorkspace } from "./container-workspace.ts";
-import type { Unpack } from "./file-traffic.ts";
+import type { Unpack } from "./placement.ts";
 import { workspaceText } from "./workspace-text.ts";
 
 /** What an `OpenAIContainerWorkspaceSection` is made from. */

@@ -3,7 +3,7 @@ import type { Announcement } from "../../adapter/announce.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { messageOf, WinkError } from "../../base/errors.ts";
 import { noUsage, type TokenUsage } from "../../base/usage.ts";
-import type { MountPlan } from "../../files/mounts/mount-plan.ts";
+import type { MountPlan } from "../../files/mounts/planned-mounts.ts";
 import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
 import { newSyncFolder, notSynced, type SyncReport, syncTo } from "../../files/sync/sync-report.ts";
 import { reserveFolder } from "../../host/temporary-folder.ts";
@@ -17,9 +17,10 @@ import { blockRunner } from "./block-runner.ts";
 import type { ContainerSettings } from "./container-config.ts";
 import { ContainerFilesystem } from "./container-filesystem.ts";
 import { ContainerManager, type Replacement } from "./container-manager.ts";
-import { FileTraffic, type Unpack } from "./file-traffic.ts";
+import { FileTraffic } from "./file-traffic.ts";
 import { KeepAlive } from "./keep-alive.ts";
 import { Mirror } from "./mirror.ts";
+import type { Unpack } from "./placement.ts";
 import { flatText, type ReplacedFiles, replacedNote } from "./workspace-text.ts";
 
 /** What a workspace is made from, checked. */

@@ -2,14 +2,10 @@ import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { SharedLock } from "../../base/shared-lock.ts";
 import type { SyncFailure } from "../../files/sync/sync-reason.ts";
-import type { FillState } from "./container-manager.ts";
 import { FlatPlacement } from "./flat-placement.ts";
-import type { Placement, PlacementParts, PlacementStep } from "./placement.ts";
+import type { FillState, Placement, PlacementParts, PlacementStep, Unpack } from "./placement.ts";
 import { Staleness } from "./staleness.ts";
 import { TreePlacement, UnpackingProblem } from "./tree-placement.ts";
-
-/** How files come into a container: by a short request of ours, by the model, or one by one. */
-export type Unpack = "bootstrap" | "prompt" | "files";
 
 /** What the traffic of a workspace goes by. */
 export interface TrafficParts extends PlacementParts {

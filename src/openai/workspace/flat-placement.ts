@@ -6,11 +6,8 @@ import { type ContainerFile, isContainerGone } from "../http/container-calls.ts"
 import { patiently } from "../http/patience.ts";
 import { ListedFiles, ownPlace, pathBelowRoot } from "./listed-files.ts";
 import type { Placement, PlacementParts, PlacementStep, Pulled } from "./placement.ts";
-import { OWN_PREFIX } from "./snippets.ts";
+import { PATHS_FILE } from "./snippets.ts";
 import { eachFew } from "./transfers.ts";
-
-/** What tells a model where each file is. */
-export const PATHS_FILE = `${OWN_PREFIX}paths.json`;
 
 /**
  * The files one by one, under the flat names that the provider gives them; a list that is uploaded

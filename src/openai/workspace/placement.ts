@@ -1,7 +1,6 @@
 import type { SyncFailure } from "../../files/sync/sync-reason.ts";
 import type { ContainerCalls } from "../http/container-calls.ts";
 import type { Patience } from "../http/patience.ts";
-import type { FillState } from "./container-manager.ts";
 import type { Mirror } from "./mirror.ts";
 
 /** What a placement works with. */
@@ -42,3 +41,9 @@ export interface Placement {
   /** Looks at what code printed. */
   heard(printed: string): void;
 }
+
+/** How files come into a container: by a short request of ours, by the model, or one by one. */
+export type Unpack = "bootstrap" | "prompt" | "files";
+
+/** How far a new container is. */
+export type FillState = "uploading" | "unpacking";

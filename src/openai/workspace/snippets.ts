@@ -179,3 +179,6 @@ export function isForgotten(output: string): boolean {
 export function digestIn(output: string): string | null {
   return /wink:([0-9a-f]{64})/.exec(output)?.[1] ?? null;
 }
+
+/** What tells a model where each file is. */
+export const PATHS_FILE = `${OWN_PREFIX}paths.json`;

@@ -8,10 +8,9 @@ import type { SyncFailure } from "../../files/sync/sync-reason.ts";
 import { patiently } from "../http/patience.ts";
 import { ownName, uploadArchive } from "./archive-upload.ts";
 import type { RunBlock } from "./block-runner.ts";
-import type { FillState } from "./container-manager.ts";
 import { ListedFiles, type Places, whatIsListed } from "./listed-files.ts";
 import { digestAt } from "./mirror.ts";
-import type { Placement, PlacementParts, PlacementStep, Pulled } from "./placement.ts";
+import type { FillState, Placement, PlacementParts, PlacementStep, Pulled } from "./placement.ts";
 import { digestIn, REMOVED, unpackSnippet } from "./snippets.ts";
 import { SurveyProblem, survey } from "./survey.ts";
 

@@ -1,8 +1,7 @@
-import type { MountPlan } from "../../files/mounts/mount-plan.ts";
 import { literalTemplate, mountLines } from "../../files/mounts/mount-text.ts";
-import type { Unpack } from "./file-traffic.ts";
-import { PATHS_FILE } from "./flat-placement.ts";
-import { unpackSnippet } from "./snippets.ts";
+import type { MountPlan } from "../../files/mounts/planned-mounts.ts";
+import type { Unpack } from "./placement.ts";
+import { PATHS_FILE, unpackSnippet } from "./snippets.ts";
 
 /** What the model reads about its files; a template, in which `$$` is a dollar. */
 export function workspaceText(plan: MountPlan, unpack: Unpack, archive: string): string {

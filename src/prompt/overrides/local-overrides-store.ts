@@ -4,7 +4,7 @@ import { parseJson, stableStringify } from "../../base/json.ts";
 import { checkKey } from "../../base/names.ts";
 import { list } from "../../base/show.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
-import type { PromptDescriptor } from "../descriptor.ts";
+import type { PromptDescriptor } from "../prompt-descriptor.ts";
 import type { Overrides, OverridesStore } from "./overrides.ts";
 
 /** Keeps overrides as files, `ns/key/tag.json`, for people to read and review. */

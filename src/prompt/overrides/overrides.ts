@@ -1,8 +1,8 @@
 import { messageOf } from "../../base/errors.ts";
 import { fieldsOf } from "../../base/schema/schema.ts";
 import { list } from "../../base/show.ts";
-import type { PromptDescriptor } from "../descriptor.ts";
 import type { Placed } from "../outline.ts";
+import type { PromptDescriptor } from "../prompt-descriptor.ts";
 import { checkPlaceholders, readTemplate, type TemplateText } from "../template-text.ts";
 
 /** Other words for a prompt, each for the text it was written for. */

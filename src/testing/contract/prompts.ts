@@ -7,10 +7,11 @@ import { PromptTemplate } from "../../prompt/template.ts";
 import { defineSlice, type Slice } from "../../session/slice.ts";
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { Tool, type ToolHandler } from "../../tools/tool.ts";
+import { Tool } from "../../tools/tool.ts";
+import type { ToolHandler } from "../../tools/tool-handler.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
 
-declare module "../../session/event-bus.ts" {
+declare module "../../session/event-map.ts" {
   interface EventMap {
     ContractNoted: { readonly type: "ContractNoted"; readonly note: string };
   }

@@ -1,7 +1,7 @@
 import { same } from "./expect.ts";
 import { filesBelow, isThere } from "./host-folder.ts";
 import { promptIn } from "./prompts.ts";
-import type { WorkspaceCase, WorkspaceStage } from "./workspaces.ts";
+import type { WorkspaceCase, WorkspaceStage } from "./workspace-case.ts";
 
 const done = { text: "Done." };
 

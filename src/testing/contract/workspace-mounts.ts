@@ -5,7 +5,7 @@ import {
 import { failure, same } from "./expect.ts";
 import { bytesOf, filesBelow, type HostTree } from "./host-folder.ts";
 import { promptIn } from "./prompts.ts";
-import type { WorkspaceCase, WorkspaceStage } from "./workspaces.ts";
+import type { WorkspaceCase, WorkspaceStage } from "./workspace-case.ts";
 
 const done = { text: "Done." };
 const everyByte = Uint8Array.from({ length: 256 }, (_, index) => index);

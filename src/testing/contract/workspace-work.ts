@@ -4,7 +4,7 @@ import { ToolResult } from "../../tools/tool-result.ts";
 import { holds, same } from "./expect.ts";
 import { listening } from "./listening.ts";
 import { promptIn, wordPromptIn, wordTool } from "./prompts.ts";
-import type { WorkspaceCase, WorkspaceStage } from "./workspaces.ts";
+import type { WorkspaceCase, WorkspaceStage } from "./workspace-case.ts";
 
 const done = { text: "Done." };
 const calling = (...calls: readonly (readonly [name: string, word: string])[]) => ({

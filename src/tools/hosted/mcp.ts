@@ -3,6 +3,7 @@ import { isPlainObject } from "../../base/freeze.ts";
 import type { JsonSchema } from "../../base/schema/schema.ts";
 import {
   checkBoolean,
+  checkFunction,
   checkKeys,
   checkObjectUnquoted,
   checkText,
@@ -12,7 +13,6 @@ import {
   optional,
 } from "../config-checks.ts";
 import { HostedTool } from "../hosted-tool.ts";
-import { checkFunction } from "../tool.ts";
 
 /** Which remote server is called, and how. */
 export interface McpConfig {

@@ -22,7 +22,7 @@ import { processesAbout, type SeenProcess } from "./left-behind.ts";
 import { type MessagesScript, messagesServer, use } from "./messages-server.ts";
 import { promptOf } from "./stage.ts";
 
-declare module "../../../src/session/event-bus.ts" {
+declare module "../../../src/session/event-map.ts" {
   interface EventMap {
     EndingNoted: { readonly type: "EndingNoted"; readonly note: string };
   }

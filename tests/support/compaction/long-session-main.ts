@@ -22,7 +22,7 @@ interface StepNoted {
   readonly step: number;
 }
 
-declare module "../../../src/session/event-bus.ts" {
+declare module "../../../src/session/event-map.ts" {
   interface EventMap {
     StepNoted: StepNoted;
   }

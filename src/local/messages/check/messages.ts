@@ -1,18 +1,11 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import type { WireItem } from "../../../openai/wire.ts";
+import type { CheckedMessage } from "./checked-message.ts";
 import type { Block } from "./content.ts";
 import { checkContent } from "./content.ts";
 import { at, listIn, neededAt, oneOf, recordIn } from "./fields.ts";
 import { checkPairs } from "./pairs.ts";
 import { refusal } from "./refusal.ts";
-
-/** A message whose content is in blocks. */
-export interface CheckedMessage {
-  readonly role: "user" | "assistant";
-  readonly content: readonly Block[];
-  /** In the request: of several that were put together, the first. */
-  readonly place: number;
-}
 
 /** The messages of a request: those of one role that follow each other are one. */
 export function checkMessages(

@@ -1,5 +1,6 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import type { WireItem } from "../../../openai/wire.ts";
+import type { CheckedMessage } from "./checked-message.ts";
 import { checkSystem } from "./content.ts";
 import {
   at,
@@ -12,7 +13,7 @@ import {
   textsIn,
   wholeIn,
 } from "./fields.ts";
-import { type CheckedMessage, checkMessages } from "./messages.ts";
+import { checkMessages } from "./messages.ts";
 import { refusal } from "./refusal.ts";
 import { checkToolChoice, checkTools, type ToolChoice } from "./tools.ts";
 

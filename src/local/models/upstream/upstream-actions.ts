@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import { parseJson } from "../../../base/json.ts";
-import type { Validation } from "../../../base/schema/schema.ts";
 import { list, show } from "../../../base/show.ts";
+import type { Validation } from "../../../base/validation.ts";
 import type { ModelAction } from "../local-model.ts";
 import type { OfferedFunction, OfferedFunctions } from "./offered-functions.ts";
 import { argumentsText } from "./past-calls.ts";
