@@ -8,7 +8,10 @@ export interface HostSandbox extends Sandbox {
   readonly ended: readonly string[];
 }
 
-/** FOR TESTS ONLY: isolates nothing. Runs what it is told as a child process, in the container's folder. */
+/**
+ * FOR TESTS ONLY: isolates nothing. Runs code as a child process in the container's folder, which stands in
+ * for `/mnt/data` in the code and in what it prints.
+ */
 export function hostSandbox(): HostSandbox {
   const opened: string[] = [];
   const ended: string[] = [];
@@ -41,10 +44,11 @@ export function hostSandbox(): HostSandbox {
 
 async function runIn(
   cwd: string,
-  [program = "", ...args]: readonly string[],
+  command: readonly string[],
   { timeoutMs }: RunLimits,
   over: AbortSignal,
 ): Promise<ShellRun> {
+  const [program = "", ...args] = command.map((part) => part.replaceAll(MOUNT, cwd));
   const child = spawn(program, args, {
     cwd,
     timeout: timeoutMs,
@@ -60,5 +64,10 @@ async function runIn(
     stderr += chunk;
   });
   const exitCode = await new Promise<number | null>((resolve) => child.on("close", resolve));
-  return { stdout, stderr, exitCode, timedOut: false, truncated: false };
+  const printed = (text: string) => text.replaceAll(cwd, MOUNT);
+  const output = { stdout: printed(stdout), stderr: printed(stderr) };
+  return { ...output, exitCode, timedOut: false, truncated: false };
 }
+
+/** The folder of a container, as the code in it sees it. */
+const MOUNT = "/mnt/data";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type NativeOutcome, say, use } from "../../../tests/support/claude/scripted-sdk.ts";
+import type { NativeOutcome } from "../../../tests/support/claude/bridge-end.ts";
+import { say, use } from "../../../tests/support/claude/scripted-sdk.ts";
 import {
   answersTo,
   bash,

@@ -1,6 +1,12 @@
 import { recordAt, recordsAt, textAt } from "../../../src/base/reading.ts";
 import type { Given } from "../../../src/claude/given.ts";
-import type { NativeOutcome } from "./scripted-sdk.ts";
+
+/** What one of the SDK's own tools gives. */
+export type NativeOutcome =
+  | { readonly response: unknown }
+  | { readonly error: string }
+  /** By the SDK's own rules, which it asks after our hook: no other hook hears of it. */
+  | { readonly refused: string };
 
 /** The SDK's end of the server that a run gives it. */
 export interface BridgeEnd {

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { recordAt, textAt } from "../../../src/base/reading.ts";
 import type { Given } from "../../../src/claude/given.ts";
 import type { ClaudeSdk, SdkRequest, SdkUserMessage } from "../../../src/claude/sdk.ts";
-import { type BridgeEnd, bridgeEnd } from "./bridge-end.ts";
+import { type BridgeEnd, bridgeEnd, type NativeOutcome } from "./bridge-end.ts";
 
 /** What happens to one request of the SDK. */
 export type SdkStep =
@@ -22,13 +22,6 @@ export interface ModelStep {
   /** The end of the message comes no sooner. */
   readonly until?: Promise<void>;
 }
-
-/** What one of the SDK's own tools gives. */
-export type NativeOutcome =
-  | { readonly response: unknown }
-  | { readonly error: string }
-  /** By the SDK's own rules, which it asks after our hook: no other hook hears of it. */
-  | { readonly refused: string };
 
 export interface ScriptedSdkOptions {
   /** What the SDK's own tools give, by name; others are not there. */

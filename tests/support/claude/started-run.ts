@@ -4,13 +4,8 @@ import type { NativeCall, NativeHooks } from "../../../src/claude/tools/native-w
 import type { BridgedAnswer } from "../../../src/claude/tools/tool-bridge.ts";
 import { Tool } from "../../../src/tools/tool.ts";
 import { ToolResult } from "../../../src/tools/tool-result.ts";
-import {
-  type NativeOutcome,
-  ScriptedSdk,
-  type ScriptedSdkOptions,
-  type SdkStep,
-  say,
-} from "./scripted-sdk.ts";
+import type { NativeOutcome } from "./bridge-end.ts";
+import { ScriptedSdk, type ScriptedSdkOptions, type SdkStep, say } from "./scripted-sdk.ts";
 
 /** A tool of ours that does nothing. */
 export const toolNamed = (name: string): Tool =>
