@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { demo } from "../src/cli/demo/demo.ts";
+import { bubblewrapSandbox } from "../src/local/sandbox/bubblewrap/bubblewrap.ts";
 
 function wink(...args: readonly string[]) {
   return spawnSync(process.execPath, ["src/cli/main.ts", ...args], {
@@ -100,6 +101,25 @@ describe("wink demo", { timeout: 60_000 }, () => {
     expect(text).toContain("5 readings, 31.5 °C now, 28 °C at most");
     expect(text).toContain("    percents is gone with the old container\n");
     expect(text).toContain("  │ 23:00,100 %,24.5 °C");
+  });
+
+  test("without a sandbox, runs everything but the Python steps and says how to get one", async () => {
+    const reason = "bwrap is not installed: apt-get install bubblewrap";
+    const probe = async () => ({ usable: false, reason });
+    const candidates = [{ ...bubblewrapSandbox(), probe }];
+    const text = await shown({ json: false, candidates });
+    expect(text).toContain("the steps that run Python are skipped. To see them, install one:\n");
+    expect(text).toContain(`  bubblewrap: ${reason}\n`);
+    expect(text).not.toContain("code_interpreter ran");
+    expect(text).toMatch(/✓ web_search .* ran at the provider/);
+    expect(text).toContain("rolled back: the vents are at 20 % again");
+    expect(text).toMatch(/✓ cntr_\w+ takes its place, with 5 files\n/);
+    expect(text).toContain("ventPercent: 100");
+    expect(text).toMatch(
+      /brought back\n {2}changed greenhouse\/night-log.md\n {2}changed greenhouse\/vents.py\n/,
+    );
+    const document = JSON.parse(await shown({ json: true, candidates }));
+    expect(document.sandbox).toEqual({ name: null, reason: `bubblewrap: ${reason}` });
   });
 
   test("ends with 130 at a signal, quietly, and cleans up first", async () => {

@@ -25,12 +25,15 @@ export class InvalidOptionError extends WinkError {
   readonly field: string;
   /** What was given, or `undefined` if it was a secret. */
   readonly value: unknown;
+  /** What to do about it: the end of the message. */
+  readonly remedy: string;
   readonly #refusal: Refusal;
 
   constructor(refusal: Refusal) {
     super(refusalMessage(refusal), refusal.cause === undefined ? {} : { cause: refusal.cause });
     this.field = refusal.field;
     this.value = refusal.secret ? undefined : refusal.value;
+    this.remedy = refusal.remedy;
     this.#refusal = refusal;
   }
 

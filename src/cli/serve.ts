@@ -1,11 +1,9 @@
 import { styleText } from "node:util";
 import { LocalProvider } from "../local/provider.ts";
 import { endOnSignal, type Stoppable, TemporaryFolder } from "./ending.ts";
+import { type FoundSandbox, findSandbox, type SandboxName } from "./find-sandbox.ts";
 import { inFlags } from "./flags.ts";
 import { ECHO, type ModelChoice, servedModel } from "./served-model.ts";
-
-/** What a sandbox is called on a command line. */
-export type SandboxName = "auto" | "bubblewrap" | "wasm";
 
 /** What `wink serve` was told. */
 export interface ServeOptions {
@@ -37,7 +35,7 @@ export async function serve(options: ServeOptions, host: Stoppable = process): P
     const dataDir = folder?.path ?? options.dataDir;
     provider = new LocalProvider({ model, sandbox, dataDir, web, apiKey });
     const { url } = await provider.listen({ port, host: options.host });
-    const chosen = await provider.sandbox({ trial: false });
+    const chosen = await findSandbox(sandbox);
     if (!isEnding) tell(options, { url, model: name, sandbox: chosen });
   } catch (error) {
     if (isEnding) return; // a signal came first, and what then fails is nobody's concern
@@ -50,8 +48,7 @@ export async function serve(options: ServeOptions, host: Stoppable = process): P
 interface Served {
   readonly url: string;
   readonly model: string;
-  /** Which, and why that one. */
-  readonly sandbox: { readonly name: string; readonly reason: string };
+  readonly sandbox: FoundSandbox;
 }
 
 function tell(options: ServeOptions, served: Served): void {
@@ -66,7 +63,7 @@ function* greeting(
 ): Generator<string> {
   const key = apiKey === undefined ? "local" : "YOUR_KEY";
   yield `${bold("OpenAI's API on this machine:")} ${url}\n`;
-  yield `  sandbox  ${sandbox.name}`;
+  yield `  sandbox  ${sandbox.name ?? "none: requests to run code fail until you install one"}`;
   yield `           (${sandbox.reason})`;
   yield `  model    ${model === ECHO ? "an echo of what it is told (--model or --upstream: another)" : model}`;
   yield `  web      ${web ?? "no pages (--web: a folder of them)"}`;

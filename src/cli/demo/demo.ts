@@ -4,12 +4,13 @@ import { fileURLToPath } from "node:url";
 import { digestFiles, treeDigest } from "../../files/digests/file-digests.ts";
 import type { SyncReport } from "../../files/sync/sync-report.ts";
 import { LocalProvider } from "../../local/provider.ts";
+import type { Sandbox } from "../../local/sandbox/sandbox.ts";
 import { OpenAIAdapter } from "../../openai/adapter.ts";
 import type { OpenAIContainerWorkspaceSection } from "../../openai/workspace/container-workspace-section.ts";
 import { Session } from "../../session/session.ts";
 import { type RecordingBus, recordingBus } from "../../testing/recording-bus.ts";
 import { endOnSignal, removeAtExit, type Stoppable, TemporaryFolder } from "../ending.ts";
-import type { SandboxName } from "../serve.ts";
+import { type FoundSandbox, findSandbox, type SandboxName } from "../find-sandbox.ts";
 import { greenhouse, greenhouseFiles, LOG, vents } from "./greenhouse.ts";
 import { layOutWeb, nightModel } from "./greenhouse-night.ts";
 import {
@@ -28,6 +29,8 @@ export interface DemoOptions {
   readonly json: boolean;
   /** @default "auto" */
   readonly sandbox?: SandboxName;
+  /** The sandboxes to choose from. @default all that this library has */
+  readonly candidates?: readonly Sandbox[];
 }
 
 /** Beside what this file is compiled to as well as beside its source. */
@@ -35,15 +38,18 @@ const REPOSITORY = fileURLToPath(new URL("../../../examples/greenhouse", import.
 
 /** Runs the greenhouse agent on a local provider and a folder of its own, and leaves nothing of either. */
 export async function demo(
-  { json, sandbox: which = "auto" }: DemoOptions,
+  { json, sandbox: which = "auto", candidates }: DemoOptions,
   host: Stoppable = process,
 ): Promise<void> {
   using folder = new TemporaryFolder("wink-demo-");
   const stop = new AbortController();
   const [web, dataDir] = [join(folder.path, "web"), join(folder.path, "provider")];
   await layOutWeb(web);
-  await using provider = new LocalProvider({ model: nightModel(), sandbox: which, dataDir, web });
-  const night = runOn(provider, { folder: folder.path, json, signal: stop.signal });
+  const sandbox = await findSandbox(which, candidates);
+  const hasPython = sandbox.name !== null;
+  const model = nightModel({ hasPython });
+  await using provider = new LocalProvider({ model, sandbox: which, dataDir, web });
+  const night = runOn(provider, { folder: folder.path, json, signal: stop.signal, sandbox });
   const end = async () => {
     stop.abort();
     await provider[Symbol.asyncDispose]();
@@ -56,31 +62,28 @@ export async function demo(
 }
 
 interface Night {
-  /** For whatever is temporary. */
+  /** For everything that is temporary. */
   readonly folder: string;
   readonly json: boolean;
   readonly signal: AbortSignal;
+  readonly sandbox: FoundSandbox;
 }
 
-async function runOn(provider: LocalProvider, { folder, json, signal }: Night): Promise<void> {
-  const sandbox = await provider.sandbox({ trial: false }); // it is about to be tried by what runs
+async function runOn(provider: LocalProvider, night: Night): Promise<void> {
+  const { folder, json, signal, sandbox } = night;
   const bus = recordingBus();
   const session = new Session({ bus }).register(vents);
-  const files = { session, repository: REPOSITORY, syncDestination: join(folder, "synced") };
-  const workspace = greenhouseFiles(files);
+  const workspace = greenhouseFiles({
+    session,
+    repository: REPOSITORY,
+    syncDestination: join(folder, "synced"),
+    hasPython: sandbox.name !== null,
+  });
   const { tempDir } = workspace;
   using _ = removeAtExit(dirname(tempDir));
   const before = treeDigest(await digestFiles(REPOSITORY));
   const print = json ? () => {} : (line: string) => console.log(line);
-  print("A greenhouse that looks after itself at night.");
-  print(
-    "The model is a script: no key, no network. Everything else is the library at work: OpenAI's",
-  );
-  print(
-    "API is served in this process, and runs the model's code in a sandbox. Halfway, the container",
-  );
-  print("that it runs in is lost on purpose.");
-  print(`The sandbox is ${sandbox.name} (${sandbox.reason}).\n`);
+  tellStart(sandbox, print);
   tellMount(workspace.mountPreviews, print);
   tellNight({ bus, session, workspace }, print);
 
@@ -107,6 +110,26 @@ async function runOn(provider: LocalProvider, { folder, json, signal }: Night): 
   print(
     "\nThe agent is src/cli/demo/greenhouse.ts in the repository; docs/guides/workspaces.md has smaller ones.",
   );
+}
+
+function tellStart({ name, reason }: FoundSandbox, print: Print): void {
+  print("A greenhouse that looks after itself at night.");
+  print(
+    "The model is a script, so no key and no network are needed. Everything else is real: this",
+  );
+  print(
+    "process serves OpenAI's API and runs the model's tools. Halfway, the container that holds the",
+  );
+  print("agent's files is lost on purpose.");
+  if (name !== null) {
+    print(`The sandbox is ${name} (${reason}).\n`);
+    return;
+  }
+  print(
+    "No sandbox works here, so the steps that run Python are skipped. To see them, install one:",
+  );
+  for (const line of reason.split("; ")) print(`  ${line}`);
+  print("");
 }
 
 interface Told {

@@ -25,7 +25,7 @@ export async function layOutWeb(folder: string): Promise<void> {
   }
 }
 
-// Runs the greenhouse's own code on its own readings. `percents` stays for later, while it lives.
+// Runs the greenhouse's own code on its own readings. `percents` stays in the interpreter's memory.
 const REVIEW = `
 import csv, json, sys
 sys.dont_write_bytecode = True
@@ -46,7 +46,7 @@ print("percents is", "still here" if "percents" in globals() else "gone with the
 ${REVIEW.trim()}
 `;
 
-// What the code before has read is there: the container keeps its interpreter while it lives.
+// Uses variables of the code before it: a container keeps its interpreter while it lives.
 const PLAN = `
 print(open("/mnt/data/${LOG}").read().splitlines()[2])
 warmth, outside = float(rows[-1]["inside"]), 14
@@ -59,35 +59,47 @@ with open("/mnt/data/greenhouse/vent-plan.csv", "w") as plan:
 print(f"{warmth:.1f} °C expected at 02:00")
 `;
 
-/** What the model does when it is asked, given what its code printed last. */
-type Step = (printed: string) => readonly ModelAction[];
+/** One request to the model. */
+interface Step {
+  /** Whether the model runs Python, which needs a sandbox. */
+  readonly isPython?: true;
+  /** What the model does, given what its code printed last. */
+  act(printed: string): readonly ModelAction[];
+}
 
 const NIGHT: readonly Step[] = [
-  () => [{ search: { web: "Leiden weather tonight" } }],
-  () => [{ code: REVIEW.trim() }],
-  (printed) => [
-    { say: `14 °C by midnight (https://${WEATHER}).`, citations: [{ hit: 0 }] },
-    { call: { name: "set_vent", args: { percent: askedFor(printed) } } },
-  ],
-  () => [{ call: { name: "report", args: { text: "All is well." } } }],
-  // Here its container is lost, on purpose. The patch is applied on this side, and is kept.
-  () => [{ patch: [mended("greenhouse/vents.py", FIX)] }, { expireContainer: true }],
-  () => [{ code: AGAIN.trim() }],
-  (printed) => [{ call: { name: "set_vent", args: { percent: askedFor(printed) } } }],
-  (printed) => [{ patch: [mended(LOG, logged(askedFor(printed)))] }],
-  () => [{ code: PLAN.trim() }],
-  (printed) => [
-    {
-      say: {
-        ventPercent: Number(/vents at (\d+) %/.exec(printed)?.[1]),
-        fault: "vents.py asked for less than 0 % and more than 100 %",
-        plan: `${printed.trim().split("\n").at(-1)}, as vent-plan.csv shows`,
-        wakeSomebody: false,
-      },
-      citations: [{ file: "vent-plan.csv" }],
-    },
-  ],
+  { act: () => [{ search: { web: "Leiden weather tonight" } }] },
+  { isPython: true, act: () => [{ code: REVIEW.trim() }] },
+  {
+    act: (printed) => [
+      { say: `14 °C by midnight (https://${WEATHER}).`, citations: [{ hit: 0 }] },
+      { call: { name: "set_vent", args: { percent: askedFor(printed) ?? 140 } } },
+    ],
+  },
+  { act: () => [{ call: { name: "report", args: { text: "All is well." } } }] },
+  {
+    // The container is lost here, on purpose. The patch is applied on this side and survives.
+    act: () => [{ patch: [mended("greenhouse/vents.py", FIX)] }, { expireContainer: true }],
+  },
+  { isPython: true, act: () => [{ code: AGAIN.trim() }] },
+  {
+    act: (printed) => [{ call: { name: "set_vent", args: { percent: askedFor(printed) ?? 100 } } }],
+  },
+  { act: (printed) => [{ patch: [mended(LOG, logged(askedFor(printed) ?? 100))] }] },
+  { isPython: true, act: () => [{ code: PLAN.trim() }] },
+  { act: (printed) => [answer(printed)] },
 ];
+
+function answer(printed: string): ModelAction {
+  const fault = "vents.py asked for less than 0 % and more than 100 %";
+  const common = { fault, wakeSomebody: false };
+  if (printed === "") {
+    return { say: { ...common, ventPercent: 100, plan: "all vents stay open until the morning" } };
+  }
+  const ventPercent = Number(/vents at (\d+) %/.exec(printed)?.[1]);
+  const plan = `${printed.trim().split("\n").at(-1)}, as vent-plan.csv shows`;
+  return { say: { ...common, ventPercent, plan }, citations: [{ file: "vent-plan.csv" }] };
+}
 
 const FIX = [
   '     """In percent: more, the warmer it is than it may be."""',
@@ -103,18 +115,24 @@ function mended(path: string, lines: readonly string[]): object {
   return { type: "update_file", path, diff: `@@\n${lines.join("\n")}\n` };
 }
 
-function askedFor(printed: string): number {
-  return Number(/now it asks for (-?\d+) %/.exec(printed)?.[1]);
+/** What vents.py asked for when code ran it last; `null` if no code has run. */
+function askedFor(printed: string): number | null {
+  const percent = /now it asks for (-?\d+) %/.exec(printed)?.[1];
+  return percent === undefined ? null : Number(percent);
 }
 
-/** The model of the demo: it looks, makes two mistakes, mends what it finds, and answers. */
-export function nightModel(): LocalModel {
+/**
+ * The model of the demo: it looks, makes two mistakes, fixes what it finds, and answers. Without Python it
+ * skips the steps that run code.
+ */
+export function nightModel({ hasPython }: { readonly hasPython: boolean }): LocalModel {
+  const steps = NIGHT.filter(({ isPython }) => hasPython || !isPython);
   return scriptedModel(({ turn, items }) => {
     const calls = itemsOfType(
       items.map((item) => ({ ...item })),
       "code_interpreter_call",
     );
     const printed = recordsAt(calls.at(-1) ?? {}, "outputs").map((part) => textAt(part, "logs"));
-    return NIGHT[turn]?.(printed.join("")) ?? [{ fail: { message: "The night is over." } }];
+    return steps[turn]?.act(printed.join("")) ?? [{ fail: { message: "The night is over." } }];
   });
 }

@@ -64,10 +64,17 @@ export interface GreenhouseFiles {
   readonly repository: string;
   /** Where the files are brought back to. */
   readonly syncDestination: string;
+  /** Whether Python can unpack the files in the container; otherwise they are uploaded one by one. */
+  readonly hasPython: boolean;
 }
 
-/** The greenhouse's files, in a container, fetched after every turn in which code ran. */
-export function greenhouseFiles({ session, repository, syncDestination }: GreenhouseFiles) {
+/** The greenhouse's files in a container, fetched after every turn in which code ran. */
+export function greenhouseFiles({
+  session,
+  repository,
+  syncDestination,
+  hasPython,
+}: GreenhouseFiles) {
   return new OpenAIContainerWorkspaceSection({
     session,
     mounts: [{ hostPath: repository, mountPath: MOUNTED }],
@@ -75,6 +82,7 @@ export function greenhouseFiles({ session, repository, syncDestination }: Greenh
     syncOnCleanup: true,
     syncPolicy: "eachTurn",
     syncDestination,
+    unpack: hasPython ? "bootstrap" : "files",
   });
 }
 
