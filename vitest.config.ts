@@ -1,8 +1,13 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
+/**
+ * Which tests run: `npm test` runs what is quick, `npm run test:all` (`--mode all`) everything that needs
+ * neither a key nor material from outside, `npm run test:live` (`--mode live`) what talks to the real API.
+ */
 export default defineConfig(({ mode }) => ({
   resolve: {
     alias: [
@@ -13,20 +18,26 @@ export default defineConfig(({ mode }) => ({
   test: {
     include: ["src/**/*.test.ts", "tests/**/*.test.ts"],
     exclude: [
-      // Needs material from outside the repository: .ci/run says where that is.
-      ...(process.env["WINK_SHARED"] ? [] : ["tests/reference/**"]),
-      // Talks to the real API, and is only run when it is asked for: npm run test:live.
+      ...(mode === "all" ? [] : ["**/*.long.test.ts", "tests/attacks/**", "tests/workspace/**"]),
       ...(mode === "live" ? [] : ["tests/live/**"]),
+      // `.ci/run` says where the reference material is.
+      ...(process.env["WINK_SHARED"] ? [] : ["tests/reference/**"]),
     ],
-    globalSetup: ["tests/support/print-what-runs.ts"],
-    testTimeout: 5_000,
+    globalSetup: ["tests/support/print-environment.ts"],
+    maxWorkers: availableParallelism(),
+    // A test that hangs fails in the end. A busy machine alone must not reach these limits.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
     coverage: {
       include: ["src/**/*.ts"],
       exclude: [
         "src/**/*.test.ts",
         "src/**/*.test-d.ts",
         "src/**/index.ts",
-        "src/local/sandbox/wasm/kernel-main.ts", // runs in a child only, which is not counted
+        // Run in threads and child processes only, where coverage is not counted.
+        "src/host/threads/worker.ts",
+        "src/local/sandbox/wasm/kernel-main.ts",
       ],
       reporter: ["text-summary", "json-summary"],
       thresholds: { lines: 98, branches: 97 },

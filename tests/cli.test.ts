@@ -29,7 +29,7 @@ async function shown(options: Parameters<typeof demo>[0]): Promise<string> {
 }
 
 // Where bubblewrap is missing, each starts Python in WebAssembly, twice, which takes its time.
-describe("wink demo", { timeout: 60_000 }, () => {
+describe("wink demo", () => {
   test("tells of a mounted repository, real code, a cited page, rolled-back calls and patches", () => {
     const { status, stdout, stderr } = wink("demo");
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
@@ -131,7 +131,7 @@ describe("wink demo", { timeout: 60_000 }, () => {
       if (line === "Turn 2") host.emit("SIGINT");
     });
     await demo({ json: false }, host);
-    await vi.waitFor(() => expect(codes).toEqual([130]));
+    await vi.waitFor(() => expect(codes).toEqual([130]), 30_000);
     expect(lines).not.toContain("Turn 4");
     expect(host.eventNames()).toEqual([]);
   });

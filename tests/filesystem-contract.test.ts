@@ -73,5 +73,5 @@ describe.each([
   ["files of a container, of a workspace,", inContainer("of a workspace")],
   ["files of this machine, of a workspace,", inWorkspaceOfThisMachine],
 ])("%s keep the file system contract:", (_name, make) => {
-  for (const { name, run } of filesystemContract(make)) test(name, { timeout: 20_000 }, run);
+  for (const { name, run } of filesystemContract(make)) test(name, run);
 });

@@ -49,7 +49,7 @@ beforeAll(() => {
   const config = { extends: "../../tsconfig.json", include: ["*.ts"] };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
   said = compilerOutput(folder);
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test.each(Object.keys(mistakes) as (keyof typeof mistakes)[])(

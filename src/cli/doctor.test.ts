@@ -64,7 +64,7 @@ describe("wink doctor", () => {
     });
   });
 
-  test("as a command ends with 0 exactly if a sandbox works here", { timeout: 30_000 }, () => {
+  test("as a command ends with 0 exactly if a sandbox works here", () => {
     const command = ["src/cli/main.ts", "doctor", "--json"];
     const { status, stdout } = spawnSync(process.execPath, command, { encoding: "utf8" });
     const { sandboxes, auto } = JSON.parse(stdout);

@@ -45,7 +45,7 @@ async function served(...args: readonly string[]) {
     err += text;
   });
   await vi.waitFor(() => expect(out, err).toMatch(/\}\n$|Ctrl-C ends it\.\n$/), {
-    timeout: 10_000,
+    timeout: 30_000,
   });
   return { child, temporary, out: () => out, url: /http[^"\s]+\/v1/.exec(out)?.[0] ?? "" };
 }
@@ -122,7 +122,7 @@ describe("wink serve, as a command,", () => {
         input: "Go on.",
       })
       .catch((error: unknown) => error);
-    await vi.waitFor(() => expect(descendants(child.pid).map(stateOf)).toContain("R"), 5_000);
+    await vi.waitFor(() => expect(descendants(child.pid).map(stateOf)).toContain("R"), 30_000);
     await expectCleanEnd(child, temporary, "SIGINT");
     expect(await busy).toBeInstanceOf(OpenAI.APIConnectionError);
   });
@@ -135,7 +135,7 @@ describe("wink serve, as a command,", () => {
     const asked = clientOf(url)
       .responses.create({ model: "any", tools: [PYTHON], input: "Go." })
       .catch((error: unknown) => error);
-    await vi.waitFor(() => expect(descendants(child.pid)).not.toEqual([]), 5_000);
+    await vi.waitFor(() => expect(descendants(child.pid)).not.toEqual([]), 30_000);
     await expectCleanEnd(child, temporary, "SIGTERM");
     expect(await asked).toBeInstanceOf(OpenAI.APIConnectionError);
   });
@@ -299,6 +299,6 @@ async function expectCleanEnd(child: ChildProcess, temporary: string, signal: No
   expect(await once(child, "exit")).toEqual([0, null]);
   expect(performance.now() - told).toBeLessThan(1_500); // a second, on a machine that has time
   const alive = () => children.filter((pid) => !["", "Z"].includes(stateOf(pid)));
-  await vi.waitFor(() => expect(alive()).toEqual([]), 3_000);
+  await vi.waitFor(() => expect(alive()).toEqual([]), 30_000);
   expect(readdirSync(temporary)).toEqual([]);
 }

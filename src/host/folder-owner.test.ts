@@ -50,7 +50,7 @@ describe("an owner", () => {
     const pid = await processOf("sleep 0.1 & echo $!; exec sleep 60");
     await vi.waitFor(() => {
       expect(readFileSync(`/proc/${pid}/stat`, "utf8")).toContain(") Z ");
-    });
+    }, 30_000);
     expect(isGone({ pid, startedAt: null, host })).toBe(true);
   });
 });

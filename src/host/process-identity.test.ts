@@ -50,7 +50,7 @@ test.runIf(isLinux)("a process that ended, and that nobody buried, is gone", asy
   const pid = Number(line.toString());
   await vi.waitFor(async () => {
     expect(await readFile(`/proc/${pid}/stat`, "latin1")).toContain(") Z ");
-  });
+  }, 30_000);
   expect(isRunning({ ...thisProcess(), pid })).toBe(false);
   parent.kill("SIGKILL");
   await once(parent, "exit");

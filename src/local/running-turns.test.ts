@@ -84,7 +84,7 @@ describe("when its provider is closed, a turn in process", () => {
     const answer = client()
       .responses.create({ model: "any", input: "Go.", tools: [python] })
       .catch((error: unknown) => error);
-    await vi.waitFor(() => expect(sandbox.opened).toHaveLength(1));
+    await vi.waitFor(() => expect(sandbox.opened).toHaveLength(1), 30_000);
     await close();
     expect(sandbox.ended).toEqual(sandbox.opened);
     expect(await answer).toMatchObject({ status: 503, code: "provider_closed" });
@@ -184,8 +184,8 @@ describe("when its provider is closed, indexing", () => {
     expect((await again.retrieve(id)).status).toBe("in_progress");
     await vi.waitFor(
       async () => expect((await again.retrieve(id)).file_counts.completed).toBe(1),
-      15_000,
+      30_000,
     );
     await next.close();
-  }, 20_000);
+  });
 });

@@ -276,7 +276,7 @@ describe("flush", () => {
     const { store, session } = stored();
     store.failure = new Error("the disk is full");
     session.dispatch(lent("Emma"));
-    await vi.waitFor(() => expect(warned).toHaveBeenCalled());
+    await vi.waitFor(() => expect(warned).toHaveBeenCalled(), 30_000);
     session.dispatch(lent("Dune"));
     await expect(session.flush()).rejects.toThrow(SessionStoreError);
     expect(warned.mock.calls).toEqual([

@@ -127,7 +127,7 @@ describe("a store of lines", () => {
     const appended = store.append("a", {}).then(() => {
       isDone = true;
     });
-    await vi.waitFor(() => expect(handle.datasync).toHaveBeenCalled());
+    await vi.waitFor(() => expect(handle.datasync).toHaveBeenCalled(), 30_000);
     expect(isDone).toBe(false);
     gate.resolve();
     await appended;

@@ -168,7 +168,7 @@ const broken: readonly (readonly [what: string, pair: Pair, name: string, found:
   ],
 ];
 
-describe("a workspace", { timeout: 60_000 }, () => {
+describe("a workspace", () => {
   test.each(broken)("that %s breaks the contract", async (_, { make, workspace }, name, found) => {
     const all = adapterContract(make, { workspace, compacts: true });
     const one = all.find((each) => each.name.startsWith(name));

@@ -47,11 +47,11 @@ async function memoryFor({ peakMemory }: Served, work: () => Promise<void>): Pro
 async function indexed(client: OpenAI, fileId: string) {
   const { id } = await client.vectorStores.create({ file_ids: [fileId] });
   const file = () => client.vectorStores.files.retrieve(fileId, { vector_store_id: id });
-  await expect.poll(async () => (await file()).status, { timeout: 5_000 }).not.toBe("in_progress");
+  await expect.poll(async () => (await file()).status).not.toBe("in_progress");
   return await file();
 }
 
-describe("an archive that would unpack to gigabytes", { timeout: 20_000 }, () => {
+describe("an archive that would unpack to gigabytes", () => {
   const zip = zipBomb();
   const gzip = gzipBomb();
 
@@ -120,7 +120,7 @@ describe("an archive that would unpack to gigabytes", { timeout: 20_000 }, () =>
   });
 });
 
-describe("a text that would grow when it is read", { timeout: 20_000 }, () => {
+describe("a text that would grow when it is read", () => {
   const laughs = Array.from(
     { length: 10 },
     (_, level) => `<!ENTITY l${level + 1} "${`&l${level};`.repeat(10)}">`,

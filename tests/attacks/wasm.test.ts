@@ -13,7 +13,7 @@ if (!usable) process.stderr.write(`Skipped: ${reason}\n`);
 
 // What these do not show, because it is so: a flaw in V8 or Node would run code with the user's rights, the network is
 // closed by the child itself and not by the operating system, and a loop left behind may keep a core busy until its next run.
-describe.skipIf(!usable)("from Python in the wasm sandbox", { timeout: 40_000 }, () => {
+describe.skipIf(!usable)("from Python in the wasm sandbox", () => {
   let parent: string;
   let root: string;
   let container: SandboxProcess;
@@ -25,7 +25,7 @@ describe.skipIf(!usable)("from Python in the wasm sandbox", { timeout: 40_000 },
     await writeFile(join(parent, "secret.txt"), "of the host");
     const limits = { memoryBytes: 256 * MiB, diskBytes: 32 * MiB };
     container = await wasmSandbox().open({ root, ...limits });
-  }, 40_000);
+  });
   afterEach(async () => {
     // Whatever was done, the next run works, and nothing outside of the folder was touched.
     expect(await python("print(6 * 7)")).toMatchObject({ stdout: "42\n", error: null });

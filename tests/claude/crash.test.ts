@@ -57,7 +57,7 @@ async function endOf(given: ProgramOptions, act: (child: ChildProcess) => unknow
 }
 
 async function commandBegun(temporary: string): Promise<void> {
-  await expect.poll(() => commands(temporary), { timeout: 30_000 }).toContain("sleep 600");
+  await expect.poll(() => commands(temporary)).toContain("sleep 600");
 }
 
 /** It removes what the one before it could not. */

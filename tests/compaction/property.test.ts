@@ -153,4 +153,4 @@ test("however a conversation is compacted, the model sees the prompt, every fact
     { seed, numRuns, endOnFailure: true },
   );
   expect(compactions).toBeGreaterThan(10);
-}, 30_000);
+});

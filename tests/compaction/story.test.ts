@@ -35,7 +35,7 @@ function analyst(): () => readonly ModelAction[] {
   };
 }
 
-describe("Story 2, a long analysis with compaction", { timeout: 30_000 }, () => {
+describe("Story 2, a long analysis with compaction", () => {
   it("has one session and one workspace for many evaluations, stays under its limit, and brings back what was made", async () => {
     const at = await zdrStage(analyst(), {
       compaction: { thresholdTokens: THRESHOLD },

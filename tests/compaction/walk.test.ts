@@ -14,7 +14,7 @@ import { z } from "zod";
 
 type Item = Readonly<Record<string, unknown>>;
 
-describe("a conversation over its threshold", { timeout: 20_000 }, () => {
+describe("a conversation over its threshold", () => {
   it.each(["endpoint", "server"] as const)(
     "is compacted by the %s, keeps its prompt, and the next evaluation goes on from it",
     async (strategy) => {

@@ -46,7 +46,7 @@ function looking(page: number): readonly ModelAction[] {
   ];
 }
 
-describe("a provider that is to keep nothing", { timeout: 20_000 }, () => {
+describe("a provider that is to keep nothing", () => {
   it("is told so in plain turns, with function tools and with reasoning that is sent back sealed", async () => {
     const at = await zdrStage(steps(looking(1), looking(2)));
     expect(await at.evaluate(promptWith({ tools: [look] }))).toBe("Done.");

@@ -32,7 +32,7 @@ describe("code", () => {
     ]);
     const file = await fetch(`${url}${at}/${citation?.["file_id"]}/content`);
     expect(await file.text()).toBe("Owls.");
-  }, 30_000);
+  });
 
   test("shows what it printed only if asked to", async () => {
     const { respond } = await stage([[{ code: "print(1)" }], [{ say: "1" }]]);

@@ -67,5 +67,5 @@ describe("our own adapter on the local provider", () => {
       "file_search",
       "code_interpreter",
     ]);
-  }, 30_000);
+  });
 });

@@ -22,7 +22,7 @@ describe("a provider", () => {
     expect(["bubblewrap", "wasm"]).toContain(name);
     expect(reason).toContain(`${name}: a trial run succeeded`);
     expect(await provider.sandbox({ trial: false })).toMatchObject({ name });
-  }, 30_000);
+  });
 
   test("echoes without a model", async () => {
     await using provider = new LocalProvider({ sandbox: hostSandbox() });
@@ -135,7 +135,7 @@ describe("a provider", () => {
     await provider[Symbol.asyncDispose]();
     const other = new LocalProvider();
     await expect(other[Symbol.asyncDispose]()).resolves.toBeUndefined();
-  }, 30_000);
+  });
 });
 
 describe("a provider on a socket", () => {

@@ -215,7 +215,7 @@ test("under store: false every recorded answer can be sent back, without what is
     const sent = outputOf(answer).length - dropped.length;
     expect(input.filter(({ type }) => type !== undefined).length, id).toBeGreaterThan(sent);
   }
-}, 60_000);
+});
 
 describe("a recorded refusal is an error that says what the provider said:", () => {
   test.each(refused.map(({ id, exchange }) => [id, exchange] as const))(

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { filesIn, repository, workspaceStage } from "../support/workspace/stage.ts";
 
-describe("a workspace that is brought back", { timeout: 20_000 }, () => {
+describe("a workspace that is brought back", () => {
   it("into the folder it was mounted from leaves alone what only the user changed there", async () => {
     const folder = repository({ "p/a.txt": "a\n", "p/b.txt": "b\n", "p/.env": "KEY=1\n" });
     const code = 'open("/mnt/data/p/a.txt", "w").write("by code\\n") and None';
@@ -54,7 +54,7 @@ describe("a workspace that is brought back", { timeout: 20_000 }, () => {
   });
 });
 
-describe("a workspace whose destination cannot be written", { timeout: 20_000 }, () => {
+describe("a workspace whose destination cannot be written", () => {
   it("is kept whole in another folder, which the report names", async () => {
     const folder = repository({ "a.txt": "a\n" });
     const closed = repository({ file: "no folder" });

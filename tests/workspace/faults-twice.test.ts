@@ -10,14 +10,12 @@ import {
 import { OpenAIAdapter } from "weakincentives/openai";
 import { EXPIRE, expire, type Form } from "../support/workspace/fault-stage.ts";
 import { relayTo } from "../support/workspace/relay.ts";
-import { repository, workspaceSandbox, workspaceStage } from "../support/workspace/stage.ts";
+import { hasBubblewrap, repository, workspaceStage } from "../support/workspace/stage.ts";
 import { isTurn, replacementsToldIn, Story } from "../support/workspace/story.ts";
 
 const CREATE = /^POST \/containers$/;
 const RESPONSES = /^POST \/responses$/;
 const forms: readonly Form[] = ["deleted", "expired"];
-const isUsable = workspaceSandbox().name === "bubblewrap";
-const TIME = { timeout: 30_000 };
 
 /** What an evaluation fails with. */
 async function failureOf(evaluation: Promise<unknown>): Promise<unknown> {
@@ -35,9 +33,8 @@ const expired = (containerId: unknown) => ({
   cause: { name: "ContainerExpiredError", containerId },
 });
 
-describe.skipIf(!isUsable).each(["bootstrap", "files"] as const)(
+describe.skipIf(!hasBubblewrap).each(["bootstrap", "files"] as const)(
   "with unpack %j a container",
-  TIME,
   (unpack) => {
     it.for(forms)("that dies when it is new is replaced once, not twice (%s)", async (form) => {
       const story = await Story.begin({ unpack, form });
@@ -92,7 +89,7 @@ describe.skipIf(!isUsable).each(["bootstrap", "files"] as const)(
   },
 );
 
-describe.skipIf(!isUsable)("a workspace's container", TIME, () => {
+describe.skipIf(!hasBubblewrap)("a workspace's container", () => {
   const run = async (form: Form, deleteOnCleanup?: boolean) => {
     const section = { deleteOnCleanup };
     const inTool = (story: Story) => story.killNow();
@@ -133,7 +130,7 @@ describe.skipIf(!isUsable)("a workspace's container", TIME, () => {
   });
 });
 
-describe.skipIf(!isUsable)("a container of the caller's", TIME, () => {
+describe.skipIf(!hasBubblewrap)("a container of the caller's", () => {
   it.for(forms)("is never replaced (%s)", async (form) => {
     const stage = await workspaceStage(({ text }) =>
       text === EXPIRE ? [{ expireContainer: true }, { say: "Gone." }] : [{ code: "print(1)" }],

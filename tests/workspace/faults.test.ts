@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { FaultStage, Form } from "../support/workspace/fault-stage.ts";
 import type { Strike } from "../support/workspace/relay.ts";
-import { workspaceSandbox } from "../support/workspace/stage.ts";
+import { hasBubblewrap } from "../support/workspace/stage.ts";
 import {
   type Act,
   isBlock,
@@ -38,7 +38,7 @@ async function hasStarted({ calls }: FaultStage, containerId: string): Promise<v
     for await (const { path } of calls.list(containerId)) all.push(path);
     return all;
   };
-  await expect.poll(paths, { timeout: 10_000 }).toContain("/mnt/data/started.txt");
+  await expect.poll(paths).toContain("/mnt/data/started.txt");
 }
 
 const memory = "what code held in memory";
@@ -85,15 +85,12 @@ const ofEach: Readonly<Record<"bootstrap" | "files", typeof places>> = {
   },
 };
 
-const TIME = { timeout: 30_000 };
-
 /** The others are found out by requests that run code only. */
 const always: readonly Form[] = ["deleted", "expired"];
 const byCode = /before a request|while code runs|are unpacked/;
 
-describe.skipIf(workspaceSandbox().name !== "bubblewrap").each(["bootstrap", "files"] as const)(
+describe.skipIf(!hasBubblewrap).each(["bootstrap", "files"] as const)(
   "with unpack %j nothing is lost where",
-  TIME,
   (unpack) => {
     const cases = Object.entries({ ...places, ...ofEach[unpack] }).flatMap(([name, place]) => {
       const forms: readonly Form[] = byCode.test(name) ? [...always, "kernel", "told"] : always;

@@ -79,7 +79,7 @@ const changing = [
   [{ say: "Done." }],
 ];
 
-describe("an archive that lies: with", { timeout: 20_000 }, () => {
+describe("an archive that lies: with", () => {
   it.each(hostile)("%s, nothing of it is taken, and that is told", async (_, bytes) => {
     const folder = repository({ "a.txt": "one\n", "b.txt": "two\n" });
     const to = join(temporaryTree(), "in/the/synced");
@@ -120,7 +120,7 @@ describe("an archive that lies: with", { timeout: 20_000 }, () => {
   });
 });
 
-describe("a provider that lies: with", { timeout: 20_000 }, () => {
+describe("a provider that lies: with", () => {
   const isUpload = ({ method, path }: BentRequest) => method === "POST" && path.endsWith("/files");
 
   it("a file that it will not have, the file is named", async () => {

@@ -19,8 +19,8 @@ function onSmallDisk(megabytes: number, code: string): unknown {
         "index.ts",
         "local/index.ts",
         "openai/index.ts",
-        "local/sandbox/bubblewrap.ts",
-        "openai/client.ts",
+        "local/sandbox/bubblewrap/bubblewrap.ts",
+        "openai/http/client.ts",
       ]
         .map((path) => moduleUrl(`../../src/${path}`))
         .join(", ")}]);
@@ -76,7 +76,7 @@ function needs(context: TestContext, isThere: boolean): void {
   context.skip(!isThere, "no disk can be mounted here, or no sandbox beside it: unshare -rm");
 }
 
-describe("a disk that is full", { timeout: 30_000 }, () => {
+describe("a disk that is full", () => {
   it("takes none of the mounts, which is told, and nothing is sent", (context) => {
     needs(context, canMount);
     const said = onSmallDisk(

@@ -34,7 +34,7 @@ function told(stage: BentStage): unknown {
   return JSON.parse(stage.printed().at(-1) ?? "");
 }
 
-describe("what is mounted", { timeout: 20_000 }, () => {
+describe("what is mounted", () => {
   it("is without symlinks that lead out of the roots, files and folders", async () => {
     const outside = temporaryTree({ "key.txt": "secret", "more/a.txt": "secret" });
     const folder = repository({ "a.txt": "a" });

@@ -3,7 +3,7 @@ import { describe, it } from "vitest";
 import type { Filesystem, FsSnapshot } from "../../src/files/filesystem/filesystem.ts";
 import { aCodeAct, aPath, aText } from "../support/workspace/code-acts.ts";
 import type { Form } from "../support/workspace/fault-stage.ts";
-import { workspaceSandbox } from "../support/workspace/stage.ts";
+import { hasBubblewrap } from "../support/workspace/stage.ts";
 import { World } from "../support/workspace/world.ts";
 
 /** The same at every run, unless it is said otherwise: a failure tells the seed to give here. */
@@ -120,26 +120,23 @@ const step: fc.Arbitrary<readonly [string, Step]> = fc.oneof(
   { weight: 2, arbitrary: ambush },
 );
 
-describe.skipIf(workspaceSandbox().name !== "bubblewrap")(
-  "a workspace, whatever is done to it,",
-  () => {
-    it.each(["bootstrap", "files"] as const)(
-      "is what is known of it, with unpack %j",
-      { timeout: 120_000 * numRuns },
-      async (unpack) => {
-        const steps = fc.array(step, { minLength: STEPS, maxLength: STEPS, size: "max" });
-        const property = fc.asyncProperty(steps, async (all) => {
-          const world = await World.begin(unpack);
-          for (const [name, work] of all) await telling(name, () => work(world));
-          await world.expectSame();
-          await world.ends();
-        });
-        // One run takes seconds, so that a failure is not made shorter.
-        await fc.assert(property, { seed, numRuns, endOnFailure: true });
-      },
-    );
-  },
-);
+describe.skipIf(!hasBubblewrap)("a workspace, whatever is done to it,", () => {
+  it.each(["bootstrap", "files"] as const)(
+    "is what is known of it, with unpack %j",
+    { timeout: 120_000 * numRuns },
+    async (unpack) => {
+      const steps = fc.array(step, { minLength: STEPS, maxLength: STEPS, size: "max" });
+      const property = fc.asyncProperty(steps, async (all) => {
+        const world = await World.begin(unpack);
+        for (const [name, work] of all) await telling(name, () => work(world));
+        await world.expectSame();
+        await world.ends();
+      });
+      // One run takes seconds, so that a failure is not made shorter.
+      await fc.assert(property, { seed, numRuns, endOnFailure: true });
+    },
+  );
+});
 
 /** A step that says what it is when a run fails. */
 function named<Given>(

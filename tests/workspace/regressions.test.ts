@@ -4,12 +4,9 @@ import {
   type FaultStage,
   faultStage,
 } from "../support/workspace/fault-stage.ts";
-import { repository, workspaceSandbox } from "../support/workspace/stage.ts";
+import { hasBubblewrap, repository } from "../support/workspace/stage.ts";
 import { isBlock, isTurn } from "../support/workspace/story.ts";
 import { FINDING } from "../support/workspace/twin.ts";
-
-const isUsable = workspaceSandbox().name === "bubblewrap";
-const TIME = { timeout: 30_000 };
 
 /** A workspace with the file `p/a.txt`, in which each task is the code to run; none, if it is "Talk.". */
 async function running(section: FaultSetting["section"] = {}): Promise<FaultStage> {
@@ -33,7 +30,7 @@ async function run(stage: FaultStage, code: string): Promise<string> {
 
 const FOLDERS = `print(sorted(name for name in os.listdir("/mnt/data") if os.path.isdir(name)))`;
 
-describe.skipIf(!isUsable)("what is written", TIME, () => {
+describe.skipIf(!hasBubblewrap)("what is written", () => {
   it.each(["bootstrap", "files"] as const)(
     "while code runs is not undone by it, with unpack %j",
     async (unpack) => {
@@ -95,7 +92,7 @@ describe.skipIf(!isUsable)("what is written", TIME, () => {
   });
 });
 
-describe.skipIf(!isUsable)("what code did", TIME, () => {
+describe.skipIf(!hasBubblewrap)("what code did", () => {
   it.each(["bootstrap", "files"] as const)(
     "in a request that failed is seen all the same, with unpack %j",
     async (unpack) => {
@@ -165,7 +162,7 @@ describe.skipIf(!isUsable)("what code did", TIME, () => {
   );
 });
 
-describe.skipIf(!isUsable)("a container that the provider makes", TIME, () => {
+describe.skipIf(!hasBubblewrap)("a container that the provider makes", () => {
   it("is replaced by one that has what was fetched from it", async () => {
     const section = { mounts: [], containerConfig: { mode: "auto" } } as const;
     const stage = await running(section);
@@ -180,7 +177,7 @@ describe.skipIf(!isUsable)("a container that the provider makes", TIME, () => {
   });
 });
 
-describe.skipIf(!isUsable)("files that could not be unpacked", TIME, () => {
+describe.skipIf(!hasBubblewrap)("files that could not be unpacked", () => {
   it("are told of in every conversation, and in each once", async () => {
     const stage = await running();
     const nothing = {

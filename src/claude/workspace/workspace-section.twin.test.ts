@@ -66,7 +66,7 @@ async function change(files: Filesystem): Promise<void> {
   await files.writeText("deep/project/many/0.py", "pass"); // what it was
 }
 
-describe("one definition for both workspaces", { timeout: 30_000 }, () => {
+describe("one definition for both workspaces", () => {
   test("has the same previews, mount lines, key and title", async () => {
     const { claude, openai } = await twins({ ...mounts(), title: "Files" });
     expect(claude.mountPreviews).toEqual(openai.mountPreviews);

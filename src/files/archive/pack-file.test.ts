@@ -13,7 +13,7 @@ function folderOf(bytes: number): string {
   return folder;
 }
 
-describe("a folder that is packed to a file", { timeout: 20_000 }, () => {
+describe("a folder that is packed to a file", () => {
   test("is the same tar as the one that is read, whatever was in a chunk before", async () => {
     const [full, rest] = [Buffer.alloc(700_000, "x"), Buffer.alloc(300_001, "y")];
     const folder = temporaryTree({ "a/b.txt": "hello", full, rest, short: "z", none: null });

@@ -45,7 +45,7 @@ const hasExited = (worker: Worker) => worker.threadId === -1;
 
 const LARGE = entriesOf(40, 60_000);
 
-describe("an unpacked archive", { timeout: 20_000 }, () => {
+describe("an unpacked archive", () => {
   test.each([
     ["a small one, without a thread", entriesOf(5, 10), 0],
     ["a larger one, by a thread", entriesOf(40, 5_000), 1],

@@ -28,7 +28,7 @@ function temporaryFolders(): string {
 const plan = (folder: string, maxBytes?: number) =>
   planMounts([{ hostPath: folder, mountPath: "in", maxBytes }], { allowedHostRoots: [folder] });
 
-const WAIT = { interval: 1, timeout: 4_000 };
+const WAIT = { interval: 1, timeout: 30_000 };
 
 /** Resolves to the next thread that is started. */
 const nextWorker = () =>

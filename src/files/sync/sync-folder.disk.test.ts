@@ -38,7 +38,7 @@ function needsDisk({ skip }: TestContext): void {
 const FULL =
   /^there is no room left on the disk: free some and sync again, or sync to another folder than "/;
 
-describe("a disk that is full", { timeout: 20_000 }, () => {
+describe("a disk that is full", () => {
   test("gets nothing of a new folder", (context) => {
     needsDisk(context);
     const said = onSmallDisk(`
@@ -95,7 +95,7 @@ describe("a disk that is full", { timeout: 20_000 }, () => {
   });
 });
 
-describe("a folder that is a disk of its own", { timeout: 20_000 }, () => {
+describe("a folder that is a disk of its own", () => {
   test("is filled, since it cannot be replaced", (context) => {
     needsDisk(context);
     const said = onSmallDisk(`

@@ -16,7 +16,7 @@ import { type FolderSync, syncFolder } from "./sync-folder.ts";
 
 const NOBODY = 65_534;
 const isRoot = process.geteuid?.() === 0;
-const WAIT = { interval: 1, timeout: 4_000 };
+const WAIT = { interval: 1, timeout: 30_000 };
 
 /** More than can be written before somebody looks. */
 function largeTree(): Pick<FolderSync, "from" | "changed"> {

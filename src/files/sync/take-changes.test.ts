@@ -44,7 +44,7 @@ const MANY = Array.from({ length: 50 }, (_, place) => `not-there-${place}`);
 describe.each([
   ["few", [] as readonly string[], 0],
   ["many", MANY, 1],
-])("of %s changes", { timeout: 20_000 }, (_, more, threads) => {
+])("of %s changes", (_, more, threads) => {
   async function taken(root: string, wanted: Wanted) {
     const workers: Worker[] = [];
     const add = (worker: Worker) => workers.push(worker);

@@ -24,7 +24,7 @@ function running(text: string): number {
 const background = (id: string) =>
   `import subprocess; subprocess.Popen(["sh", "-c", "sleep 60; : ${id}"])`;
 
-describe.skipIf(!usable)("a container in a real sandbox", { timeout: 20_000 }, () => {
+describe.skipIf(!usable)("a container in a real sandbox", () => {
   it("keeps Python's state, sees uploads at their paths, and shows what code makes", async () => {
     await using api = await localStorage({ sandbox });
     const { id } = await api.containers.create({ name: "a" });

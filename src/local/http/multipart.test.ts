@@ -156,7 +156,6 @@ describe("a file's name", () => {
 describe("an upload", () => {
   it.skipIf(process.platform !== "linux")(
     "of 120 MB takes no more memory than one of 50 MB",
-    { timeout: 20_000 },
     async () => {
       using folder = temporaryDataDir();
       await using server = await localStorageProcess(folder.path);

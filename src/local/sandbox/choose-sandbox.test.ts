@@ -65,7 +65,7 @@ describe("chooseSandbox", () => {
       for (const name of names) expect(chosen.message).toContain(name);
     else
       expect(chosen).toMatchObject({ sandbox: { name: expect.stringMatching(names.join("|")) } });
-  }, 30_000);
+  });
 
   test("knows bubblewrap and wasm, in this order", async () => {
     expect((await knownSandboxes()).map(({ name }) => name)).toEqual(["bubblewrap", "wasm"]);

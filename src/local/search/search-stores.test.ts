@@ -134,7 +134,7 @@ describe("a search in a store", () => {
     expect(search("are the", { vectorStoreIds: [id] })).toHaveLength(1);
   });
 
-  test("finds one of 2,000 documents", { timeout: 20_000 }, async () => {
+  test("finds one of 2,000 documents", async () => {
     await using opened = openStores();
     const { stores, upload, search } = opened;
     const fileIds = Array.from({ length: 2000 }, (_, index) =>

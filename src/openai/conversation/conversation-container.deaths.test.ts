@@ -17,7 +17,7 @@ const refusal = (status: number, message: string) => ({
   body: JSON.stringify({ error: { message, type: "invalid_request_error" } }),
 });
 
-describe("a request whose container is gone", { timeout: 20_000 }, () => {
+describe("a request whose container is gone", () => {
   test("is made again in another one, and the model is told", async () => {
     const folder = repository({ "a.txt": "one" });
     const stage = await bentStage([...reading, ...reading]);
@@ -122,7 +122,7 @@ describe("a request whose container is gone", { timeout: 20_000 }, () => {
   });
 });
 
-describe("a failure that is about no container", { timeout: 20_000 }, () => {
+describe("a failure that is about no container", () => {
   test("replaces none", async () => {
     const folder = repository({ "a.txt": "one" });
     const stage = await bentStage(reading);

@@ -95,7 +95,7 @@ describe("a prompt with a workspace is refused, before anything is sent,", () =>
   });
 });
 
-describe("a workspace's container", { timeout: 20_000 }, () => {
+describe("a workspace's container", () => {
   test("is where a hosted shell runs as well", async () => {
     const folder = repository({ "a.txt": "one" });
     const stage = await bentStage(
@@ -141,7 +141,7 @@ describe("a workspace's container", { timeout: 20_000 }, () => {
   });
 });
 
-describe('a workspace in mode "auto"', { timeout: 20_000 }, () => {
+describe('a workspace in mode "auto"', () => {
   const auto = { mode: "auto", memoryLimit: "1g" } as const;
 
   test("has the container that the provider makes, once code has run, and keeps to it", async () => {
@@ -193,7 +193,7 @@ describe('a workspace in mode "auto"', { timeout: 20_000 }, () => {
   });
 });
 
-describe("a code interpreter with host mounts", { timeout: 20_000 }, () => {
+describe("a code interpreter with host mounts", () => {
   const readIt = [
     [{ code: "print(open('/mnt/data/p/a.txt').read(), open('/mnt/data/p/sub/b.txt').read())" }],
     [{ say: "Done." }],

@@ -91,7 +91,7 @@ describe.each(madeClients)("over %s", (_name, make) => {
     for (const name of names) await calls.upload(id, new File(["x"], name));
     expect(await namesIn(calls.list(id, { order: "asc" }))).toEqual(names);
     expect((await namesIn(calls.list(id))).toSorted()).toEqual(names);
-  }, 30_000);
+  });
 
   test("a file is saved as a new one of this machine", async () => {
     const { calls } = await stage(make);

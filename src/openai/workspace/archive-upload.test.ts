@@ -24,7 +24,7 @@ async function stageOf() {
   return { stage, parts, calls, containerId, left };
 }
 
-describe("a folder that goes up as one archive", { timeout: 20_000 }, () => {
+describe("a folder that goes up as one archive", () => {
   const folder = () => temporaryTree({ "a.txt": "one", "sub/b.bin": Buffer.alloc(100_000, 7) });
 
   test("is there whole, and nothing of it is left on the way", async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { bentStage } from "../../../tests/support/workspace/bent-stage.ts";
-import { filesIn, repository } from "../../../tests/support/workspace/stage.ts";
+import { filesIn, hasBubblewrap, repository } from "../../../tests/support/workspace/stage.ts";
 import { Session } from "../../session/session.ts";
 import { OpenAIContainerWorkspaceSection } from "./container-workspace-section.ts";
 
@@ -14,7 +14,7 @@ const writing = [
   [{ say: "Done." }],
 ];
 
-describe("an OpenAIContainerWorkspaceSection", { timeout: 20_000 }, () => {
+describe("an OpenAIContainerWorkspaceSection", () => {
   test("does nothing but look when it is made", async () => {
     const folder = repository({ "a.txt": "one", ".env": "KEY=1", "sub/b.txt": "two!" });
     const stage = await bentStage([]);
@@ -182,7 +182,7 @@ describe("an OpenAIContainerWorkspaceSection", { timeout: 20_000 }, () => {
   });
 });
 
-describe("what a workspace brings back", { timeout: 20_000 }, () => {
+describe.skipIf(!hasBubblewrap)("what a workspace brings back", () => {
   test.each([
     ["nothing", { syncPolicy: "never" }, null, 2],
     ["nothing, if nobody says", {}, null, 2],

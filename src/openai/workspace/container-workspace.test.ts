@@ -8,7 +8,7 @@ import {
   bentStage,
   ownRequest,
 } from "../../../tests/support/workspace/bent-stage.ts";
-import { filesIn, repository } from "../../../tests/support/workspace/stage.ts";
+import { filesIn, hasBubblewrap, repository } from "../../../tests/support/workspace/stage.ts";
 import { Budget } from "../../base/budget.ts";
 import { Deadline } from "../../base/deadline.ts";
 import { BudgetExceededError, DeadlineExceededError } from "../../base/evaluation-errors.ts";
@@ -47,7 +47,7 @@ function notes({ seen }: BentStage): readonly string[] {
   return input.filter(({ role }) => role === "developer").map(({ content = "" }) => content);
 }
 
-describe("what a workspace's own requests cost", { timeout: 20_000 }, () => {
+describe("what a workspace's own requests cost", () => {
   async function counted() {
     const folder = repository({ "a.txt": "one" });
     const stage = await bentStage(writing);
@@ -66,7 +66,7 @@ describe("what a workspace's own requests cost", { timeout: 20_000 }, () => {
     };
   }
 
-  test("is counted in the answer's usage", async () => {
+  test.skipIf(!hasBubblewrap)("is counted in the answer's usage", async () => {
     const { stage, totals, section } = await counted();
     const { usage } = await stage.evaluate(section);
     expect(totals).toHaveLength(3);
@@ -89,7 +89,7 @@ describe("what a workspace's own requests cost", { timeout: 20_000 }, () => {
   });
 });
 
-describe("a workspace that is not waited for any longer", { timeout: 20_000 }, () => {
+describe("a workspace that is not waited for any longer", () => {
   const moments = [
     [
       "its container is made",
@@ -174,7 +174,7 @@ describe("a workspace that is not waited for any longer", { timeout: 20_000 }, (
 const FIND = `import glob, json
 at = json.load(open(sorted(glob.glob("/mnt/data/*-paths.json"))[-1]))`;
 
-describe("files that are not unpacked as they were packed", { timeout: 20_000 }, () => {
+describe("files that are not unpacked as they were packed", () => {
   const appending = [
     [{ code: `${FIND}\nopen(at["p/a.txt"], "a").write(" two") and None` }],
     [{ code: `${FIND}\nprint(open(at["p/a.txt"]).read())` }],
@@ -191,31 +191,35 @@ describe("files that are not unpacked as they were packed", { timeout: 20_000 },
     expect(await section.cleanup()).toMatchObject({ added: ["p/new.txt"], failed: [] });
   });
 
-  test("go up one by one after the second time, and all are told", async () => {
-    const folder = repository({ "a.txt": "one", "sub/b.txt": "two" });
-    const stage = await bentStage(appending);
-    stage.bend(spoiling(2));
-    const section = stage.section({ mounts: mountsOf(folder), syncOnCleanup: true });
-    await stage.evaluate(section);
-    expect(stage.bus.of("UnpackingFailed")).toMatchObject([
-      {
-        containerId: section.containerId,
-        reason: "the digest of what was unpacked was wrong 2 times; the last output was: Bad luck.",
-      },
-    ]);
-    expect(notes(stage)).toEqual([
-      expect.stringMatching(
-        /^The files of the workspace are not in folders: .*paths\.json is a JSON/,
-      ),
-    ]);
-    expect(stage.printed()).toEqual(["", "one two\n"]);
-    const report = await section.cleanup();
-    expect(report).toMatchObject({ added: [], changed: ["p/a.txt"], deleted: [], failed: [] });
-    expect(filesIn(section.syncedDir ?? "")).toEqual({
-      "p/a.txt": "one two",
-      "p/sub/b.txt": "two",
-    });
-  });
+  test.skipIf(!hasBubblewrap)(
+    "go up one by one after the second time, and all are told",
+    async () => {
+      const folder = repository({ "a.txt": "one", "sub/b.txt": "two" });
+      const stage = await bentStage(appending);
+      stage.bend(spoiling(2));
+      const section = stage.section({ mounts: mountsOf(folder), syncOnCleanup: true });
+      await stage.evaluate(section);
+      expect(stage.bus.of("UnpackingFailed")).toMatchObject([
+        {
+          containerId: section.containerId,
+          reason:
+            "the digest of what was unpacked was wrong 2 times; the last output was: Bad luck.",
+        },
+      ]);
+      expect(notes(stage)).toEqual([
+        expect.stringMatching(
+          /^The files of the workspace are not in folders: .*paths\.json is a JSON/,
+        ),
+      ]);
+      expect(stage.printed()).toEqual(["", "one two\n"]);
+      const report = await section.cleanup();
+      expect(report).toMatchObject({ added: [], changed: ["p/a.txt"], deleted: [], failed: [] });
+      expect(filesIn(section.syncedDir ?? "")).toEqual({
+        "p/a.txt": "one two",
+        "p/sub/b.txt": "two",
+      });
+    },
+  );
 
   test("go up one by one as well when nothing was printed at all", async () => {
     const folder = repository({ "a.txt": "one" });
@@ -227,43 +231,49 @@ describe("files that are not unpacked as they were packed", { timeout: 20_000 },
     ]);
   });
 
-  test("go up one by one when what was written here is not unpacked, too", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage([...writing.slice(1), ...appending]);
-    const section = stage.section({ mounts: mountsOf(folder), syncOnCleanup: true });
-    await stage.evaluate(section);
-    stage.bend(spoiling(2));
-    await section.filesystem.writeText("p/later.txt", "later");
-    await stage.evaluate(section);
-    expect(stage.bus.of("UnpackingFailed")).toHaveLength(1);
-    expect(stage.printed()).toEqual(["", "one two\n"]);
-    await section.cleanup();
-    expect(filesIn(section.syncedDir ?? "")).toEqual({
-      "p/a.txt": "one two",
-      "p/later.txt": "later",
-    });
-  });
+  test.skipIf(!hasBubblewrap)(
+    "go up one by one when what was written here is not unpacked, too",
+    async () => {
+      const folder = repository({ "a.txt": "one" });
+      const stage = await bentStage([...writing.slice(1), ...appending]);
+      const section = stage.section({ mounts: mountsOf(folder), syncOnCleanup: true });
+      await stage.evaluate(section);
+      stage.bend(spoiling(2));
+      await section.filesystem.writeText("p/later.txt", "later");
+      await stage.evaluate(section);
+      expect(stage.bus.of("UnpackingFailed")).toHaveLength(1);
+      expect(stage.printed()).toEqual(["", "one two\n"]);
+      await section.cleanup();
+      expect(filesIn(section.syncedDir ?? "")).toEqual({
+        "p/a.txt": "one two",
+        "p/later.txt": "later",
+      });
+    },
+  );
 
-  test("go up one by one once the model has run other code than it was asked to", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(({ turn }) =>
-      turn === 0 ? [{ code: "print('no')" }, { say: "No." }] : (appending[turn - 1] ?? []),
-    );
-    const section = stage.section({
-      mounts: mountsOf(folder),
-      ...{ unpack: "prompt", syncOnCleanup: true },
-    });
-    expect((await stage.evaluate(section)).text).toBe("No.");
-    await stage.evaluate(section);
-    expect(stage.bus.of("UnpackingFailed")).toMatchObject([
-      { reason: "the model did not unpack them" },
-    ]);
-    expect(stage.printed()).toEqual(["no\n", "", "one two\n"]);
-    expect(await section.cleanup()).toMatchObject({ changed: ["p/a.txt"], failed: [] });
-  });
+  test.skipIf(!hasBubblewrap)(
+    "go up one by one once the model has run other code than it was asked to",
+    async () => {
+      const folder = repository({ "a.txt": "one" });
+      const stage = await bentStage(({ turn }) =>
+        turn === 0 ? [{ code: "print('no')" }, { say: "No." }] : (appending[turn - 1] ?? []),
+      );
+      const section = stage.section({
+        mounts: mountsOf(folder),
+        ...{ unpack: "prompt", syncOnCleanup: true },
+      });
+      expect((await stage.evaluate(section)).text).toBe("No.");
+      await stage.evaluate(section);
+      expect(stage.bus.of("UnpackingFailed")).toMatchObject([
+        { reason: "the model did not unpack them" },
+      ]);
+      expect(stage.printed()).toEqual(["no\n", "", "one two\n"]);
+      expect(await section.cleanup()).toMatchObject({ changed: ["p/a.txt"], failed: [] });
+    },
+  );
 });
 
-describe("what code made before the files were unpacked", { timeout: 20_000 }, () => {
+describe("what code made before the files were unpacked", () => {
   test("is brought back although the model never unpacked them", async () => {
     const folder = repository({ "a.txt": "one" });
     const stage = await bentStage([
@@ -280,7 +290,7 @@ describe("what code made before the files were unpacked", { timeout: 20_000 }, (
   });
 });
 
-describe("a survey that does not agree with itself", { timeout: 20_000 }, () => {
+describe("a survey that does not agree with itself", () => {
   const isMeant = ({ body }: BentRequest) => JSON.stringify(body).includes("wink-report");
   const removing = [
     [
@@ -301,22 +311,26 @@ describe("a survey that does not agree with itself", { timeout: 20_000 }, () => 
     expect(report).toMatchObject({ added: ["p/new.txt"], deleted: ["p/a.txt"], failed: [] });
   });
 
-  test("gives way to the provider's list, which is not believed about what is gone", async () => {
-    const folder = repository({ "a.txt": "one", "b.txt": "two" });
-    const stage = await bentStage(removing);
-    stage.bend(spoiling(2, { isMeant }));
-    const section = stage.section({ mounts: mountsOf(folder), syncOnCleanup: true });
-    await stage.evaluate(section);
-    const report = await section.cleanup();
-    expect(report).toMatchObject({ added: ["p/new.txt"], changed: [], deleted: [] });
-    expect(report.failed).toEqual([
-      {
-        path: ".",
-        reason: "what code deleted could not be told: what code made was not found as it was told",
-      },
-    ]);
-    expect(filesIn(section.syncedDir ?? "")).toEqual({
-      ...{ "p/a.txt": "one", "p/b.txt": "two", "p/new.txt": "new" },
-    });
-  });
+  test.skipIf(!hasBubblewrap)(
+    "gives way to the provider's list, which is not believed about what is gone",
+    async () => {
+      const folder = repository({ "a.txt": "one", "b.txt": "two" });
+      const stage = await bentStage(removing);
+      stage.bend(spoiling(2, { isMeant }));
+      const section = stage.section({ mounts: mountsOf(folder), syncOnCleanup: true });
+      await stage.evaluate(section);
+      const report = await section.cleanup();
+      expect(report).toMatchObject({ added: ["p/new.txt"], changed: [], deleted: [] });
+      expect(report.failed).toEqual([
+        {
+          path: ".",
+          reason:
+            "what code deleted could not be told: what code made was not found as it was told",
+        },
+      ]);
+      expect(filesIn(section.syncedDir ?? "")).toEqual({
+        ...{ "p/a.txt": "one", "p/b.txt": "two", "p/new.txt": "new" },
+      });
+    },
+  );
 });

@@ -9,7 +9,7 @@ const writing = [
   [{ say: "Done." }],
 ];
 
-describe("what code changed last", { timeout: 20_000 }, () => {
+describe("what code changed last", () => {
   test("is told as lost when its container is known to be gone", async () => {
     const folder = repository({ "a.txt": "one" });
     const stage = await bentStage(writing);
@@ -93,7 +93,7 @@ describe("what code changed last", { timeout: 20_000 }, () => {
   });
 });
 
-describe("the provider's list", { timeout: 20_000 }, () => {
+describe("the provider's list", () => {
   const making = [
     [
       {
@@ -171,7 +171,7 @@ describe("the provider's list", { timeout: 20_000 }, () => {
   });
 });
 
-describe("the model, asked to unpack by itself,", { timeout: 20_000 }, () => {
+describe("the model, asked to unpack by itself,", () => {
   const SHOW = "import glob\nprint([open(at).read() for at in sorted(glob.glob('/mnt/data/p/*'))])";
   const blocksIn = (items: readonly object[]) =>
     items.flatMap((item) => {

@@ -49,10 +49,10 @@ async function slowStage() {
 
 /** Lets what was woken ask over the network. */
 async function until(isSo: () => boolean): Promise<void> {
-  await expect.poll(isSo, { timeout: 5_000 }).toBe(true);
+  await expect.poll(isSo).toBe(true);
 }
 
-describe("a container", { timeout: 20_000 }, () => {
+describe("a container", () => {
   test("is looked at every third of its life while an evaluation runs, and not after", async () => {
     const { stage, clock, there, thinking, finish, folder } = await slowStage();
     const section = stage.section({ mounts: mountsOf(folder) });

@@ -31,7 +31,7 @@ async function pathsIn({ calls }: BentStage, id: string): Promise<readonly strin
   return found.sort();
 }
 
-describe("a ContainerFilesystem by itself", { timeout: 20_000 }, () => {
+describe("a ContainerFilesystem by itself", () => {
   test.each<readonly [string, object]>([
     ["ContainerFilesystem.tarballPath", { tarballPath: "" }],
     ["ContainerFilesystem.localRoot", { localRoot: 7 }],

@@ -134,9 +134,7 @@ export async function endingStage(script: MessagesScript, options: EndingOptions
     noted: () => session.get(noted),
     /** Settles when a command of the SDK's has begun. */
     async commandBegun(): Promise<void> {
-      await expect
-        .poll(() => existsSync(join(section.tempDir, "begun")), { timeout: 20_000 })
-        .toBe(true);
+      await expect.poll(() => existsSync(join(section.tempDir, "begun"))).toBe(true);
     },
     processes: () => processesAbout(temporary),
     /** What is in the temporary folder besides the workspace. */

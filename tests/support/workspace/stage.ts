@@ -16,12 +16,16 @@ import { ContainerCalls } from "../../../src/openai/http/container-calls.ts";
 import { hostSandbox } from "../host-sandbox.ts";
 
 const bubblewrap = bubblewrapSandbox();
-const { usable, reason } = await bubblewrap.probe();
-if (!usable) process.stdout.write(`Workspaces are tried without isolation: ${reason}\n`);
 
-/** The real sandbox where there is one; else Python of this machine, which isolates nothing. */
+/**
+ * Whether bubblewrap works here. Tests that need files at `/mnt/data`, or an interpreter that lives from one
+ * call to the next, are skipped without it.
+ */
+export const { usable: hasBubblewrap } = await bubblewrap.probe();
+
+/** Bubblewrap if it works; otherwise this machine's Python, which isolates nothing. */
 export function workspaceSandbox(): Sandbox {
-  return usable ? bubblewrap : hostSandbox();
+  return hasBubblewrap ? bubblewrap : hostSandbox();
 }
 
 /** A local provider on a socket, an adapter on it, and the calls to look into its containers. */

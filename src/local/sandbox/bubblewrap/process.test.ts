@@ -45,7 +45,7 @@ describe.skipIf(!(await bubblewrapRuns()))("a container's process", () => {
       else expect(outcome.stdout === "1\n" || outcome.died).toBe(true);
       expect(processesOf(root)).toEqual([]);
     }
-  }, 20_000);
+  });
 });
 
 describe("a container's process that cannot start", () => {

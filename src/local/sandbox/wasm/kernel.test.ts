@@ -30,7 +30,7 @@ describe.skipIf(missing)("the interpreter's side", () => {
     kernel = new Kernel(pyodide, files, async (message) => {
       said.push(message);
     });
-  }, 30_000);
+  });
 
   async function run(code: string, timeoutMs = 5_000): Promise<FromKernel[]> {
     said = [];

@@ -15,14 +15,14 @@ const LIMITS: RunLimits = { timeoutMs: 10_000, maxOutputBytes: 10_000 };
 const missing = !isPyodideInstalled();
 if (missing) process.stderr.write("Skipped: pyodide is not installed (npm install pyodide)\n");
 
-describe.skipIf(missing)("the wasm sandbox", { timeout: 30_000 }, () => {
+describe.skipIf(missing)("the wasm sandbox", () => {
   let root: string;
   let container: SandboxProcess;
 
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), "wink-wasm-"));
     container = await wasmSandbox().open({ root, memoryBytes: 256 * MiB });
-  }, 30_000);
+  });
   afterAll(async () => {
     await container[Symbol.asyncDispose]();
     await rm(root, { recursive: true, force: true });
@@ -192,7 +192,7 @@ describe.skipIf(missing)("the wasm sandbox", { timeout: 30_000 }, () => {
     }
     const left = async () => (await childrenOf(process.pid)).filter((pid) => !before.includes(pid));
     // The shell that guards it goes right after it.
-    await expect.poll(async () => (await left()).filter(isAlive), { timeout: 2_000 }).toEqual([]);
+    await expect.poll(async () => (await left()).filter(isAlive)).toEqual([]);
   });
 
   test("minds no signal once it is open", async () => {
@@ -223,7 +223,7 @@ describe.skipIf(missing)("the wasm sandbox", { timeout: 30_000 }, () => {
     const children = await childrenOf(parent.pid ?? 0);
     expect(children.length).toBeGreaterThan(0);
     parent.kill("SIGKILL");
-    await expect.poll(() => children.filter(isAlive), { timeout: 3_000 }).toEqual([]);
+    await expect.poll(() => children.filter(isAlive)).toEqual([]);
   });
 });
 

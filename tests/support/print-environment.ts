@@ -1,0 +1,13 @@
+import { bubblewrapSandbox } from "../../src/local/sandbox/bubblewrap/bubblewrap.ts";
+import { sdkMissing } from "./claude/installed.ts";
+
+/** Prints which Node the tests run on and, once, which tests are skipped and how to run them. */
+export async function setup(): Promise<void> {
+  const print = (line: string) => process.stdout.write(`${line}\n`);
+  print(`Tests run on Node ${process.version}`);
+  const { usable, reason } = await bubblewrapSandbox().probe();
+  if (!usable) print(`Tests that need bubblewrap are skipped: ${reason}`);
+  if (sdkMissing !== null) {
+    print("Tests that need the Claude Agent SDK are skipped: install it with npm run claude");
+  }
+}
