@@ -69,8 +69,9 @@ export async function localStorage(options: LocalStorageOptions = {}) {
 
 async function listening(fetch: (request: Request) => Response | Promise<Response>) {
   return await new Promise<{ server: ReturnType<typeof serve>; port: number }>((resolve) => {
-    const server = serve({ fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) =>
-      resolve({ server, port }),
+    const server = serve(
+      { fetch, port: 0, hostname: "127.0.0.1", overrideGlobalObjects: false },
+      ({ port }) => resolve({ server, port }),
     );
   });
 }

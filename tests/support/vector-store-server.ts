@@ -18,7 +18,7 @@ export async function servedStores() {
     onFault: (it) => void faults.push(it),
   });
   app.route("/v1", vectorStoreRoutes(stores));
-  const server = createAdaptorServer({ fetch: app.fetch });
+  const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   const port = typeof address === "object" ? address?.port : 0;
