@@ -1,18 +1,10 @@
-/** From the Claude adapter's workspace to a container of OpenAI's: the mounts stay as they are. */
+/** Moves a workspace from the Claude adapter to an OpenAI container. The mounts stay the same. */
 import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 import { MarkdownSection, Prompt, PromptTemplate, Session } from "weakincentives";
-import type { HostMount } from "weakincentives/files";
+import { ClaudeAgentSDKAdapter, ClaudeAgentWorkspaceSection } from "weakincentives/claude";
 import { LocalProvider, scriptedModel } from "weakincentives/local";
 import { OpenAIAdapter, OpenAIContainerWorkspaceSection } from "weakincentives/openai";
-
-// What both sections take.
-const allowedHostRoots = [fileURLToPath(new URL("greenhouse", import.meta.url))];
-const mounts: readonly HostMount[] = allowedHostRoots.map((hostPath) => ({
-  hostPath,
-  mountPath: "repo",
-  excludeGlob: [".git/*", "__pycache__/*"],
-  maxBytes: 10_000_000,
-}));
 
 const code = `
 import pathlib
@@ -20,24 +12,48 @@ print(sorted(path.name for path in pathlib.Path("/mnt/data/repo").iterdir()))`;
 const model = scriptedModel([[{ code }], [{ say: "Five files, and one of them is Python." }]]);
 const provider = new LocalProvider({ model });
 
+// Both sections take the same options, and both adapters the same hosted tools.
+const folder = fileURLToPath(new URL("greenhouse", import.meta.url));
 const session = new Session();
-// Two lines differ: with Claude's adapter they make a `ClaudeAgentWorkspaceSection` of the same
-// options, and the adapter of that section, which has an interpreter of its own.
-const workspace = new OpenAIContainerWorkspaceSection({ session, mounts, allowedHostRoots });
-const adapter = new OpenAIAdapter({
-  model: "gpt-5.2",
-  hostedTools: { codeInterpreter: true },
-  clientConfig: { fetch: provider.fetch },
-});
+const excludeGlob = [".git/*", "__pycache__/*"];
+const options = {
+  session,
+  mounts: [{ hostPath: folder, mountPath: "repo", excludeGlob, maxBytes: 10_000_000 }],
+  allowedHostRoots: [folder],
+};
+const hostedTools = { codeInterpreter: true };
+
+// Before: Claude's tools work on a copy of the files on this machine.
+const before = {
+  workspace: new ClaudeAgentWorkspaceSection(options),
+  adapter: new ClaudeAgentSDKAdapter({ model: "claude-sonnet-5", hostedTools }),
+};
+
+// After: Python works on a copy of the files in a container.
+const after = {
+  workspace: new OpenAIContainerWorkspaceSection(options),
+  adapter: new OpenAIAdapter({
+    model: "gpt-5.2",
+    hostedTools,
+    clientConfig: { fetch: provider.fetch },
+  }),
+};
+
 try {
+  const isSame = isDeepStrictEqual(before.workspace.mountPreviews, after.workspace.mountPreviews);
+  console.log(`${isSame ? "Both mount the same files" : "The mounts differ"}.`);
+  // The prompt is the same with `before`, which needs the Claude Agent SDK and a key to run.
+  const { workspace, adapter } = after;
   const task = new MarkdownSection({ key: "task", title: "Task", template: "What is in repo/?" });
   const template = new PromptTemplate({ ns: "any", key: "look", sections: [task, workspace] });
   session.bus.subscribe("ToolInvoked", ({ result }) => console.log(result.message.trim()));
   const { text } = await adapter.evaluate(new Prompt(template), { session });
   console.log(text);
 } finally {
-  await workspace.cleanup();
+  await before.workspace.cleanup();
+  await after.workspace.cleanup();
   await provider[Symbol.asyncDispose]();
 }
+// prints: Both mount the same files.
 // prints: ['README.md', 'limits.json', 'night-log.md', 'readings.csv', 'vents.py']
 // prints: Five files, and one of them is Python.

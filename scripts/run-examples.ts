@@ -1,6 +1,11 @@
-/** Runs every example on the built package and compares what it prints with what it says it prints. */
+/**
+ * Runs every example on the built package and compares what it prints with its `// prints:` lines.
+ * `--list` prints the names of the examples that would run, and runs none.
+ */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+
+const isListing = process.argv.includes("--list");
 
 /** A program, or a folder that has one. */
 const examples = readdirSync("examples", { recursive: true, encoding: "utf8" })
@@ -13,7 +18,11 @@ for (const example of examples) {
   const source = readFileSync(file, "utf8");
   const missing = [...source.matchAll(/^\/\/ needs: (.*)$/gm)].find(([, name]) => !isThere(name));
   if (missing) {
-    console.log(`– ${file} is skipped, because ${missing[1]} is not installed`);
+    if (!isListing) console.log(`– ${file} is skipped, because ${missing[1]} is not installed`);
+    continue;
+  }
+  if (isListing) {
+    console.log(file);
     continue;
   }
   const said = [...source.matchAll(/^\/\/ prints: (.*)$/gm)].map(([, line]) => line);

@@ -1,4 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), "utf8");
@@ -23,6 +25,48 @@ test("every program in a guide is an example that runs", async () => {
     for (const [, program] of code) expect(examples, guide).toContain(program);
   }
 });
+
+test("the workspaces guide shows the migration from VfsToolsSection by a program that CI runs", async () => {
+  const program = await migrationProgram("From VfsToolsSection", "migrate-from-vfs.ts");
+  expect(program).toMatch(/^const before = new VfsToolsSection\(/m);
+  expect(program).toMatch(/^const after = new OpenAIContainerWorkspaceSection\(/m);
+  expect(program).toMatch(/\bof \[before, after\]/);
+});
+
+test("the workspaces guide shows the migration from the Claude adapter, with the same mounts, by a program that CI runs", async () => {
+  const heading = "From the Claude adapter's workspace";
+  const program = await migrationProgram(heading, "migrate-from-claude.ts");
+  const [, before = ""] = /^const before = (\{[\s\S]*?^\});/m.exec(program) ?? [];
+  const [, after = ""] = /^const after = (\{[\s\S]*?^\});/m.exec(program) ?? [];
+  expect(before).toContain("new ClaudeAgentWorkspaceSection(options)");
+  expect(before).toContain("new ClaudeAgentSDKAdapter(");
+  expect(after).toContain("new OpenAIContainerWorkspaceSection(options)");
+  expect(after).toContain("new OpenAIAdapter(");
+  expect(program).toMatch(/^const options = \{[^}]*\bmounts: /m);
+  const compared =
+    "isDeepStrictEqual(before.workspace.mountPreviews, after.workspace.mountPreviews)";
+  expect(program).toContain(compared);
+  expect(await read("examples/migrate-from-claude.ts")).toContain(
+    "// prints: Both mount the same files.",
+  );
+});
+
+/** Reads the program that a section of the workspaces guide links, and leaves out its comments. */
+async function migrationProgram(heading: string, name: string): Promise<string> {
+  const sections = (await read("docs/guides/workspaces.md")).split(/^## /m);
+  const section = sections.find((text) => text.startsWith(`${heading}\n`));
+  expect(section, heading).toContain(`[examples/${name}](../../examples/${name})`);
+
+  const { scripts } = JSON.parse(await read("package.json"));
+  expect(scripts.check).toContain("npm run examples");
+  expect(scripts.examples).toBe("node scripts/run-examples.ts");
+  const cwd = fileURLToPath(new URL("../", import.meta.url));
+  const run = ["scripts/run-examples.ts", "--list"];
+  const listed = execFileSync(process.execPath, run, { cwd, encoding: "utf8" });
+  expect(listed.split("\n")).toContain(`examples/${name}`);
+
+  return (await read(`examples/${name}`)).replace(/^\s*\/\/.*$/gm, "");
+}
 
 test("the README names the two commands that a newcomer types", async () => {
   const readme = await read("README.md");

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { testTitles } from "./support/proofs.ts";
 import {
+  noteProblems,
   numberingProblems,
   parseRequirements,
   proofProblems,
@@ -22,6 +23,10 @@ test("every requirement has a legal level and a text", () => {
 
 test("every proof is open or names tests that exist", () => {
   expect(proofProblems(rows, readFromRepository)).toEqual([]);
+});
+
+test("every note is legal, and says (needs a key) exactly where all tests are in tests/live", () => {
+  expect(noteProblems(rows)).toEqual([]);
 });
 
 test("a gap, a repeat, a wrong order and a wrong heading are reported", () => {
@@ -80,6 +85,80 @@ test.each([
   expect(proofProblems([row({ number: 12, proof })], () => "")[0]).toContain("is no proof");
 });
 
+describe("a note after the tests of a requirement", () => {
+  const head = "## S0 x\n\n";
+  const walks = "`src/a.test.ts` › it walks";
+  const live = "`tests/live/a.live.test.ts` › it calls";
+  const problemsOf = (proven: string) =>
+    noteProblems(parseRequirements(`${head}| 12 | MAY | x | ${proven} |`));
+
+  test("is read apart from the tests, and a parenthesis in a title is no note", () => {
+    const read = (proven: string) =>
+      parseRequirements(`${head}| 12 | MAY | x | ${proven} |`).map(({ proof, note }) => [
+        proof,
+        note,
+      ]);
+    expect(read(`${walks}<br>${live}<br>(needs a key)`)).toEqual([
+      [`${walks}<br>${live}`, "needs a key"],
+    ]);
+    expect(read(`${walks} (slowly)`)).toEqual([[`${walks} (slowly)`, null]]);
+    expect(read("open")).toEqual([["open", null]]);
+  });
+
+  test.each([
+    "open",
+    walks,
+    `${walks}<br>${live}`,
+    `${live}<br>(needs a key)`,
+    `${live}<br>${live}<br>(needs a key)`,
+    `${walks}<br>(only on land; the rest is open)`,
+    `${walks}<br>(only on land; the rest is open: there is no boat)`,
+  ])("is legal, or may be left out, in %j", (proven) => {
+    expect(problemsOf(proven)).toEqual([]);
+  });
+
+  test.each([
+    "",
+    "slow",
+    "needs a key.",
+    "only on land",
+    "only; the rest is open",
+    "only on land; the rest is open:",
+  ])("is reported if it is (%s)", (note) => {
+    expect(problemsOf(`${walks}<br>(${note})`)).toEqual([
+      `12: "(${note})" is no note; write (needs a key) or (only …; the rest is open)`,
+    ]);
+  });
+
+  test.each(["open<br>(needs a key)", "(needs a key)", "open<br>(only on land; the rest is open)"])(
+    "is reported without a test before it: %s",
+    (proven) => {
+      expect(problemsOf(proven)).toEqual(["12: a note needs a test before it"]);
+    },
+  );
+
+  test("is reported as no proof if a test comes after it", () => {
+    const [first] = parseRequirements(`${head}| 12 | MAY | x | (needs a key)<br>${walks} |`);
+    if (!first) throw new Error("The row was not read");
+    expect(proofProblems([first], () => 'test("it walks", f);')).toEqual([
+      '12: "(needs a key)" is no proof; write `path/to/file.test.ts` › title',
+    ]);
+  });
+
+  test("must say that a key is needed where all tests are in tests/live", () => {
+    const missing = ["12: all its tests are in tests/live; write (needs a key) after them"];
+    expect(problemsOf(live)).toEqual(missing);
+    expect(problemsOf(`${live}<br>${live}`)).toEqual(missing);
+    expect(problemsOf(`${live}<br>(only on land; the rest is open)`)).toEqual(missing);
+  });
+
+  test("must not say that a key is needed where one test is elsewhere", () => {
+    const needless = ["12: src/a.test.ts needs no key; remove (needs a key)"];
+    expect(problemsOf(`${walks}<br>(needs a key)`)).toEqual(needless);
+    expect(problemsOf(`${live}<br>${walks}<br>(needs a key)`)).toEqual(needless);
+  });
+});
+
 test("titles are found in every form of test, and unescaped", () => {
   const source = [
     'test("plain", () => {});',
@@ -124,6 +203,7 @@ function row(fields: Partial<RequirementRow>): RequirementRow {
     level: "SPEC",
     text: "x",
     proof: "open",
+    note: null,
     ...fields,
   };
 }

@@ -5,6 +5,7 @@ import { Session } from "../session/session.ts";
 import { recordingBus } from "../testing/recording-bus.ts";
 import { scriptedClient } from "../testing/scripted-client.ts";
 import { webSearchTool } from "../tools/hosted/web-search.ts";
+import { NativeTool } from "../tools/native-tool.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 import { Prompt } from "./prompt.ts";
@@ -76,6 +77,43 @@ describe("a summarised section", () => {
     const { hostedTools, tools } = promptOf(parent).render();
     expect(hostedTools).toEqual([]);
     expect(tools.map(({ name }) => name)).toEqual(["open_sections"]);
+  });
+
+  test("adds its own hosted and native tools to the prompt only after it is opened", () => {
+    const lookup = new NativeTool({
+      name: "lookup",
+      description: "Looks things up.",
+      params: z.object({}),
+      result: z.object({}),
+    });
+    const research = new MarkdownSection({
+      key: "research",
+      title: "Research",
+      template: "Search first.",
+      summary: "How to search.",
+      visibility: "summary",
+      tools: [lookup],
+      hostedTools: [webSearchTool()],
+    });
+    const session = new Session().register(visibilitySlice);
+    const prompt = promptOf(task, research);
+    const namesOf = (tools: readonly { readonly name: string }[]) => tools.map(({ name }) => name);
+
+    const closed = prompt.render({ session });
+    expect(namesOf(closed.hostedTools)).toEqual([]);
+    expect(namesOf(closed.nativeTools)).toEqual([]);
+    expect(namesOf(closed.tools)).toEqual(["open_sections"]);
+
+    session.dispatch({
+      type: "VisibilityChanged",
+      sessionId: session.id,
+      promptName: prompt.name,
+      path: "research",
+      visibility: "full",
+    });
+    const opened = prompt.render({ session });
+    expect(namesOf(opened.hostedTools)).toEqual(["web_search", "lookup"]);
+    expect(namesOf(opened.nativeTools)).toEqual(["web_search", "lookup"]);
   });
 
   test("offers nothing to open where nothing is summarised", () => {

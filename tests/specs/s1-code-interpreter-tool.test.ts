@@ -370,8 +370,13 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
     const { response, bus } = await run(reach, python(), { script: [[{ code: made }], [{ say }]] });
     const [result] = bus.of("ToolInvoked").map((event) => event.result);
     expect(result?.message).toContain("KeyError: 'value'");
-    expect(response.citations).toMatchObject([
+    const files = [
       { type: "containerFile", filename: "histogram.png", span: [15, 15 + picture.length] },
-    ]);
+    ];
+    expect(result?.value).toMatchObject({
+      stdout: expect.stringContaining("KeyError: 'value'"),
+      files,
+    });
+    expect(response.citations).toMatchObject(files);
   });
 });

@@ -6,6 +6,8 @@ import {
   PromptEvaluationError,
   PromptTemplate,
   Session,
+  Tool,
+  ToolResult,
   type WebSearchConfig,
   type WebSearchResult,
   WebSearchSection,
@@ -264,6 +266,49 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
       searches: [
         { action: "search", queries: ["owl neck"] },
         { action: "open_page", url: birds },
+      ],
+    });
+  });
+
+  test("Adapter Integration > Output Parsing Flow: searches of several turns, with tool calls between them, make one output", async () => {
+    const note = new Tool({
+      name: "note",
+      description: "Takes a note.",
+      params: null,
+      handler: () => ToolResult.ok(null, "Noted."),
+    });
+    const section = new MarkdownSection({
+      title: "Task",
+      key: "task",
+      template: "Search, and take notes.",
+      tools: [note],
+      hostedTools: [webSearchTool()],
+    });
+    const template = new PromptTemplate({ ns: "research", key: "notes", sections: [section] });
+    const noting = { call: { name: "note", args: {} } };
+    const answer = `Yes (${birds})`;
+    const script = [
+      [search],
+      [{ say: `By 14 vertebrae (${neck})`, citations: [{ hit: 0 }] }, noting],
+      [{ search: { open: who } }, noting],
+      [{ search: { open: birds } }],
+      [{ say: answer, citations: [{ hit: 0 }] }],
+    ] as const;
+    const { response, bodies } = await run(reach, new Prompt(template), searching(script));
+    expect(bodies).toHaveLength(3);
+    const ids = response.hostedCalls.map(({ callId }) => callId);
+    expect(new Set(ids).size).toBe(3);
+    expect(response.hostedOutputs.get(webSearchTool())).toEqual({
+      text: answer,
+      citations: [
+        { type: "url", url: neck, title: "Owl necks", span: null },
+        { type: "url", url: birds, title: "Birds", span: [5, 5 + birds.length] },
+      ],
+      sourceUrls: [neck, birds, who],
+      searches: [
+        { id: ids[0], action: "search", queries: ["owl neck"], url: null, status: "completed" },
+        { id: ids[1], action: "open_page", queries: [], url: who, status: "completed" },
+        { id: ids[2], action: "open_page", queries: [], url: birds, status: "completed" },
       ],
     });
   });

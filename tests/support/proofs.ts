@@ -1,12 +1,12 @@
-/** Something that a page of `docs/` claims, and the tests it names for it. */
+/** A claim that a page of `docs/` makes, and the tests that the page names as its proof. */
 export interface Claim {
-  /** What a problem with it is reported under. */
+  /** Starts the report of every problem with the claim. */
   readonly label: string;
-  /** As written there: `` `path/to/file.test.ts` › title ``, with `<br>` between two. */
+  /** As written on the page: `` `path/to/file.test.ts` › title ``, with `<br>` between two. */
   readonly proof: string;
 }
 
-/** Gives the text of a file of the repository, or null where there is no such file. */
+/** Returns the text of a file of the repository, or null if the file does not exist. */
 export type ReadSource = (path: string) => string | null;
 
 /** One test that a claim names as its proof. */
@@ -15,7 +15,7 @@ interface ProofItem {
   readonly title: string;
 }
 
-/** Says which proofs are not in the form, name no file, or name a test that the file has not. */
+/** Reports proofs that are malformed, name a missing file, or name a test that the file lacks. */
 export function claimProblems(claims: readonly Claim[], readSource: ReadSource): string[] {
   const titles = new Map<string, ReadonlySet<string> | null>();
   const titlesIn = (file: string) => {
@@ -29,9 +29,14 @@ export function claimProblems(claims: readonly Claim[], readSource: ReadSource):
   return claims.flatMap((claim) => problemsOf(claim, titlesIn));
 }
 
+/** The files that a proof names. Malformed parts are left out: `claimProblems` reports them. */
+export function proofFiles(proof: string): string[] {
+  return proof.split("<br>").flatMap((written) => parseProofItem(written.trim())?.file ?? []);
+}
+
 /**
- * The titles of the tests and groups that a test file runs, as written there, unescaped. What is
- * declared by `test.skip` or `test.todo` proves nothing and is not among them.
+ * The titles of the tests and groups that a test file runs, as written there, unescaped. Tests
+ * declared by `test.skip` or `test.todo` prove nothing and are left out.
  */
 export function testTitles(source: string): Set<string> {
   const code = source.replace(/^\s*\/\/.*$/gm, "");

@@ -1,14 +1,17 @@
-import { cellsOf, claimProblems, type ReadSource } from "./proofs.ts";
+import { cellsOf, claimProblems, proofFiles, type ReadSource } from "./proofs.ts";
 
 /** One row of the tables in `docs/requirements.md`. */
 export interface RequirementRow {
-  /** Of the file, counted from 1. */
+  /** Line in the file, counted from 1. */
   readonly line: number;
   readonly specification: string;
   readonly number: number;
   readonly level: string;
   readonly text: string;
+  /** `open`, or the tests, without the note. */
   readonly proof: string;
+  /** The text in parentheses after the tests; null if there is none. */
+  readonly note: string | null;
 }
 
 const specifications = [
@@ -20,8 +23,9 @@ const specifications = [
 ] as const;
 const lastNumber = 373;
 const levels: readonly string[] = ["MUST!", "MUST", "SHOULD", "MAY", "SPEC"];
+const needsKey = "needs a key";
 
-/** Reads the rows under the headings `## S0 …` to `## S4 …`. A line it cannot read is an error. */
+/** Reads the rows under the headings `## S0 …` to `## S4 …`. Throws on a line that is not a row. */
 export function parseRequirements(markdown: string): RequirementRow[] {
   const rows: RequirementRow[] = [];
   let specification: string | null = null;
@@ -33,7 +37,7 @@ export function parseRequirements(markdown: string): RequirementRow[] {
   return rows;
 }
 
-/** Says which numbers are missing, repeated, out of order or under the wrong heading. */
+/** Reports numbers that are missing, repeated, out of order or under the wrong heading. */
 export function numberingProblems(rows: readonly RequirementRow[]): string[] {
   const problems: string[] = [];
   const seen = new Set<number>();
@@ -60,7 +64,7 @@ export function numberingProblems(rows: readonly RequirementRow[]): string[] {
   return problems;
 }
 
-/** Says which rows have an unknown level or say nothing. */
+/** Reports rows with an unknown level or an empty text. */
 export function wordingProblems(rows: readonly RequirementRow[]): string[] {
   return rows.flatMap((row) => [
     ...(levels.includes(row.level)
@@ -70,11 +74,35 @@ export function wordingProblems(rows: readonly RequirementRow[]): string[] {
   ]);
 }
 
-/** Says which proofs are neither open nor tests that exist. */
+/** Reports proofs that are neither open nor tests that exist. */
 export function proofProblems(rows: readonly RequirementRow[], readSource: ReadSource): string[] {
   const proven = rows.filter(({ proof }) => proof !== "open");
   const claims = proven.map(({ number, proof }) => ({ label: `${number}`, proof }));
   return claimProblems(claims, readSource);
+}
+
+/**
+ * Reports notes that are not legal, and rows whose tests are all in `tests/live` without the note
+ * `(needs a key)`, or the other way around.
+ */
+export function noteProblems(rows: readonly RequirementRow[]): string[] {
+  return rows.flatMap(({ number, proof, note }) => {
+    const files = proofFiles(proof);
+    const offline = files.find((file) => !file.startsWith("tests/live/"));
+    if (note !== null && files.length === 0) return [`${number}: a note needs a test before it`];
+    if (note !== null && note !== needsKey && !/^only .+; the rest is open(?:: .+)?$/.test(note)) {
+      return [
+        `${number}: "(${note})" is no note; write (${needsKey}) or (only …; the rest is open)`,
+      ];
+    }
+    if (note === needsKey && offline !== undefined) {
+      return [`${number}: ${offline} needs no key; remove (${needsKey})`];
+    }
+    if (note !== needsKey && files.length > 0 && offline === undefined) {
+      return [`${number}: all its tests are in tests/live; write (${needsKey}) after them`];
+    }
+    return [];
+  });
 }
 
 function isTableHead(line: string): boolean {
@@ -83,11 +111,20 @@ function isTableHead(line: string): boolean {
 
 function parseRow(line: string, at: number, specification: string): RequirementRow {
   const cells = cellsOf(line);
-  const [number = "", level = "", text = "", proof = ""] = cells;
+  const [number = "", level = "", text = "", proven = ""] = cells;
   if (cells.length !== 4 || !/^[1-9]\d*$/.test(number)) {
     throw new Error(
       `docs/requirements.md, line ${at}: "${line}" is not a row; write | number | level | text | proof | and \\| for a bar inside a cell`,
     );
   }
-  return { line: at, specification, number: Number(number), level, text, proof };
+  const { proof, note } = splitNote(proven);
+  return { line: at, specification, number: Number(number), level, text, proof, note };
+}
+
+/** A note has a line of its own, so that a title may end with a parenthesis. */
+function splitNote(cell: string): Pick<RequirementRow, "proof" | "note"> {
+  const parts = cell.split("<br>");
+  const note = /^\((.*)\)$/.exec(parts.at(-1)?.trim() ?? "")?.[1];
+  if (note === undefined) return { proof: cell, note: null };
+  return { proof: parts.slice(0, -1).join("<br>"), note };
 }
