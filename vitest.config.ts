@@ -18,11 +18,12 @@ export default defineConfig(({ mode }) => ({
   test: {
     include: ["src/**/*.test.ts", "tests/**/*.test.ts"],
     exclude: [
-      ...(mode === "all" ? [] : ["**/*.long.test.ts", "tests/attacks/**", "tests/workspace/**"]),
+      ...(mode === "all" ? [] : ["**/*.long.test.ts"]),
       ...(mode === "live" ? [] : ["tests/live/**"]),
       // `.ci/run` says where the reference material is.
       ...(process.env["WINK_SHARED"] ? [] : ["tests/reference/**"]),
     ],
+    env: { WINK_TEST_MODE: mode },
     globalSetup: ["tests/support/print-environment.ts"],
     maxWorkers: availableParallelism(),
     // A test that hangs fails in the end. A busy machine alone must not reach these limits.
