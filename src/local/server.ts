@@ -26,17 +26,17 @@ import { FileStore } from "./store/file-store.ts";
 import { ResponseStore } from "./store/response-store.ts";
 import { sealer } from "./turn/sealed.ts";
 import type { TurnServices } from "./turn/turn.ts";
-import { WebPages } from "./web/web-pages.ts";
+import type { WebPages } from "./web/web-pages.ts";
 
-/** Everything behind the API, while it runs. */
+/** The running API and its services. */
 export interface LocalServer extends AsyncDisposable {
-  /** Aborts when the server is closed. */
+  /** Aborts when the server closes. */
   readonly closing: AbortSignal;
   readonly app: Hono;
   readonly sandbox: LazySandbox;
 }
 
-/** Opens the store, and puts all routes together. `onEnd` is called last of all. */
+/** Opens the database and registers all routes. `onEnd` is called after everything is closed. */
 export async function startServer(
   settings: ProviderSettings & { readonly dataDir: string },
   onEnd: () => void,
@@ -46,13 +46,13 @@ export async function startServer(
   const sandbox = new LazySandbox(settings.sandbox);
   await sandbox.check();
   const database = openDatabase(dataDir);
-  const web = opened(settings.web, database);
+  const web = await openWebPages(settings.web, database);
   const files = new FileStore({ database, dataDir, clock, ids });
   const containers = new Containers({ database, files, dataDir, sandbox, clock, ids });
   const vectorStores = new VectorStores({ database, files, clock, ids, onFault });
   const store = new ResponseStore(database);
   const turns: TurnServices = {
-    model: letGo(settings.model ?? echoModel()),
+    model: makeAbortable(settings.model ?? echoModel()),
     tools: { containers, fileSearch: vectorStores, web },
     sealer: sealer(sealKey(dataDir)),
     ids,
@@ -78,7 +78,7 @@ export async function startServer(
     sandbox,
     async [Symbol.asyncDispose]() {
       try {
-        // Turns end when they are told to, or else when the process that they wait for is killed.
+        // Turns end when they are aborted, or when the process that they wait for is killed.
         const parts = [responses, containers, sandbox];
         await Promise.all(parts.map((part) => part[Symbol.asyncDispose]()));
         await vectorStores.close();
@@ -91,24 +91,29 @@ export async function startServer(
   };
 }
 
-/** A model that does not listen to its signal holds up no turn that has been told to end. */
-function letGo(model: LocalModel): LocalModel {
+/** Ends aborted turns even if the model ignores its signal. */
+function makeAbortable(model: LocalModel): LocalModel {
   return {
     respond: (request, options) => orAborted(model.respond(request, options), options?.signal),
   };
 }
 
-/** A folder that cannot be read leaves no database open behind it. */
-function opened(web: string | undefined, database: Disposable): WebPages | null {
+/** Closes the database if the folder cannot be read. */
+async function openWebPages(
+  web: string | undefined,
+  database: Disposable,
+): Promise<WebPages | null> {
+  if (web === undefined) return null;
   try {
-    return web === undefined ? null : WebPages.open(web);
+    const { WebPages } = await import("./web/web-pages.ts"); // brings the HTML parser
+    return WebPages.open(web);
   } catch (error) {
     database[Symbol.dispose]();
     throw error;
   }
 }
 
-/** What is sealed before a restart can be opened after it. */
+/** Returns the key in the data directory, so that values sealed before a restart can be opened after it. */
 function sealKey(dataDir: string): Uint8Array {
   const path = join(dataDir, "seal.key");
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

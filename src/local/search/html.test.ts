@@ -4,28 +4,40 @@ import { readHtml } from "./html.ts";
 
 const textOf = (html: string) => readHtml(html).text;
 
-describe("a page's text", () => {
-  test("has each block on a line of its own, and spaces as a browser shows them", () => {
+/** Repeats a part 50,000 times, with `#` replaced by its number. */
+const numbered = (part: string) =>
+  Array.from({ length: 50_000 }, (_, at) => part.replace("#", `${at}`)).join("");
+
+describe("the text of a page", () => {
+  test("has one line per block, with white space collapsed as in browsers", () => {
     const html = "<h1>Owls</h1><p>They  <b>hunt</b>\n at night.<p>And sleep<br>by day.</p>";
     expect(textOf(html)).toBe("Owls\nThey hunt at night.\nAnd sleep\nby day.");
   });
 
-  test("keeps the lines and spaces of what is preformatted", () => {
+  test("keeps lines and spaces in preformatted elements", () => {
     expect(textOf("<p>a</p><pre>if x:\n    y\n\n\n\nz</pre><p>b")).toBe("a\nif x:\n    y\n\nz\nb");
     expect(textOf("</pre><p>a  b</p>")).toBe("a b");
+    expect(textOf("a<pre>\n\n  b</pre>")).toBe("a\n\n  b");
+    expect(textOf("<listing>a\n  b</listing><xmp><b>c</b>\n  d</xmp>e")).toBe(
+      "a\n  b\n<b>c</b>\n  d\ne",
+    );
   });
 
-  test("keeps the cells of a table apart", () => {
+  test("separates the cells of a table, also of a nested one", () => {
     expect(textOf("<table><tr><th>a<th>b<tr><td>1</td><td>2</td></table>")).toBe("a b\n1 2");
+    expect(textOf("<table><tr><td>a<table><tr><td>b<td>c</table>d<td>e</table>f")).toBe(
+      "a\nb c\nd e\nf",
+    );
+    expect(textOf("<table>a<tr><td>b</table>c")).toBe("a\nb\nc");
   });
 
-  test("leaves out scripts, styles, comments, frames and declarations", () => {
+  test("omits scripts, styles, comments, frames and declarations", () => {
     const html =
       "<!doctype html><?xml x?><style>p{}</style>a<script>if (a</b) '</p>'</SCRIPT >b<!-- <p>no</p> -->c<![CDATA[no]]>d</ no>e<iframe>no</iframe>";
     expect(textOf(html)).toBe("abcde");
   });
 
-  test("has what a text area holds, and what plaintext is followed by", () => {
+  test("includes the content of textarea, and everything after plaintext", () => {
     expect(textOf("<textarea><p>a&amp;b</p></textarea>")).toBe("<p>a&b</p>");
     expect(textOf("a<plaintext><b>x</b>")).toBe("a\n<b>x</b>");
   });
@@ -33,11 +45,14 @@ describe("a page's text", () => {
   test.each([
     ["&lt;b&gt; &amp;amp; &quot;&apos;", "<b> &amp; \"'"],
     ["caf&eacute; &Uuml;ber &szlig; &ccedil;", "café Über ß ç"],
-    ["&#233;&#xE9;&#XE9; &euro &hellip;", "ééé € …"],
+    ["&#233;&#xE9;&#XE9; &euro; &hellip;", "ééé € …"],
     ["&#150; &#0; &#xD800; &#x110000; &#99999999999999999999;", "– \ufffd \ufffd \ufffd \ufffd"],
     ["&nosuchname; &; AT&T &#; &#x;", "&nosuchname; &; AT&T &#; &#x;"],
     ["&constructor; &toString;", "&constructor; &toString;"],
-  ])("reads the references of %s", (html, text) => {
+    // Without a semicolon, only the old names of Latin-1 are references.
+    ["&copy 2026 &amp &eacutex &notit; &euro &hellip", "© 2026 & éx ¬it; &euro &hellip"],
+    ["&CounterClockwiseContourIntegral; &nvlt;", "∳ <\u20d2"],
+  ])("decodes the character references in %s", (html, text) => {
     expect(textOf(html)).toBe(text);
   });
 
@@ -54,9 +69,32 @@ describe("a page's text", () => {
     ["a<!never closed", "a"],
     ["a<script>never closed", "a"],
     ["a<!-->b", "ab"],
+    ["a<!--->b", "ab"],
+    ["a<!-- no --!>b", "ab"],
+    ["a<!-- no <!-- no --> b -->", "a b -->"],
+    ["<script><!--<script></script>no--></script>a", "a"],
+    ["a</p>b</br>c", "a\nb\nc"],
+    ["<p/>a<div/>b", "a\nb"],
+    ["a</body>b</html>c", "abc"],
+    ["<p>a<b>b<p>c</b>d</p>e", "ab\ncd\ne"],
+    ["<b><p>a</b>b</p>c", "ab\nc"],
+    ["<a>a<div>b<a>c</a>d</div>e", "a\nbcd\ne"],
+    ["a\0b<svg><text>\0</text></svg>", "ab\ufffd"],
     ["", ""],
-  ])("of the malformed %j is what a browser makes of it", (html, text) => {
+  ])("of the malformed %j is what browsers show", (html, text) => {
     expect(textOf(html)).toBe(text);
+  });
+
+  test("omits templates, and includes what is shown without scripting", () => {
+    expect(textOf("a<template><p>no<table><td>no</template>b")).toBe("ab");
+    expect(textOf("<noscript><p>Turn on scripts</p></noscript>a")).toBe("Turn on scripts\na");
+  });
+
+  test("includes SVG and MathML text, but not their titles, styles and scripts", () => {
+    expect(textOf("<svg><title>no</title><style>no</style><text>a</text></svg>b")).toBe("ab");
+    expect(textOf("<svg><script/><text><![CDATA[a<b]]></text></svg><![CDATA[no]]>")).toBe("a<b");
+    expect(textOf("<math><mi>x</mi><mtext>a<p>b</mtext></math>")).toBe("xa\nb");
+    expect(textOf("<svg><g><p>a</p>b</svg>c")).toBe("a\nbc");
   });
 
   const length = 200_000;
@@ -78,15 +116,33 @@ describe("a page's text", () => {
     ["spaces", `a${" ".repeat(length)}b`],
     ["lines", `<pre>${" \n".repeat(length)}</pre>`],
     ["headings", "<h1>x".repeat(length)],
-  ])("of %s without end is read in linear time", (_, html) => {
+  ])("of endless %s is read in linear time", (_, html) => {
+    const before = performance.now();
+    expect(textOf(html).length).toBeLessThanOrEqual(html.length);
+    expect(performance.now() - before).toBeLessThan(1_500);
+  });
+
+  const count = 50_000;
+  test.each([
+    ["distinct attributes", `<a ${numbered("a# ")}`],
+    ["distinct names", numbered("<x#>")],
+    ["formatting in a paragraph", `<p>${numbered("<b a#>")}${"<p>x".repeat(count)}`],
+    ["formatting that is misnested", numbered("<i a#><nobr>")],
+    ["end tags without start tags", `${"<div>".repeat(count)}${"</span>".repeat(count)}`],
+    ["tables", "<table><td>".repeat(count)],
+    ["text in a table", `<table>${"x ".repeat(count)}`],
+    ["text and tags in a table", `<table>${"x<i></i>".repeat(count)}`],
+    ["templates", "<template>".repeat(count)],
+    ["svg", "<svg><title>".repeat(count)],
+  ])("of many %s is read in linear time", (_, html) => {
     const before = performance.now();
     expect(textOf(html).length).toBeLessThanOrEqual(html.length);
     expect(performance.now() - before).toBeLessThan(1_500);
   });
 });
 
-describe("of itself a page says", () => {
-  test("its title, first heading, canonical address and base", () => {
+describe("the metadata of a page", () => {
+  test("has its title, first heading, canonical address and base", () => {
     const page = readHtml(
       `<base href=" https://a.example/ "><title> Owls
          &amp; more </title><link rel="icon" href="i"><link href='/owls?a=1&amp;b=2' REL="nofollow Canonical">
@@ -99,7 +155,17 @@ describe("of itself a page says", () => {
     expect(page.base).toBe("https://a.example/");
   });
 
-  test("nothing if it does not", () => {
+  test("ignores templates, SVG titles and repeated attributes", () => {
+    const page = readHtml(
+      `<svg><title>Icon</title></svg><template><title>No</title><base href=/no></template>
+       <title>a\0b</title><base href=/a HREF=/b><link rel=canonical href="/?a=1&copy=2&amp;c=3">`,
+    );
+    expect(page.title).toBe("a\ufffdb");
+    expect(page.base).toBe("/a");
+    expect(page.canonical).toBe("/?a=1&copy=2&c=3");
+  });
+
+  test("is null where the page has none", () => {
     expect(readHtml("<link rel=canonical><base><title> </title></link></base>a<h1>b")).toEqual({
       text: "a\nb",
       title: null,

@@ -1,13 +1,19 @@
-import { decodeEntities } from "./entities.ts";
-import { endOfRaw, type Tag, tagAt } from "./html-tag.ts";
+import {
+  type DefaultTreeAdapterMap,
+  type DefaultTreeAdapterTypes,
+  defaultTreeAdapter,
+  html,
+  type TreeAdapter,
+} from "parse5";
+import { BoundedParser } from "./bounded-parser.ts";
 import { HtmlText } from "./html-text.ts";
 
-/** What a page says, and what it says of itself. */
+/** The text of a page and the metadata it declares. */
 export interface HtmlPage {
-  /** Without tags, scripts and styles; blocks on lines of their own. */
+  /** Without tags, scripts and styles; each block on its own line. */
   readonly text: string;
   readonly title: string | null;
-  /** The first heading. */
+  /** The first heading with text. */
   readonly heading: string | null;
   /** `<link rel="canonical">`, as written. */
   readonly canonical: string | null;
@@ -15,68 +21,119 @@ export interface HtmlPage {
   readonly base: string | null;
 }
 
-/** Reads a page as browsers do, never refuses one, and takes time linear in its length. */
-export function readHtml(html: string): HtmlPage {
-  const text = new HtmlText();
-  const found: { -readonly [Key in keyof HtmlPage]: string | null } = {
-    text: null,
-    title: null,
-    heading: null,
-    canonical: null,
-    base: null,
+/**
+ * Reads a page as browsers do with scripting disabled. Accepts any input. Time is linear in its length,
+ * and memory does not depend on its nesting.
+ */
+export function readHtml(source: string): HtmlPage {
+  const reader = new PageReader();
+  BoundedParser.parse(source, { scriptingEnabled: false, treeAdapter: createAdapter(reader) });
+  return reader.finish();
+}
+
+type Element = DefaultTreeAdapterTypes.Element;
+
+/** Reports elements and text in source order instead of building a tree. */
+function createAdapter(reader: PageReader): TreeAdapter<DefaultTreeAdapterMap> {
+  return {
+    ...defaultTreeAdapter,
+    createElement(name, namespace, attributes) {
+      const element = defaultTreeAdapter.createElement(name, namespace, attributes);
+      reader.start(element);
+      return element;
+    },
+    onItemPush: (element) => reader.open(element),
+    onItemPop: (element) => reader.close(element),
+    insertText: (_parent, text) => reader.add(text),
+    insertTextBefore: (_parent, text) => reader.add(text),
+    // The parser asks for the parent of a table, but never for children.
+    appendChild: setParent,
+    insertBefore: setParent,
+    adoptAttributes: () => undefined,
   };
-  let at = 0;
-  while (at < html.length) {
-    const open = html.indexOf("<", at);
-    const end = open < 0 ? html.length : open;
-    if (end > at) text.add(decodeEntities(html.slice(at, end)));
-    if (open < 0) break;
-    const tag = tagAt(html, open);
-    if (tag === null) text.add("<");
-    at = tag === null ? open + 1 : tag.end;
-    if (tag?.name === "plaintext" && !tag.isEnd) {
-      text.meet("plaintext", "start");
-      text.addAsIs(html.slice(at));
-      break;
+}
+
+function setParent(
+  parent: DefaultTreeAdapterTypes.ParentNode,
+  node: DefaultTreeAdapterTypes.ChildNode,
+): void {
+  node.parentNode = parent;
+}
+
+/** The parser reports each word and each space. This many are joined at once, to save memory. */
+const RUN_LENGTH = 4096;
+
+class PageReader {
+  readonly #text = new HtmlText();
+  readonly #openHidden = new Set<Element>();
+  #run: string[] = [];
+  /** The text of the open `title`; `null` outside of one. */
+  #openTitle: string[] | null = null;
+  #title: string | null = null;
+  #canonical: string | null = null;
+  #base: string | null = null;
+
+  /** Called for every element, including those that the parser implies. */
+  start({ tagName, attrs, namespaceURI }: Element): void {
+    if (this.#openHidden.size > 0 || namespaceURI !== html.NS.HTML) return;
+    this.#flush();
+    if (tagName === "title") this.#openTitle = [];
+    else if (tagName === "base") this.#base ??= attributeIn(attrs, "href");
+    else if (tagName === "link" && isCanonical(attrs)) {
+      this.#canonical ??= attributeIn(attrs, "href");
     }
-    if (tag !== null) at = meet(tag, { html, text, found });
+    this.#text.start(tagName);
   }
-  return { ...found, text: text.finish(), heading: text.heading };
+
+  /** Called for every element that can have content. */
+  open(element: Element): void {
+    if (isHidden(element)) this.#openHidden.add(element);
+  }
+
+  add(text: string): void {
+    if (this.#openHidden.size === 0 && this.#run.push(text) >= RUN_LENGTH) this.#flush();
+  }
+
+  /** Called for every open element, except for those that the page leaves open at its end. */
+  close(element: Element): void {
+    const isInHidden = !this.#openHidden.delete(element) && this.#openHidden.size > 0;
+    if (isInHidden || element.namespaceURI !== html.NS.HTML) return;
+    this.#flush();
+    this.#text.end(element.tagName);
+    if (element.tagName !== "title" || this.#openTitle === null) return;
+    this.#title ??= this.#openTitle.join("").replaceAll(/\s+/g, " ").trim() || null;
+    this.#openTitle = null;
+  }
+
+  finish(): HtmlPage {
+    this.#flush();
+    const text = this.#text.finish();
+    const { heading } = this.#text;
+    return { text, title: this.#title, heading, canonical: this.#canonical, base: this.#base };
+  }
+
+  #flush(): void {
+    if (this.#run.length === 0) return;
+    const text = this.#run.join("");
+    this.#run = [];
+    if (this.#openTitle === null) this.#text.add(text);
+    else this.#openTitle.push(text);
+  }
 }
 
-interface Reading {
-  readonly html: string;
-  readonly text: HtmlText;
-  readonly found: { title: string | null; canonical: string | null; base: string | null };
+/** Whether browsers do not show the content of an element. An SVG `title` is a tooltip. */
+function isHidden({ tagName, namespaceURI }: Element): boolean {
+  return hiddenNames.has(tagName) || (tagName === "title" && namespaceURI !== html.NS.HTML);
 }
 
-/** Where to read on after a tag and, if it has raw content, after that. */
-function meet(tag: Tag, { html, text, found }: Reading): number {
-  const { name, isEnd, end, attributes } = tag;
-  if (name === "base" && !isEnd) found.base ??= attributes.get("href")?.trim() ?? null;
-  if (name === "link" && !isEnd && isCanonical(attributes)) {
-    found.canonical ??= attributes.get("href")?.trim() ?? null;
-  }
-  if (isEnd || !raw.has(name)) {
-    text.meet(name, isEnd ? "end" : "start");
-    return end;
-  }
-  const stop = endOfRaw(html, name, end);
-  const content = html.slice(end, stop);
-  if (name === "title") found.title ??= oneLine(decodeEntities(content));
-  if (name === "textarea") text.add(decodeEntities(content));
-  return stop;
-}
-
-/** Elements whose content is no markup. */
-const raw: ReadonlySet<string> = new Set([
-  ...["script", "style", "title", "textarea", "iframe", "noembed", "noframes", "xmp"],
+const hiddenNames: ReadonlySet<string> = new Set([
+  ...["script", "style", "template", "iframe", "noembed", "noframes"],
 ]);
 
-function isCanonical(attributes: ReadonlyMap<string, string>): boolean {
-  return (attributes.get("rel") ?? "").toLowerCase().split(/\s/).includes("canonical");
+function isCanonical(attributes: Element["attrs"]): boolean {
+  return attributeIn(attributes, "rel")?.toLowerCase().split(/\s/).includes("canonical") ?? false;
 }
 
-function oneLine(text: string): string | null {
-  return text.replaceAll(/\s+/g, " ").trim() || null;
+function attributeIn(attributes: Element["attrs"], wanted: string): string | null {
+  return attributes.find(({ name }) => name === wanted)?.value.trim() ?? null;
 }

@@ -6,38 +6,39 @@ import type { ChunkIndex } from "./chunk-index.ts";
 import { type Chunk, chunks } from "./chunks.ts";
 import { type FileProblem, type FileText, textOf } from "./text-of.ts";
 
-/** Where uploaded files are. */
+/** The uploaded files. */
 export interface SearchableFiles {
-  /** `undefined` if there is none with that id. */
+  /** Returns `undefined` for an unknown id. */
   get(id: string): { readonly filename: string; readonly bytes: number } | undefined;
   open(id: string): Promise<OpenFile>;
 }
 
-/** A file that is being read. */
+/** An open file. */
 export interface OpenFile {
   readFile(): Promise<Uint8Array>;
   close(): Promise<void>;
 }
 
-/** What an indexer works on. */
+/** Options of an `Indexer`. */
 export interface IndexerOptions {
   readonly database: Database;
   readonly index: ChunkIndex;
   readonly files: SearchableFiles;
-  /** Told what must not happen and did. */
+  /** Called with unexpected errors. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** OpenAI's limit on a file, in tokens; of its bytes before it is read, as pages may be mostly markup. */
+/** OpenAI's limit on the text of a file, in tokens. */
 const MOST_TOKENS = 5_000_000;
+/** Limit before a file is read. It is higher than the token limit, because pages may be mostly markup. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** How many pieces are indexed before others get their turn. */
+/** How many chunks are indexed before the event loop continues. */
 const SLICE = 32;
 
 /**
- * Indexes what is `in_progress`, one file after the other, in turns that leave the process responsive.
- * What is to be done is only in the database, so a killed process goes on where it was.
+ * Indexes files with status `in_progress` one at a time, in slices that keep the process responsive.
+ * The queue is the database itself, so a restarted process resumes where the last one stopped.
  */
 export class Indexer {
   readonly #database: Database;
@@ -64,28 +65,28 @@ export class Indexer {
     );
   }
 
-  /** There may be something to do. */
+  /** Starts indexing if any files wait and it is not running. */
   wake(): void {
     if (!this.#isClosed) this.#running ??= this.#run();
   }
 
-  /** When there is nothing left to do. */
+  /** Resolves when no files wait. */
   async idle(): Promise<void> {
     while (this.#running) await this.#running;
   }
 
-  /** Stops after the turn it is in; the rest is done at the next start. */
+  /** Stops after the current slice. The remaining files are indexed after the next start. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.idle();
   }
 
   async #run(): Promise<void> {
-    await nextTurn(); // whoever attached the file first hears that it is in progress
+    await nextTurn(); // the response to the attach request still reports in_progress
     try {
       for (let file = this.#take(); file; file = this.#take()) await this.#indexOne(file);
     } catch (error) {
-      this.#onFault(error); // the database failed: what is left is done when next woken
+      this.#onFault(error); // the database failed; the next wake() continues
     }
     this.#running = null;
   }
@@ -95,7 +96,7 @@ export class Indexer {
   }
 
   async #indexOne(file: Row): Promise<void> {
-    this.#index.remove(numberIn(file, "store"), numberIn(file, "row")); // of a run that was killed
+    this.#index.remove(numberIn(file, "store"), numberIn(file, "row")); // left by a killed process
     const found = await this.#read(file);
     if (this.#isClosed) return;
     if (found.ok) await this.#addAll(file, found.text);
@@ -108,7 +109,7 @@ export class Indexer {
     if (source === undefined) return gone;
     if (source.bytes > MOST_BYTES) return tooLarge;
     try {
-      const found = textOf(textIn(file, "filename"), await this.#bytesOf(id));
+      const found = await textOf(textIn(file, "filename"), await this.#bytesOf(id));
       return found.ok && tokensIn(found.text) > MOST_TOKENS ? tooLarge : found;
     } catch (error) {
       this.#onFault(error);
@@ -144,7 +145,7 @@ export class Indexer {
     });
   }
 
-  /** Whether the file is still wanted: it may have been taken out or cancelled meanwhile. */
+  /** Returns false if the file was removed or canceled in the meantime. */
   #add(file: Row, slice: readonly Chunk[]): boolean {
     if (this.#isClosed || !this.#isWanted(file)) return false;
     this.#index.add(numberIn(file, "store"), numberIn(file, "row"), slice);

@@ -1,23 +1,22 @@
-import { readHtml } from "./html.ts";
-
-/** A file's text, or why it has none, in the API's words. */
+/** The text of a file, or the error that the API reports for it. */
 export type FileText =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly error: FileProblem };
 
-/** What `last_error` of a vector store's file says. */
+/** The `last_error` of a file in a vector store. */
 export interface FileProblem {
   readonly code: "server_error" | "unsupported_file" | "invalid_file";
   readonly message: string;
 }
 
-/** The text of a file that can be searched: plain, Markdown, source code, JSON, CSV or HTML. */
-export function textOf(filename: string, bytes: Uint8Array): FileText {
+/** Returns the text to search in a file: plain text, Markdown, source code, JSON, CSV or HTML. */
+export async function textOf(filename: string, bytes: Uint8Array): Promise<FileText> {
   const extension = extensionOf(filename);
   if (!isHtml(extension) && !plain.has(extension)) return unsupported;
   const text = decoded(bytes);
   if (text === null) return unreadable;
   if (!isHtml(extension)) return { ok: true, text };
+  const { readHtml } = await import("./html.ts"); // brings the HTML parser, which few programs need
   const { title, text: words } = readHtml(text);
   return { ok: true, text: title === null ? words : `${title}\n\n${words}` };
 }
@@ -35,12 +34,12 @@ const unreadable: FileText = Object.freeze({
   }),
 });
 
-/** In lower case, without the dot; empty if there is none. */
+/** Returns the extension in lower case, without the dot; empty if there is none. */
 export function extensionOf(filename: string): string {
   return /\.([a-z0-9+-]+)$/i.exec(filename)?.[1]?.toLowerCase() ?? "";
 }
 
-/** The text of UTF-8, or of UTF-16 that says so; `null` for anything else, and for binary. */
+/** Decodes UTF-8, or UTF-16 with a byte order mark; `null` for any other encoding and for binary. */
 export function decoded(bytes: Uint8Array): string | null {
   const [first, second] = bytes;
   const encoding =
@@ -53,11 +52,11 @@ export function decoded(bytes: Uint8Array): string | null {
     const text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
     return text.includes("\0") ? null : text;
   } catch {
-    return null; // the bytes are not of that encoding
+    return null; // not valid in that encoding
   }
 }
 
-/** Whether a file of that extension is a page. */
+/** Whether files with this extension are HTML. */
 export function isHtml(extension: string): boolean {
   return extension === "html" || extension === "htm" || extension === "xhtml";
 }

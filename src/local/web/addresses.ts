@@ -1,16 +1,16 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { parseJson } from "../../base/json.ts";
-import { decodeEntities } from "../search/entities.ts";
+import { readHtml } from "../search/html.ts";
 
-/** What a page says of where it is. */
+/** The address that a page declares. */
 export interface OwnAddress {
   readonly canonical: string | null;
   readonly base: string | null;
 }
 
 /**
- * Where pages are on the web: as `pages.json` says (`{ "docs/a.html": "https://…" }`), else as the page
- * says itself, else as the sitemap does, else by the folders: the first is the host if it looks like one.
+ * Finds the web address of a page: from `pages.json` (`{ "docs/a.html": "https://…" }`), else from the
+ * page itself, else from the sitemap, else from its path, whose first folder is the host if it looks like one.
  */
 export class Addresses {
   readonly #listed: ReadonlyMap<string, string>;
@@ -21,7 +21,7 @@ export class Addresses {
     this.#mapped = sitemap === null ? new Map() : sitemapPages(sitemap);
   }
 
-  /** All that a page may be known by, best first; the last one is only for itself. */
+  /** Returns all candidate addresses of a page, best first. The last one comes from its path. */
   of(path: string, { canonical, base }: OwnAddress): readonly string[] {
     const byFolders = addressOfPath(path);
     const own = webAddress(base, byFolders);
@@ -36,8 +36,8 @@ export class Addresses {
 }
 
 /**
- * What two addresses of one page have in common: not the scheme, the fragment or an index's name.
- * Empty for what is no address.
+ * Returns a key that is equal for all addresses of a page: without scheme, fragment and index file name.
+ * Empty if the address is invalid.
  */
 export function addressKey(address: string): string {
   const url = URL.parse(address);
@@ -68,31 +68,31 @@ function listedPages(pagesJson: string): ReadonlyMap<string, string> {
   return new Map(entries.flatMap(([path, url]) => (typeof url === "string" ? [[path, url]] : [])));
 }
 
-/** Addresses by the path of the file that would be served there. */
+/** Returns the addresses in a sitemap by the path of the file that would be served there. */
 function sitemapPages(sitemap: string): ReadonlyMap<string, string> {
   const pages = new Map<string, string>();
   let at = sitemap.indexOf("<loc>");
   while (at >= 0) {
     const end = sitemap.indexOf("</loc>", at);
     if (end < 0) break;
-    const address = webAddress(decodeEntities(sitemap.slice(at + 5, end).trim()));
-    const key =
-      address === null ? null : pathKey(safelyDecoded(new URL(address).pathname.slice(1)));
+    // Sitemaps escape addresses as HTML escapes text.
+    const address = webAddress(readHtml(sitemap.slice(at + 5, end)).text);
+    const key = address === null ? null : pathKey(decodePath(new URL(address).pathname.slice(1)));
     if (address !== null && key !== null && !pages.has(key)) pages.set(key, address);
     at = sitemap.indexOf("<loc>", end);
   }
   return pages;
 }
 
-/** `docs/a.html`, `docs/a` and `docs/a/index.html` are served at the same address. */
+/** Returns the same key for `docs/a.html`, `docs/a` and `docs/a/index.html`, which share an address. */
 function pathKey(path: string): string {
   return path.replace(/\.(?:html?|md|txt)$/i, "").replace(/(?:^|\/)(?:index)?$/, "");
 }
 
-function safelyDecoded(path: string): string {
+function decodePath(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {
-    return path; // it holds a per cent sign that encodes nothing
+    return path; // contains a percent sign that is not an escape
   }
 }
