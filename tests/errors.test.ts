@@ -36,7 +36,7 @@ test("every file that makes an error is named below its class, and no other is",
   expect(originProblems(rows, sources)).toEqual([]);
 });
 
-test("every message is said in the room it is said to come from", () => {
+test("every message is in the module it is said to come from", () => {
   expect(messageProblems(rows, sources)).toEqual([]);
 });
 

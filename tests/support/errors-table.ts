@@ -45,19 +45,19 @@ export function originProblems(rows: readonly ErrorRow[], sources: Sources): str
 }
 
 /**
- * Says which messages are not to be found in the rooms they come from, or with their class. Of a
- * refusal it is the rule that is looked for, from its "must" on: its field may come from anywhere.
+ * Says which messages are not in the modules they come from, or with their class. Of a refusal, the rule is
+ * looked for, from its "must" on: its field may come from anywhere.
  */
 export function messageProblems(rows: readonly ErrorRow[], sources: Sources): string[] {
   return rows.flatMap(({ line, section, message, from }) => {
-    const rooms = new Set(from.map(roomOf));
+    const modules = new Set(from.flatMap(modulesOf));
     const code = [...sources]
-      .filter(([file, text]) => rooms.has(roomOf(file)) || text.includes(`class ${section} `))
+      .filter(([file, text]) => isIn(file, modules) || text.includes(`class ${section} `))
       .map(([, text]) => text)
       .join("\n");
     return fragmentsOf(message)
       .filter((fragment) => !code.includes(fragment))
-      .map((fragment) => `line ${line}: ${[...rooms].join(", ")} does not say "${fragment}"`);
+      .map((fragment) => `line ${line}: ${[...modules].join(", ")} does not say "${fragment}"`);
   });
 }
 
@@ -95,8 +95,14 @@ function errorsMadeIn(code: string): string[] {
   return [...new Set(names)].filter((name) => !foreign.includes(name));
 }
 
-function roomOf(file: string): string {
-  return file.slice(0, file.lastIndexOf("/"));
+/** The module of a file. `host` words its errors with what `files` passes to it. */
+function modulesOf(file: string): readonly string[] {
+  const module = file.split("/", 2).join("/");
+  return module === "src/host" ? [module, "src/files"] : [module];
+}
+
+function isIn(file: string, modules: ReadonlySet<string>): boolean {
+  return [...modules].some((module) => file.startsWith(`${module}/`));
 }
 
 /** What a message says whatever it is about. */
