@@ -16,7 +16,11 @@ export default defineConfig(({ mode }) => ({
     ],
   },
   test: {
-    include: ["src/**/*.test.ts", "tests/**/*.test.ts"],
+    projects: [
+      // Tests beside sources share a process and the modules they load: that saves a third of their time.
+      { extends: true, test: { name: "src", include: ["src/**/*.test.ts"], isolate: false } },
+      { extends: true, test: { name: "tests", include: ["tests/**/*.test.ts"] } },
+    ],
     exclude: [
       ...(mode === "all" ? [] : ["**/*.long.test.ts"]),
       ...(mode === "live" ? [] : ["tests/live/**"]),
