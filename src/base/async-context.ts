@@ -1,3 +1,5 @@
+import { findBuiltinModule } from "./find-builtin-module.ts";
+
 /** A value that follows a chain of calls through its awaits, where the runtime can do that. */
 export interface AsyncContext<Value> {
   /** `false`: `current()` is always `undefined` here. */
@@ -12,8 +14,8 @@ interface Storage<Value> {
 }
 
 /** `find` is how Node and what is like it hand out their modules without an import. */
-export function asyncContext<Value>(find = builtinModule()): AsyncContext<Value> {
-  const hooks = find?.("node:async_hooks") as
+export function asyncContext<Value>(find = findBuiltinModule): AsyncContext<Value> {
+  const hooks = find("node:async_hooks") as
     | { readonly AsyncLocalStorage: new () => Storage<Value> }
     | undefined;
   if (!hooks) {
@@ -25,11 +27,4 @@ export function asyncContext<Value>(find = builtinModule()): AsyncContext<Value>
     current: () => storage.getStore(),
     run: (value, work) => storage.run(value, work),
   };
-}
-
-type FindModule = (name: string) => unknown;
-
-function builtinModule(): FindModule | undefined {
-  const { process } = globalThis as { process?: { getBuiltinModule?: FindModule } };
-  return process?.getBuiltinModule?.bind(process);
 }

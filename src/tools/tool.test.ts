@@ -147,12 +147,7 @@ describe("a tool's description", () => {
 describe("a tool is refused", () => {
   const refusals: readonly (readonly [string, Record<string, unknown>, string, string])[] = [
     ["without params", { params: undefined }, "params", "write params: null for a tool that takes"],
-    [
-      "with params that are no schema",
-      { params: {} },
-      "params",
-      "use Zod 4 or ArkType, or Valibot",
-    ],
+    ["with params that are no schema", { params: {} }, "params", "use Zod 4, ArkType, Valibot"],
     ["with params that are no object", { params: z.string() }, "params", "wrap it: z.object("],
     [
       "with params no JSON can say",
@@ -166,8 +161,8 @@ describe("a tool is refused", () => {
       "params",
       "wrap it in toStandardJsonSchema() of @valibot/to-json-schema",
     ],
-    ["with a result that is no schema", { result: {} }, "result", "use Zod 4 or ArkType"],
-    ["with an empty result", { result: "" }, "result", "use Zod 4 or ArkType"],
+    ["with a result that is no schema", { result: {} }, "result", "use Zod 4, ArkType"],
+    ["with an empty result", { result: "" }, "result", "use Zod 4, ArkType"],
     ["with a result no JSON can say", { result: z.date() }, "result", "keep to what JSON can say"],
     [
       "with a handler that is none",

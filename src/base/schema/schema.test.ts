@@ -89,7 +89,7 @@ describe("a refusal", () => {
     ["a hollow one", { "~standard": { vendor: "zod" } }],
     ["a null one", { "~standard": null }],
   ])("of what is no schema says which libraries' are: %s", (_what, schema) => {
-    refused(schema, "must be a Standard Schema", "use Zod 4 or ArkType, or Valibot through");
+    refused(schema, "must be a Standard Schema", "use Zod 4, ArkType, Valibot through");
   });
 
   test("of a plain Valibot schema says what to wrap it in", () => {
@@ -104,7 +104,7 @@ describe("a refusal", () => {
 
   test("of any other schema that cannot describe itself names those that can", () => {
     const schema = { "~standard": { vendor: "mine", version: 1, validate: () => ({ value: 1 }) } };
-    refused(schema, "must describe itself as JSON Schema", "use Zod 4 or ArkType");
+    refused(schema, "must describe itself as JSON Schema", "use Zod 4, ArkType or jsonSchema");
   });
 
   test.each([

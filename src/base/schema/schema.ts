@@ -5,7 +5,8 @@ import type { Validation } from "../validation.ts";
 
 /**
  * Validates an `Input` into an `Output` and describes itself as JSON Schema. Zod 4 and ArkType
- * schemas fit as they are, Valibot's through `toStandardJsonSchema` of `@valibot/to-json-schema`.
+ * schemas fit as they are, Valibot's through `toStandardJsonSchema` of `@valibot/to-json-schema`, and
+ * plain JSON Schema through `jsonSchema()`.
  */
 export interface Schema<Output = unknown, Input = unknown> {
   readonly "~standard": StandardSchemaV1.Props<Input, Output> &
@@ -55,7 +56,7 @@ export function checkSchema(
       field,
       value: schema,
       rule,
-      remedy: "use Zod 4 or ArkType, or Valibot through toStandardJsonSchema()",
+      remedy: "use Zod 4, ArkType, Valibot through toStandardJsonSchema(), or jsonSchema({ … })",
     });
   }
   if (typeof standard.jsonSchema?.input !== "function") {
@@ -99,7 +100,7 @@ function describingRemedy(vendor: string | undefined): string {
   if (vendor === "valibot") {
     return "wrap it in toStandardJsonSchema() of @valibot/to-json-schema";
   }
-  return vendor === "zod" ? "update zod to 4.2 or later" : "use Zod 4 or ArkType";
+  return vendor === "zod" ? "update zod to 4.2 or later" : "use Zod 4, ArkType or jsonSchema()";
 }
 
 function verdict<Output>(result: StandardSchemaV1.Result<Output>): Validation<Output> {

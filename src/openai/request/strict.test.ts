@@ -3,6 +3,7 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
+import { jsonSchema } from "../../base/json-schema.ts";
 import { checkSchema, type JsonSchema, type Schema } from "../../base/schema/schema.ts";
 import { InMemoryFilesystem } from "../../files/filesystem/in-memory-filesystem.ts";
 import { readingTools, writingTools } from "../../prompt/sections/vfs-tools.ts";
@@ -136,6 +137,33 @@ describe("schemas of other libraries", () => {
       handler: () => ToolResult.ok(null),
     });
     expect(isStrict(ping.paramsSchema)).toBe(true);
+  });
+});
+
+describe("a schema from jsonSchema()", () => {
+  const closed = {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    type: "object",
+    properties: {
+      name: { type: "string", pattern: "^[a-z]+$" },
+      kids: { type: "array", items: { $ref: "#" } },
+    },
+    required: ["name", "kids"],
+    additionalProperties: false,
+  };
+
+  test("is strict if it is closed and every field is required", () => {
+    expect(strictly(jsonSchema(closed))).toBe(true);
+  });
+
+  test.each<[string, object]>([
+    ["open", { additionalProperties: true }],
+    ["silent about other fields", { additionalProperties: undefined }],
+    ["without a required field", { required: ["name"] }],
+    ["with a keyword that the provider does not know", { minProperties: 1 }],
+  ])("is not strict if it is %s", (_what, change) => {
+    const schema = JSON.parse(JSON.stringify({ ...closed, ...change }));
+    expect(strictly(jsonSchema(schema))).toBe(false);
   });
 });
 
