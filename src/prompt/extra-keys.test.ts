@@ -67,6 +67,21 @@ describe("fields a schema does not name are found", () => {
   });
 });
 
+test("fields behind any local reference are found", () => {
+  const leaf = { type: "object", additionalProperties: false };
+  const schema: JsonSchema = {
+    type: "object",
+    properties: {
+      byAnchor: { $ref: "#leaf" },
+      escaped: { $ref: "#/$defs/a~1b%25" },
+      inList: { $ref: "#/$defs/either/anyOf/0" },
+    },
+    $defs: { "a/b%": leaf, named: { ...leaf, $anchor: "leaf" }, either: { anyOf: [leaf] } },
+  };
+  const value = { byAnchor: { x: 1 }, escaped: { y: 1 }, inList: { z: 1 } };
+  expect(extraKeys(value, schema)).toEqual(["byAnchor.x", "escaped.y", "inList.z"]);
+});
+
 describe("nothing is found", () => {
   test.each([
     ["in what fits", { a: owl }, { a: { kind: "owl", name: "Ada" } }],
@@ -84,9 +99,18 @@ describe("nothing is found", () => {
     expect(extra(value, fields)).toEqual([]);
   });
 
-  test("behind a reference that leads nowhere", () => {
-    const schema: JsonSchema = { type: "object", properties: { a: { $ref: "#/$defs/gone/away" } } };
-    expect(extraKeys({ a: { b: 1 } }, schema)).toEqual([]);
+  test.each(["#/$defs/gone/away", "#gone", "#/toString"])(
+    "behind a reference that leads nowhere: %s",
+    ($ref) => {
+      const schema: JsonSchema = { type: "object", properties: { a: { $ref } } };
+      expect(extraKeys({ a: { b: 1 } }, schema)).toEqual([]);
+    },
+  );
+
+  test("where a pattern may name it", () => {
+    const patternProperties = { "^b": {} };
+    const schema: JsonSchema = { type: "object", patternProperties, additionalProperties: false };
+    expect(extraKeys({ b: 1 }, schema)).toEqual([]);
   });
 
   test("where a schema lists its types", () => {

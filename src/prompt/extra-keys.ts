@@ -1,5 +1,6 @@
 import { isPlainObject } from "../base/freeze.ts";
 import { fieldsOf, type JsonSchema } from "../base/schema/schema.ts";
+import { readJsonPointer, subschemasOf } from "../base/subschemas-of.ts";
 
 /** Paths of the fields that a closed schema does not name. */
 export function extraKeys(value: unknown, root: JsonSchema): readonly string[] {
@@ -21,7 +22,7 @@ export function extraKeys(value: unknown, root: JsonSchema): readonly string[] {
   }
 
   function extraIn(part: object, schema: JsonSchema, place: string): readonly string[] {
-    const { prefixItems, items, additionalProperties: more } = schema as Keywords;
+    const { prefixItems, items, patternProperties, additionalProperties } = schema as Keywords;
     if (Array.isArray(part)) {
       const first = Array.isArray(prefixItems) ? prefixItems : [];
       return part.flatMap((item, index) =>
@@ -29,9 +30,10 @@ export function extraKeys(value: unknown, root: JsonSchema): readonly string[] {
       );
     }
     const fields = fieldsOf(schema);
+    const isClosed = additionalProperties === false && patternProperties === undefined;
     return Object.entries(part).flatMap(([name, field]) => {
-      if (more === false && !fields.has(name)) return [`${place}${name}`];
-      return extraAt(field, fields.get(name) ?? more, `${place}${name}.`);
+      if (isClosed && !fields.has(name)) return [`${place}${name}`];
+      return extraAt(field, fields.get(name) ?? additionalProperties, `${place}${name}.`);
     });
   }
 }
@@ -48,10 +50,21 @@ function formsOf(part: object, schema: unknown, root: JsonSchema): readonly Json
   return types.includes(kind) || type === undefined ? [schema] : [];
 }
 
-/** `"#/$defs/tree"` is two steps from the root. */
+/** Finds what a `$ref` points to: `"#/$defs/tree"` by its steps, `"#tree"` by its `$anchor`. */
 function referred(reference: string, root: JsonSchema): unknown {
-  const steps = reference.split("/").slice(1);
-  return steps.reduce<unknown>((at, step) => (isPlainObject(at) ? at[step] : undefined), root);
+  const steps = readJsonPointer(reference);
+  if (!steps) return findAnchor(reference.slice(1), root);
+  return steps.reduce<unknown>(
+    (at, step) => (Object.hasOwn(Object(at), step) ? Object(at)[step] : undefined),
+    root,
+  );
+}
+
+function findAnchor(name: string, root: JsonSchema): unknown {
+  for (const { schema } of subschemasOf(root)) {
+    if (isPlainObject(schema) && schema["$anchor"] === name) return schema;
+  }
+  return undefined;
 }
 
 interface Keywords {
@@ -61,5 +74,6 @@ interface Keywords {
   readonly type?: unknown;
   readonly prefixItems?: unknown;
   readonly items?: unknown;
+  readonly patternProperties?: unknown;
   readonly additionalProperties?: unknown;
 }

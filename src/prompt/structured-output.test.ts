@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { PromptValidationError } from "../base/errors.ts";
 import type { Schema } from "../base/schema/schema.ts";
+import { jsonSchema } from "../base/json-schema.ts";
 import { outputContract, readOutput } from "./structured-output.ts";
 
 const contract = <Output>(schema: Schema<Output>, allowExtraKeys = false) =>
@@ -106,6 +107,51 @@ describe("what the model is told to fit", () => {
     expect(contract(nested).jsonSchema).toMatchObject({
       properties: { items: { type: "array", items: { $ref: "#/properties/items" } } },
     });
+  });
+
+  test("leads references to the same schemas as before for a list", () => {
+    const node = { type: "object", properties: { next: { $ref: "#/items" }, x: { $ref: "#x" } } };
+    const schema = {
+      $id: "https://example.com/list",
+      type: "array",
+      items: node,
+      definitions: { n: { $ref: "#/$defs/n" } },
+      $defs: { n: { $anchor: "x", type: "number" }, m: { $ref: "#/definitions/n" } },
+    };
+    expect(contract(jsonSchema(schema)).jsonSchema).toEqual({
+      type: "object",
+      properties: {
+        items: {
+          type: "array",
+          items: {
+            type: "object",
+            properties: { next: { $ref: "#/properties/items/items" }, x: { $ref: "#x" } },
+            additionalProperties: false,
+          },
+          definitions: { n: { $ref: "#/$defs/n" } },
+        },
+      },
+      required: ["items"],
+      additionalProperties: false,
+      $defs: {
+        n: { $anchor: "x", type: "number" },
+        m: { $ref: "#/properties/items/definitions/n" },
+      },
+    });
+  });
+
+  test("closes definitions by either name", () => {
+    const definitions = { a: { type: "object" } };
+    const schema = jsonSchema({ type: "object", definitions, $defs: definitions });
+    const closed = { a: { type: "object", additionalProperties: false } };
+    expect(contract(schema).jsonSchema).toMatchObject({ definitions: closed, $defs: closed });
+  });
+
+  test("leaves definitions open that are put together with other schemas", () => {
+    const $defs = { a: { type: "object", properties: { a: { type: "number" } } } };
+    const allOf = [{ $ref: "#/$defs/a" }, { properties: { b: { type: "number" } } }];
+    const schema = { type: "object", allOf, $defs };
+    expect(contract(jsonSchema(schema)).jsonSchema).toEqual(schema);
   });
 
   test("is frozen", () => {
@@ -245,6 +291,26 @@ describe("extra fields are let through", () => {
   test("and dropped by a schema that drops them", async () => {
     const open = contract(z.object({ a: z.object({}) }), true);
     expect(await readOutput(open, '{"a":{"b":1},"c":2}')).toEqual({ ok: true, value: { a: {} } });
+  });
+
+  test.each<[string, object]>([
+    ["by a pattern", { patternProperties: { "^[ab]$": { type: "number" } } }],
+    [
+      "by a pattern and no others",
+      { patternProperties: { "^[ab]$": {} }, additionalProperties: false },
+    ],
+    ["by several schemas", { allOf: [{ $ref: "#/$defs/a" }, { properties: { b: {} } }] }],
+    ["beside a reference", { $ref: "#/$defs/a", properties: { b: {} } }],
+    [
+      "beside alternatives",
+      { properties: { a: {} }, anyOf: [{ type: "object", required: ["b"] }] },
+    ],
+    ["by a condition", JSON.parse('{ "if": true, "then": { "properties": { "a": {} } } }')],
+  ])("where plain JSON Schema names them %s", async (_how, keywords) => {
+    const $defs = { a: { type: "object", properties: { a: { type: "number" } } } };
+    const named = contract(jsonSchema({ type: "object", ...keywords, $defs }));
+    const value = { a: 1, b: 2 };
+    expect(await readOutput(named, JSON.stringify(value))).toEqual({ ok: true, value });
   });
 
   test("of a record, which names none", async () => {

@@ -3,6 +3,7 @@ import { parseJson } from "../base/json.ts";
 import { checkSchema, type JsonSchema, type Schema, validate } from "../base/schema/schema.ts";
 import { list } from "../base/show.ts";
 import type { Validation } from "../base/validation.ts";
+import { type Subschema, subschemasOf } from "../base/subschemas-of.ts";
 import { extraKeys } from "./extra-keys.ts";
 
 /** What a prompt's answer must be. */
@@ -21,9 +22,9 @@ export function outputContract<Output>(
   field: string,
 ): OutputContract<Output> {
   const described = checkSchema(schema, field, ["object", "array"]);
-  const own = allowExtraKeys ? described : (closed(described) as JsonSchema);
+  const own = allowExtraKeys ? described : closedSchema(described);
   if (described["type"] === "object") return contractOf(schema, "object", own);
-  const { $defs, ...items } = moved(own);
+  const { $defs, $id: _, ...items } = moved(own);
   const jsonSchema = {
     type: "object",
     properties: { items },
@@ -43,10 +44,15 @@ function contractOf<Output>(
   return Object.freeze({ schema, shape, jsonSchema: deepFreeze(jsonSchema) });
 }
 
-/** A list schema that is no longer the root: what refers to it must find it below `items`. */
+/**
+ * Rewrites the references of a list schema that is no longer the root: they must find it below
+ * `items`. Only `$defs` stays at the root.
+ */
 function moved(schema: JsonSchema): JsonSchema {
   const text = JSON.stringify(schema, (key, part: unknown) =>
-    key === "$ref" && part === "#" ? "#/properties/items" : part,
+    key === "$ref" && typeof part === "string" && /^#(?!\/\$defs\/)(\/|$)/.test(part)
+      ? `#/properties/items${part.slice(1)}`
+      : part,
   );
   return JSON.parse(text) as JsonSchema;
 }
@@ -101,21 +107,45 @@ function endOfJson(text: string, start: number): number | null {
   return null;
 }
 
-/** The schema with every object in it closed to fields it does not name. */
+/**
+ * Closes every object in a schema to fields it does not name. Definitions that are put together with
+ * other schemas stay open: closed, they would refuse the fields of the others.
+ */
+function closedSchema(schema: JsonSchema): JsonSchema {
+  const all = closed(schema) as JsonSchema;
+  if (![...subschemasOf(schema)].some(isComposed)) return all;
+  const definitions = ["$defs", "definitions"].filter((name) => name in schema);
+  return { ...all, ...Object.fromEntries(definitions.map((name) => [name, schema[name]])) };
+}
+
+function isComposed({ schema }: Subschema): boolean {
+  if (!isPlainObject(schema)) return false;
+  return "allOf" in schema || ("$ref" in schema && "properties" in schema);
+}
+
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (!isPlainObject(schema)) return schema;
-  const inner = Object.entries(schema).map(([key, part]) => [key, closedPart(key, part)] as const);
-  const isOpen = schema["type"] === "object" && schema["additionalProperties"] === undefined;
+  const inner = Object.entries(schema).map(
+    ([key, part]) => [key, closedPart(key, part, schema)] as const,
+  );
+  const isOpen = schema["type"] === "object" && !naming.some((keyword) => keyword in schema);
   return Object.fromEntries(isOpen ? [...inner, ["additionalProperties", false]] : inner);
 }
 
-function closedPart(key: string, part: unknown): unknown {
-  if (key === "properties" || key === "$defs") {
+/** Keywords that decide about fields other than those in `properties`. */
+const naming = [
+  ...["additionalProperties", "unevaluatedProperties", "patternProperties", "dependentSchemas"],
+  ...["allOf", "anyOf", "oneOf", "if", "$ref"],
+];
+
+function closedPart(key: string, part: unknown, { properties }: JsonSchema): unknown {
+  if (key === "properties" || key === "$defs" || key === "definitions") {
     return isPlainObject(part)
       ? Object.fromEntries(Object.entries(part).map(([name, schema]) => [name, closed(schema)]))
       : part;
   }
+  if (properties && (key === "anyOf" || key === "oneOf")) return part; // they add to its fields
   const isSchema = ["items", "prefixItems", "anyOf", "oneOf", "additionalProperties"].includes(key);
   return isSchema ? closed(part) : part;
 }
