@@ -6,7 +6,7 @@
 
 // Prompts
 
-export { jsonSchema } from "./base/json-schema.ts";
+export { jsonSchema } from "./base/schema/json-schema.ts";
 export type { Infer, JsonSchema, Schema } from "./base/schema/schema.ts";
 export type { Attachment } from "./prompt/attachment.ts";
 export type { FeedbackProvider } from "./prompt/feedback.ts";

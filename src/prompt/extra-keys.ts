@@ -1,6 +1,6 @@
 import { isPlainObject } from "../base/freeze.ts";
 import { fieldsOf, type JsonSchema } from "../base/schema/schema.ts";
-import { readJsonPointer, subschemasOf } from "../base/subschemas-of.ts";
+import { readJsonPointer, subschemasOf } from "../base/schema/subschemas-of.ts";
 
 /** Paths of the fields that a closed schema does not name. */
 export function extraKeys(value: unknown, root: JsonSchema): readonly string[] {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { PromptValidationError } from "../base/errors.ts";
+import { jsonSchema } from "../base/schema/json-schema.ts";
 import type { Schema } from "../base/schema/schema.ts";
-import { jsonSchema } from "../base/json-schema.ts";
 import { outputContract, readOutput } from "./structured-output.ts";
 
 const contract = <Output>(schema: Schema<Output>, allowExtraKeys = false) =>

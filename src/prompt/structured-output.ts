@@ -1,9 +1,9 @@
 import { deepFreeze, isPlainObject } from "../base/freeze.ts";
 import { parseJson } from "../base/json.ts";
 import { checkSchema, type JsonSchema, type Schema, validate } from "../base/schema/schema.ts";
+import { type Subschema, subschemasOf } from "../base/schema/subschemas-of.ts";
 import { list } from "../base/show.ts";
 import type { Validation } from "../base/validation.ts";
-import { type Subschema, subschemasOf } from "../base/subschemas-of.ts";
 import { extraKeys } from "./extra-keys.ts";
 
 /** What a prompt's answer must be. */

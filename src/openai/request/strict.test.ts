@@ -3,7 +3,7 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { jsonSchema } from "../../base/json-schema.ts";
+import { jsonSchema } from "../../base/schema/json-schema.ts";
 import { checkSchema, type JsonSchema, type Schema } from "../../base/schema/schema.ts";
 import { InMemoryFilesystem } from "../../files/filesystem/in-memory-filesystem.ts";
 import { readingTools, writingTools } from "../../prompt/sections/vfs-tools.ts";

@@ -1,7 +1,7 @@
-import { frozenCopy, isPlainObject } from "./freeze.ts";
-import { DEEPEST } from "./json.ts";
+import { frozenCopy, isPlainObject } from "../freeze.ts";
+import { DEEPEST } from "../json.ts";
 import { checkKeyword, inPlaceApplicators, refuseSchema } from "./json-schema-keywords.ts";
-import type { JsonSchema } from "./schema/schema.ts";
+import type { JsonSchema } from "./schema.ts";
 import {
   childrenOf,
   escapeStep,

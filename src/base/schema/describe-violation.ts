@@ -1,9 +1,9 @@
 import type { OutputUnit } from "@cfworker/json-schema";
+import { isPlainObject } from "../freeze.ts";
+import { list, show } from "../show.ts";
 import type { CheckedJsonSchema } from "./check-json-schema.ts";
-import { isPlainObject } from "./freeze.ts";
 import { applicators, typeNames } from "./json-schema-keywords.ts";
-import type { JsonSchema } from "./schema/schema.ts";
-import { list, show } from "./show.ts";
+import type { JsonSchema } from "./schema.ts";
 import { readJsonPointer } from "./subschemas-of.ts";
 
 /** A keyword that a value does not satisfy. */

@@ -2,7 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { jsonSchema } from "./json-schema.ts";
-import { type Schema, validateNow } from "./schema/schema.ts";
+import { type Schema, validateNow } from "./schema.ts";
 
 // Not __proto__, which Ajv ignores in `properties`.
 const name = fc.constantFrom("a", "b", "c", "constructor", "x y", "s/t", "p%q");

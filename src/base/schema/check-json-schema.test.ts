@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { PromptValidationError } from "./errors.ts";
+import { PromptValidationError } from "../errors.ts";
 import { jsonSchema } from "./json-schema.ts";
-import { validateNow } from "./schema/schema.ts";
+import { validateNow } from "./schema.ts";
 
 const refusal = (schema: unknown): PromptValidationError => {
   try {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { jsonSchema, loadJsonSchemaValidator } from "./json-schema.ts";
-import { checkSchema, fieldsOf, validate, validateNow } from "./schema/schema.ts";
+import { checkSchema, fieldsOf, validate, validateNow } from "./schema.ts";
 
 afterEach(() => vi.restoreAllMocks());
 

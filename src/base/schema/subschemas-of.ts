@@ -1,4 +1,4 @@
-import { isPlainObject } from "./freeze.ts";
+import { isPlainObject } from "../freeze.ts";
 import { applicators } from "./json-schema-keywords.ts";
 
 /** A schema within a schema, with its place as a JSON pointer such as `#/properties/a`. */

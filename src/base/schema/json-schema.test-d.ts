@@ -1,13 +1,13 @@
 import { describe, expectTypeOf, test } from "vitest";
-import type { ProviderAdapter } from "../adapter/provider-adapter.ts";
-import { MarkdownSection } from "../prompt/markdown-section.ts";
-import { Prompt } from "../prompt/prompt.ts";
-import { PromptTemplate } from "../prompt/template.ts";
-import { Session } from "../session/session.ts";
-import { Tool } from "../tools/tool.ts";
-import { ToolResult } from "../tools/tool-result.ts";
+import type { ProviderAdapter } from "../../adapter/provider-adapter.ts";
+import { Prompt } from "../../prompt/prompt.ts";
+import { PromptTemplate } from "../../prompt/template.ts";
+import { Session } from "../../session/session.ts";
+import { Tool } from "../../tools/tool.ts";
+import { ToolResult } from "../../tools/tool-result.ts";
+import { MarkdownSection } from "../../prompt/sections/markdown-section.ts";
 import { jsonSchema } from "./json-schema.ts";
-import type { Infer, Schema } from "./schema/schema.ts";
+import type { Infer, Schema } from "./schema.ts";
 
 interface Forecast {
   city: string;

@@ -1,13 +1,13 @@
 import type { dereference, Schema as ValidatorSchema, validate } from "@cfworker/json-schema";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { messageOf } from "../errors.ts";
+import { findBuiltinModule } from "../find-builtin-module.ts";
+import { isPlainObject } from "../freeze.ts";
+import { jsonProblem } from "../json.ts";
 import { type CheckedJsonSchema, checkJsonSchema } from "./check-json-schema.ts";
 import { readViolations } from "./describe-violation.ts";
-import { messageOf } from "./errors.ts";
-import { findBuiltinModule } from "./find-builtin-module.ts";
-import { isPlainObject } from "./freeze.ts";
-import { jsonProblem } from "./json.ts";
 import { applicators, assertions, checkedFormats } from "./json-schema-keywords.ts";
-import type { Schema } from "./schema/schema.ts";
+import type { Schema } from "./schema.ts";
 import { toIssues } from "./to-issues.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { messageOf, PromptValidationError } from "./errors.ts";
-import { isPlainObject } from "./freeze.ts";
-import { list } from "./show.ts";
+import { messageOf, PromptValidationError } from "../errors.ts";
+import { isPlainObject } from "../freeze.ts";
+import { list } from "../show.ts";
 
 /** Keywords whose value is a schema, a list of schemas, or an object with schemas by name. */
 export const applicators: ReadonlyMap<string, "schema" | "list" | "map"> = new Map([
