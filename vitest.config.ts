@@ -8,19 +8,14 @@ const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
  * Which tests run: `npm test` runs what is quick, `npm run test:all` (`--mode all`) everything that needs
  * neither a key nor material from outside, `npm run test:live` (`--mode live`) what talks to the real API.
  */
-export default defineConfig(({ mode }) => ({
-  resolve: {
+export default defineConfig(({ mode }) => {
+  const resolve = {
     alias: [
       { find: /^weakincentives$/, replacement: at("./src/index.ts") },
       { find: /^weakincentives\/(\w+)$/, replacement: at("./src/$1/index.ts") },
     ],
-  },
-  test: {
-    projects: [
-      // Tests beside sources share a process and the modules they load: that saves a third of their time.
-      { extends: true, test: { name: "src", include: ["src/**/*.test.ts"], isolate: false } },
-      { extends: true, test: { name: "tests", include: ["tests/**/*.test.ts"] } },
-    ],
+  };
+  const test = {
     exclude: [
       ...(mode === "all" ? [] : ["**/*.long.test.ts"]),
       ...(mode === "live" ? [] : ["tests/live/**"]),
@@ -28,24 +23,33 @@ export default defineConfig(({ mode }) => ({
       ...(process.env["WINK_SHARED"] ? [] : ["tests/reference/**"]),
     ],
     env: { WINK_TEST_MODE: mode },
-    globalSetup: ["tests/support/print-environment.ts"],
-    maxWorkers: availableParallelism(),
     // A test that hangs fails in the end. A busy machine alone must not reach these limits.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },
-    coverage: {
-      include: ["src/**/*.ts"],
-      exclude: [
-        "src/**/*.test.ts",
-        "src/**/*.test-d.ts",
-        "src/**/index.ts",
-        // Run in threads and child processes only, where coverage is not counted.
-        "src/host/threads/worker.ts",
-        "src/local/sandbox/wasm/kernel-main.ts",
+  };
+  return {
+    test: {
+      projects: [
+        // Tests beside sources share a process and the modules they load: that saves a third of their time.
+        { resolve, test: { ...test, name: "src", include: ["src/**/*.test.ts"], isolate: false } },
+        { resolve, test: { ...test, name: "tests", include: ["tests/**/*.test.ts"] } },
       ],
-      reporter: ["text-summary", "json-summary"],
-      thresholds: { lines: 98, branches: 97 },
+      globalSetup: ["tests/support/print-environment.ts"],
+      maxWorkers: availableParallelism(),
+      coverage: {
+        include: ["src/**/*.ts"],
+        exclude: [
+          "src/**/*.test.ts",
+          "src/**/*.test-d.ts",
+          "src/**/index.ts",
+          // Run in threads and child processes only, where coverage is not counted.
+          "src/host/threads/worker.ts",
+          "src/local/sandbox/wasm/kernel-main.ts",
+        ],
+        reporter: ["text-summary", "json-summary"],
+        thresholds: { lines: 98, branches: 97 },
+      },
     },
-  },
-}));
+  };
+});

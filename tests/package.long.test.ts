@@ -1,40 +1,16 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { copyFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import manifest from "../package.json" with { type: "json" };
 import { type InstalledPackage, installPackedPackage } from "./support/packed-package.ts";
+import { hasBubblewrap } from "./support/workspace/stage.ts";
 
 const run = promisify(execFile);
 const doors = Object.keys(manifest.exports).filter((door) => door !== "./package.json");
 const specifier = (door: string) => door.replace(/^\./, "weakincentives");
-
-test("the tests run on the Node that the development dependency brings", () => {
-  expect(process.version).toBe(`v${manifest.devDependencies.node}`);
-});
-
-test("the package has these doors and no others", () => {
-  expect(manifest.exports).toEqual({
-    ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
-    "./claude": { types: "./dist/claude/index.d.ts", default: "./dist/claude/index.js" },
-    "./files": { types: "./dist/files/index.d.ts", default: "./dist/files/index.js" },
-    "./local": { types: "./dist/local/index.d.ts", default: "./dist/local/index.js" },
-    "./openai": { types: "./dist/openai/index.d.ts", default: "./dist/openai/index.js" },
-    "./stores": { types: "./dist/stores/index.d.ts", default: "./dist/stores/index.js" },
-    "./testing": { types: "./dist/testing/index.d.ts", default: "./dist/testing/index.js" },
-    "./package.json": "./package.json",
-  });
-});
-
-test("development dependencies are pinned exactly, others exactly or to a major version", () => {
-  for (const [name, version] of Object.entries(manifest.devDependencies)) {
-    expect(version, name).toMatch(/^\d+\.\d+\.\d+$/);
-  }
-  for (const [name, version] of Object.entries(manifest.dependencies)) {
-    expect(version, name).toMatch(/^\^?\d+\.\d+\.\d+$/);
-  }
-});
 
 describe("the packed package, in an empty folder,", () => {
   let installed: InstalledPackage;
@@ -59,14 +35,27 @@ describe("the packed package, in an empty folder,", () => {
     expect(stdout).toMatch(/^smoke: \d+ checks held on Node v/);
   });
 
-  test("runs wink", async () => {
+  test("runs wink demo without zod and without pyodide", async () => {
+    for (const name of ["zod", "pyodide"]) {
+      expect(existsSync(join(installed.folder, "node_modules", name)), name).toBe(false);
+    }
     const wink = join("node_modules", "weakincentives", manifest.bin.wink);
     const { stdout } = await node(wink, "demo", "--json");
     expect(JSON.parse(stdout)).toMatchObject({
+      sandbox: { name: hasBubblewrap ? "bubblewrap" : null },
       output: { ventPercent: 100 },
       vents: { percent: 100 },
       mounts: [{ mountPath: "greenhouse", files: 5, withheld: ["gateway.pem"] }],
-      synced: { added: ["greenhouse/vent-plan.csv"], failed: [] },
+      synced: { added: hasBubblewrap ? ["greenhouse/vent-plan.csv"] : [], failed: [] },
+    });
+  });
+
+  test("says how to install pyodide when the wasm sandbox is chosen", async () => {
+    const wink = join("node_modules", "weakincentives", manifest.bin.weakincentives);
+    const failure = node(wink, "serve", "--sandbox", "wasm").catch((error: unknown) => error);
+    expect(await failure).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("npm install pyodide"),
     });
   });
 

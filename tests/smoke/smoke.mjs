@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   defineSlice,
+  jsonSchema,
   MarkdownSection,
   Prompt,
   PromptTemplate,
@@ -18,9 +19,11 @@ import * as files from "weakincentives/files";
 import { OpenAIAdapter } from "weakincentives/openai";
 import { JsonlSessionStore } from "weakincentives/stores";
 import { adapterContract, scriptedClient, scriptedSubject } from "weakincentives/testing";
-import * as z from "zod";
 
 assert.equal(typeof files, "object");
+
+const number = (name) =>
+  jsonSchema({ type: "object", properties: { [name]: { type: "number" } }, required: [name] });
 
 const count = defineSlice("count", {
   initial: 0,
@@ -29,7 +32,7 @@ const count = defineSlice("count", {
 const add = new Tool({
   name: "add",
   description: "Adds to the count.",
-  params: z.object({ by: z.number() }),
+  params: number("by"),
   handler: ({ by }, { session }) => {
     session.dispatch({ type: "Counted", by });
     return by < 0 ? ToolResult.error("no") : ToolResult.ok(by);
@@ -40,7 +43,7 @@ const sections = [
     key: "task",
     title: "Task",
     template: "Count to $goal.",
-    params: z.object({ goal: z.number() }),
+    params: number("goal"),
     tools: [add],
   }),
 ];
@@ -48,7 +51,7 @@ const template = new PromptTemplate({
   ns: "smoke",
   key: "count",
   sections,
-  output: z.object({ count: z.number() }),
+  output: number("count"),
 });
 const model = scriptedClient(
   {

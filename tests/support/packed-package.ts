@@ -53,7 +53,7 @@ interface Packed {
   readonly files: readonly { readonly path: string }[];
 }
 
-/** What it depends on, and what that depends on in turn; optional ones too, where they are there. */
+/** What it depends on, and what that depends on in turn; optional dependencies too, if they are installed. */
 async function dependencies(): Promise<readonly string[]> {
   const found = new Set<string>();
   const open = await namesIn(root);

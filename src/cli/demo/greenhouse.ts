@@ -1,4 +1,4 @@
-import * as z from "zod";
+import { jsonSchema } from "../../base/schema/json-schema.ts";
 import { OpenAIApplyPatchSection } from "../../openai/sections/apply-patch-section.ts";
 import { OpenAIContainerWorkspaceSection } from "../../openai/workspace/container-workspace-section.ts";
 import { Prompt } from "../../prompt/prompt.ts";
@@ -26,7 +26,12 @@ export const vents = defineSlice("greenhouse.vents", {
 const setVent = new Tool({
   name: "set_vent",
   description: "Opens the vents to a percentage.",
-  params: z.object({ percent: z.number() }),
+  params: jsonSchema<{ percent: number }>({
+    type: "object",
+    properties: { percent: { type: "number" } },
+    required: ["percent"],
+    additionalProperties: false,
+  }),
   handler: ({ percent }, { session }) => {
     session.dispatch({ type: "VentMoved", percent });
     return percent > 100
@@ -40,7 +45,12 @@ const setVent = new Tool({
 const report = new Tool({
   name: "report",
   description: "Writes the night's report, whole.",
-  params: z.object({ text: z.string() }),
+  params: jsonSchema<{ text: string }>({
+    type: "object",
+    properties: { text: { type: "string" } },
+    required: ["text"],
+    additionalProperties: false,
+  }),
   handler: async ({ text }, { filesystem }) => {
     await filesystem?.writeText(LOG, `${text}\n`);
     return text.includes("signed")
@@ -86,6 +96,14 @@ export function greenhouseFiles({
   });
 }
 
+/** What the agent of the demo answers with. */
+interface NightReport {
+  readonly ventPercent: number;
+  readonly fault: string;
+  readonly plan: string;
+  readonly wakeSomebody: boolean;
+}
+
 /** The agent of the demo, with its params bound. */
 export function greenhouse(workspace: OpenAIContainerWorkspaceSection) {
   const template = new PromptTemplate({
@@ -99,7 +117,11 @@ export function greenhouse(workspace: OpenAIContainerWorkspaceSection) {
         You look after the greenhouse in $place, with nobody else awake.
         Review vents.py on the evening's readings, set the vents as it should say, and mend it.
       `,
-        params: z.object({ place: z.string() }),
+        params: jsonSchema<{ place: string }>({
+          type: "object",
+          properties: { place: { type: "string" } },
+          required: ["place"],
+        }),
         tools: [setVent],
         hostedTools: [codeInterpreterTool()],
       }),
@@ -113,11 +135,16 @@ export function greenhouse(workspace: OpenAIContainerWorkspaceSection) {
       }),
       new OpenAIApplyPatchSection({ filesystem: workspace.filesystem }),
     ],
-    output: z.object({
-      ventPercent: z.number(),
-      fault: z.string(),
-      plan: z.string(),
-      wakeSomebody: z.boolean(),
+    output: jsonSchema<NightReport>({
+      type: "object",
+      properties: {
+        ventPercent: { type: "number" },
+        fault: { type: "string" },
+        plan: { type: "string" },
+        wakeSomebody: { type: "boolean" },
+      },
+      required: ["ventPercent", "fault", "plan", "wakeSomebody"],
+      additionalProperties: false,
     }),
   });
   return new Prompt(template).bind({ place: "Leiden" });
