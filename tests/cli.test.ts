@@ -1,11 +1,9 @@
-import { spawn, spawnSync } from "node:child_process";
-import { EventEmitter, once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { spawnSync } from "node:child_process";
+import { EventEmitter } from "node:events";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { demo } from "../src/cli/demo/demo.ts";
 import { bubblewrapSandbox } from "../src/local/sandbox/bubblewrap/bubblewrap.ts";
+import { printedByDemo } from "./support/printed-by-demo.ts";
 
 function wink(...args: readonly string[]) {
   return spawnSync(process.execPath, ["src/cli/main.ts", ...args], {
@@ -17,16 +15,6 @@ function wink(...args: readonly string[]) {
 afterEach(() => {
   vi.restoreAllMocks();
 });
-
-/** What the demo prints when it runs in this process. */
-async function shown(options: Parameters<typeof demo>[0]): Promise<string> {
-  const lines: string[] = [];
-  vi.spyOn(console, "log").mockImplementation((line: string) => {
-    lines.push(line);
-  });
-  await demo(options);
-  return lines.join("\n");
-}
 
 // Where bubblewrap is missing, each starts Python in WebAssembly, twice, which takes its time.
 describe("wink demo", () => {
@@ -51,7 +39,7 @@ describe("wink demo", () => {
   });
 
   test("loses its container halfway, goes on in another, and brings the files back", async () => {
-    const text = await shown({ json: false });
+    const text = await printedByDemo({ json: false });
     const [, first] = /the workspace is in (cntr_\w+)/.exec(text) ?? [];
     const [, lost, by] =
       /✗ the container (cntr_\w+) is gone: .*Container is expired[\s\S]*?✓ (cntr_\w+) takes its place, with 5 files\n {4}lost: what code held in memory\n/.exec(
@@ -68,7 +56,7 @@ describe("wink demo", () => {
   });
 
   test("--json prints one document with every event", async () => {
-    const document = JSON.parse(await shown({ json: true }));
+    const document = JSON.parse(await printedByDemo({ json: true }));
     const { output, mounts, events, citations, files, sandbox, vents, synced } = document;
     expect(files["greenhouse/night-log.md"]).toBe(
       "# Night log\n\n- vents at 100 %\n- nobody woken\n",
@@ -95,19 +83,11 @@ describe("wink demo", () => {
     expect(failed.map(({ name }: { name: string }) => name)).toEqual(["set_vent", "report"]);
   });
 
-  test("tells the same where there is only Python in WebAssembly", async () => {
-    const text = await shown({ json: false, sandbox: "wasm" });
-    expect(text).toContain("The sandbox is wasm (wasm: it is installed");
-    expect(text).toContain("5 readings, 31.5 °C now, 28 °C at most");
-    expect(text).toContain("    percents is gone with the old container\n");
-    expect(text).toContain("  │ 23:00,100 %,24.5 °C");
-  });
-
   test("without a sandbox, runs everything but the Python steps and says how to get one", async () => {
     const reason = "bwrap is not installed: apt-get install bubblewrap";
     const probe = async () => ({ usable: false, reason });
     const candidates = [{ ...bubblewrapSandbox(), probe }];
-    const text = await shown({ json: false, candidates });
+    const text = await printedByDemo({ json: false, candidates });
     expect(text).toContain("the steps that run Python are skipped. To see them, install one:\n");
     expect(text).toContain(`  bubblewrap: ${reason}\n`);
     expect(text).not.toContain("code_interpreter ran");
@@ -118,7 +98,7 @@ describe("wink demo", () => {
     expect(text).toMatch(
       /brought back\n {2}changed greenhouse\/night-log.md\n {2}changed greenhouse\/vents.py\n/,
     );
-    const document = JSON.parse(await shown({ json: true, candidates }));
+    const document = JSON.parse(await printedByDemo({ json: true, candidates }));
     expect(document.sandbox).toEqual({ name: null, reason: `bubblewrap: ${reason}` });
   });
 
@@ -134,49 +114,6 @@ describe("wink demo", () => {
     await vi.waitFor(() => expect(codes).toEqual([130]), 30_000);
     expect(lines).not.toContain("Turn 4");
     expect(host.eventNames()).toEqual([]);
-  });
-
-  // Each line is a moment of its own: nothing made yet, a workspace, a container lost.
-  test.each(["A greenhouse", "Turn 1", "Turn 3", "takes its place"])(
-    "leaves no folder behind, also when it is stopped at %j",
-    async (moment) => {
-      const temporary = mkdtempSync(join(tmpdir(), "wink-test-"));
-      const env = { ...process.env, TMPDIR: temporary };
-      try {
-        const child = spawn(process.execPath, ["src/cli/main.ts", "demo"], { env });
-        let [told, errors] = ["", ""];
-        child.stderr.on("data", (bytes) => {
-          errors += bytes;
-        });
-        child.stdout.on("data", (bytes) => {
-          told += bytes;
-          if (!told.includes(moment) || child.killed) return;
-          expect(readdirSync(temporary)).not.toEqual([]);
-          child.kill("SIGINT");
-        });
-        expect([...(await once(child, "exit")), errors]).toEqual([130, null, ""]);
-        expect(readdirSync(temporary)).toEqual([]);
-      } finally {
-        rmSync(temporary, { recursive: true, force: true });
-      }
-    },
-  );
-
-  test("leaves no folder behind when it has ended, or when nobody reads on", async () => {
-    const temporary = mkdtempSync(join(tmpdir(), "wink-test-"));
-    const env = { ...process.env, TMPDIR: temporary };
-    try {
-      const child = spawn(process.execPath, ["src/cli/main.ts", "demo"], { env });
-      child.stderr.setEncoding("utf8");
-      child.stdout.once("data", () => child.stdout.destroy());
-      const [errors, ended] = await Promise.all([child.stderr.toArray(), once(child, "exit")]);
-      expect([...ended, ...errors]).toEqual([0, null]);
-      expect(readdirSync(temporary)).toEqual([]);
-      expect(spawnSync(process.execPath, ["src/cli/main.ts", "demo"], { env }).status).toBe(0);
-      expect(readdirSync(temporary)).toEqual([]);
-    } finally {
-      rmSync(temporary, { recursive: true, force: true });
-    }
   });
 });
 

@@ -1,7 +1,6 @@
 import OpenAI from "openai";
-import { LocalProvider, type ModelAction, type Sandbox, scriptedModel } from "weakincentives/local";
+import { LocalProvider, type ModelAction, scriptedModel } from "weakincentives/local";
 import { OpenAIAdapter, type OpenAIAdapterOptions } from "weakincentives/openai";
-import { chooseSandbox } from "../../src/local/sandbox/choose-sandbox.ts";
 import type {
   ContractThrottle,
   ContractTurn,
@@ -10,6 +9,7 @@ import type {
 import { wireUsage } from "./contract-server.ts";
 import { folderOf } from "./local/stage.ts";
 import { testKey } from "./openai-clients.ts";
+import { workspaceSandbox } from "./workspace/stage.ts";
 
 /** How an adapter talks to a provider over this `fetch`. */
 type Reach = (
@@ -42,7 +42,7 @@ export function localSubject(reach: Reach): MakeSubject {
           return model.respond(request, options);
         },
       },
-      sandbox,
+      sandbox: workspaceSandbox(),
       web: folderOf({ "owls.html": "<title>Owls</title><p>Owls.</p>" }),
     });
     const { url } = await provider.listen();
@@ -61,19 +61,6 @@ export function localSubject(reach: Reach): MakeSubject {
     };
   };
 }
-
-let strongest: ReturnType<typeof chooseSandbox> | null = null;
-
-/** The strongest that works here; what that is is tried once, when code first runs. */
-const sandbox: Sandbox = {
-  name: "auto",
-  isolation: "As much as there is here.",
-  probe: async () => ({ usable: true, reason: "it is chosen when code first runs" }),
-  async open(options) {
-    strongest ??= chooseSandbox("auto");
-    return (await strongest).sandbox.open(options);
-  },
-};
 
 function actionsOf(turn: ContractTurn): readonly ModelAction[] {
   if ("stall" in turn) return [{ stall: 600_000 }];

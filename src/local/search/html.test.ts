@@ -31,6 +31,15 @@ describe("the text of a page", () => {
     expect(textOf("<table>a<tr><td>b</table>c")).toBe("a\nb\nc");
   });
 
+  test("reads an end tag of br as one line break", () => {
+    expect(textOf("<pre>one</br>two</pre>")).toBe("one\ntwo");
+  });
+
+  test("continues the line of an element that outlives the form around it", () => {
+    expect(textOf("<form><a>one</form>two</a>three")).toBe("onetwo\nthree");
+    expect(textOf("<form><div><a>one</form>two</a></div>three")).toBe("onetwo\nthree");
+  });
+
   test("omits scripts, styles, comments, frames and declarations", () => {
     const html =
       "<!doctype html><?xml x?><style>p{}</style>a<script>if (a</b) '</p>'</SCRIPT >b<!-- <p>no</p> -->c<![CDATA[no]]>d</ no>e<iframe>no</iframe>";

@@ -66,6 +66,10 @@ const RUN_LENGTH = 4096;
 class PageReader {
   readonly #text = new HtmlText();
   readonly #openHidden = new Set<Element>();
+  /** Every open element, outermost first. */
+  readonly #open: Element[] = [];
+  /** Elements whose end tag came before that of an element inside: only a form can do that. */
+  readonly #closedEarly = new Set<Element>();
   #run: string[] = [];
   /** The text of the open `title`; `null` outside of one. */
   #openTitle: string[] | null = null;
@@ -87,6 +91,7 @@ class PageReader {
 
   /** Called for every element that can have content. */
   open(element: Element): void {
+    this.#open.push(element);
     if (isHidden(element)) this.#openHidden.add(element);
   }
 
@@ -96,10 +101,21 @@ class PageReader {
 
   /** Called for every open element, except for those that the page leaves open at its end. */
   close(element: Element): void {
+    if (this.#open.at(-1) !== element) {
+      this.#closedEarly.add(element); // it ends with what is still open inside, as in a browser's tree
+      return;
+    }
+    this.#open.pop();
+    this.#end(element);
+    const outer = this.#open.at(-1);
+    if (outer && this.#closedEarly.delete(outer)) this.close(outer);
+  }
+
+  #end(element: Element): void {
     const isInHidden = !this.#openHidden.delete(element) && this.#openHidden.size > 0;
     if (isInHidden || element.namespaceURI !== html.NS.HTML) return;
     this.#flush();
-    this.#text.end(element.tagName);
+    if (element.tagName !== "br") this.#text.end(element.tagName); // `</br>` is read as `<br>`
     if (element.tagName !== "title" || this.#openTitle === null) return;
     this.#title ??= this.#openTitle.join("").replaceAll(/\s+/g, " ").trim() || null;
     this.#openTitle = null;

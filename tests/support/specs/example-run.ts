@@ -5,15 +5,14 @@ import {
   type LocalModel,
   type LocalProviderOptions,
   type ModelScript,
-  type Sandbox,
   scriptedModel,
 } from "weakincentives/local";
 import { OpenAIAdapter, type OpenAIAdapterOptions, type WireItem } from "weakincentives/openai";
 import { fakeClock, type RecordingBus, recordingBus } from "weakincentives/testing";
-import { chooseSandbox } from "../../../src/local/sandbox/choose-sandbox.ts";
 import { asking, type Stage, stage, vectorStoreOf } from "../local/stage.ts";
 import { type clients, testKey } from "../openai-clients.ts";
 import type { SeenRequest } from "../wire-server.ts";
+import { workspaceSandbox } from "../workspace/stage.ts";
 import { relayTo } from "./relay.ts";
 
 /** One of the ways to reach a provider. */
@@ -65,7 +64,12 @@ export async function example(
   reach: Reach,
   { script = [], provider = {} }: Pick<ExampleOptions, "script" | "provider"> = {},
 ): Promise<Example> {
-  const options = { sandbox, apiKey: testKey, ...provider, model: usedUp(script) };
+  const options = {
+    sandbox: workspaceSandbox(),
+    apiKey: testKey,
+    ...provider,
+    model: usedUp(script),
+  };
   const { url, fetch } = await stage(script, options);
   const relay = await relayTo(url, fetch);
   onTestFinished(async () => {
@@ -132,19 +136,6 @@ export async function failure(
 ): Promise<Shown & { readonly error: unknown }> {
   return (await example(reach, options)).failure(prompt, options);
 }
-
-let strongest: ReturnType<typeof chooseSandbox> | null = null;
-
-/** The strongest sandbox that works here; what that is is tried once for a file, when code first runs. */
-const sandbox: Sandbox = {
-  name: "auto",
-  isolation: "As much as there is here.",
-  probe: async () => ({ usable: true, reason: "it is chosen when code first runs" }),
-  async open(options) {
-    strongest ??= chooseSandbox("auto");
-    return (await strongest).sandbox.open(options);
-  },
-};
 
 /** A model whose steps must all have been asked for when the test is over. */
 function usedUp(script: ModelScript): LocalModel {

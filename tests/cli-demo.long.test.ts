@@ -1,0 +1,64 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { printedByDemo } from "./support/printed-by-demo.ts";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe("wink demo", () => {
+  test("tells the same where there is only Python in WebAssembly", async () => {
+    const text = await printedByDemo({ json: false, sandbox: "wasm" });
+    expect(text).toContain("The sandbox is wasm (wasm: it is installed");
+    expect(text).toContain("5 readings, 31.5 °C now, 28 °C at most");
+    expect(text).toContain("    percents is gone with the old container\n");
+    expect(text).toContain("  │ 23:00,100 %,24.5 °C");
+  });
+
+  // Each line is a moment of its own: nothing made yet, a workspace, a container lost.
+  test.each(["A greenhouse", "Turn 1", "Turn 3", "takes its place"])(
+    "leaves no folder behind, also when it is stopped at %j",
+    async (moment) => {
+      const temporary = mkdtempSync(join(tmpdir(), "wink-test-"));
+      const env = { ...process.env, TMPDIR: temporary };
+      try {
+        const child = spawn(process.execPath, ["src/cli/main.ts", "demo"], { env });
+        let [told, errors] = ["", ""];
+        child.stderr.on("data", (bytes) => {
+          errors += bytes;
+        });
+        child.stdout.on("data", (bytes) => {
+          told += bytes;
+          if (!told.includes(moment) || child.killed) return;
+          expect(readdirSync(temporary)).not.toEqual([]);
+          child.kill("SIGINT");
+        });
+        expect([...(await once(child, "exit")), errors]).toEqual([130, null, ""]);
+        expect(readdirSync(temporary)).toEqual([]);
+      } finally {
+        rmSync(temporary, { recursive: true, force: true });
+      }
+    },
+  );
+
+  test("leaves no folder behind when it has ended, or when nobody reads on", async () => {
+    const temporary = mkdtempSync(join(tmpdir(), "wink-test-"));
+    const env = { ...process.env, TMPDIR: temporary };
+    try {
+      const child = spawn(process.execPath, ["src/cli/main.ts", "demo"], { env });
+      child.stderr.setEncoding("utf8");
+      child.stdout.once("data", () => child.stdout.destroy());
+      const [errors, ended] = await Promise.all([child.stderr.toArray(), once(child, "exit")]);
+      expect([...ended, ...errors]).toEqual([0, null]);
+      expect(readdirSync(temporary)).toEqual([]);
+      expect(spawnSync(process.execPath, ["src/cli/main.ts", "demo"], { env }).status).toBe(0);
+      expect(readdirSync(temporary)).toEqual([]);
+    } finally {
+      rmSync(temporary, { recursive: true, force: true });
+    }
+  });
+});
