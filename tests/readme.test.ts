@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -80,6 +81,7 @@ test.each([
   "CONTRIBUTING.md",
   "GLOSSARY.md",
   "docs/decisions/README.md",
+  "docs/renames.md",
   "docs/guides/claude.md",
   "docs/guides/local.md",
   "docs/guides/long-sessions.md",
@@ -95,5 +97,15 @@ test.each([
       readFile(target).catch((error) => error.code === "EISDIR"),
       to,
     ).resolves.toBeTruthy();
+  }
+});
+
+test("docs/renames.md leads from names that are gone to files that exist", async () => {
+  const page = await read("docs/renames.md");
+  const rows = [...page.matchAll(/^\| `((?:src|tests)\/[^`*,]+\.ts)` \| `([^`]+)` \|$/gm)];
+  expect(rows.length).toBeGreaterThan(300);
+  for (const [, old = "", now = ""] of rows) {
+    expect(existsSync(old), `${old} is back: remove its row`).toBe(false);
+    expect(existsSync(now), `${now} was renamed: update its row`).toBe(true);
   }
 });
