@@ -109,3 +109,16 @@ test("docs/renames.md leads from names that are gone to files that exist", async
     expect(existsSync(now), `${now} was renamed: update its row`).toBe(true);
   }
 });
+
+test.each(["ARCHITECTURE.md", "CONTRIBUTING.md", "GLOSSARY.md"])(
+  "every file and folder that %s names exists",
+  async (page) => {
+    const text = (await read(page)).replaceAll(/```[\s\S]*?```/g, "");
+    const paths = [...text.matchAll(/`([a-z][\w.-]*\/[\w./-]*(?:\.ts|\/))`/g)]
+      .map(([, path = ""]) => path)
+      .filter((path) => !path.includes("my-kind") && !path.startsWith("weakincentives"));
+    expect(paths.length).toBeGreaterThan(3);
+    const missing = paths.filter((path) => !existsSync(path) && !existsSync(`src/${path}`));
+    expect(missing).toEqual([]);
+  },
+);
