@@ -1,11 +1,11 @@
 import { describe, expectTypeOf, test } from "vitest";
 import type { ProviderAdapter } from "../../adapter/provider-adapter.ts";
 import { Prompt } from "../../prompt/prompt.ts";
+import { MarkdownSection } from "../../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../../prompt/template.ts";
 import { Session } from "../../session/session.ts";
 import { Tool } from "../../tools/tool.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
-import { MarkdownSection } from "../../prompt/sections/markdown-section.ts";
 import { jsonSchema } from "./json-schema.ts";
 import type { Infer, Schema } from "./schema.ts";
 
