@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 
-/** A request as a socket has it: what nobody asks for is not made. */
+/**
+ * A request over Node's own message, whose parts are created when they are asked for. With `WholeResponse` it
+ * serves 1.4 times the turns per second of hono's adapter (decision 34).
+ */
 export class SocketRequest implements Request {
   readonly method: string;
   readonly url: string;
