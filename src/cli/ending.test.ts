@@ -44,6 +44,17 @@ describe("A signal", () => {
     expect(host.codes).toEqual([7]);
   });
 
+  test("exits once, also if the command ends after its time was up", async () => {
+    const host = new Told();
+    const ending = Promise.withResolvers<void>();
+    endOnSignal(() => ending.promise, { code: 7, host });
+    host.emit("SIGINT");
+    await vi.advanceTimersByTimeAsync(1_000);
+    ending.resolve();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(host.codes).toEqual([7]);
+  });
+
   test("that comes a second time exits at once", async () => {
     const host = new Told();
     endOnSignal(never, { code: 0, host });

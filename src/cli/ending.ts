@@ -55,27 +55,33 @@ const SECOND_AFTER_MS = 100;
 const LATEST_MS = 700;
 
 /**
- * Lets a signal end the command in order: `end`, then exit with `code`. If `end` takes too long, or at a
- * second signal, the exit comes first. Disposed of, it lets signals be.
+ * Ends the command in order on a signal: `end`, then exit with `code`. If `end` takes too long, or at a
+ * second signal, the exit comes first. It exits once. After disposal it ignores signals.
  */
 export function endOnSignal(
   end: () => Promise<unknown>,
   { code, host = process }: { readonly code: number; readonly host?: Stoppable },
 ): Disposable {
   let state: "running" | "ending" | "hurried" = "running";
+  let hasExited = false;
+  const exit = (status: number) => {
+    if (hasExited) return;
+    hasExited = true;
+    host.exit(status);
+  };
   const onSignal = () => {
-    if (state === "hurried") host.exit(130);
+    if (state === "hurried") exit(130);
     if (state !== "running") return;
     state = "ending";
     setTimeout(() => {
       state = "hurried";
     }, SECOND_AFTER_MS).unref();
-    setTimeout(() => host.exit(code), LATEST_MS).unref();
+    setTimeout(() => exit(code), LATEST_MS).unref();
     end().then(
-      () => host.exit(code),
+      () => exit(code),
       (error: unknown) => {
         console.error(error);
-        host.exit(1);
+        exit(1);
       },
     );
   };
