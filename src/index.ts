@@ -69,9 +69,8 @@ export {
   sequentialDependency,
 } from "./tools/sequential-dependency.ts";
 export { Tool, type ToolOptions, type ToolRenderer } from "./tools/tool.ts";
-export type { ToolContext } from "./tools/tool-context.ts";
+export type { ToolContext, ToolHandler } from "./tools/tool-context.ts";
 export type { ToolExample } from "./tools/tool-example.ts";
-export type { ToolHandler } from "./tools/tool-handler.ts";
 export { ToolResult } from "./tools/tool-result.ts";
 
 // Hosted tools

@@ -9,7 +9,7 @@ import { ResourceRegistry } from "../tools/resources.ts";
 import type { ModelClient } from "./model-client.ts";
 import type { NestedOptions } from "./nested-adapter.ts";
 import type { ProviderAdapter } from "./provider-adapter.ts";
-import { type ThrottlePolicy, throttlePolicy } from "./throttle.ts";
+import { type RetrySettings, type ThrottlePolicy, throttlePolicy } from "./throttle.ts";
 
 /** What the caller of an adapter said, and what the adapter adds to it. */
 export interface LoopOptions extends NestedOptions {
@@ -22,12 +22,8 @@ export interface LoopOptions extends NestedOptions {
 }
 
 /** The same with its defaults. */
-export interface LoopSettings extends LoopOptions {
+export interface LoopSettings extends Omit<LoopOptions, keyof RetrySettings>, RetrySettings {
   readonly maxTurns: number;
-  readonly policy: ThrottlePolicy;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly logger: Logger;
 }
 
 /** Refuses what cannot be, before anything is done. */
@@ -55,7 +51,7 @@ export function loopSettings(
   return {
     ...options,
     maxTurns,
-    policy: throttlePolicy(options.throttle),
+    throttle: throttlePolicy(options.throttle),
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
     logger: options.logger ?? silentLogger,

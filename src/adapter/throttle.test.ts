@@ -43,7 +43,7 @@ async function tried(
       return "done";
     },
     {
-      policy: throttlePolicy(given.policy),
+      throttle: throttlePolicy(given.policy),
       clock,
       random: () => given.random ?? 0,
       deadline: given.deadlineMs === undefined ? null : Deadline.after(given.deadlineMs, clock),

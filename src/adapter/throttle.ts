@@ -41,20 +41,25 @@ export function throttlePolicy(given: Partial<ThrottlePolicy> = {}): ThrottlePol
   return Object.freeze(policy);
 }
 
-export interface ThrottleSetting {
-  readonly policy: ThrottlePolicy;
+/** How an adapter sends throttled requests again. */
+export interface RetrySettings {
+  readonly throttle: ThrottlePolicy;
   readonly clock: Clock;
   /** From 0 up to 1, like `Math.random`. */
   readonly random: () => number;
+  readonly logger: Logger;
+}
+
+/** How long the requests of one evaluation may be sent again. */
+export interface ThrottleSettings extends RetrySettings {
   readonly deadline: Deadline | null;
   readonly signal: AbortSignal;
-  readonly logger: Logger;
 }
 
 /** Tries until it works, waiting as the provider asks; gives up with the last `ThrottleError`. */
 export async function throttled<Result>(
   attempt: () => Promise<Result>,
-  setting: ThrottleSetting,
+  setting: ThrottleSettings,
 ): Promise<Result> {
   let waitedMs = 0;
   for (let attempts = 1; ; attempts++) {
@@ -77,9 +82,9 @@ export async function throttled<Result>(
 function delayAfter(
   error: ThrottleError,
   waitedMs: number,
-  setting: ThrottleSetting,
+  setting: ThrottleSettings,
 ): number | null {
-  const { policy, random, deadline } = setting;
+  const { throttle: policy, random, deadline } = setting;
   const { attempts, retryAfterMs } = error;
   if (error.kind === "quota_exhausted" || attempts >= policy.maxAttempts) return null;
   const asked = retryAfterMs ?? 0;

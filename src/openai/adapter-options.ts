@@ -12,11 +12,10 @@ import {
   oneOf,
   optional,
 } from "../tools/config-checks.ts";
-import type { HostedTool } from "../tools/hosted-tool.ts";
 import { capabilities } from "./capabilities.ts";
 import type { HostedToolCodec } from "./codecs/codec.ts";
 import { codecsByKind } from "./codecs/codec-registry.ts";
-import { canCompact } from "./compaction/compaction-calls.ts";
+import { canCompact } from "./compaction/compact.ts";
 import {
   type CompactionConfig,
   type CompactionSettings,
@@ -27,8 +26,7 @@ import { hostedToolsOf, type OpenAIHostedToolsConfig } from "./hosted-tools-conf
 import { type OpenAIClient, openAIClient } from "./http/client.ts";
 import type { OpenAIClientConfig } from "./http/client-config.ts";
 import { checkModelConfig, type OpenAIModelConfig } from "./model-config.ts";
-import type { Gate } from "./request/hosted-tool-gate.ts";
-import type { RequestSettings } from "./request/request.ts";
+import type { AdapterSettings } from "./settings.ts";
 
 /** What an `OpenAIAdapter` is made from. */
 export interface OpenAIAdapterOptions {
@@ -58,20 +56,6 @@ export interface OpenAIAdapterOptions {
   /** From 0 up to 1: spreads waits. @default Math.random */
   readonly random?: (() => number) | undefined;
   readonly logger?: Logger | undefined;
-}
-
-/** The same, checked and with its defaults. */
-export interface AdapterSettings extends RequestSettings, Gate {
-  readonly client: OpenAIClient;
-  readonly timeoutMs: number;
-  readonly hostedTools: readonly HostedTool[];
-  readonly checksContainers: boolean;
-  readonly compaction: CompactionSettings;
-  readonly toolChoice: ToolChoice;
-  readonly throttle: ThrottlePolicy;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly logger: Logger;
 }
 
 /** Refuses what cannot be, before anything is sent. */
@@ -109,7 +93,6 @@ export function adapterSettings(options: OpenAIAdapterOptions): AdapterSettings 
     codecs: codecsByKind(options.hostedToolCodecs),
     capabilities: capabilities(options.nativeTools),
     unsupported: options.unsupportedHostedTools ?? "error",
-    env: { model, containerId: null },
     checksContainers: options.checkContainers ?? true,
     throttle: throttlePolicy(options.throttle),
     clock: options.clock ?? systemClock,

@@ -5,15 +5,12 @@ import { throttled } from "../adapter/throttle.ts";
 import { ThrottleError } from "../base/evaluation-errors.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { ContainerFileCitation, FileCitation } from "../tools/hosted/citation.ts";
-import {
-  type AdapterSettings,
-  adapterSettings,
-  type OpenAIAdapterOptions,
-} from "./adapter-options.ts";
+import { adapterSettings, type OpenAIAdapterOptions } from "./adapter-options.ts";
 import { Conversation } from "./conversation/conversation.ts";
+import type { PromptWorkspace } from "./conversation/conversation-container.ts";
 import type { OpenAIClient } from "./http/client.ts";
 import { downloadCited } from "./http/download-cited.ts";
-import type { ContainerWorkspace } from "./workspace/container-workspace.ts";
+import type { AdapterSettings } from "./settings.ts";
 import { OpenAIContainerWorkspaceSection } from "./workspace/container-workspace-section.ts";
 
 /** Runs prompts on OpenAI's Responses API. */
@@ -37,16 +34,11 @@ export class OpenAIAdapter implements ProviderAdapter {
     options: EvaluateOptions,
   ): Promise<PromptResponse<Output>> {
     const { throttle, clock, logger, random } = this.#settings;
-    const workspace = workspaceOf(prompt);
-    const conversation = new Conversation({
-      ...this.#settings,
-      prompt,
-      session: options?.session,
-      continues: options?.continue ?? false,
-      workspace,
-      patience: { throttle, clock, logger, random },
-    });
-    const held = workspace?.hold(clock);
+    const workspaces = workspacesIn(prompt);
+    const { session, continue: continues = false } = { ...options };
+    const settings = { ...this.#settings, prompt, session, continues };
+    const conversation = new Conversation(settings, workspaces);
+    const held = workspaces[0]?.workspace.hold(clock);
     try {
       return await evaluate(prompt, conversation, {
         ...options,
@@ -64,18 +56,21 @@ export class OpenAIAdapter implements ProviderAdapter {
     citation: ContainerFileCitation | FileCitation,
     { signal = new AbortController().signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<Uint8Array> {
-    const { client, throttle: policy, clock, random, logger } = this.#settings;
-    const setting = { policy, clock, random, logger, deadline: null, signal };
+    const { client } = this.#settings;
+    const settings = { ...this.#settings, deadline: null, signal };
     try {
-      return await throttled(() => downloadCited(citation, client, signal), setting);
+      return await throttled(() => downloadCited(citation, client, signal), settings);
     } catch (error) {
-      throw error instanceof ThrottleError ? error.cause : error; // there is no prompt to blame
+      throw error instanceof ThrottleError ? error.cause : error; // no prompt failed here
     }
   }
 }
 
-/** The workspace of a prompt. What comes of two is said when it is checked. */
-function workspaceOf(prompt: Prompt): ContainerWorkspace | null {
-  const section = prompt?.findSection?.(OpenAIContainerWorkspaceSection);
-  return section?.workspace ?? null;
+function workspacesIn(prompt: Prompt): readonly PromptWorkspace[] {
+  const outline = prompt?.template?.outline ?? [];
+  return outline.flatMap(({ path, section }) =>
+    section instanceof OpenAIContainerWorkspaceSection
+      ? [{ path, workspace: section.workspace }]
+      : [],
+  );
 }

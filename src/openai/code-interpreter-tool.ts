@@ -8,7 +8,7 @@ import {
   type ExistingContainerRef,
 } from "../tools/hosted/code-interpreter.ts";
 import { ProviderTool } from "../tools/provider-tool.ts";
-import type { ToolHandler } from "../tools/tool-handler.ts";
+import type { ToolHandler } from "../tools/tool-context.ts";
 
 /** What an `OpenAICodeInterpreterTool` is made from. */
 export interface OpenAICodeInterpreterToolOptions {

@@ -45,3 +45,7 @@ function checkSwitch(value: unknown, field: string): void {
   const rule = "must be true, false or a WebSearchConfig";
   throw new PromptValidationError({ field, value, rule, remedy: "leave it out for no web search" });
 }
+
+/** How to give a prompt a tool whose code runs in a container. */
+export const codeToolRemedy =
+  "give the adapter hostedTools: { codeInterpreter: true }, or a section the tool";

@@ -58,23 +58,25 @@ export {
 export type { SyncPolicy } from "../files/sync/sync-policy.ts";
 export type { SyncReport } from "../files/sync/sync-report.ts";
 export type { ContainerConfig } from "./workspace/container-config.ts";
-export { ContainerFilesystem } from "./workspace/container-filesystem.ts";
 export {
-  ContainerManager,
-  type ContainerManagerOptions,
-  type ContainerState,
-} from "./workspace/container-manager.ts";
+  ContainerFilesystem,
+  type ContainerFilesystemOptions,
+} from "./workspace/container-filesystem.ts";
+export type { ContainerState } from "./workspace/container-lifecycle.ts";
+export { ContainerManager, type ContainerManagerOptions } from "./workspace/container-manager.ts";
 export {
   OpenAIContainerWorkspaceSection,
   type OpenAIContainerWorkspaceSectionOptions,
 } from "./workspace/container-workspace-section.ts";
 export type { Unpack } from "./workspace/placement.ts";
-export type { ContainerFilesystemOptions } from "./workspace/standalone.ts";
 
 // Compaction
 
-export { CompactionManager, type CompactionManagerOptions } from "./compaction/compaction.ts";
 export type { CompactionConfig, CompactionStrategy } from "./compaction/compaction-config.ts";
+export {
+  CompactionManager,
+  type CompactionManagerOptions,
+} from "./compaction/compaction-manager.ts";
 export { type CompactionState, compactionSlice } from "./compaction/compaction-state.ts";
 
 // Codecs

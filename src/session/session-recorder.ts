@@ -3,10 +3,9 @@ import { frozenCopy } from "../base/freeze.ts";
 import { jsonProblem } from "../base/json.ts";
 import { warn } from "../base/warn.ts";
 import type { BusEvent } from "./event-map.ts";
-import type { Reduction, StateChange } from "./reduction.ts";
 import type { RecordContent, SessionRecord } from "./session-record.ts";
 import { type SessionStore, SessionStoreError } from "./session-store.ts";
-import type { Slice } from "./slice.ts";
+import type { Reduction, Slice, StateChange } from "./slice.ts";
 import { type Snapshot, SnapshotError } from "./snapshot.ts";
 
 /** What a `SessionRecorder` is made from. */

@@ -2,8 +2,7 @@ import { InvalidOptionError, messageOf } from "../base/errors.ts";
 import { freezeChanged } from "../base/freeze.ts";
 import { list } from "../base/show.ts";
 import type { BusEvent } from "./event-map.ts";
-import type { Reduction, StateChange } from "./reduction.ts";
-import type { Slice } from "./slice.ts";
+import type { Reduction, Slice, StateChange } from "./slice.ts";
 import { type Snapshot, SnapshotRestoreError } from "./snapshot.ts";
 
 /** The slices of a session and what is kept of each; knows of no bus and no store. */

@@ -2,7 +2,7 @@ import { PromptValidationError } from "../base/errors.ts";
 import { frozenCopy, isPlainObject } from "../base/freeze.ts";
 import { checkDescription, checkOptions, checkToolName } from "../base/names.ts";
 import { checkFunction } from "./config-checks.ts";
-import type { ToolHandler } from "./tool-handler.ts";
+import type { ToolHandler } from "./tool-context.ts";
 
 /** What a `HostedTool` is made from. */
 export interface HostedToolOptions<Config, Output, Live = object> {

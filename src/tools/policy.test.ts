@@ -13,7 +13,7 @@ import type { ToolPolicy } from "./policy.ts";
 import { readBeforeWrite } from "./read-before-write.ts";
 import { sequentialDependency } from "./sequential-dependency.ts";
 import { Tool } from "./tool.ts";
-import type { ToolHandler } from "./tool-handler.ts";
+import type { ToolHandler } from "./tool-context.ts";
 import { ToolResult } from "./tool-result.ts";
 
 const toolOf = (name: string, options: { policies?: ToolPolicy[]; handler?: () => unknown } = {}) =>

@@ -3,7 +3,7 @@ import { checkOptions, checkToolName } from "../base/names.ts";
 import { checkFunction } from "./config-checks.ts";
 import { checkConfig } from "./hosted-tool.ts";
 import { Tool, type ToolOptions } from "./tool.ts";
-import type { ToolHandler } from "./tool-handler.ts";
+import type { ToolHandler } from "./tool-context.ts";
 
 /** What a `ProviderTool` is made from. */
 export interface ProviderToolOptions<Params, Result, Config extends object>

@@ -4,6 +4,7 @@ import type { Filesystem } from "../files/filesystem/filesystem.ts";
 import type { EventBus } from "../session/event-bus.ts";
 import type { Session } from "../session/session.ts";
 import type { Resources } from "./resources.ts";
+import type { ToolResult } from "./tool-result.ts";
 
 /**
  * What a handler may use. Rooms above this one add what they own, where they own it: the prompt
@@ -22,3 +23,10 @@ export interface ToolContext {
   /** What the provider gave back; only where the provider ran the tool. */
   readonly providerOutput?: unknown;
 }
+
+// Taken from a method, because methods are bivariant: any Tool<P, R> is then a Tool.
+
+/** Does a tool's work, with validated params. */
+export type ToolHandler<Params, Result> = {
+  run(params: Params, context: ToolContext): ToolResult<Result> | Promise<ToolResult<Result>>;
+}["run"];

@@ -4,8 +4,8 @@ import { checkDescription, checkOptions, checkToolName } from "../base/names.ts"
 import { checkSchema, fieldsOf, type JsonSchema, type Schema } from "../base/schema/schema.ts";
 import { checkFunction } from "./config-checks.ts";
 import { checkPolicies, type ToolPolicy } from "./policy.ts";
+import type { ToolHandler } from "./tool-context.ts";
 import { checkExamples, type ToolExample } from "./tool-example.ts";
-import type { ToolHandler } from "./tool-handler.ts";
 
 /** What a `Tool` is made from. */
 export interface ToolOptions<Params, Result> {

@@ -12,8 +12,7 @@ import { HostedTool } from "../../tools/hosted-tool.ts";
 import { NativeTool } from "../../tools/native-tool.ts";
 import { ProviderTool, type ProviderToolOptions } from "../../tools/provider-tool.ts";
 import { Tool } from "../../tools/tool.ts";
-import type { ToolContext } from "../../tools/tool-context.ts";
-import type { ToolHandler } from "../../tools/tool-handler.ts";
+import type { ToolContext, ToolHandler } from "../../tools/tool-context.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
 
 declare module "../../session/event-map.ts" {

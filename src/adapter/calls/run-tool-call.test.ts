@@ -10,7 +10,7 @@ import { NativeTool } from "../../tools/native-tool.ts";
 import { ProviderTool } from "../../tools/provider-tool.ts";
 import { ResourceRegistry, resource } from "../../tools/resources.ts";
 import { Tool } from "../../tools/tool.ts";
-import type { ToolHandler } from "../../tools/tool-handler.ts";
+import type { ToolHandler } from "../../tools/tool-context.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
 
 const double = new Tool({

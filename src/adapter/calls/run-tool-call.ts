@@ -10,7 +10,7 @@ import { deniedBy } from "../../tools/policy.ts";
 import { runsAtProvider } from "../../tools/projected-tool.ts";
 import type { Resources } from "../../tools/resources.ts";
 import type { Tool } from "../../tools/tool.ts";
-import type { ToolHandler } from "../../tools/tool-handler.ts";
+import type { ToolHandler } from "../../tools/tool-context.ts";
 import { isToolResult, ToolResult } from "../../tools/tool-result.ts";
 import { contextOf, type Evaluation } from "../evaluation.ts";
 import type { RejectedToolParams } from "../events.ts";

@@ -48,6 +48,9 @@ export const applyPatchCodec: HostedToolCodec<ApplyPatchConfig, ApplyPatchResult
       }));
   },
 
+  nativeProblem: ({ name }) =>
+    `NativeTool "${name}" of kind "apply_patch" is run here and not by the provider, for which a NativeTool has no means: put applyPatchTool() among the section's hostedTools`,
+
   answer({ callId, success, message }) {
     const output: WireOutput = {
       type: "apply_patch_call_output",

@@ -32,6 +32,16 @@ export const codeInterpreterCodec: HostedToolCodec<CodeInterpreterConfig, CodeIn
 
   include: () => ["code_interpreter_call.outputs"],
 
+  container({ config: { container } }) {
+    const isAuto = container !== undefined && "type" in container;
+    return {
+      option: "container",
+      isChosen: container !== undefined,
+      id: container !== undefined && "id" in container ? container.id : null,
+      mounted: isAuto && container.hostMounts !== undefined ? container : null,
+    };
+  },
+
   parseOutput(items) {
     const calls = itemsOfType(items, "code_interpreter_call").map(callOf);
     return resultOf(calls, said(items));

@@ -1,5 +1,5 @@
 import type { AskedCall, HostedCall } from "../../adapter/model-client.ts";
-import type { ContainerOptions } from "../../tools/hosted/code-interpreter.ts";
+import type { AutoContainerConfig, ContainerOptions } from "../../tools/hosted/code-interpreter.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { WireItem, WireTool } from "../wire.ts";
 
@@ -37,8 +37,26 @@ export interface HostedToolCodec<Config extends object = object, Output = unknow
     items: readonly WireItem[],
     tool: HostedTool<Config, Output>,
   ): readonly AskedCall<Output>[];
+  /** Where the provider runs the tool's code, if it runs in a container. @default it does not */
+  container?(tool: HostedTool<Config, Output>): CodeContainer | null;
+  /** Why a `NativeTool` of this kind would wait for work that nobody does. @default it would not */
+  nativeProblem?(tool: { readonly name: string; readonly config: object }): string | null;
+  /** What is risky about the tool's config, for the log. @default nothing */
+  warning?(tool: HostedTool<Config, Output>): string | null;
   /** What an asked call came to, for the provider. */
   answer?(call: HostedCall<Output>, tool: HostedTool<Config, Output>): WireItem;
+}
+
+/** The container that a tool's code runs in. */
+export interface CodeContainer {
+  /** The option of the tool's config that chooses it: `"container"`. */
+  readonly option: string;
+  /** Whether the config chooses one. */
+  readonly isChosen: boolean;
+  /** The id of a container that the caller has made. */
+  readonly id: string | null;
+  /** A container to be made with files of this machine. */
+  readonly mounted: AutoContainerConfig | null;
 }
 
 /** The types of JSON Schema. */

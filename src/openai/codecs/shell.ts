@@ -39,6 +39,28 @@ export const shellCodec: HostedToolCodec<ShellConfig, ShellResult> = {
     return entry;
   },
 
+  container({ config: { environment } }) {
+    if (environment?.type === "local") return null;
+    const id = environment && "containerId" in environment ? environment.containerId : null;
+    const isChosen = environment !== undefined;
+    return { option: "environment", isChosen, id: id || null, mounted: null };
+  },
+
+  nativeProblem({ name, config }) {
+    const { environment } = config as { readonly environment?: unknown };
+    if (environment === undefined) return null;
+    const type = isPlainObject(environment) ? environment["type"] : null;
+    if (type === "container") return null;
+    const problem = `NativeTool "${name}" of kind "shell"`;
+    if (type !== "local") {
+      const remedy = 'write { type: "container" }, or leave it out';
+      return `${problem} has an environment that is no container: ${remedy}`;
+    }
+    const isHere = "is run here and not by the provider, for which a NativeTool has no means";
+    const tool = 'shellTool({ environment: { type: "local" } }, { executor })';
+    return `${problem} with a local environment ${isHere}: put ${tool} among the section's hostedTools, or let a container run it`;
+  },
+
   parseOutput(items) {
     const calls = shellItems(items).map(({ call }) => call);
     return calls.length > 0 ? { calls } : null;

@@ -53,6 +53,13 @@ export const webSearchCodec: HostedToolCodec<WebSearchConfig, WebSearchResult> =
   /** The only form that is proven: `{ type: "web_search" }` is in no schema of the provider. */
   toolChoice: () => ({ type: "web_search_preview" }),
 
+  /** OpenAI documents one list or the other; with both it has been seen to keep to neither. */
+  warning({ config: { domainFilter } }) {
+    const { allowed, blocked } = { ...domainFilter };
+    if (!allowed?.length || !blocked?.length) return null;
+    return "a search that both allows and blocks domains may keep to neither list";
+  },
+
   parseOutput(items) {
     const calls = itemsOfType(items, "web_search_call");
     return calls.length > 0 ? resultOf(calls, pagesIn(items)) : null;

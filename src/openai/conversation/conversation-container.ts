@@ -2,115 +2,119 @@ import type { Announcement } from "../../adapter/announce.ts";
 import type { Turn } from "../../adapter/model-client.ts";
 import { InvalidOptionError, messageOf } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
+import { maybeTextAt, recordAt } from "../../base/reading.ts";
 import { noUsage, type TokenUsage } from "../../base/usage.ts";
 import { planMounts } from "../../files/mounts/mount-plan.ts";
-import type { Prompt } from "../../prompt/prompt.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
-import type {
-  AutoContainerConfig,
-  CodeInterpreterConfig,
-} from "../../tools/hosted/code-interpreter.ts";
-import type { ShellConfig } from "../../tools/hosted/shell.ts";
-import type { HostedTool } from "../../tools/hosted-tool.ts";
+import type { AutoContainerConfig } from "../../tools/hosted/code-interpreter.ts";
 import type { CodecEnv } from "../codecs/codec.ts";
-import type { CompactionSettings } from "../compaction/compaction-config.ts";
 import { complaintAboutContainer } from "../errors/complaint.ts";
 import { ContainerExpiredError } from "../errors/errors.ts";
 import type { OpenAIRequestError } from "../errors/request-error.ts";
-import type { OpenAIClient } from "../http/client.ts";
 import { isContainerGone } from "../http/container-calls.ts";
-import type { Patience } from "../http/patience.ts";
-import type { OpenAIModelConfig } from "../model-config.ts";
-import type { WireItem } from "../wire.ts";
-import { printedIn } from "../workspace/block-runner.ts";
+import type { WireItem, WireTool } from "../wire.ts";
 import { containerSettings } from "../workspace/container-config.ts";
 import { archiveName, ContainerWorkspace } from "../workspace/container-workspace.ts";
-import { OpenAIContainerWorkspaceSection } from "../workspace/container-workspace-section.ts";
+import { printedIn } from "../workspace/python-runner.ts";
 import { workspaceText } from "../workspace/workspace-text.ts";
+import { checkWorkspaceTools, codeContainers } from "./container-check.ts";
+import type { ConversationSettings } from "./conversation-settings.ts";
 import { HeldContainers } from "./held-containers.ts";
 
-/** What a conversation's container is found and made by. */
-export interface ConversationContainerSettings {
-  readonly client: OpenAIClient;
-  readonly model: string;
-  readonly modelConfig: OpenAIModelConfig;
-  readonly timeoutMs: number;
-  readonly env: CodecEnv;
-  readonly prompt: Prompt;
-  readonly workspace: ContainerWorkspace | null;
-  readonly patience: Patience;
-  readonly compaction: CompactionSettings;
+/** A workspace of the prompt, and the path of its section. More than one is an error. */
+export interface PromptWorkspace {
+  readonly path: string;
+  readonly workspace: ContainerWorkspace;
 }
 
-/** The container that a conversation's code runs in, where it is ours: a workspace's, or a mount's. */
+/** What one request came to. */
+export interface AnsweredTurn {
+  readonly turn: Turn;
+  readonly items: readonly WireItem[];
+  /** The tools of the request. */
+  readonly tools: readonly WireTool[] | undefined;
+}
+
+/** The container that a conversation's code runs in, if we make it: a workspace's, or a mount's. */
 export class ConversationContainer {
-  readonly #settings: ConversationContainerSettings;
-  readonly #announce: (event: Announcement) => void;
+  readonly #settings: ConversationSettings;
+  readonly #workspaces: readonly PromptWorkspace[];
+  readonly #publish: (event: Announcement) => void;
   #workspace: ContainerWorkspace | null;
   /** Made for this conversation alone, from a tool's `hostMounts`. */
   #own: ContainerWorkspace | null = null;
   #hold: Disposable | null = null;
-  readonly #held: HeldContainers;
-  /** The containers that tools name, which are the caller's. */
+  /** The containers that hold data although nothing may stay at the provider; else `null`. */
+  readonly #held: HeldContainers | null;
+  /** The containers that tools name, which the caller has made. */
   readonly #named = new Set<string>();
   #opening: string | null = null;
   #containerId: string | null = null;
-  #told: readonly string[] = [];
-  /** What was told in an answered request of this conversation. */
-  readonly #known = new Set<string>();
+  /** What the model reads with the request that is being made. */
+  #pendingNotes: readonly string[] = [];
+  /** What it has read with requests that were answered. */
+  readonly #sentNotes = new Set<string>();
 
-  constructor(settings: ConversationContainerSettings, announce: (event: Announcement) => void) {
+  constructor(
+    settings: ConversationSettings,
+    workspaces: readonly PromptWorkspace[],
+    publish: (event: Announcement) => void,
+  ) {
     this.#settings = settings;
-    this.#announce = announce;
-    this.#workspace = settings.workspace;
-    this.#held = new HeldContainers(settings, announce);
+    this.#workspaces = workspaces;
+    this.#publish = publish;
+    this.#workspace = workspaces[0]?.workspace ?? null;
+    this.#held = settings.compaction.zdrMode ? new HeldContainers(settings, publish) : null;
   }
 
-  /** What codecs are to know. */
+  /** What codecs need to know. */
   get env(): CodecEnv {
-    const { env } = this.#settings;
+    const { model } = this.#settings;
     const workspace = this.#workspace;
-    if (!workspace) return env;
+    if (!workspace) return { model, containerId: null };
     const { memoryLimit, networkPolicy } = workspace.containerSettings;
     const auto = { memoryLimit, ...(networkPolicy && { networkPolicy }) };
-    return { ...env, containerId: this.#containerId, auto };
+    return { model, containerId: this.#containerId, auto };
   }
 
-  /** Refuses what could not work, before anything is sent. */
+  /** The containers of ours that have died. */
+  get gone(): ReadonlySet<string> {
+    return this.#workspace?.container.gone ?? NONE;
+  }
+
+  /** Checks the prompt's tools before anything is sent. */
   check({ hostedTools }: RenderedPrompt): void {
-    for (const id of hostedTools.flatMap(namedIn)) this.#named.add(id);
-    const interpreter = hostedTools.find(({ kind }) => kind === "code_interpreter");
-    const own = interpreter ? containerIn(interpreter) : undefined;
-    const mounted = own && "type" in own && own.hostMounts ? own : null;
-    if (this.#settings.workspace) {
-      checkOneWorkspace(this.#settings.prompt);
-      if (!hostedTools.some(runsCode)) throw noInterpreter();
-      for (const tool of hostedTools) checkNoOtherContainer(tool);
-    } else if (mounted && interpreter && !this.#own) {
-      this.#own = this.#mount(mounted, interpreter.name);
-      this.#hold = this.#own.hold(this.#settings.patience.clock);
-      this.#workspace = this.#own;
+    const { codecs, clock } = this.#settings;
+    const used = codeContainers(hostedTools, codecs);
+    for (const { container } of used) if (container.id !== null) this.#named.add(container.id);
+    if (this.#workspaces.length > 0) {
+      const paths = this.#workspaces.map(({ path }) => path);
+      checkWorkspaceTools(paths, used);
+      return;
     }
+    const mounting = used.find(({ container }) => container.mounted !== null);
+    if (!mounting?.container.mounted || this.#own) return;
+    this.#own = this.#mount(mounting.container.mounted, mounting.tool.name);
+    this.#hold = this.#own.hold(clock);
+    this.#workspace = this.#own;
   }
 
-  /** Makes the container ready; gives what the model is to read before it goes on. */
+  /** Makes the container ready. Returns what the model must read before it continues. */
   async prepare(promptName: string, signal: AbortSignal): Promise<readonly string[]> {
     const workspace = this.#workspace;
     if (!workspace) return [];
-    const { client, model, modelConfig, timeoutMs, patience } = this.#settings;
-    const announce = this.#announce;
     const { zdrMode: isTransient } = this.#settings.compaction;
-    workspace.bind({ client, model, modelConfig, timeoutMs, patience, announce, isTransient });
-    return await this.#failing(promptName, signal, async () => {
-      const { containerId, notes, lasting } = await workspace.prepare(signal);
-      this.#became(containerId);
+    workspace.bind(this.#settings, { publish: this.#publish, isTransient });
+    return await failAsRequest(promptName, signal, async () => {
+      const { containerId, notes, standingNotes } = await workspace.prepare(signal);
+      this.#use(containerId);
       const opening = this.#opening === null ? [] : [this.#opening];
-      this.#told = [...opening, ...this.#untold(lasting), ...notes];
-      return this.#told;
+      this.#pendingNotes = [...opening, ...this.#unsent(standingNotes), ...notes];
+      return this.#pendingNotes;
     });
   }
 
-  /** Another container in place of one that is gone; `null` if the failure is about something else. */
+  /** Puts another container in place of a dead one; `null` if the failure is about something else. */
   async replace(
     error: OpenAIRequestError,
     promptName: string,
@@ -119,33 +123,28 @@ export class ConversationContainer {
     const workspace = this.#workspace;
     const id = this.#containerId;
     if (!workspace || id === null || !isContainerGone(error)) return null;
-    return await this.#failing(promptName, signal, async () => {
-      // It may be about another one, which earlier calls ran in.
-      if (complaintAboutContainer(error) && (await workspace.isAlive(id, signal))) return null;
-      await workspace.replace(id, error, signal);
-      const before = new Set(this.#told);
-      const { containerId, notes, lasting } = await workspace.prepare(signal);
-      this.#became(containerId);
-      const untold = [...this.#untold(lasting), ...notes].filter((note) => !before.has(note));
-      this.#told = [...this.#told, ...untold];
-      return { containerId: id, notes: untold };
+    return await failAsRequest(promptName, signal, async () => {
+      // The complaint may be about another container, in which earlier calls ran.
+      const { container } = workspace;
+      if (complaintAboutContainer(error) && (await container.isAlive(id, signal))) return null;
+      await container.replace(id, error, signal);
+      const before = new Set(this.#pendingNotes);
+      const { containerId, notes, standingNotes } = await workspace.prepare(signal);
+      this.#use(containerId);
+      const all = [...this.#unsent(standingNotes), ...notes];
+      const unsent = all.filter((note) => !before.has(note));
+      this.#pendingNotes = [...this.#pendingNotes, ...unsent];
+      return { containerId: id, notes: unsent };
     });
   }
 
-  /** What it means that a request failed for good; `null` if it is not about our container. */
-  lost(error: OpenAIRequestError, promptName: string): PromptEvaluationError | null {
-    const workspace = this.#workspace;
+  /** The error for a request that failed for good because our container is dead; else `null`. */
+  explainLoss(error: OpenAIRequestError, promptName: string): PromptEvaluationError | null {
     const id = this.#containerId;
-    if (!workspace || id === null || !isContainerGone(error)) return null;
-    workspace.lose(id, error);
+    if (!this.#workspace || id === null || !isContainerGone(error)) return null;
+    this.#workspace.container.lose(id, error);
     const remedy = "so is the one before it; what was written is kept, try again";
-    const cause = new ContainerExpiredError(id, error, remedy);
-    return failed(cause, promptName);
-  }
-
-  /** The containers of ours that are no more. */
-  get gone(): ReadonlySet<string> {
-    return this.#workspace?.gone ?? NONE;
+    return requestFailure(new ContainerExpiredError(id, error, remedy), promptName);
   }
 
   /** A request failed, and code may have run in it. */
@@ -153,21 +152,23 @@ export class ConversationContainer {
     this.#workspace?.interrupted();
   }
 
-  /** Takes note of what an answer holds; gives what our own requests have cost. */
-  async turned(turn: Turn, items: readonly WireItem[], signal: AbortSignal): Promise<TokenUsage> {
-    const workspace = this.#workspace;
+  /** A request was answered. Returns what our own requests have cost. */
+  async afterTurn(answered: AnsweredTurn, signal: AbortSignal): Promise<TokenUsage> {
+    const { turn, items } = answered;
     const ran = turn.hostedCalls.filter(({ containerId }) => containerId !== undefined);
+    for (const call of ran) this.#logRun(call, answered.tools);
+    const workspace = this.#workspace;
     if (!workspace) {
-      this.#held.see(turn, this.#named);
+      this.#held?.see(turn, this.#named);
       return noUsage;
     }
-    for (const { containerId = null } of ran) this.#held.seeWorkspace(containerId);
-    for (const note of this.#told) this.#known.add(note);
-    await workspace.turned(
+    for (const { containerId = null } of ran) this.#held?.seeWorkspace(containerId);
+    for (const note of this.#pendingNotes) this.#sentNotes.add(note);
+    await workspace.afterTurn(
       {
-        notes: this.#told,
+        notes: this.#pendingNotes,
         hasCodeRun: ran.length > 0,
-        printed: printedIn(items),
+        printed: ran.length > 0 ? printedIn(items) : "",
         containerId: ran.at(-1)?.containerId ?? null,
       },
       signal,
@@ -176,21 +177,23 @@ export class ConversationContainer {
     return workspace.takeUsage();
   }
 
+  /** Removes what was made for this conversation alone. */
   async end(): Promise<void> {
     this.#hold?.[Symbol.dispose]();
     await this.#own?.cleanup();
-    await this.#held.end();
+    await this.#held?.end();
   }
 
-  #became(containerId: string | null): void {
+  #use(containerId: string | null): void {
     this.#containerId = containerId;
-    this.#held.seeWorkspace(containerId);
+    this.#held?.seeWorkspace(containerId);
   }
 
-  #untold(notes: readonly string[]): readonly string[] {
-    return notes.filter((note) => !this.#known.has(note));
+  #unsent(notes: readonly string[]): readonly string[] {
+    return notes.filter((note) => !this.#sentNotes.has(note));
   }
 
+  /** A workspace from the `hostMounts` of a tool. */
   #mount(container: AutoContainerConfig, name: string): ContainerWorkspace {
     const field = `Hosted tool "${name}" config.container`;
     const { hostMounts = [], allowedHostRoots, memoryLimit = "1g", networkPolicy } = container;
@@ -206,90 +209,47 @@ export class ConversationContainer {
     const archive = archiveName();
     this.#opening = workspaceText(plan, "bootstrap", archive).replaceAll("$$", "$");
     const settings = containerSettings({ memoryLimit, networkPolicy }, field, container.fileIds);
-    const rest = { unpack: "bootstrap", syncPolicy: "never", syncDestination: null } as const;
-    return new ContainerWorkspace(
-      { ...rest, plan, settings, name: "weakincentives", deleteOnCleanup: false, client: null },
+    return new ContainerWorkspace({
+      plan,
+      settings,
       archive,
-    );
+      name: "weakincentives",
+      unpack: "bootstrap",
+      syncPolicy: "never",
+      syncDestination: null,
+      deleteOnCleanup: false,
+      client: null,
+    });
   }
 
-  /** What fails here fails the evaluation; what was throttled has been waited for already. */
-  async #failing<Result>(
-    promptName: string,
-    signal: AbortSignal,
-    work: () => Promise<Result>,
-  ): Promise<Result> {
-    try {
-      return await work();
-    } catch (error) {
-      signal.throwIfAborted();
-      throw failed(error, promptName);
-    }
+  /** In which container, and of which size, code ran: needed to understand why it failed. */
+  #logRun(
+    { name, kind, callId, containerId }: Turn["hostedCalls"][number],
+    tools: readonly WireTool[] = [],
+  ): void {
+    const tool: WireItem = { ...tools.find(({ type }) => type === kind) };
+    const place = { ...recordAt(tool, "environment"), ...recordAt(tool, "container") };
+    const memoryLimit = maybeTextAt(place, "memory_limit");
+    this.#settings.logger.info("hosted code ran", { name, callId, containerId, memoryLimit });
   }
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-function failed(cause: unknown, promptName: string): PromptEvaluationError {
+/** What fails here fails the evaluation's request; throttled requests have been retried already. */
+async function failAsRequest<Result>(
+  promptName: string,
+  signal: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw requestFailure(error, promptName);
+  }
+}
+
+function requestFailure(cause: unknown, promptName: string): PromptEvaluationError {
   return new PromptEvaluationError(messageOf(cause), { promptName, phase: "request", cause });
-}
-
-function containerIn({ config }: HostedTool): CodeInterpreterConfig["container"] {
-  return (config as CodeInterpreterConfig).container;
-}
-
-function namedIn(tool: HostedTool): readonly string[] {
-  const own = containerIn(tool);
-  const environment = environmentIn(tool);
-  if (own && "id" in own) return [own.id];
-  const isNamed = environment && "containerId" in environment && environment.containerId;
-  return isNamed ? [isNamed] : [];
-}
-
-function runsCode(tool: HostedTool): boolean {
-  return tool.kind === "code_interpreter" || (tool.kind === "shell" && !runsHere(tool));
-}
-
-function runsHere(tool: HostedTool): boolean {
-  return environmentIn(tool)?.type === "local";
-}
-
-function environmentIn({ config }: HostedTool): ShellConfig["environment"] {
-  return (config as ShellConfig).environment;
-}
-
-function checkOneWorkspace({ template }: Prompt): void {
-  const all = template.outline.filter(
-    ({ section }) => section instanceof OpenAIContainerWorkspaceSection,
-  );
-  if (all.length < 2) return;
-  throw new InvalidOptionError({
-    field: "The prompt's container workspaces",
-    value: all.map(({ path }) => path),
-    rule: "must be at most one, for code runs in one container",
-    remedy: "put all mounts into one section",
-  });
-}
-
-function noInterpreter(): InvalidOptionError {
-  return new InvalidOptionError({
-    field: "The prompt's container workspace",
-    value: "no code interpreter",
-    rule: "must have a code interpreter or a hosted shell beside it, by which the model uses it",
-    remedy: "give the adapter hostedTools: { codeInterpreter: true }, or a section the tool",
-  });
-}
-
-/** What has a container of its own does not see the workspace's files. */
-function checkNoOtherContainer(tool: HostedTool): void {
-  const isShell = tool.kind === "shell" && !runsHere(tool);
-  const option = isShell ? "environment" : "container";
-  const own = isShell ? environmentIn(tool) : containerIn(tool);
-  if (!runsCode(tool) || own === undefined) return;
-  throw new InvalidOptionError({
-    field: `Hosted tool "${tool.name}" config.${option}`,
-    value: "a container of its own",
-    rule: "must be left out beside a container workspace, whose container it runs in",
-    remedy: `leave ${option} out, or the workspace`,
-  });
 }

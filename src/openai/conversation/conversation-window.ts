@@ -3,69 +3,56 @@ import type { Turn } from "../../adapter/model-client.ts";
 import { messageOf } from "../../base/errors.ts";
 import { addUsage, noUsage, type TokenUsage } from "../../base/usage.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
-import type { Session } from "../../session/session.ts";
-import { CompactionManager } from "../compaction/compaction.ts";
-import { countTokens } from "../compaction/compaction-calls.ts";
-import type { CompactionSettings } from "../compaction/compaction-config.ts";
+import { compactItems, countTokens } from "../compaction/compact.ts";
 import { compactionSlice } from "../compaction/compaction-state.ts";
 import { CompactionError } from "../errors/errors.ts";
 import { OpenAIRequestError } from "../errors/request-error.ts";
 import type { History } from "../history/history.ts";
 import { partOf, sideOf } from "../history/well-formed.ts";
-import type { OpenAIClient } from "../http/client.ts";
-import { type Patience, patiently } from "../http/patience.ts";
+import { withRetries } from "../http/retry.ts";
 import { sealedLength } from "../response/sealed-content.ts";
 import type { WireItem } from "../wire.ts";
-import type { Rest } from "./exchange.ts";
+import type { ConversationSettings } from "./conversation-settings.ts";
+import type { RequestBase } from "./exchange.ts";
 
-/** What a conversation is kept short by. */
-export interface WindowSettings {
-  readonly client: OpenAIClient;
-  readonly model: string;
-  readonly compaction: CompactionSettings;
-  readonly session: Session;
-  readonly timeoutMs: number;
-  readonly patience: Patience;
-}
-
-/** The request that is to be measured, and what it is for. */
+/** The request whose tokens are counted. */
 export interface Measured {
-  readonly rest: Rest;
+  readonly base: RequestBase;
   readonly rendered: RenderedPrompt;
   readonly signal: AbortSignal;
 }
 
-/** What a conversation goes on from, or why it does not. */
-export interface Carried {
+/** What an earlier conversation was compacted to, or why that is of no use. */
+export interface CarriedOver {
   readonly items: readonly WireItem[];
   readonly discarded: string | null;
 }
 
-/** Keeps a conversation within its threshold; the prompt itself stays outside of that. */
+/** Compacts a conversation that is over its threshold. The prompt itself is never compacted. */
 export class ConversationWindow {
-  readonly #settings: WindowSettings;
-  readonly #announce: (event: Announcement) => void;
-  /** What the provider counted last, and how long the history and the rest of the request were then. */
-  #last: { readonly tokens: number; readonly bytes: number; readonly rest: number } | null = null;
-  /** Of the request that comes next, or is being answered. */
-  #restBytes = 0;
+  readonly #settings: ConversationSettings;
+  readonly #publish: (event: Announcement) => void;
+  /** What the provider counted last, and the bytes of the history and of the request's base then. */
+  #last: { readonly tokens: number; readonly bytes: number; readonly base: number } | null = null;
+  /** The bytes of the base of the request that comes next, or is being answered. */
+  #baseBytes = 0;
   /** How many items there were after the last compaction: without more there is nothing to do. */
   #compactedTo: number | null = null;
   #usage: TokenUsage = noUsage;
   /** Within a handler: the conversation is not the session's, and neither is what it comes to. */
   #isNested = false;
 
-  constructor(settings: WindowSettings, announce: (event: Announcement) => void) {
+  constructor(settings: ConversationSettings, publish: (event: Announcement) => void) {
     this.#settings = settings;
-    this.#announce = announce;
+    this.#publish = publish;
   }
 
   get isEnabled(): boolean {
     return this.#settings.compaction.enabled;
   }
 
-  /** What an earlier evaluation of the session left to go on from; what is of no use is let go. */
-  carried({ isNested }: { readonly isNested: boolean }): Carried {
+  /** What an earlier evaluation of the session was compacted to. */
+  carriedOver({ isNested }: { readonly isNested: boolean }): CarriedOver {
     const { session, model } = this.#settings;
     this.#isNested = isNested;
     if (!this.isEnabled || isNested) return { items: [], discarded: null };
@@ -74,44 +61,44 @@ export class ConversationWindow {
     const items = window as readonly WireItem[];
     if (items.length === 0 || made === model) return { items, discarded: null };
     const discarded = `it was compacted for the model "${made}", and this is "${model}"`;
-    this.#announce({ type: "CompactionDiscarded", reason: discarded });
+    this.#publish({ type: "CompactionDiscarded", reason: discarded });
     return { items: [], discarded };
   }
 
-  /** The history is what was carried over and the prompt: there is nothing in it to compact yet. */
-  begun({ length }: History): void {
+  /** The history is the prompt and what was carried over: there is nothing to compact yet. */
+  onStart({ length }: History): void {
     this.#compactedTo = length;
   }
 
-  /** What a request says of compaction. */
-  get fields(): object {
+  /** The fields of a request that ask the server to compact. */
+  get requestFields(): object {
     const { enabled, strategy, thresholdTokens } = this.#settings.compaction;
     if (!enabled || strategy !== "server") return {};
     return { context_management: [{ type: "compaction", compact_threshold: thresholdTokens }] };
   }
 
-  /** Makes the history shorter if the next request would be over the threshold; says if it did. */
-  async before(history: History, measured: Measured): Promise<boolean> {
+  /** Compacts the history if the next request would be over the threshold. */
+  async compactIfNeeded(history: History, measured: Measured): Promise<boolean> {
     const { compaction } = this.#settings;
     if (!compaction.enabled || compaction.strategy !== "endpoint") return false;
-    this.#restBytes = measured.rest.text.length * BYTES_A_CHARACTER;
+    this.#baseBytes = measured.base.text.length * BYTES_A_CHARACTER;
     if (history.length === this.#compactedTo) return false;
     if (this.#atMost(history, measured) <= compaction.thresholdTokens) return false;
     if (!isCompactable(history)) return false;
     const tokens = await this.#count(history, measured);
     if (tokens === null) return false;
     if (tokens <= compaction.thresholdTokens) {
-      this.#last = { tokens, bytes: history.bytes, rest: this.#restBytes };
+      this.#last = { tokens, bytes: history.bytes, base: this.#baseBytes };
       return false;
     }
     await this.#compact(history, tokens, measured);
     return true;
   }
 
-  /** Takes note of an answer, and of what the server compacted within it. */
-  answered(history: History, turn: Turn, items: readonly WireItem[]): void {
+  /** An answer has come, in which the server may have compacted the history. */
+  onAnswer(history: History, turn: Turn, items: readonly WireItem[]): void {
     const { totalTokens } = turn.usage;
-    const counted = { tokens: totalTokens, bytes: history.bytes, rest: this.#restBytes };
+    const counted = { tokens: totalTokens, bytes: history.bytes, base: this.#baseBytes };
     this.#last = totalTokens > 0 ? counted : null; // some servers do not tell it
     if (!this.isEnabled || this.#settings.compaction.strategy !== "server") return;
     const place = items.findLastIndex(({ type }) => type === "compaction");
@@ -123,27 +110,27 @@ export class ConversationWindow {
     history.compacted(window);
     const { model } = this.#settings;
     const tokens = turn.usage.totalTokens;
-    if (!this.#isNested) this.#announce({ type: "CompactionKept", model, tokens, window });
+    if (!this.#isNested) this.#publish({ type: "CompactionKept", model, tokens, window });
     const count = { before, after: history.length };
-    this.#tell(window, { items: count, tokens, after: null, usage: null });
+    this.#reportCompaction(window, { items: count, tokens, after: null, usage: null });
     this.#last = null;
   }
 
-  /** After the last answer: the next evaluation starts short. The answer is had, whatever happens. */
-  async finished(history: History, measured: Measured): Promise<void> {
+  /** Compacts after the last answer, for the next evaluation. A failure does not lose the answer. */
+  async onFinish(history: History, measured: Measured): Promise<void> {
     try {
-      await this.before(history, measured);
+      await this.compactIfNeeded(history, measured);
     } catch (error) {
       measured.signal.throwIfAborted();
       const tokenCount = error instanceof CompactionError ? error.tokenCount : 0;
       const reason = messageOf(error);
-      const { logger } = this.#settings.patience;
+      const { logger } = this.#settings;
       logger.error("the conversation could not be compacted", { tokenCount, reason });
-      this.#announce({ type: "CompactionFailed", tokenCount, reason });
+      this.#publish({ type: "CompactionFailed", tokenCount, reason });
     }
   }
 
-  /** What compactions have cost since this was last asked. */
+  /** What compactions have cost since the last call of this method. */
   takeUsage(): TokenUsage {
     const usage = this.#usage;
     this.#usage = noUsage;
@@ -155,25 +142,25 @@ export class ConversationWindow {
    * provider counted last is at least what it was sent. Files and images are not in the bytes.
    */
   #atMost({ bytes }: History, { rendered }: Measured): number {
-    const rest = this.#restBytes;
-    const byBytes = rendered.attachments.length === 0 ? bytes + rest : Number.POSITIVE_INFINITY;
+    const base = this.#baseBytes;
+    const byBytes = rendered.attachments.length === 0 ? bytes + base : Number.POSITIVE_INFINITY;
     const last = this.#last;
     if (!last) return byBytes;
-    const grown = Math.max(0, bytes - last.bytes) + Math.max(0, rest - last.rest);
+    const grown = Math.max(0, bytes - last.bytes) + Math.max(0, base - last.base);
     return Math.min(byBytes, last.tokens + grown);
   }
 
   /** What the provider counts, or counted last where it does not; `null` if it never did. */
-  async #count(history: History, { rest, rendered, signal }: Measured): Promise<number | null> {
-    const { client, patience, timeoutMs } = this.#settings;
-    const fields = countedFields(rest.value);
+  async #count(history: History, { base, rendered, signal }: Measured): Promise<number | null> {
+    const { client, timeoutMs } = this.#settings;
+    const fields = countedFields(base.value);
     const request = {
       text: () => history.body(JSON.stringify(fields)),
       value: () => history.value(fields),
     };
-    const options = { signal, timeoutMs, secrets: rest.secrets };
+    const options = { signal, timeoutMs, secrets: base.secrets };
     try {
-      return await patiently(() => countTokens(client, request, options), patience, signal);
+      return await withRetries(() => countTokens(client, request, options), this.#settings, signal);
     } catch (error) {
       signal.throwIfAborted();
       const isMissing = error instanceof OpenAIRequestError && error.status === 404;
@@ -184,25 +171,27 @@ export class ConversationWindow {
 
   async #compact(history: History, tokens: number, measured: Measured): Promise<void> {
     const before = history.length;
-    const manager = this.#manager(measured);
-    const { window, usage } = await manager.compactWithUsage(history.window, tokens);
+    const { model, session, client, timeoutMs } = this.#settings;
+    const { rendered, base, signal } = measured;
+    const { window, usage } = await compactItems(history.window, tokens, {
+      ...{ client, model, session, timeoutMs, signal, retry: this.#settings },
+      ...{ promptName: rendered.promptName, instructions: rendered.text, secrets: base.secrets },
+      isKept: !this.#isNested,
+    });
     history.compacted(window);
     this.#usage = addUsage(this.#usage, usage);
     this.#compactedTo = history.length;
     this.#last = null;
     const after = usage.outputTokens > 0 ? usage.outputTokens : null;
-    this.#tell(window, { items: { before, after: history.length }, tokens, after, usage });
+    this.#reportCompaction(window, {
+      items: { before, after: history.length },
+      tokens,
+      after,
+      usage,
+    });
   }
 
-  #manager({ rest, rendered, signal }: Measured): CompactionManager {
-    const { client, compaction, session, model, patience, timeoutMs } = this.#settings;
-    const { promptName, text: instructions } = rendered;
-    const about = { model, instructions, promptName, secrets: rest.secrets };
-    const how = { clock: patience.clock, patience, timeoutMs, signal, keeps: !this.#isNested };
-    return new CompactionManager(client, compaction, session, { ...about, ...how });
-  }
-
-  #tell(
+  #reportCompaction(
     window: readonly WireItem[],
     of: {
       readonly items: { readonly before: number; readonly after: number };
@@ -212,7 +201,7 @@ export class ConversationWindow {
     },
   ): void {
     const { strategy } = this.#settings.compaction;
-    this.#announce({
+    this.#publish({
       type: "ContextCompacted",
       tokensBefore: of.tokens,
       tokensAfter: of.after,

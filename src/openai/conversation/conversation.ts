@@ -6,149 +6,84 @@ import type {
   Turn,
   TurnRequest,
 } from "../../adapter/model-client.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { Logger } from "../../base/logger.ts";
-import { maybeTextAt, recordAt } from "../../base/reading.ts";
 import { addUsage } from "../../base/usage.ts";
-import type { Prompt } from "../../prompt/prompt.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
-import type { Session } from "../../session/session.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { asEarlier } from "../codecs/said.ts";
-import type { CompactionSettings } from "../compaction/compaction-config.ts";
 import { checkZdrPrompt } from "../compaction/zdr.ts";
 import type { OpenAIRequestError } from "../errors/request-error.ts";
-import { History } from "../history/history.ts";
-import { historySlice } from "../history/history-slice.ts";
-import { containerOf } from "../history/repairs.ts";
-import type { OpenAIClient } from "../http/client.ts";
-import type { Patience } from "../http/patience.ts";
 import { attachmentMessage } from "../request/attachments.ts";
-import { checkHostedTools, type Gate } from "../request/hosted-tool-gate.ts";
-import { outputItem, type RequestSettings, requestOf } from "../request/request.ts";
-import { toolSecrets } from "../request/tool-secrets.ts";
+import { checkHostedTools } from "../request/hosted-tool-gate.ts";
+import { containersNamed, outputItem, requestOf } from "../request/request.ts";
 import { eachTool, readResponse } from "../response/response.ts";
-import { secretsOf } from "../secrets.ts";
-import type { WireItem, WireMessage, WireRequest, WireTool } from "../wire.ts";
-import type { ContainerWorkspace } from "../workspace/container-workspace.ts";
-import { checkContainers, containersNamed } from "./container-check.ts";
-import { ConversationContainer } from "./conversation-container.ts";
+import { secretsOf, toolSecrets } from "../secrets.ts";
+import type { WireItem, WireMessage } from "../wire.ts";
+import { checkContainers } from "./container-check.ts";
+import { ConversationContainer, type PromptWorkspace } from "./conversation-container.ts";
+import { ConversationHistory, developerMessage } from "./conversation-history.ts";
+import type { ConversationSettings } from "./conversation-settings.ts";
 import { ConversationWindow } from "./conversation-window.ts";
-import { Exchange, type Rest } from "./exchange.ts";
+import { type Answer, attemptExchange, type RequestBase, toEvaluationError } from "./exchange.ts";
 
-/** What one evaluation's conversation is made with. */
-export interface ConversationSettings extends RequestSettings, Gate {
-  readonly client: OpenAIClient;
-  readonly timeoutMs: number;
-  readonly hostedTools: readonly HostedTool[];
-  /** Whether containers that the caller names are looked for first. */
-  readonly checksContainers: boolean;
-  readonly prompt: Prompt;
-  readonly session: Session;
-  /** Whether it goes on from the session's stored history. */
-  readonly continues: boolean;
-  /** The workspace that the prompt has, if it has one. */
-  readonly workspace: ContainerWorkspace | null;
-  /** How requests about containers are sent again. */
-  readonly patience: Patience;
-  readonly compaction: CompactionSettings;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
-
-/** One evaluation's conversation with the Responses API: what `evaluate` drives. */
+/** One evaluation's conversation with the Responses API: what the loop in `evaluate` drives. */
 export class Conversation implements ModelClient {
   readonly adapterName = "openai";
   readonly canContinue = true;
   readonly hostedTools: readonly HostedTool[];
   readonly #settings: ConversationSettings;
-  readonly #exchange: Exchange;
-  #history: History | null = null;
-  #attached: Promise<WireMessage | null> | null = null;
-  #checked = false;
-  /** Of each turn, as far as hosted tools go: our answers to the calls before it, then what came back. */
-  readonly #turns: (readonly WireItem[])[] = [];
-  readonly #tools = new Map<string, HostedTool>();
-  /** Items that the provider would not take. */
-  readonly #unwanted = new WeakSet<WireItem>();
   readonly #container: ConversationContainer;
   readonly #window: ConversationWindow;
-  /** The turn whose items are in the history already, though its request has failed. */
-  #isIn: { readonly turn: number; readonly told: ReadonlySet<string> } | null = null;
-  /** Of how many lost containers nothing is in the history any more. */
-  #forgotten = 0;
-  #rest: MadeRest | null = null;
+  #history: ConversationHistory | null = null;
+  #base: CachedBase | null = null;
+  #attachments: Promise<WireMessage | null> | null = null;
+  #hasCheckedContainers = false;
+  /** The items of each turn that may be about hosted tools: our answers, then the response. */
+  readonly #turns: (readonly WireItem[])[] = [];
+  /** Every hosted tool that was offered, by name. */
+  readonly #tools = new Map<string, HostedTool>();
 
-  constructor(settings: ConversationSettings) {
+  constructor(settings: ConversationSettings, workspaces: readonly PromptWorkspace[] = []) {
     this.#settings = settings;
     this.hostedTools = settings.hostedTools;
-    this.#exchange = new Exchange(settings);
-    const announce = (event: Announcement) => this.#announce(event);
-    this.#container = new ConversationContainer(settings, announce);
-    this.#window = new ConversationWindow(settings, announce);
+    const publish = (event: Announcement) => this.#publish(event);
+    this.#container = new ConversationContainer(settings, workspaces, publish);
+    this.#window = new ConversationWindow(settings, publish);
   }
 
+  /** Checks a prompt before anything is sent. Returns the hosted tools to leave out. */
   check(rendered: RenderedPrompt): readonly Omission[] {
+    const { compaction, codecs, logger } = this.#settings;
     const omissions = checkHostedTools(rendered, this.#settings);
     this.#container.check(rendered);
-    checkZdrPrompt(rendered, this.#settings.compaction);
-    for (const tool of rendered.hostedTools) warnOfBothLists(tool, this.#settings.logger);
+    if (compaction.zdrMode) checkZdrPrompt(rendered, compaction);
+    for (const tool of rendered.hostedTools) {
+      const warning = codecs.get(tool.kind)?.warning?.(tool) ?? null;
+      if (warning !== null) logger.warn(warning, { name: tool.name });
+    }
     return omissions;
   }
 
+  /** Sends one turn. What fails leaves the history as it was, apart from repairs. */
   async send(request: TurnRequest): Promise<Turn> {
-    const { rendered, signal } = request;
-    const told = await this.#container.prepare(rendered.promptName, signal);
-    const rest = this.#restOf(request);
-    await this.#checkContainers(rest.value, request);
-    this.#history ??= this.#begin(request);
-    const history = this.#history;
-    let before = history.mark();
+    const work = await this.#prepare(request);
     try {
-      history.prompt(rendered.text);
-      const added = [...(await this.#newItems(request)), ...told.map(developerMessage)];
-      const isIn = this.#isIn?.turn === request.turn ? this.#isIn.told : null;
-      history.add(isIn ? told.filter((note) => !isIn.has(note)).map(developerMessage) : added);
-      this.#forgetGone(history);
-      this.#tell("a call had no whole arguments or no output", history.settle());
-      if (await this.#window.before(history, { rest, rendered, signal })) {
-        before = history.mark(); // what came in with this turn is compacted with the rest
-        this.#isIn = { turn: request.turn, told: new Set(told) };
-      }
-      const { value, requestId } = await this.#exchange.create(history, rest, {
-        signal,
-        promptName: rendered.promptName,
-        repaired: (reason, dropped) => this.#tell(reason, dropped),
-        replaced: (error) => this.#replaced(error, history, request),
-        lost: (error) => this.#container.lost(error, rendered.promptName),
-      });
-      const { codecs } = this.#settings;
-      const { secrets } = rest;
-      const { turn, items } = readResponse(value, { rendered, codecs, requestId, secrets });
-      history.add(items);
-      this.#turns.push([...added, ...items].filter(mayBeHosted));
-      for (const tool of rendered.hostedTools) this.#tools.set(tool.name, tool);
-      logContainers(this.#settings.logger, turn, rest.value.tools);
-      this.#isIn = null;
-      this.#window.answered(history, turn, items);
-      const usage = await this.#container.turned(turn, items, signal);
-      if (isLast(turn)) await this.#window.finished(history, { rest, rendered, signal });
-      const own = addUsage(usage, this.#window.takeUsage());
-      return { ...turn, usage: addUsage(turn.usage, own), history: history.step() };
+      await this.#append(work);
+      await this.#compactIfNeeded(work);
+      const answer = await this.#exchange(work);
+      return await this.#absorb(work, answer);
     } catch (error) {
-      history.restore(before);
-      history.drop((item) => this.#unwanted.has(item)); // what was mended stays mended
+      work.conversation.restore();
       this.#container.interrupted();
       throw error;
     }
   }
 
-  /** Gives up what was made for this conversation alone. */
+  /** Removes what was made for this conversation alone. */
   async end(): Promise<void> {
     await this.#container.end();
   }
 
-  /** Over all turns: every call counts, and what was said in earlier turns has no place in the text. */
+  /** The outputs of all turns: every call counts, but the text is that of the last turn. */
   *hostedOutputs(): Iterable<readonly [name: string, output: unknown]> {
     const last = this.#turns.at(-1) ?? [];
     const items = [...this.#turns.slice(0, -1).flat().map(asEarlier), ...last];
@@ -160,152 +95,177 @@ export class Conversation implements ModelClient {
     });
   }
 
-  /** The request without its input, made and serialised anew only where it has changed. */
-  #restOf({ rendered, toolChoice }: TurnRequest): Rest {
-    const known = this.#rest;
-    const env = this.#container.env;
-    const isSame = known?.for === rendered && known.choice === toolChoice;
-    if (known && isSame && known.containerId === env.containerId) return known.is;
+  /** Step 1: the container is ready, the request is made, and there is a history. */
+  async #prepare(request: TurnRequest): Promise<TurnWork> {
+    const { rendered, signal } = request;
+    const notes = await this.#container.prepare(rendered.promptName, signal);
+    const base = this.#requestBase(request);
+    await this.#checkContainers(base, request);
+    this.#history ??= this.#startHistory(request);
+    this.#history.startTurn();
+    return { request, conversation: this.#history, notes, base, items: [] };
+  }
+
+  /** Step 2: what has happened since the last request comes into the history. */
+  async #append(work: TurnWork): Promise<void> {
+    const { request, conversation, notes } = work;
+    const items = await this.#newItems(request);
+    const { gone } = this.#container;
+    const { turn, rendered } = request;
+    conversation.append({ turn, promptText: rendered.text, items, notes, gone });
+    work.items = [...items, ...notes.map(developerMessage)];
+  }
+
+  /** Step 3: a history that is too long is made shorter, with this turn's items in it. */
+  async #compactIfNeeded({ conversation, request, base, notes }: TurnWork): Promise<void> {
+    const { rendered, signal, turn } = request;
+    const measured = { base, rendered, signal };
+    const isCompacted = await this.#window.compactIfNeeded(conversation.history, measured);
+    if (isCompacted) conversation.keepCompacted(turn, notes);
+  }
+
+  /** Step 4: the request is sent, and once more if what it failed of can be mended. */
+  async #exchange(work: TurnWork): Promise<Answer> {
+    const { history } = work.conversation;
+    const { signal, rendered } = work.request;
+    const first = await attemptExchange(history, work.base, this.#settings, signal);
+    if ("value" in first) return first;
+    const isMended = (await this.#replaceContainer(work, first)) || repairHistory(work, first);
+    const last = isMended
+      ? await attemptExchange(history, work.base, this.#settings, signal)
+      : first;
+    if ("value" in last) return last;
+    const { promptName } = rendered;
+    throw (
+      this.#container.explainLoss(last, promptName) ??
+      toEvaluationError(last, work.base, promptName)
+    );
+  }
+
+  /** Step 5: the answer is read, and comes into the history. */
+  async #absorb({ conversation, ...work }: TurnWork, answer: Answer): Promise<Turn> {
+    const { base, request } = work;
+    const { rendered, signal } = request;
+    const { codecs } = this.#settings;
+    const { secrets } = base;
+    const { value, requestId } = answer;
+    const { turn, items } = readResponse(value, { rendered, codecs, requestId, secrets });
+    conversation.complete(items);
+    this.#turns.push([...work.items, ...items].filter(mayBeHosted));
+    for (const tool of rendered.hostedTools) this.#tools.set(tool.name, tool);
+    const { history } = conversation;
+    this.#window.onAnswer(history, turn, items);
+    const usage = await this.#container.afterTurn({ turn, items, tools: base.value.tools }, signal);
+    if (isLast(turn)) await this.#window.onFinish(history, { base, rendered, signal });
+    const own = addUsage(usage, this.#window.takeUsage());
+    return { ...turn, usage: addUsage(turn.usage, own), history: history.step() };
+  }
+
+  /** The request without its input: made and serialised again only when it has changed. */
+  #requestBase({ rendered, toolChoice }: TurnRequest): RequestBase {
+    const known = this.#base;
+    const { env } = this.#container;
+    const isSame = known?.rendered === rendered && known.toolChoice === toolChoice;
+    if (known && isSame && known.containerId === env.containerId) return known.base;
     const value = {
-      ...requestOf(rendered, toolChoice, { ...this.#settings, env }),
-      ...this.#window.fields,
+      ...requestOf(rendered, toolChoice, this.#settings, env),
+      ...this.#window.requestFields,
     };
     const secrets = [...secretsOf(this.#settings.client), ...toolSecrets(value.tools ?? [])];
-    const is = { value, text: JSON.stringify(value), secrets };
-    this.#rest = { for: rendered, choice: toolChoice, containerId: env.containerId, is };
-    return is;
+    const base = { value, text: JSON.stringify(value), secrets };
+    this.#base = { rendered, toolChoice, containerId: env.containerId, base };
+    return base;
   }
 
-  /** Drops what ran in containers of ours that are no more: looked for only when one was lost. */
-  #forgetGone(history: History): void {
-    const { gone } = this.#container;
-    if (gone.size === this.#forgotten) return;
-    this.#forgotten = gone.size;
-    const past = history.drop((item) => gone.has(containerOf(item) ?? ""));
-    this.#tell("the container that calls ran in is gone", past);
-  }
-
-  /** The request in another container, where its own is gone and was ours. */
-  async #replaced(
-    error: OpenAIRequestError,
-    history: History,
-    request: TurnRequest,
-  ): Promise<Rest | null> {
-    const { signal, rendered } = request;
-    const replaced = await this.#container.replace(error, rendered.promptName, signal);
-    if (!replaced) return null;
-    const dropped = history.drop((item) => containerOf(item) === replaced.containerId);
-    this.#tell(`the container "${replaced.containerId}" is gone`, dropped);
-    history.add(replaced.notes.map(developerMessage));
-    return this.#restOf(request);
-  }
-
-  async #checkContainers({ tools = [] }: WireRequest, request: TurnRequest): Promise<void> {
+  /** Looks up the caller's containers, once: a request that names a dead one is wasted. */
+  async #checkContainers({ value }: RequestBase, { signal, rendered }: TurnRequest): Promise<void> {
     const { client, checksContainers } = this.#settings;
-    if (this.#checked || !checksContainers) return;
-    const { signal, rendered } = request;
-    const { promptName } = rendered;
+    if (this.#hasCheckedContainers || !checksContainers) return;
     const own = this.#container.env.containerId;
-    const named = [...containersNamed(tools)].filter((id) => id !== own);
-    await checkContainers(named, client, { promptName, signal });
-    this.#checked = true;
+    const named = [...containersNamed(value.tools ?? [])].filter((id) => id !== own);
+    const { promptName } = rendered;
+    if (named.length > 0) await checkContainers(named, client, { promptName, signal });
+    this.#hasCheckedContainers = true;
   }
 
-  /** What is carried over from a compacted conversation comes after the prompt. */
-  #begin({ rendered, isNested = false }: TurnRequest): History {
-    const { session, continues, modelConfig } = this.#settings;
-    session.register(historySlice);
-    const { items: carried, discarded } = this.#window.carried({ isNested });
-    const items = continues ? session.get(historySlice) : [];
-    const history = new History({ stored: modelConfig.store !== false, items });
-    this.#tell("the stored history was torn", history.dropped);
-    if (discarded)
-      this.#tell(
-        discarded,
-        history.drop(({ type }) => type === "compaction"),
-      );
-    if (items.length > 0 || carried.length === 0) return history;
-    history.prompt(rendered.text);
-    history.add(carried);
-    this.#window.begun(history);
-    return history;
+  #startHistory({ rendered, isNested = false }: TurnRequest): ConversationHistory {
+    const carried = this.#window.carriedOver({ isNested });
+    const conversation = new ConversationHistory(this.#settings, (event) => this.#publish(event), {
+      ...carried,
+      promptText: rendered.text,
+    });
+    if (conversation.startsCompacted) this.#window.onStart(conversation.history);
+    return conversation;
   }
 
-  /** What has come about since the last request, in the order the model is to read it. */
+  /** What has happened since the last request, in the order in which the model reads it. */
   async #newItems({ turn, rendered, answers, performed, notes }: TurnRequest) {
-    this.#attached ??= attachmentMessage(rendered.attachments);
-    const attached = turn === 1 ? await this.#attached : null;
+    const { attachments } = rendered;
+    const isAttached = turn === 1 && attachments.length > 0;
+    if (isAttached) this.#attachments ??= attachmentMessage(attachments);
+    const attached = isAttached ? await this.#attachments : null;
     return [
       ...(attached ? [{ ...attached }] : []),
-      ...performed.flatMap((call) => this.#answerOf(call)),
+      ...performed.flatMap((call) => this.#answerItems(call)),
       ...answers.map((answer) => ({ ...outputItem(answer) })),
       ...notes.map(developerMessage),
     ];
   }
 
-  #answerOf(call: HostedCall): readonly WireItem[] {
+  #answerItems(call: HostedCall): readonly WireItem[] {
     const tool = this.#tools.get(call.name);
     const codec = tool && this.#settings.codecs.get(tool.kind);
     return tool && codec?.answer ? [codec.answer(call, tool)] : [];
   }
 
-  #tell(reason: string, dropped: readonly WireItem[]): void {
-    if (dropped.length === 0) return;
-    for (const item of dropped) this.#unwanted.add(item);
-    const { logger } = this.#settings;
-    logger.warn("the history was repaired", { reason, dropped: dropped.length });
-    this.#announce({
-      type: "HistoryRepaired",
-      reason,
-      dropped: dropped.map(({ type, id }) => ({
-        type: typeof type === "string" ? type : "unknown",
-        id: typeof id === "string" ? id : null,
-      })),
-    });
+  /** Puts another container in place of a dead one of ours; the request names the new one. */
+  async #replaceContainer(work: TurnWork, error: OpenAIRequestError): Promise<boolean> {
+    const { signal, rendered } = work.request;
+    const replaced = await this.#container.replace(error, rendered.promptName, signal);
+    if (!replaced) return false;
+    work.conversation.replaceContainer(replaced.containerId, replaced.notes);
+    work.base = this.#requestBase(work.request);
+    return true;
   }
 
-  #announce(event: Announcement): void {
+  #publish(event: Announcement): void {
     const { session, prompt, clock } = this.#settings;
     announce({ session, prompt, adapterName: this.adapterName, clock }, event);
   }
 }
 
-/** A request without its input, and what it was made from. */
-interface MadeRest {
-  readonly for: RenderedPrompt;
-  readonly choice: unknown;
-  readonly containerId: string | null;
-  readonly is: Rest;
+/** One turn on its way through the steps of `send`. */
+interface TurnWork {
+  readonly request: TurnRequest;
+  readonly conversation: ConversationHistory;
+  /** What the workspace has to tell the model. */
+  readonly notes: readonly string[];
+  /** Changes when the container is replaced. */
+  base: RequestBase;
+  /** What this turn adds to the conversation. */
+  items: readonly WireItem[];
 }
 
-/** Whether nothing is asked of us any more. */
+/** A request without its input, and what it was made from. */
+interface CachedBase {
+  readonly rendered: RenderedPrompt;
+  readonly toolChoice: unknown;
+  readonly containerId: string | null;
+  readonly base: RequestBase;
+}
+
+/** Whether the model asks for nothing more. */
 function isLast({ toolCalls, askedCalls = [] }: Turn): boolean {
   return toolCalls.length === 0 && askedCalls.length === 0;
 }
 
-/** Calls of our own tools and reasoning are no codec's: a long evaluation is not to hold on to them. */
+/** No codec reads our own calls and reasoning: a long evaluation must not keep them. */
 function mayBeHosted({ type }: WireItem): boolean {
   return type !== "function_call" && type !== "function_call_output" && type !== "reasoning";
 }
 
-function developerMessage(content: string): WireItem {
-  return { type: "message", role: "developer", content };
-}
-
-/** In which container of which size code ran: what one asks for when it fails. */
-function logContainers(logger: Logger, { hostedCalls }: Turn, tools: readonly WireTool[] = []) {
-  for (const { name, kind, callId, containerId } of hostedCalls) {
-    if (containerId === undefined) continue;
-    const tool: WireItem = { ...tools.find(({ type }) => type === kind) };
-    const place = { ...recordAt(tool, "environment"), ...recordAt(tool, "container") };
-    const memoryLimit = maybeTextAt(place, "memory_limit");
-    logger.info("hosted code ran", { name, callId, containerId, memoryLimit });
-  }
-}
-
-/** OpenAI documents one list or the other; with both it has been seen to keep to neither. */
-function warnOfBothLists({ name, kind, config }: HostedTool, logger: Logger): void {
-  const { allowed, blocked } = Object(Object(config).domainFilter);
-  if (kind !== "web_search" || !allowed?.length || !blocked?.length) return;
-  logger.warn("a search that both allows and blocks domains may keep to neither list", { name });
+/** Drops what the provider complains about; the container that the request names is alive. */
+function repairHistory({ conversation, base }: TurnWork, error: OpenAIRequestError): boolean {
+  const [alive = null] = containersNamed(base.value.tools ?? []);
+  return conversation.repair(error, alive);
 }

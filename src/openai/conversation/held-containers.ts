@@ -1,32 +1,22 @@
 import type { Announcement } from "../../adapter/announce.ts";
 import type { Turn } from "../../adapter/model-client.ts";
 import { messageOf } from "../../base/errors.ts";
-import type { Prompt } from "../../prompt/prompt.ts";
-import type { CompactionSettings } from "../compaction/compaction-config.ts";
-import type { OpenAIClient } from "../http/client.ts";
 import { ContainerCalls } from "../http/container-calls.ts";
-import { type Patience, patiently } from "../http/patience.ts";
-
-/** What containers are watched by. */
-export interface HeldContainersSettings {
-  readonly client: OpenAIClient;
-  readonly compaction: CompactionSettings;
-  readonly patience: Patience;
-  readonly prompt: Prompt;
-}
+import { withRetries } from "../http/retry.ts";
+import type { ConversationSettings } from "./conversation-settings.ts";
 
 /**
  * The containers that hosted code ran in, where the provider is to keep nothing: the one thing that
  * holds data all the same. Each is announced, and removed when the evaluation is over.
  */
 export class HeldContainers {
-  readonly #settings: HeldContainersSettings;
+  readonly #settings: ConversationSettings;
   readonly #announce: (event: Announcement) => void;
   readonly #seen = new Set<string>();
   /** Removed by us; a workspace's is, with the workspace. */
   readonly #ours = new Set<string>();
 
-  constructor(settings: HeldContainersSettings, announce: (event: Announcement) => void) {
+  constructor(settings: ConversationSettings, announce: (event: Announcement) => void) {
     this.#settings = settings;
     this.#announce = announce;
   }
@@ -47,22 +37,22 @@ export class HeldContainers {
   }
 
   async end(): Promise<void> {
-    const { client, patience } = this.#settings;
+    const { client, logger } = this.#settings;
     const calls = new ContainerCalls(client);
     const { signal } = new AbortController(); // data is removed whatever has ended the evaluation
     for (const id of this.#ours) {
       try {
-        await patiently(() => calls.remove(id, { signal }), patience, signal);
+        await withRetries(() => calls.remove(id, { signal }), this.#settings, signal);
       } catch (error) {
         const problem = messageOf(error);
-        patience.logger.error("a container that holds data could not be removed", { id, problem });
+        logger.error("a container that holds data could not be removed", { id, problem });
       }
     }
   }
 
   /** Whether it was not known before. */
   #see(containerId: string, until: string): boolean {
-    if (!this.#settings.compaction.zdrMode || this.#seen.has(containerId)) return false;
+    if (this.#seen.has(containerId)) return false;
     this.#seen.add(containerId);
     this.#announce({ type: "DataHeld", containerId, until });
     return true;

@@ -38,10 +38,9 @@ export function repairFor(
 
 /** The container that a call ran in, if it ran in one. */
 export function containerOf(item: WireItem): string | null {
-  const type = typeOf(item);
-  if (type === "code_interpreter_call") return maybeTextAt(item, "container_id");
-  if (type !== "shell_call") return null;
-  return maybeTextAt(recordAt(item, "environment"), "container_id");
+  if (!typeOf(item).endsWith("_call")) return null;
+  const environment = recordAt(item, "environment");
+  return maybeTextAt(item, "container_id") ?? maybeTextAt(environment, "container_id");
 }
 
 type Rule = (

@@ -8,41 +8,42 @@ import { list } from "../../base/show.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { NativeTool } from "../../tools/native-tool.ts";
-import type { Capabilities } from "../capabilities.ts";
 import type { CodecEnv, Codecs, HostedToolCodec } from "../codecs/codec.ts";
+import type { AdapterSettings } from "../settings.ts";
 import type { WireTool } from "../wire.ts";
-import { clientExecutedProblem, nativeParamsProblem } from "./native-params.ts";
+import { nativeParamsProblem } from "./native-params.ts";
 
-/** By what hosted tools are judged before anything is sent. */
-export interface Gate {
-  readonly codecs: Codecs;
-  readonly capabilities: Capabilities;
-  readonly env: CodecEnv;
-  /** What becomes of a tool that the model cannot use. */
-  readonly unsupported: "error" | "omit";
-}
+/** What of an adapter's settings hosted tools are checked against. */
+export type ToolSupport = Pick<
+  AdapterSettings,
+  "model" | "codecs" | "capabilities" | "unsupported"
+>;
 
 /** Refuses what could not work; names what is to be left out. */
-export function checkHostedTools(rendered: RenderedPrompt, gate: Gate): readonly Omission[] {
+export function checkHostedTools(
+  rendered: RenderedPrompt,
+  support: ToolSupport,
+): readonly Omission[] {
   const omissions: Omission[] = [];
   for (const tool of rendered.hostedTools) {
-    const problem = unsupportedBecause(tool, gate);
+    const problem = unsupportedBecause(tool, support);
     if (problem === null) continue;
-    if (gate.unsupported === "error") throw problem.error(rendered.promptName);
+    if (support.unsupported === "error") throw problem.error(rendered.promptName);
     omissions.push({ tool, reason: problem.reason });
   }
   const out = new Set(omissions.map(({ tool }) => tool.name));
   const kept = rendered.hostedTools.filter(({ name }) => !out.has(name));
-  checkApart(kept, rendered.promptName, (tool) => gate.codecs.get(tool.kind)?.label?.(tool));
-  checkNativeTools(rendered, kept, gate.codecs);
-  wireTools(kept, gate);
+  checkApart(kept, rendered.promptName, (tool) => support.codecs.get(tool.kind)?.label?.(tool));
+  checkNativeTools(rendered, kept, support.codecs);
+  wireTools(kept, support.codecs, { model: support.model, containerId: null });
   return omissions;
 }
 
 /** The request's entries for hosted tools. Only what a codec made reaches the wire. */
 export function wireTools(
   tools: readonly HostedTool[],
-  { codecs, env }: Pick<Gate, "codecs" | "env">,
+  codecs: Codecs,
+  env: CodecEnv,
 ): readonly WireTool[] {
   return tools.flatMap((tool) => {
     const codec = codecs.get(tool.kind);
@@ -57,7 +58,7 @@ interface Unsupported {
 
 function unsupportedBecause(
   { kind, name }: HostedTool,
-  { codecs, capabilities, env }: Gate,
+  { codecs, capabilities, model }: ToolSupport,
 ): Unsupported | null {
   if (!codecs.has(kind)) {
     const near = suggestion(kind, codecs.keys());
@@ -68,7 +69,7 @@ function unsupportedBecause(
       error: (promptName) => new PromptEvaluationError(reason, { promptName, phase: "render" }),
     };
   }
-  const lack = capabilities.lacks(env.model, kind);
+  const lack = capabilities.lacks(model, kind);
   if (lack === null) return null;
   const reason = `Hosted tool "${name}" cannot be used: ${lack}`;
   return {
@@ -86,7 +87,7 @@ function checkNativeTools(
   for (const tool of tools) {
     const codec = tool instanceof NativeTool ? codecs.get(tool.kind) : undefined;
     if (!(tool instanceof NativeTool) || !codec || !names.has(tool.name)) continue;
-    const problem = clientExecutedProblem(tool) ?? nativeParamsProblem(tool, codec);
+    const problem = codec.nativeProblem?.(tool) ?? nativeParamsProblem(tool, codec);
     if (problem !== null) throw new WinkError(problem);
   }
 }

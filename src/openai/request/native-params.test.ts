@@ -3,7 +3,8 @@ import * as z from "zod";
 import type { Schema } from "../../base/schema/schema.ts";
 import { NativeTool } from "../../tools/native-tool.ts";
 import type { HostedToolCodec } from "../codecs/codec.ts";
-import { clientExecutedProblem, nativeParamsProblem } from "./native-params.ts";
+import { codecsByKind } from "../codecs/codec-registry.ts";
+import { nativeParamsProblem } from "./native-params.ts";
 
 function toolOf(params: Schema, kind = "my_kind", config: object = {}): NativeTool {
   const result = z.object({ stdout: z.string() });
@@ -103,6 +104,10 @@ describe("params of a native tool", () => {
 
 const params = z.object({});
 const hosted = (kind: string, config?: object) => toolOf(params, kind, config);
+
+function clientExecutedProblem(tool: NativeTool): string | null {
+  return codecsByKind().get(tool.kind)?.nativeProblem?.(tool) ?? null;
+}
 
 describe("a native tool that would have to be run here", () => {
   test("is any that patches", () => {

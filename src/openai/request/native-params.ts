@@ -1,4 +1,3 @@
-import { isPlainObject } from "../../base/freeze.ts";
 import { fieldsOf, type JsonSchema } from "../../base/schema/schema.ts";
 import type { NativeTool } from "../../tools/native-tool.ts";
 import type { HostedToolCodec } from "../codecs/codec.ts";
@@ -23,25 +22,6 @@ export function nativeParamsProblem(tool: NativeTool, codec: HostedToolCodec): s
     return `NativeTool "${tool.name}" ${declared}, and calls of "${codec.kind}" hold ${contents(held)}: ${remedy}`;
   }
   return null;
-}
-
-/** Why a native tool would wait for work that nobody does; `null` if the provider does it. */
-export function clientExecutedProblem({ name, kind, config }: NativeTool): string | null {
-  const isHere = "is run here and not by the provider, for which a NativeTool has no means";
-  if (kind === "apply_patch") {
-    const remedy = "put applyPatchTool() among the section's hostedTools";
-    return `NativeTool "${name}" of kind "apply_patch" ${isHere}: ${remedy}`;
-  }
-  const { environment } = config as { readonly environment?: unknown };
-  if (kind !== "shell" || environment === undefined) return null;
-  const type = isPlainObject(environment) ? environment["type"] : null;
-  if (type === "container") return null;
-  if (type === "local") {
-    const tool = 'shellTool({ environment: { type: "local" } }, { executor })';
-    return `NativeTool "${name}" of kind "shell" with a local environment ${isHere}: put ${tool} among the section's hostedTools, or let a container run it`;
-  }
-  const remedy = 'write { type: "container" }, or leave it out';
-  return `NativeTool "${name}" of kind "shell" has an environment that is no container: ${remedy}`;
 }
 
 function requiredBy({ required }: JsonSchema & { readonly required?: unknown }): string[] {

@@ -1,30 +1,28 @@
 import type { ToolAnswer, ToolChoice } from "../../adapter/model-client.ts";
+import { isPlainObject } from "../../base/freeze.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import { runsAtProvider } from "../../tools/projected-tool.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { CodecEnv, Codecs } from "../codecs/codec.ts";
 import { modelFields, type OpenAIModelConfig } from "../model-config.ts";
-import type { WireFormat, WireFunction, WireOutput, WireRequest } from "../wire.ts";
+import type { AdapterSettings } from "../settings.ts";
+import type { WireFormat, WireFunction, WireOutput, WireRequest, WireTool } from "../wire.ts";
 import { wireTools } from "./hosted-tool-gate.ts";
 import { isStrict } from "./strict.ts";
 import { wireToolChoice } from "./tool-choice.ts";
 
-/** What every request of an adapter has in common. */
-export interface RequestSettings {
-  readonly model: string;
-  readonly modelConfig: OpenAIModelConfig;
-  readonly codecs: Codecs;
-  readonly env: CodecEnv;
-}
+/** What of an adapter's settings its requests are made from. */
+export type RequestSettings = Pick<AdapterSettings, "model" | "modelConfig" | "codecs">;
 
 /** A request without its `input`: the model, what it may call, and what it must answer with. */
 export function requestOf(
   rendered: RenderedPrompt,
   toolChoice: ToolChoice,
-  { model, modelConfig, codecs, env }: RequestSettings,
+  { model, modelConfig, codecs }: RequestSettings,
+  env: CodecEnv = { model, containerId: null },
 ): WireRequest {
   const functions = rendered.tools.filter((tool) => !runsAtProvider(tool)).map(functionOf);
-  const tools = [...functions, ...wireTools(rendered.hostedTools, { codecs, env })];
+  const tools = [...functions, ...wireTools(rendered.hostedTools, codecs, env)];
   const include = includes(rendered, codecs, modelConfig);
   const text = textOf(rendered, modelConfig);
   return {
@@ -38,6 +36,16 @@ export function requestOf(
     ...(text && { text }),
     ...modelConfig.extraBody,
   };
+}
+
+/** The containers that the tools of a request name; those that the provider makes are not named. */
+export function containersNamed(tools: readonly WireTool[]): ReadonlySet<string> {
+  const ids = tools.flatMap((tool) => {
+    const { container, environment } = tool as { container?: unknown; environment?: unknown };
+    const reference = isPlainObject(environment) ? environment["container_id"] : container;
+    return typeof reference === "string" ? [reference] : [];
+  });
+  return new Set(ids);
 }
 
 /** What a tool gave, for the model. */

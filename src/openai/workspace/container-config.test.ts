@@ -1,17 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { InvalidOptionError } from "../../base/errors.ts";
-import { type ContainerConfig, containerSettings, newContainer } from "./container-config.ts";
+import { type ContainerConfig, containerSettings } from "./container-config.ts";
 
 describe("a container that is to be made", () => {
   test("has defaults of its own", () => {
     expect(containerSettings()).toEqual({
       ...{ memoryLimit: "4g", mode: "explicit", expiresAfterMinutes: 20 },
-      ...{ networkPolicy: null, fileIds: [] },
-    });
-    expect(newContainer("mine", containerSettings())).toEqual({
-      name: "mine",
-      memory_limit: "4g",
-      expires_after: { anchor: "last_active_at", minutes: 20 },
+      networkPolicy: null,
+      request: {
+        memory_limit: "4g",
+        expires_after: { anchor: "last_active_at", minutes: 20 },
+      },
     });
   });
 
@@ -22,8 +21,7 @@ describe("a container that is to be made", () => {
     const settings = containerSettings(config, "x", ["file-1"]);
     allowedDomains.push("example.com");
     expect(Object.isFrozen(settings.networkPolicy)).toBe(true);
-    expect(newContainer("mine", settings)).toEqual({
-      name: "mine",
+    expect(settings.request).toEqual({
       memory_limit: "64g",
       file_ids: ["file-1"],
       network_policy: { type: "allowlist", allowed_domains: ["pypi.org"] },

@@ -23,11 +23,11 @@ export interface ContainerSettings {
   readonly mode: "auto" | "explicit";
   readonly expiresAfterMinutes: number;
   readonly networkPolicy: NetworkPolicy | null;
-  /** Uploaded files that it starts with. */
-  readonly fileIds: readonly string[];
+  /** What the provider is asked for, apart from the name. */
+  readonly request: Omit<NewContainer, "name">;
 }
 
-/** Refuses what the provider would, before anything is made. */
+/** Checks a config and adds the defaults. */
 export function containerSettings(
   config: ContainerConfig = {},
   field = "containerConfig",
@@ -39,25 +39,15 @@ export function containerSettings(
     expiresAfterMinutes: optional(integerFrom(1)),
     networkPolicy: optional(checkNetworkPolicy),
   });
-  return deepFreeze({
-    memoryLimit: config.memoryLimit ?? "4g",
-    mode: config.mode ?? "explicit",
-    expiresAfterMinutes: config.expiresAfterMinutes ?? 20,
-    networkPolicy: structuredClone(config.networkPolicy ?? null),
-    fileIds: [...fileIds],
-  });
-}
-
-/** What the provider is asked to make. */
-export function newContainer(name: string, settings: ContainerSettings): NewContainer {
-  const { memoryLimit, networkPolicy, fileIds, expiresAfterMinutes: minutes } = settings;
-  return {
-    name,
+  const { memoryLimit = "4g", mode = "explicit", expiresAfterMinutes = 20 } = config;
+  const networkPolicy = structuredClone(config.networkPolicy ?? null);
+  const request = {
     ...containerOptions({
       memoryLimit,
       networkPolicy: networkPolicy ?? undefined,
-      fileIds: fileIds.length > 0 ? fileIds : undefined,
+      fileIds: fileIds.length > 0 ? [...fileIds] : undefined,
     }),
-    expires_after: { anchor: "last_active_at", minutes },
+    expires_after: { anchor: "last_active_at" as const, minutes: expiresAfterMinutes },
   };
+  return deepFreeze({ memoryLimit, mode, expiresAfterMinutes, networkPolicy, request });
 }

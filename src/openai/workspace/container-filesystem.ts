@@ -1,3 +1,5 @@
+import { resolve } from "node:path";
+import { checkOptions } from "../../base/names.ts";
 import { SharedLock } from "../../base/shared-lock.ts";
 import type {
   FileStat,
@@ -9,10 +11,23 @@ import type {
   ReadResult,
 } from "../../files/filesystem/filesystem.ts";
 import type { HostFilesystem } from "../../files/filesystem/host-filesystem.ts";
+import { planMounts } from "../../files/mounts/mount-plan.ts";
 import { ancestorsOf, checkedPath } from "../../files/path.ts";
 import type { SyncReport } from "../../files/sync/sync-report.ts";
-import type { FilesystemParts } from "./filesystem-parts.ts";
-import { type ContainerFilesystemOptions, standaloneParts } from "./standalone.ts";
+import { checkText } from "../../tools/config-checks.ts";
+import type { OpenAIClient } from "../http/client.ts";
+import { type ContainerConfig, containerSettings } from "./container-config.ts";
+import { ContainerWorkspace } from "./container-workspace.ts";
+
+/** The options of a `ContainerFilesystem` without a prompt. */
+export interface ContainerFilesystemOptions {
+  readonly client: OpenAIClient;
+  readonly containerConfig?: ContainerConfig | undefined;
+  /** An archive that every container gets as it is. @default none */
+  readonly tarballPath?: string | undefined;
+  /** A folder with what the archive holds; changes are made there too. @default a temporary one */
+  readonly localRoot?: string | undefined;
+}
 
 /**
  * The files of a container: a mirror of them on this machine, which is brought up to date before it
@@ -23,23 +38,24 @@ import { type ContainerFilesystemOptions, standaloneParts } from "./standalone.t
  */
 export class ContainerFilesystem implements Filesystem {
   readonly readOnly = false;
-  readonly #parts: FilesystemParts;
+  readonly #workspace: ContainerWorkspace;
   readonly #lock = new SharedLock();
   /** What was touched since each snapshot that is still wanted. */
   readonly #since = new Map<FsSnapshot, Set<string>>();
 
-  constructor(options: ContainerFilesystemOptions | FilesystemParts) {
-    this.#parts = "host" in options ? options : standaloneParts(options);
+  constructor(options: ContainerFilesystemOptions | ContainerWorkspace) {
+    this.#workspace =
+      options instanceof ContainerWorkspace ? options : standaloneWorkspace(options);
   }
 
   /** `null` before the first use. */
   get containerId(): string | null {
-    return this.#parts.containerId;
+    return this.#workspace.containerId;
   }
 
   /** Makes the container if there is none, with all files, and gives its id. */
   async ensureContainer(): Promise<string> {
-    return await this.#parts.ensure();
+    return await this.#workspace.container.ensure();
   }
 
   async read(path: string, options?: ReadOptions): Promise<ReadResult> {
@@ -108,7 +124,7 @@ export class ContainerFilesystem implements Filesystem {
 
   async snapshot(): Promise<FsSnapshot> {
     return await this.#lock.alone(async () => {
-      const snapshot = await (await this.#parts.host()).snapshot();
+      const snapshot = await (await this.#workspace.host()).snapshot();
       this.#since.set(snapshot, new Set());
       return snapshot;
     });
@@ -116,37 +132,37 @@ export class ContainerFilesystem implements Filesystem {
 
   async restore(snapshot: FsSnapshot): Promise<void> {
     await this.#lock.alone(async () => {
-      const host = await this.#parts.host();
-      for (const path of this.#since.get(snapshot) ?? []) this.#parts.touched.add(path);
+      const host = await this.#workspace.host();
+      for (const path of this.#since.get(snapshot) ?? []) this.#workspace.touched.add(path);
       await host.restore(snapshot);
       const later = [...this.#since.keys()];
       for (const one of later.slice(later.indexOf(snapshot) + 1)) this.#since.delete(one);
       this.#since.set(snapshot, new Set());
       // The mirror is right: what does not go up now goes up before the next request.
-      await this.#parts.push().catch(() => {});
+      await this.#workspace.push().catch(() => {});
     });
   }
 
   async release(snapshot: FsSnapshot): Promise<void> {
     await this.#lock.alone(async () => {
       this.#since.delete(snapshot);
-      await (await this.#parts.host()).release(snapshot);
+      await (await this.#workspace.host()).release(snapshot);
     });
   }
 
   /** Every file, in a folder of this machine. */
   async downloadAll(directory: string): Promise<SyncReport> {
-    return await this.#parts.downloadAll(directory);
+    return await this.#workspace.downloadAll(directory);
   }
 
   /** Gives up what is temporary on this machine; the container goes by itself. */
   async cleanup(): Promise<void> {
-    await this.#parts.cleanup();
+    await this.#workspace.cleanup();
   }
 
   async #look<Result>(work: (host: HostFilesystem) => Promise<Result>): Promise<Result> {
     await this.#fresh();
-    return await this.#lock.share(async () => await work(await this.#parts.host()));
+    return await this.#lock.share(async () => await work(await this.#workspace.host()));
   }
 
   /** What cannot be brought to the container is not done here either. */
@@ -157,7 +173,7 @@ export class ContainerFilesystem implements Filesystem {
   ): Promise<void> {
     await this.#fresh();
     await this.#lock.alone(async () => {
-      const host = await this.#parts.host();
+      const host = await this.#workspace.host();
       const before = await host.snapshot();
       try {
         // First: what is fetched meanwhile must not take the place of what is written.
@@ -172,7 +188,7 @@ export class ContainerFilesystem implements Filesystem {
 
   async #push(host: HostFilesystem, before: FsSnapshot): Promise<void> {
     try {
-      await this.#parts.push();
+      await this.#workspace.push();
     } catch (error) {
       await host.restore(before);
       throw error;
@@ -180,8 +196,8 @@ export class ContainerFilesystem implements Filesystem {
   }
 
   async #fresh(): Promise<void> {
-    await this.#parts.ensure();
-    await this.#parts.refresh();
+    await this.#workspace.container.ensure();
+    await this.#workspace.refresh();
   }
 
   #touch(path: string, isFolder: boolean): void {
@@ -189,8 +205,29 @@ export class ContainerFilesystem implements Filesystem {
     const touched = isFolder ? [`${at}/`] : [at];
     // Folders on the way may be new.
     if (isFolder) touched.push(...ancestorsOf(at).map((folder) => `${folder}/`));
-    for (const set of [this.#parts.touched, ...this.#since.values()]) {
+    for (const set of [this.#workspace.touched, ...this.#since.values()]) {
       for (const one of touched) set.add(one);
     }
   }
+}
+
+/** A workspace without a prompt: no model unpacks an archive, so files are uploaded one by one. */
+function standaloneWorkspace(options: ContainerFilesystemOptions): ContainerWorkspace {
+  const { client, containerConfig, tarballPath, localRoot } = checkOptions(
+    options,
+    "ContainerFilesystem",
+  );
+  if (tarballPath !== undefined) checkText(tarballPath, "ContainerFilesystem.tarballPath");
+  if (localRoot !== undefined) checkText(localRoot, "ContainerFilesystem.localRoot");
+  return new ContainerWorkspace({
+    plan: planMounts([], { allowedHostRoots: "any" }),
+    settings: containerSettings(containerConfig, "ContainerFilesystem.containerConfig"),
+    name: "weakincentives",
+    unpack: "files",
+    syncPolicy: "never",
+    syncDestination: null,
+    deleteOnCleanup: false,
+    client,
+    standalone: { tarballPath, root: localRoot === undefined ? undefined : resolve(localRoot) },
+  });
 }

@@ -16,6 +16,7 @@ import {
   type ContainerSettings,
   containerSettings,
 } from "./container-config.ts";
+import { ContainerFilesystem } from "./container-filesystem.ts";
 import { archiveName, ContainerWorkspace } from "./container-workspace.ts";
 import type { Unpack } from "./placement.ts";
 import { workspaceText } from "./workspace-text.ts";
@@ -41,7 +42,7 @@ export interface OpenAIContainerWorkspaceSectionOptions extends WorkspaceSection
  *
  * The constructor looks at every mount and copies nothing.
  */
-export class OpenAIContainerWorkspaceSection extends MountedSection<ContainerWorkspace> {
+export class OpenAIContainerWorkspaceSection extends MountedSection<MountedContainer> {
   readonly #options: OpenAIContainerWorkspaceSectionOptions;
 
   constructor(options: OpenAIContainerWorkspaceSectionOptions, shared?: SharedWorkspace) {
@@ -69,9 +70,14 @@ export class OpenAIContainerWorkspaceSection extends MountedSection<ContainerWor
   }
 }
 
+/** A workspace that tools on this machine can use as well. */
+class MountedContainer extends ContainerWorkspace {
+  readonly filesystem = new ContainerFilesystem(this);
+}
+
 /** What clones have in common. */
 interface SharedWorkspace {
-  readonly workspace: ContainerWorkspace;
+  readonly workspace: MountedContainer;
   readonly text: string;
 }
 
@@ -93,19 +99,17 @@ function made(options: OpenAIContainerWorkspaceSectionOptions): SharedWorkspace 
   const plan = planOf(options, settings);
   if (unpack === "files") checkSingleUploads(plan.files.map(({ mountPath }) => mountPath));
   const archive = archiveName();
-  const workspace = new ContainerWorkspace(
-    {
-      plan,
-      settings,
-      name: `weakincentives ${session.id}`,
-      unpack,
-      syncPolicy: syncPolicyOf(options),
-      syncDestination: options.syncDestination ?? null,
-      deleteOnCleanup: options.deleteOnCleanup ?? false,
-      client: client ?? null,
-    },
+  const workspace = new MountedContainer({
+    plan,
+    settings,
+    name: `weakincentives ${session.id}`,
+    unpack,
     archive,
-  );
+    syncPolicy: syncPolicyOf(options),
+    syncDestination: options.syncDestination ?? null,
+    deleteOnCleanup: options.deleteOnCleanup ?? false,
+    client: client ?? null,
+  });
   return { workspace, text: workspaceText(plan, unpack, archive) };
 }
 

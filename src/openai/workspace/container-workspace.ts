@@ -2,221 +2,210 @@ import { resolve } from "node:path";
 import type { Announcement } from "../../adapter/announce.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { messageOf, WinkError } from "../../base/errors.ts";
-import { noUsage, type TokenUsage } from "../../base/usage.ts";
+import type { TokenUsage } from "../../base/usage.ts";
+import type { HostFilesystem } from "../../files/filesystem/host-filesystem.ts";
 import type { MountPlan } from "../../files/mounts/planned-mounts.ts";
 import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
+import type { SyncFailure } from "../../files/sync/sync-reason.ts";
 import { newSyncFolder, notSynced, type SyncReport, syncTo } from "../../files/sync/sync-report.ts";
 import { reserveFolder } from "../../host/temporary-folder.ts";
-import { ContainerExpiredError } from "../errors/errors.ts";
 import type { OpenAIClient } from "../http/client.ts";
-import { ContainerCalls, isContainerGone } from "../http/container-calls.ts";
-import { defaultPatience, type Patience } from "../http/patience.ts";
-import type { OpenAIModelConfig } from "../model-config.ts";
-import { ownName } from "./archive-upload.ts";
-import { blockRunner } from "./block-runner.ts";
+import { isContainerGone } from "../http/container-calls.ts";
 import type { ContainerSettings } from "./container-config.ts";
-import { ContainerFilesystem } from "./container-filesystem.ts";
-import { ContainerManager, type Replacement } from "./container-manager.ts";
-import { FileTraffic } from "./file-traffic.ts";
+import { ContainerLifecycle } from "./container-lifecycle.ts";
 import { KeepAlive } from "./keep-alive.ts";
 import { Mirror } from "./mirror.ts";
 import type { Unpack } from "./placement.ts";
-import { flatText, type ReplacedFiles, replacedNote } from "./workspace-text.ts";
+import { ownName } from "./python-snippets.ts";
+import { type WorkspaceBinding, WorkspaceConnection } from "./workspace-connection.ts";
+import { flatText, replacedNote } from "./workspace-text.ts";
+import { WorkspaceTransfer } from "./workspace-transfer.ts";
 
 /** What a workspace is made from, checked. */
 export interface WorkspaceSettings {
   readonly plan: MountPlan;
   readonly settings: ContainerSettings;
+  /** The container's name at the provider. */
   readonly name: string;
   readonly unpack: Unpack;
   readonly syncPolicy: SyncPolicy;
   readonly syncDestination: string | null;
   readonly deleteOnCleanup: boolean;
-  /** What it talks to the provider with until an adapter does. */
+  /** The client until an adapter evaluates the prompt. */
   readonly client: OpenAIClient | null;
+  /** The file name of the archive with all files, which the model may be told. @default a new one */
+  readonly archive?: string | undefined;
+  /** A workspace without a prompt: nobody says when code has run. @default none */
+  readonly standalone?: StandaloneFiles | undefined;
 }
 
-/** What an adapter lends a workspace while it evaluates. */
-export interface WorkspaceBinding {
-  readonly client: OpenAIClient;
-  readonly model: string;
-  readonly modelConfig: OpenAIModelConfig;
-  readonly timeoutMs: number;
-  readonly patience: Patience;
-  /** Nothing may stay at the provider: the container is removed as soon as that can be. */
-  readonly isTransient: boolean;
-  announce(event: Announcement): void;
+/** The files of a workspace without a prompt. */
+export interface StandaloneFiles {
+  /** An archive that every container gets as it is. */
+  readonly tarballPath?: string | undefined;
+  /** A folder with what the archive holds. @default a temporary folder */
+  readonly root?: string | undefined;
 }
 
-/** Host files in a container of the provider's, and a mirror of them here that outlives it. */
+/**
+ * Host files in a container at the provider, and a mirror of them on this machine that outlives the
+ * container. One evaluation uses it in this order: `bind`, then for each turn `prepare` and
+ * `afterTurn`, and at the very end `cleanup`.
+ */
 export class ContainerWorkspace {
   readonly plan: MountPlan;
-  readonly filesystem: ContainerFilesystem;
+  readonly container: ContainerLifecycle;
   readonly #settings: WorkspaceSettings;
+  readonly #connection: WorkspaceConnection;
   readonly #mirror: Mirror;
-  readonly #manager: ContainerManager;
-  readonly #traffic: FileTraffic;
+  readonly #transfer: WorkspaceTransfer;
   readonly #keepAlive: KeepAlive;
-  #binding: Pick<WorkspaceBinding, "client" | "patience"> & Partial<WorkspaceBinding>;
-  /** What the model is not yet told. */
-  #replacement: ReplacedFiles | null = null;
-  #isFlat = false;
   #hasBegun = false;
   #isTransient = false;
   #users = 1;
   #cleaned: Promise<SyncReport> | null = null;
   #syncedDir: string | null = null;
 
-  /** `archive`: the name that all files go up by, which the model may be told. */
-  constructor(settings: WorkspaceSettings, archive: string, clock: Clock = systemClock) {
-    const { plan, unpack } = settings;
+  constructor(options: WorkspaceSettings, clock: Clock = systemClock) {
+    const { plan, unpack, settings, name, client, archive = archiveName(), standalone } = options;
     this.plan = plan;
-    this.#settings = settings;
-    this.#binding = { client: unbound(settings.client), patience: defaultPatience(clock) };
-    this.#mirror = new Mirror(reserveFolder(), { plan });
-    let calls: { readonly of: OpenAIClient; readonly are: ContainerCalls } | null = null;
-    const parts = {
-      mirror: this.#mirror,
-      calls: () => {
-        const { client } = this.#binding;
-        if (calls?.of !== client) calls = { of: client, are: new ContainerCalls(client) };
-        return calls.are;
-      },
-      patience: () => this.#binding.patience,
-    };
-    this.#traffic = new FileTraffic({
+    this.#settings = options;
+    this.#connection = new WorkspaceConnection(client, clock);
+    this.#mirror = new Mirror(
+      reserveFolder(),
+      standalone?.root === undefined ? { plan } : { root: standalone.root },
+    );
+    const parts = { connection: this.#connection, mirror: this.#mirror };
+    const { tarballPath } = standalone ?? {};
+    const isTold = standalone === undefined;
+    const contents = new WorkspaceTransfer({
       ...parts,
-      ...{ clock, unpack, archive },
-      containerId: () => this.containerId,
-      flattened: (containerId, reason) => this.#flattened(containerId, reason),
+      clock,
+      unpack,
+      archive,
+      tarballPath,
+      isTold,
     });
-    this.#manager = new ContainerManager({
-      ...parts,
-      settings: settings.settings,
-      name: settings.name,
-      fill: (containerId, report, signal) => this.#traffic.fill({ containerId, report, signal }),
-      replaced: (replacement) => this.#replaced(replacement),
-    });
-    this.#keepAlive = new KeepAlive(this.#manager, parts, settings.settings.expiresAfterMinutes);
-    this.filesystem = new ContainerFilesystem(this.#filesystemParts());
+    this.#transfer = contents;
+    this.container = new ContainerLifecycle({ ...parts, settings, name, contents });
+    this.#keepAlive = new KeepAlive(this.container, this.#connection, settings.expiresAfterMinutes);
   }
 
+  /** Where the mirror is on this machine. */
   get tempDir(): string {
     return this.#mirror.root;
   }
 
   get containerId(): string | null {
-    return this.#manager.containerId;
+    return this.container.containerId;
   }
 
-  /** Where the files were brought back to. */
+  /** Where the files were copied to by `cleanup`. */
   get syncedDir(): string | null {
     return this.#syncedDir;
   }
 
   /** Whether the provider makes the container, when code is first run. */
   get isAuto(): boolean {
-    return this.#settings.settings.mode === "auto";
+    return this.containerSettings.mode === "auto";
   }
 
   get containerSettings(): ContainerSettings {
     return this.#settings.settings;
   }
 
-  /** From now on this is what it talks by. */
-  bind(binding: WorkspaceBinding): void {
-    this.#binding = binding;
-    this.#isTransient ||= binding.isTransient;
-    this.#traffic.tree.bind(blockRunner(binding));
+  /** Uses an adapter's client, retries and events from now on. */
+  bind(adapter: WorkspaceBinding, options: BindingOptions): void {
+    this.#connection.bind(adapter, options.publish);
+    this.#isTransient ||= options.isTransient;
   }
 
-  /** While it is held, the container is not left to expire. */
+  /** Keeps the container from expiring until the hold is disposed. */
   hold(clock: Clock): Disposable {
     return this.#keepAlive.hold(clock);
   }
 
-  /** Copies the mounts, if that has not been done. */
+  /** Copies the mounts to the mirror, once. */
   async ready(): Promise<void> {
-    this.#hasBegun = true;
-    await this.#mirror.ready();
+    await this.host();
   }
 
-  /** Brings the container to where the next request finds all files; says what the model must read. */
+  /** Makes the container ready for the next request. Returns what the model must read. */
   async prepare(signal: AbortSignal): Promise<PreparedWorkspace> {
     await this.ready();
-    const isProvidersToMake = this.isAuto && this.#manager.state === "absent";
-    if (isProvidersToMake) return { containerId: null, notes: [], lasting: [] };
-    const { containerId, notes } = await this.#manager.use(
-      (containerId) => this.#traffic.prepare({ containerId, signal }),
-      { signal },
+    const isProvidersToMake = this.isAuto && this.container.state === "absent";
+    if (isProvidersToMake) return { containerId: null, notes: [], standingNotes: [] };
+    const { containerId, notes } = await this.container.transfer(
+      (step) => this.#transfer.prepare(step),
+      signal,
     );
-    const replaced = this.#replacement ? [replacedNote(this.#replacement)] : [];
-    const lasting = this.#isFlat ? [flatText()] : [];
-    return { containerId, notes: [...replaced, ...notes], lasting };
+    const replaced = this.#replacementNote();
+    const standingNotes = this.#transfer.isFlattened ? [flatText()] : [];
+    return { containerId, notes: [...replaced, ...notes], standingNotes };
   }
 
-  /** A request went well: what the model was told is told, and code may have run. */
-  async turned(turn: WorkspaceTurn, signal: AbortSignal): Promise<void> {
-    const replaced = this.#replacement && replacedNote(this.#replacement);
-    if (replaced !== null && turn.notes.includes(replaced)) this.#replacement = null;
-    if (this.isAuto && turn.containerId !== null) this.#manager.adopt(turn.containerId);
+  /** A request succeeded: the model has read its notes, and code may have run. */
+  async afterTurn(turn: WorkspaceTurn, signal: AbortSignal): Promise<void> {
+    const isTold = this.#replacementNote().some((note) => turn.notes.includes(note));
+    if (isTold) this.container.forgetReplacement();
+    if (this.isAuto && turn.containerId !== null) this.container.adopt(turn.containerId);
     if (!turn.hasCodeRun) return;
-    this.#traffic.codeRan(turn.printed);
-    if (this.#settings.syncPolicy === "eachTurn") await this.#pullNow(signal);
+    this.#transfer.codeRan(turn.printed);
+    if (this.#settings.syncPolicy === "eachTurn") await this.#pullAfterTurn(signal);
   }
 
-  /** A request failed: what code did in it is there all the same. */
+  /** A request failed: code may have run in it. */
   interrupted(): void {
-    this.#traffic.codeMayHaveRun();
+    this.#transfer.codeMayHaveRun();
   }
 
-  /** The containers that it had and that are no more. */
-  get gone(): ReadonlySet<string> {
-    return this.#manager.gone;
-  }
-
-  /** A request failed because the container is gone: there is another one now. */
-  async replace(id: string, error: unknown, signal: AbortSignal): Promise<void> {
-    this.#manager.lose(id, error);
-    try {
-      await this.#manager.ensure({ signal });
-    } catch (again) {
-      signal.throwIfAborted();
-      if (again instanceof ContainerExpiredError) throw again;
-      const remedy = "the one in its place failed as well; what was written is kept, try again";
-      throw new ContainerExpiredError(id, again, remedy);
-    }
-  }
-
-  /** The container is gone; the next use makes another. */
-  lose(id: string, error: unknown): void {
-    this.#manager.lose(id, error);
-  }
-
-  /** Whether the provider still has the container. */
-  async isAlive(id: string, signal: AbortSignal): Promise<boolean> {
-    try {
-      const status = await new ContainerCalls(this.#binding.client).status(id, { signal });
-      return status !== "expired" && status !== "deleted";
-    } catch (error) {
-      if (isContainerGone(error)) return false;
-      throw error;
-    }
-  }
-
-  /** What the requests of the workspace itself have cost since this was last asked. */
+  /** What the workspace's own requests have cost since the last call of this method. */
   takeUsage(): TokenUsage {
-    return this.#settings.unpack === "files" ? noUsage : this.#traffic.tree.takeUsage();
+    return this.#connection.takeUsage();
   }
 
-  /** One more section stands for it. */
+  /** Adds a section that uses the workspace. */
   share(): this {
     if (this.#users === 0) throw new WinkError("The workspace was cleaned up: make a new one");
     this.#users += 1;
     return this;
   }
 
-  /** Brings files back if that was asked for, and gives up all that is temporary. */
+  /** Paths that were changed on this machine and are not yet in the container. */
+  get touched(): Set<string> {
+    return this.#transfer.touched;
+  }
+
+  /** The mirror's files, once the mounts are copied. */
+  async host(): Promise<HostFilesystem> {
+    this.#hasBegun = true;
+    return await this.#mirror.ready();
+  }
+
+  /** Downloads what code changed, if it may have changed anything. */
+  async refresh(): Promise<void> {
+    await this.container.transfer((step) => this.#transfer.pullIfStale(step));
+  }
+
+  /** Uploads what was changed here, where that does not wait for the next request. */
+  async push(): Promise<void> {
+    if (!this.#transfer.writesThrough) return;
+    await this.container.transfer(async (step) => {
+      // Without a prompt there is no next request that would upload the list of places.
+      await (this.#settings.standalone ? this.#transfer.prepare(step) : this.#transfer.push(step));
+    });
+  }
+
+  /** Copies every file to a folder of this machine. */
+  async downloadAll(directory: string): Promise<SyncReport> {
+    await this.#mirror.ready();
+    const failed = this.#settings.standalone
+      ? await this.container.transfer((step) => this.#transfer.pull(step))
+      : await this.#pullLast();
+    return await syncTo(resolve(directory), this.#mirror, failed);
+  }
+
+  /** Copies the files back if that was asked for, and removes everything temporary. */
   async cleanup(): Promise<SyncReport> {
     this.#users -= 1;
     if (this.#users > 0) return notSynced;
@@ -226,13 +215,12 @@ export class ContainerWorkspace {
 
   async #clean(): Promise<SyncReport> {
     try {
-      return this.#settings.syncPolicy === "never" || !this.#hasBegun
-        ? notSynced
-        : await this.#sync();
+      const isSynced = this.#settings.syncPolicy !== "never" && this.#hasBegun;
+      return isSynced ? await this.#sync() : notSynced;
     } finally {
       try {
         const remove = this.#settings.deleteOnCleanup || this.#isTransient;
-        await this.#manager.release({ remove });
+        await this.container.release({ remove });
       } finally {
         await this.#mirror.remove();
       }
@@ -240,86 +228,58 @@ export class ContainerWorkspace {
   }
 
   async #sync(): Promise<SyncReport> {
-    // Why mounts could not be copied was said when it was tried: there is nothing to bring back.
+    // Whoever needed the mounts was told why they could not be copied: there is nothing to sync.
     if ((await this.#mirror.ready().catch(() => null)) === null) return notSynced;
-    const failed = await this.#lastPull();
+    const lost = await this.#pullLast();
     const given = this.#settings.syncDestination;
     const directory = given ? resolve(given) : await newSyncFolder();
-    const report = await syncTo(directory, this.#mirror, failed);
+    const report = await syncTo(directory, this.#mirror, lost);
     this.#syncedDir = directory;
-    const { added, changed, deleted, failed: all } = report;
-    this.#announce({ type: "WorkspaceSynced", directory, added, changed, deleted, failed: all });
+    const { added, changed, deleted, failed } = report;
+    const event = { directory, added, changed, deleted, failed };
+    this.#connection.publish({ type: "WorkspaceSynced", ...event });
     return report;
   }
 
-  /** A container that is gone by now is not made again for that. */
-  async #lastPull() {
+  /** The last download. A container that has died is not made again for it. */
+  async #pullLast(): Promise<readonly SyncFailure[]> {
+    const isStale = await this.#transfer.isStale();
     const { containerId } = this;
+    // Nobody waits for a container that is still being filled: it holds no changes.
+    if (containerId === null || !isStale) return await this.#transfer.pullLast(null);
     const { signal } = new AbortController();
-    return await this.#traffic.lastPull(containerId === null ? null : { containerId, signal });
+    return await this.container.transferIfThere((now) =>
+      this.#transfer.pullLast({ containerId: now ?? containerId, signal }),
+    );
   }
 
-  /** An answer that was had is not lost because files could not be fetched: they may be, later. */
-  async #pullNow(signal: AbortSignal): Promise<void> {
+  /** An answer is not lost because files could not be downloaded: they are tried again later. */
+  async #pullAfterTurn(signal: AbortSignal): Promise<void> {
     const { containerId } = this;
     if (containerId === null) return;
     try {
-      await this.#traffic.pull({ containerId, signal });
+      await this.container.transferIfThere((now) =>
+        this.#transfer.pullIfStale({ containerId: now ?? containerId, signal }),
+      );
     } catch (error) {
       signal.throwIfAborted();
-      if (isContainerGone(error)) this.#manager.lose(containerId, error);
-      const { logger } = this.#binding.patience;
-      logger.warn("what code changed could not be fetched", { problem: messageOf(error) });
+      if (isContainerGone(error)) this.container.lose(containerId, error);
+      const problem = messageOf(error);
+      this.#connection.logger.warn("what code changed could not be fetched", { problem });
     }
   }
 
-  #flattened(containerId: string, reason: string): void {
-    this.#isFlat = true;
-    this.#announce({ type: "UnpackingFailed", containerId, reason });
+  #replacementNote(): readonly string[] {
+    const replacement = this.container.untoldReplacement;
+    return replacement ? [replacedNote(replacement)] : [];
   }
+}
 
-  /** The model is told of a container that it has used, in one line. */
-  #replaced({ containerId, replacedBy, reason, hasServed }: Replacement): void {
-    const { hasLostWork: isStale, writesThrough: isFlat, files } = this.#traffic;
-    const lost = hasServed ? ["what code held in memory"] : [];
-    if (isStale) lost.push("what code changed in files since they were last fetched");
-    const hasLost = isStale || (this.#replacement?.isStale ?? false);
-    if (hasServed) this.#replacement = { isStale: hasLost, isFlat };
-    this.#announce({
-      type: "ContainerReplaced",
-      ...{ containerId, replacedBy, reason, restored: files, lost },
-    });
-  }
-
-  #announce(event: Announcement): void {
-    this.#binding.announce?.(event);
-  }
-
-  #filesystemParts() {
-    const manager = this.#manager;
-    const { signal } = new AbortController();
-    return {
-      touched: this.#traffic.touched,
-      get containerId() {
-        return manager.containerId;
-      },
-      host: async () => {
-        await this.ready();
-        return await this.#mirror.ready();
-      },
-      ensure: () => manager.ensure(),
-      refresh: () => manager.use((containerId) => this.#traffic.pull({ containerId, signal })),
-      push: async () => {
-        if (!this.#traffic.writesThrough) return;
-        await manager.use((containerId) => this.#traffic.push({ containerId, signal }));
-      },
-      downloadAll: async (directory: string) => {
-        await this.#mirror.ready();
-        return await syncTo(resolve(directory), this.#mirror, await this.#lastPull());
-      },
-      cleanup: () => this.cleanup(),
-    };
-  }
+/** What an evaluation asks of a workspace. */
+export interface BindingOptions {
+  publish(event: Announcement): void;
+  /** Nothing may stay at the provider: the container is removed with the workspace. */
+  readonly isTransient: boolean;
 }
 
 /** What the next request is made with. */
@@ -327,8 +287,8 @@ export interface PreparedWorkspace {
   readonly containerId: string | null;
   /** For the model to read. */
   readonly notes: readonly string[];
-  /** The same for every conversation, each of which is told once. */
-  readonly lasting: readonly string[];
+  /** Notes that are true for every conversation: each conversation sends them once. */
+  readonly standingNotes: readonly string[];
 }
 
 /** What came of a request. */
@@ -340,27 +300,7 @@ export interface WorkspaceTurn {
   readonly containerId: string | null;
 }
 
-/** What a workspace's archive is called. */
+/** A file name for a workspace's archive. */
 export function archiveName(): string {
   return ownName("tar");
-}
-
-/** Stands in for a client that is not there yet. */
-function unbound(client: OpenAIClient | null): OpenAIClient {
-  if (client) return client;
-  const none = (): never => {
-    throw new WinkError(
-      "The workspace has no client yet: evaluate its prompt first, or give the section a client",
-    );
-  };
-  return {
-    responses: { create: none },
-    containers: {
-      create: none,
-      retrieve: none,
-      delete: none,
-      files: { create: none, list: none, delete: none, content: { retrieve: none } },
-    },
-    files: { create: none, content: none },
-  };
 }

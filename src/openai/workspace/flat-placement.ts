@@ -3,11 +3,11 @@ import { basename, join } from "node:path";
 import { WinkError } from "../../base/errors.ts";
 import { OpenAIRequestError } from "../errors/request-error.ts";
 import { type ContainerFile, isContainerGone } from "../http/container-calls.ts";
-import { patiently } from "../http/patience.ts";
 import { ListedFiles, ownPlace, pathBelowRoot } from "./listed-files.ts";
-import type { Placement, PlacementParts, PlacementStep, Pulled } from "./placement.ts";
-import { PATHS_FILE } from "./snippets.ts";
+import type { FillStep, Placement, PlacementParts, Pulled } from "./placement.ts";
+import { PATHS_FILE } from "./python-snippets.ts";
 import { eachFew } from "./transfers.ts";
+import type { TransferStep } from "./workspace-connection.ts";
 
 /**
  * The files one by one, under the flat names that the provider gives them; a list that is uploaded
@@ -22,26 +22,26 @@ export class FlatPlacement implements Placement {
   #places = new Map<string, string>();
   #known = new Map<string, string>();
   #listed: ListedFiles;
+  readonly #tarballPath: string | null;
+  /** What the archive holds. */
   #base: ReadonlyMap<string, string> = new Map();
   #list: { readonly file: ContainerFile; readonly text: string } | null = null;
 
-  constructor(parts: PlacementParts) {
+  /** `tarballPath`: an archive that every container gets as it is; its files are not uploaded. */
+  constructor(parts: PlacementParts, tarballPath?: string | undefined) {
     this.#parts = parts;
+    this.#tarballPath = tarballPath ?? null;
     this.#listed = new ListedFiles(parts);
   }
 
-  /** What a container has in another way, and need not be given one by one. */
-  startsWith(base: ReadonlyMap<string, string>): void {
-    this.#base = base;
-  }
-
-  async fill(step: PlacementStep & { report(state: "uploading"): void }): Promise<number> {
+  async fill(step: FillStep): Promise<number> {
     this.#files = new Map();
     this.#places = new Map();
     this.#known = new Map();
     this.#listed = new ListedFiles(this.#parts);
     this.#list = null;
     step.report("uploading");
+    if (this.#tarballPath !== null) await this.#uploadTarball(this.#tarballPath, step);
     const digests = await this.#parts.mirror.digests(step.signal);
     await eachFew(digests, async ([path, digest]) => {
       if (this.#base.get(path) === digest) this.#known.set(path, digest);
@@ -51,7 +51,7 @@ export class FlatPlacement implements Placement {
     return digests.size;
   }
 
-  async push(touched: ReadonlySet<string>, step: PlacementStep): Promise<void> {
+  async push(touched: ReadonlySet<string>, step: TransferStep): Promise<void> {
     const paths = [...touched].filter((path) => !path.endsWith("/")); // there are no folders
     await eachFew(paths, async (path) => {
       const digest = await this.#parts.mirror.digestOf(path);
@@ -61,7 +61,7 @@ export class FlatPlacement implements Placement {
     });
   }
 
-  async pull(touched: ReadonlySet<string>, step: PlacementStep): Promise<Pulled> {
+  async pull(touched: ReadonlySet<string>, step: TransferStep): Promise<Pulled> {
     const places = {
       pathOf: (file: ContainerFile) => this.#places.get(file.path) ?? pathBelowRoot(file),
       placeOf: (path: string) =>
@@ -76,14 +76,21 @@ export class FlatPlacement implements Placement {
     return pulled;
   }
 
-  async notes(step: PlacementStep): Promise<readonly string[]> {
+  async notes(step: TransferStep): Promise<readonly string[]> {
     await this.#tell(step);
     return [];
   }
 
   heard(): void {}
 
-  async #put(path: string, digest: string, step: PlacementStep): Promise<void> {
+  async #uploadTarball(path: string, { containerId, signal }: FillStep): Promise<void> {
+    const { mirror, connection } = this.#parts;
+    this.#base = mirror.original.size > 0 ? mirror.original : await mirror.digests();
+    const file = new File([await openAsBlob(path)], basename(path));
+    await connection.send((calls) => calls.upload(containerId, file, { signal }), signal);
+  }
+
+  async #put(path: string, digest: string, step: TransferStep): Promise<void> {
     const bytes = await openAsBlob(join(this.#parts.mirror.root, path));
     const file = await this.#upload(new File([bytes], basename(path)), path, step);
     this.#listed.sent(file);
@@ -93,7 +100,7 @@ export class FlatPlacement implements Placement {
     this.#known.set(path, digest);
   }
 
-  async #remove(path: string, step: PlacementStep): Promise<void> {
+  async #remove(path: string, step: TransferStep): Promise<void> {
     const old = this.#files.get(path);
     this.#known.delete(path);
     if (!old) return;
@@ -103,7 +110,7 @@ export class FlatPlacement implements Placement {
   }
 
   /** Where each file is, if that is not what was said last. */
-  async #tell(step: PlacementStep): Promise<void> {
+  async #tell(step: TransferStep): Promise<void> {
     const all = [...this.#files].map(([path, file]) => [path, file.path] as const);
     const places = all.filter(([path, place]) => place !== ownPlace(path)).sort();
     const text = JSON.stringify(Object.fromEntries(places), null, 1);
@@ -114,15 +121,11 @@ export class FlatPlacement implements Placement {
     if (before) await this.#delete(before.file, step);
   }
 
-  async #upload(file: File, path: string, step: PlacementStep): Promise<ContainerFile> {
+  async #upload(file: File, path: string, step: TransferStep): Promise<ContainerFile> {
     const { containerId, signal } = step;
-    const { calls, patience } = this.#parts;
+    const { connection } = this.#parts;
     try {
-      return await patiently(
-        () => calls().upload(containerId, file, { signal }),
-        patience(),
-        signal,
-      );
+      return await connection.send((calls) => calls.upload(containerId, file, { signal }), signal);
     } catch (error) {
       if (isContainerGone(error) || !isRefusal(error)) throw error;
       const problem = `${JSON.stringify(path)} was refused by the provider: ${error.message}`;
@@ -131,9 +134,9 @@ export class FlatPlacement implements Placement {
     }
   }
 
-  async #delete({ id }: ContainerFile, { containerId, signal }: PlacementStep): Promise<void> {
-    const { calls, patience } = this.#parts;
-    await patiently(() => calls().removeFile(containerId, id, { signal }), patience(), signal);
+  async #delete({ id }: ContainerFile, { containerId, signal }: TransferStep): Promise<void> {
+    const { connection } = this.#parts;
+    await connection.send((calls) => calls.removeFile(containerId, id, { signal }), signal);
   }
 }
 

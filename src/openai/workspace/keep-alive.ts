@@ -1,24 +1,24 @@
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { isContainerGone } from "../http/container-calls.ts";
-import type { ContainerManager } from "./container-manager.ts";
-import type { PlacementParts } from "./placement.ts";
+import type { ContainerLifecycle } from "./container-lifecycle.ts";
+import type { WorkspaceConnection } from "./workspace-connection.ts";
 
-/** Looks at a container now and then, which keeps it alive, while somebody holds it. */
+/** Looks a container up now and then while somebody holds it, which keeps it from expiring. */
 export class KeepAlive {
-  readonly #manager: ContainerManager;
-  readonly #parts: Pick<PlacementParts, "calls" | "patience">;
+  readonly #container: ContainerLifecycle;
+  readonly #connection: WorkspaceConnection;
   readonly #everyMs: number;
   #holders = 0;
   #over: AbortController | null = null;
 
   constructor(
-    manager: ContainerManager,
-    parts: Pick<PlacementParts, "calls" | "patience">,
+    container: ContainerLifecycle,
+    connection: WorkspaceConnection,
     expiresAfterMinutes: number,
   ) {
-    this.#manager = manager;
-    this.#parts = parts;
+    this.#container = container;
+    this.#connection = connection;
     this.#everyMs = (expiresAfterMinutes * 60_000) / 3;
   }
 
@@ -47,22 +47,22 @@ export class KeepAlive {
   async #watch(clock: Clock, signal: AbortSignal): Promise<void> {
     for (;;) {
       await clock.sleep(this.#everyMs, signal, { background: true });
-      const id = this.#manager.containerId;
+      const id = this.#container.containerId;
       if (id !== null) await this.#look(id, signal);
     }
   }
 
   /** One that is gone is replaced when it is next needed. */
   async #look(id: string, signal: AbortSignal): Promise<void> {
-    const { logger } = this.#parts.patience();
+    const { calls, logger } = this.#connection;
     try {
-      const status = await this.#parts.calls().status(id, { signal });
+      const status = await calls.status(id, { signal });
       if (status === "expired" || status === "deleted") {
-        this.#manager.lose(id, `its status is "${status}"`);
+        this.#container.lose(id, `its status is "${status}"`);
       }
     } catch (error) {
       signal.throwIfAborted();
-      if (isContainerGone(error)) this.#manager.lose(id, error);
+      if (isContainerGone(error)) this.#container.lose(id, error);
       logger.warn("a container could not be looked at", { id, problem: messageOf(error) });
     }
   }

@@ -4,11 +4,11 @@ import { messageOf } from "../../base/errors.ts";
 import { checkedPath } from "../../files/path.ts";
 import type { SyncFailure } from "../../files/sync/sync-reason.ts";
 import { type ContainerFile, isContainerGone } from "../http/container-calls.ts";
-import { patiently } from "../http/patience.ts";
 import { digestAt } from "./mirror.ts";
-import type { PlacementParts, PlacementStep, Pulled } from "./placement.ts";
-import { OWN_PREFIX } from "./snippets.ts";
+import type { PlacementParts, Pulled } from "./placement.ts";
+import { OWN_PREFIX } from "./python-snippets.ts";
 import { eachFew } from "./transfers.ts";
+import type { TransferStep } from "./workspace-connection.ts";
 
 const ROOT = "/mnt/data/";
 const MAX_FILE_BYTES = 512 * 2 ** 20;
@@ -51,13 +51,13 @@ export class ListedFiles {
   async pull(
     known: ReadonlyMap<string, string>,
     touched: ReadonlySet<string>,
-    step: PlacementStep,
+    step: TransferStep,
     { pathOf, placeOf }: Places = byTheirPaths,
   ): Promise<PulledList> {
     const { mirror } = this.#parts;
     const now = new Map(known);
     const failed: SyncFailure[] = [];
-    const all = await patiently(() => this.#all(step), this.#parts.patience(), step.signal);
+    const all = await this.#all(step);
     const listed = this.#byPath(all, pathOf, failed);
     const gone = [...known.keys()].filter(
       (path) => !listed.has(path) && !touched.has(path) && this.#wouldBeListed(placeOf(path)),
@@ -86,11 +86,12 @@ export class ListedFiles {
     }
   }
 
-  async #all({ containerId, signal }: PlacementStep): Promise<readonly ContainerFile[]> {
-    const all: ContainerFile[] = [];
-    const list = this.#parts.calls().list(containerId, { order: "asc", signal });
-    for await (const file of list) all.push(file);
-    return all;
+  async #all({ containerId, signal }: TransferStep): Promise<readonly ContainerFile[]> {
+    return await this.#parts.connection.send(async (calls) => {
+      const all: ContainerFile[] = [];
+      for await (const file of calls.list(containerId, { order: "asc", signal })) all.push(file);
+      return all;
+    }, signal);
   }
 
   #byPath(
@@ -126,16 +127,14 @@ export class ListedFiles {
   async #fetch(
     path: string,
     file: ContainerFile,
-    options: { readonly at: string; readonly step: PlacementStep; readonly failed: SyncFailure[] },
+    options: { readonly at: string; readonly step: TransferStep; readonly failed: SyncFailure[] },
   ): Promise<string | null> {
     const { at, step, failed } = options;
     const { containerId, signal } = step;
-    const { calls, patience } = this.#parts;
     const limit = { signal, maxBytes: MAX_FILE_BYTES };
     try {
-      await patiently(
-        () => calls().downloadTo(containerId, file.id, at, limit),
-        patience(),
+      await this.#parts.connection.send(
+        (calls) => calls.downloadTo(containerId, file.id, at, limit),
         signal,
       );
     } catch (error) {

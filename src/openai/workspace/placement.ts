@@ -1,49 +1,47 @@
 import type { SyncFailure } from "../../files/sync/sync-reason.ts";
-import type { ContainerCalls } from "../http/container-calls.ts";
-import type { Patience } from "../http/patience.ts";
 import type { Mirror } from "./mirror.ts";
+import type { TransferStep, WorkspaceConnection } from "./workspace-connection.ts";
 
 /** What a placement works with. */
 export interface PlacementParts {
   readonly mirror: Mirror;
-  readonly calls: () => ContainerCalls;
-  readonly patience: () => Patience;
+  readonly connection: WorkspaceConnection;
 }
 
-/** What a step of a placement may take into account. */
-export interface PlacementStep {
-  readonly containerId: string;
-  readonly signal: AbortSignal;
+/** A transfer into a container that is new. */
+export interface FillStep extends TransferStep {
+  /** Called when the next part of the filling begins. */
+  report(state: FillState): void;
 }
 
-/** What was fetched of what code has done. */
+/** What was downloaded of the changes that code made. */
 export interface Pulled {
   readonly failed: readonly SyncFailure[];
-  /** Whether nothing is left that another try might fetch. */
+  /** Whether there is nothing left that another try might download. */
   readonly isWhole: boolean;
 }
 
 /**
- * How the mirror's files come into a container, and how what code does to them comes back. The
- * provider takes single files, without folders: this is what lies between the two.
+ * How the mirror's files get into a container, and how the changes that code makes come back. The
+ * provider's API takes single files without folders; a placement hides that.
  */
 export interface Placement {
-  /** Whether what is written goes up at once; else it waits for the next request. */
+  /** Whether a write is uploaded at once; else it waits for the next request. */
   readonly writesThrough: boolean;
-  /** Brings all of the mirror into a new container, and says how many files that is. */
-  fill(step: PlacementStep & { report(state: FillState): void }): Promise<number>;
-  /** Brings up what was touched here since. Gives what the model is to be told. */
-  push(touched: ReadonlySet<string>, step: PlacementStep): Promise<void>;
-  /** Brings back what code has made, changed or deleted. */
-  pull(touched: ReadonlySet<string>, step: PlacementStep): Promise<Pulled>;
-  /** What the model must read before it goes on. */
-  notes(step: PlacementStep): Promise<readonly string[]>;
-  /** Looks at what code printed. */
+  /** Uploads everything in the mirror to a new container. Returns the number of files. */
+  fill(step: FillStep): Promise<number>;
+  /** Uploads what was changed here since. */
+  push(touched: ReadonlySet<string>, step: TransferStep): Promise<void>;
+  /** Downloads what code has created, changed or deleted. */
+  pull(touched: ReadonlySet<string>, step: TransferStep): Promise<Pulled>;
+  /** What the model must read before it continues. */
+  notes(step: TransferStep): Promise<readonly string[]>;
+  /** Called with the output of code that the model ran. */
   heard(printed: string): void;
 }
 
-/** How files come into a container: by a short request of ours, by the model, or one by one. */
+/** How files get into a container: with a short request of ours, by the model, or one by one. */
 export type Unpack = "bootstrap" | "prompt" | "files";
 
-/** How far a new container is. */
+/** The steps in which a new container is filled. */
 export type FillState = "uploading" | "unpacking";

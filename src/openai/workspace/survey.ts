@@ -8,11 +8,11 @@ import { unpackArchive } from "../../files/archive/unpack-archive.ts";
 import { treeDigest } from "../../files/digests/file-digests.ts";
 import { checkedPath } from "../../files/path.ts";
 import type { SyncFailure } from "../../files/sync/sync-reason.ts";
-import { patiently } from "../http/patience.ts";
-import { ownName } from "./archive-upload.ts";
+import type { ContainerCalls } from "../http/container-calls.ts";
 import type { FoundChanges } from "./mirror.ts";
-import type { PlacementParts, PlacementStep } from "./placement.ts";
-import { digestIn, isForgotten, REPORT, surveySnippet } from "./snippets.ts";
+import type { PlacementParts } from "./placement.ts";
+import { digestIn, isForgotten, ownName, REPORT, surveySnippet } from "./python-snippets.ts";
+import type { TransferStep } from "./workspace-connection.ts";
 
 /** What a survey of a container found, with the bytes of what is new on this machine. */
 export interface Survey extends FoundChanges {
@@ -27,8 +27,6 @@ export interface Survey extends FoundChanges {
 export interface SurveyParts extends PlacementParts {
   /** The digest of what is known, if the container's interpreter remembers all of that. */
   readonly remembered: string | null;
-  /** Runs Python in the container. */
-  run(code: string): Promise<string>;
 }
 
 /** A survey that did not agree with itself, not even the second time. */
@@ -49,7 +47,7 @@ const TRIES = 2;
 export async function survey(
   known: ReadonlyMap<string, string>,
   parts: SurveyParts,
-  step: PlacementStep,
+  step: TransferStep,
 ): Promise<Survey> {
   for (let tries = 1; ; tries++) {
     // What is remembered may be what is wrong.
@@ -64,21 +62,19 @@ export async function survey(
 async function once(
   known: ReadonlyMap<string, string>,
   parts: SurveyParts,
-  step: PlacementStep,
+  step: TransferStep,
 ): Promise<Survey | null> {
-  const { calls, patience, mirror } = parts;
+  const { connection, mirror } = parts;
   const { containerId, signal } = step;
   const archive = ownName("tar");
   const digest = digestIn(await looked(known, archive, parts, step));
-  const patient = <Result>(request: () => Promise<Result>) =>
-    patiently(request, patience(), signal);
-  const made = digest && (await patient(() => newest(archive, parts, step)));
+  const made = digest && (await connection.send((calls) => newest(archive, calls, step), signal));
   if (!made) return null;
   const stage = await mirror.stage();
   try {
     const path = join(stage, archive);
     const options = { signal, maxBytes: LIMITS.maxTotalBytes * 2 };
-    await patient(() => calls().downloadTo(containerId, made, path, options));
+    await connection.send((calls) => calls.downloadTo(containerId, made, path, options), signal);
     await discard(made, parts, step);
     const found = await opened(path, stage, { known, signal });
     await rm(path);
@@ -96,18 +92,18 @@ async function looked(
   known: ReadonlyMap<string, string>,
   archive: string,
   parts: SurveyParts,
-  step: PlacementStep,
+  step: TransferStep,
 ): Promise<string> {
-  const { calls, patience, remembered, run } = parts;
+  const { connection, remembered } = parts;
   const { containerId, signal } = step;
+  const run = (code: string) => connection.runPython(code, step);
   if (remembered !== null) {
     const output = await run(surveySnippet({ digest: remembered }, archive, LIMITS));
     if (!isForgotten(output)) return output;
   }
   const list = new File([JSON.stringify(Object.fromEntries(known))], ownName("json"));
-  const uploaded = await patiently(
-    () => calls().upload(containerId, list, { signal }),
-    patience(),
+  const uploaded = await connection.send(
+    (calls) => calls.upload(containerId, list, { signal }),
     signal,
   );
   const output = await run(surveySnippet(list.name, archive, LIMITS));
@@ -116,17 +112,20 @@ async function looked(
 }
 
 /** What stays there is in nobody's way. */
-async function discard(id: string, parts: SurveyParts, step: PlacementStep): Promise<void> {
-  const { calls, patience } = parts;
-  const { containerId, signal } = step;
-  const remove = () => calls().removeFile(containerId, id, { signal });
-  await patiently(remove, patience(), signal).catch(() => signal.throwIfAborted());
+async function discard(
+  id: string,
+  { connection }: SurveyParts,
+  { containerId, signal }: TransferStep,
+): Promise<void> {
+  await connection
+    .send((calls) => calls.removeFile(containerId, id, { signal }), signal)
+    .catch(() => signal.throwIfAborted());
 }
 
 /** The id of a file at the root that was made just now. */
-async function newest(name: string, { calls }: SurveyParts, step: PlacementStep) {
+async function newest(name: string, calls: ContainerCalls, step: TransferStep) {
   const { containerId, signal } = step;
-  for await (const { id, path } of calls().list(containerId, { order: "desc", signal })) {
+  for await (const { id, path } of calls.list(containerId, { order: "desc", signal })) {
     if (path === `/mnt/data/${name}`) return id;
   }
   return null;

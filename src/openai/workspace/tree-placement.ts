@@ -1,18 +1,15 @@
 import { copyFile, link, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { WinkError } from "../../base/errors.ts";
-import { addUsage, noUsage, type TokenUsage } from "../../base/usage.ts";
 import { treeDigest } from "../../files/digests/file-digests.ts";
 import { ancestorsOf } from "../../files/path.ts";
 import type { SyncFailure } from "../../files/sync/sync-reason.ts";
-import { patiently } from "../http/patience.ts";
-import { ownName, uploadArchive } from "./archive-upload.ts";
-import type { RunBlock } from "./block-runner.ts";
 import { ListedFiles, type Places, whatIsListed } from "./listed-files.ts";
 import { digestAt } from "./mirror.ts";
-import type { FillState, Placement, PlacementParts, PlacementStep, Pulled } from "./placement.ts";
-import { digestIn, REMOVED, unpackSnippet } from "./snippets.ts";
+import type { FillStep, Placement, PlacementParts, Pulled } from "./placement.ts";
+import { digestIn, ownName, REMOVED, unpackSnippet } from "./python-snippets.ts";
 import { SurveyProblem, survey } from "./survey.ts";
+import type { TransferStep } from "./workspace-connection.ts";
 
 /** A tree that would not be unpacked as it was packed, not even the second time. */
 export class UnpackingProblem extends WinkError {
@@ -37,8 +34,7 @@ const TRIES = 2;
 export class TreePlacement implements Placement {
   readonly writesThrough = false;
   readonly #parts: PlacementParts;
-  /** `null`: the model is asked in words to run the Python itself. */
-  #run: RunBlock | null = null;
+  /** Whether the model is asked to run the Python; else a short request of ours does. */
   readonly #asks: boolean;
   readonly #archive: string;
   #fills = 0;
@@ -47,8 +43,7 @@ export class TreePlacement implements Placement {
   /** The same as `#known`, if the container's interpreter should remember that. */
   #remembered: ReadonlyMap<string, string> | null = null;
   #waiting: Waiting[] = [];
-  #listed: ListedFiles;
-  #usage: TokenUsage = noUsage;
+  #listed: ListedFiles | null = null;
 
   /** `asks`: the model does the unpacking, when it is told to; `archive`: how all files go up. */
   constructor(
@@ -58,39 +53,25 @@ export class TreePlacement implements Placement {
     this.#parts = parts;
     this.#asks = asks;
     this.#archive = archive;
-    this.#listed = new ListedFiles(parts);
   }
 
-  /** By what Python is run, once that is known. */
-  bind(run: RunBlock): void {
-    if (!this.#asks) this.#run = run;
-  }
-
-  /** What running Python has cost since this was last asked. */
-  takeUsage(): TokenUsage {
-    const usage = this.#usage;
-    this.#usage = noUsage;
-    return usage;
-  }
-
-  async fill(step: PlacementStep & { report(state: FillState): void }): Promise<number> {
+  async fill(step: FillStep): Promise<number> {
     this.#waiting = [];
     this.#known = new Map();
     this.#remembered = null;
-    this.#listed = new ListedFiles(this.#parts);
+    this.#listed = null;
     this.#fills += 1;
     step.report("uploading");
     const { then } = await this.#uploadAll(step);
-    const run = this.#run;
-    if (run) {
+    if (this.#runsPython) {
       step.report("unpacking");
-      await this.#unpackAll(run, step);
+      await this.#unpackAll(step);
     }
     return then.size;
   }
 
-  async push(touched: ReadonlySet<string>, step: PlacementStep): Promise<void> {
-    if (this.#run) await this.#unpackAll(this.#run, step);
+  async push(touched: ReadonlySet<string>, step: TransferStep): Promise<void> {
+    if (this.#runsPython) await this.#unpackAll(step);
     const stage = await this.#parts.mirror.stage();
     try {
       const then = await this.#stageChanges(touched, stage);
@@ -100,16 +81,15 @@ export class TreePlacement implements Placement {
     }
   }
 
-  async pull(touched: ReadonlySet<string>, step: PlacementStep): Promise<Pulled> {
+  async pull(touched: ReadonlySet<string>, step: TransferStep): Promise<Pulled> {
     // What was not unpacked is not listed, and not gone for that.
     const places = this.#waiting.length > 0 ? whatIsListed : undefined;
-    const run = this.#run;
-    if (!run) return await this.#pullListed(touched, step, places);
+    if (!this.#runsPython) return await this.#pullListed(touched, step, places);
     try {
-      return await this.#survey(run, touched, step);
+      return await this.#survey(touched, step);
     } catch (error) {
       if (!(error instanceof SurveyProblem)) throw error;
-      const { logger } = this.#parts.patience();
+      const { logger } = this.#parts.connection;
       logger.warn("a survey failed, the list of files is gone by", { problem: error.message });
       const pulled = await this.#pullListed(touched, step, whatIsListed);
       const reason = `what code deleted could not be told: ${error.message}`;
@@ -136,16 +116,15 @@ export class TreePlacement implements Placement {
     return this.#waiting.length > 0;
   }
 
-  async #survey(
-    runBlock: RunBlock,
-    touched: ReadonlySet<string>,
-    step: PlacementStep,
-  ): Promise<Pulled> {
+  get #runsPython(): boolean {
+    return !this.#asks && this.#parts.connection.canRunPython;
+  }
+
+  async #survey(touched: ReadonlySet<string>, step: TransferStep): Promise<Pulled> {
     const { mirror } = this.#parts;
-    const run = (code: string) => this.#runs(runBlock, code, step);
     const remembered = this.#remembered === this.#known ? treeDigest(this.#known) : null;
     this.#remembered = null;
-    const found = await survey(this.#known, { ...this.#parts, run, remembered }, step);
+    const found = await survey(this.#known, { ...this.#parts, remembered }, step);
     this.#remembered = found.now;
     try {
       const files = new Map([...found.files].filter(([path]) => !touched.has(path)));
@@ -161,65 +140,48 @@ export class TreePlacement implements Placement {
 
   async #pullListed(
     touched: ReadonlySet<string>,
-    step: PlacementStep,
+    step: TransferStep,
     places?: Places,
   ): Promise<Pulled> {
+    this.#listed ??= new ListedFiles(this.#parts);
     const pulled = await this.#listed.pull(this.#known, touched, step, places);
     this.#known = pulled.now;
     return pulled;
   }
 
-  async #uploadAll(step: PlacementStep): Promise<Waiting> {
-    const { mirror } = this.#parts;
+  async #uploadAll(step: TransferStep): Promise<Waiting> {
+    const { mirror, connection } = this.#parts;
     const [then] = await Promise.all([
       mirror.digests(step.signal),
-      uploadArchive(mirror.root, this.#archive, this.#parts, step),
+      connection.uploadArchive(mirror.root, this.#archive, mirror, step),
     ]);
     const all = { archive: this.#archive, digest: treeDigest(then), then, isAll: true };
     this.#waiting = [all];
     return all;
   }
 
-  async #unpackAll(run: RunBlock, step: PlacementStep): Promise<void> {
+  async #unpackAll(step: TransferStep): Promise<void> {
     const [all] = this.#waiting;
     if (!all) return;
-    await this.#unpack(all, { ...step, run }, () => this.#uploadAll(step));
+    await this.#unpack(all, step, () => this.#uploadAll(step));
     this.#known = this.#waiting[0]?.then ?? all.then;
     this.#remembered = this.#known;
     this.#waiting = [];
   }
 
   /** Twice at most: the archive is gone once it was tried, so that it goes up again. */
-  async #unpack(
-    first: Waiting,
-    { run, ...step }: PlacementStep & { readonly run: RunBlock },
-    again: () => Promise<Waiting>,
-  ): Promise<void> {
+  async #unpack(first: Waiting, step: TransferStep, again: () => Promise<Waiting>): Promise<void> {
     let waiting = first;
     let said = "";
     for (let tries = 1; tries <= TRIES; tries++) {
       const code = unpackSnippet(waiting.archive, waiting.isAll ? "all" : "also");
-      const output = await this.#runs(run, code, step);
+      const output = await this.#parts.connection.runPython(code, step);
       if (digestIn(output) === waiting.digest) return;
       said = output.trim().slice(-300);
       if (tries < TRIES) waiting = await again();
     }
     const problem = `the digest of what was unpacked was wrong ${TRIES} times`;
     throw new UnpackingProblem(said === "" ? problem : `${problem}; the last output was: ${said}`);
-  }
-
-  async #runs(
-    run: RunBlock,
-    code: string,
-    { containerId, signal }: PlacementStep,
-  ): Promise<string> {
-    const { output, usage } = await patiently(
-      () => run(containerId, code, signal),
-      this.#parts.patience(),
-      signal,
-    );
-    this.#usage = addUsage(this.#usage, usage);
-    return output;
   }
 
   /** Only what differs from what is there; `null` if nothing does. */
@@ -269,19 +231,20 @@ export class TreePlacement implements Placement {
     return gone;
   }
 
-  async #send(stage: string, then: ReadonlyMap<string, string>, step: PlacementStep) {
+  async #send(stage: string, then: ReadonlyMap<string, string>, step: TransferStep) {
     const known = this.#waiting.at(-1)?.then ?? this.#known;
     const sent = new Map([...then].filter(([path, digest]) => known.get(path) !== digest));
     const upload = async (): Promise<Waiting> => {
       const archive = ownName("tar");
-      await uploadArchive(stage, archive, this.#parts, step);
+      const { connection, mirror } = this.#parts;
+      await connection.uploadArchive(stage, archive, mirror, step);
       return { archive, digest: treeDigest(sent), then, isAll: false };
     };
     const waiting = await upload();
-    if (this.#run) {
+    if (this.#runsPython) {
       const isRemembered = this.#remembered === this.#known;
       this.#remembered = null;
-      await this.#unpack(waiting, { ...step, run: this.#run }, upload);
+      await this.#unpack(waiting, step, upload);
       this.#known = then;
       if (isRemembered) this.#remembered = then;
     } else {

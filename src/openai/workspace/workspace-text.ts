@@ -1,7 +1,8 @@
 import { literalTemplate, mountLines } from "../../files/mounts/mount-text.ts";
 import type { MountPlan } from "../../files/mounts/planned-mounts.ts";
+import type { ReplacedFiles } from "./container-lifecycle.ts";
 import type { Unpack } from "./placement.ts";
-import { PATHS_FILE, unpackSnippet } from "./snippets.ts";
+import { PATHS_FILE, unpackSnippet } from "./python-snippets.ts";
 
 /** What the model reads about its files; a template, in which `$$` is a dollar. */
 export function workspaceText(plan: MountPlan, unpack: Unpack, archive: string): string {
@@ -21,14 +22,6 @@ export function replacedNote({ isStale, isFlat }: ReplacedFiles): string {
     : "The files are as they were.";
   const where = isFlat ? ` Where each is now says the newest /mnt/data/*-${PATHS_FILE}.` : "";
   return `The container was replaced by a new one. ${files}${where} Variables, imports and processes of earlier code are gone.`;
-}
-
-/** What has become of the files of a container that was replaced. */
-export interface ReplacedFiles {
-  /** Whether code had changed files that were not fetched. */
-  readonly isStale: boolean;
-  /** Whether they are under flat names. */
-  readonly isFlat: boolean;
 }
 
 function opening({ files }: MountPlan, unpack: Unpack): string {

@@ -8,7 +8,7 @@ import { defineSlice, type Slice } from "../../session/slice.ts";
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { Tool } from "../../tools/tool.ts";
-import type { ToolHandler } from "../../tools/tool-handler.ts";
+import type { ToolHandler } from "../../tools/tool-context.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
 
 declare module "../../session/event-map.ts" {

@@ -2,14 +2,14 @@ import { onTestFinished } from "vitest";
 import { LocalProvider } from "../../../src/local/provider.ts";
 import { openAIClient } from "../../../src/openai/http/client.ts";
 import { ContainerCalls } from "../../../src/openai/http/container-calls.ts";
-import { defaultPatience } from "../../../src/openai/http/patience.ts";
 import { containerSettings } from "../../../src/openai/workspace/container-config.ts";
+import { ContainerLifecycle } from "../../../src/openai/workspace/container-lifecycle.ts";
 import {
-  type ContainerCare,
   ContainerManager,
   type ContainerManagerOptions,
-  type Replacement,
 } from "../../../src/openai/workspace/container-manager.ts";
+import type { FillStep } from "../../../src/openai/workspace/placement.ts";
+import { WorkspaceConnection } from "../../../src/openai/workspace/workspace-connection.ts";
 import { fakeClock } from "../../../src/testing/fake-clock.ts";
 import { hostSandbox } from "../host-sandbox.ts";
 import { type Relay, relayTo } from "./relay.ts";
@@ -24,15 +24,24 @@ export interface ManagerStage {
   /** As anybody makes one. */
   manager(options?: Partial<ContainerManagerOptions>): ContainerManager;
   /** As a workspace makes one. */
-  filling(fill: ContainerCare["fill"]): Filling;
+  filling(fill: Fill): Filling;
   /** What the provider says of a container: its status, or that of its answer. */
   statusOf(id: string | null): Promise<unknown>;
 }
 
-/** A manager, and whom it has put in whose place. */
+/** Fills a new container, and says how far it is. */
+type Fill = (id: string, step: FillStep["report"], signal: AbortSignal) => Promise<void>;
+
+/** A container that is filled, and which one took the place of which. */
 export interface Filling {
-  readonly manager: ContainerManager;
-  readonly replacements: readonly Replacement[];
+  readonly manager: ContainerLifecycle;
+  readonly replacements: readonly {
+    readonly containerId: string;
+    readonly replacedBy: string;
+    readonly reason: string;
+    /** Whether anything had run in it. */
+    readonly hasServed: boolean;
+  }[];
 }
 
 /** Starts all of it, gone when the test is over. */
@@ -54,16 +63,24 @@ export async function managerStage(): Promise<ManagerStage> {
     },
     manager: (options = {}) => new ContainerManager({ client, clock, ...options }),
     filling(fill) {
-      const replacements: Replacement[] = [];
-      const through = new ContainerCalls(client);
-      const patience = defaultPatience(clock);
-      const manager = new ContainerManager({
+      const replacements: Filling["replacements"][number][] = [];
+      const connection = new WorkspaceConnection(client, clock);
+      connection.publish = (event) => {
+        if (event.type !== "ContainerReplaced") throw new Error(`There was ${event.type}.`);
+        const { containerId, replacedBy, reason, lost } = event;
+        const hasServed = lost.includes("what code held in memory");
+        replacements.push({ containerId, replacedBy, reason, hasServed });
+      };
+      const manager = new ContainerLifecycle({
         settings: containerSettings(),
         name: "test",
-        calls: () => through,
-        patience: () => patience,
-        fill,
-        replaced: (replacement) => void replacements.push(replacement),
+        connection,
+        contents: {
+          fill: ({ containerId, report, signal }) => fill(containerId, report, signal),
+          fileCount: 0,
+          hasLostWork: false,
+          writesThrough: false,
+        },
       });
       return { manager, replacements };
     },

@@ -15,7 +15,7 @@ import { Session } from "../../session/session.ts";
 import { CompactionError } from "../errors/errors.ts";
 import { OpenAIRequestError } from "../errors/request-error.ts";
 import { type OpenAIClient, openAIClient } from "../http/client.ts";
-import { CompactionManager } from "./compaction.ts";
+import { CompactionManager } from "./compaction-manager.ts";
 import { compactionSlice } from "./compaction-state.ts";
 
 const user = { type: "message", role: "user", content: "A fact." };

@@ -8,8 +8,7 @@ import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { type BentStage, bentStage } from "../../../tests/support/workspace/bent-stage.ts";
 import { filesIn } from "../../../tests/support/workspace/stage.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
-import { ContainerFilesystem } from "./container-filesystem.ts";
-import type { ContainerFilesystemOptions } from "./standalone.ts";
+import { ContainerFilesystem, type ContainerFilesystemOptions } from "./container-filesystem.ts";
 
 async function made(
   options: Partial<ContainerFilesystemOptions> = {},

@@ -4,7 +4,7 @@ import { madeClients, testKey } from "../../../tests/support/openai-clients.ts";
 import { type WireServerOptions, wireServer } from "../../../tests/support/wire-server.ts";
 import { OpenAIRequestError } from "../errors/request-error.ts";
 import type { OpenAIClient } from "../http/client.ts";
-import { canCompact, compact, countTokens } from "./compaction-calls.ts";
+import { canCompact, countTokens, sendCompact } from "./compact.ts";
 
 const options = { signal: new AbortController().signal, timeoutMs: 5_000 };
 const user = { type: "message", role: "user", content: "A fact." };
@@ -21,7 +21,7 @@ describe.each(madeClients)("%s", (_name, made) => {
   it("has a conversation compacted: the items as they are, and what comes is the next window", async () => {
     const { routes, compactions } = compactionRoutes();
     const server = await serverWith(routes);
-    const compacted = await compact(made(server.url), body, options);
+    const compacted = await sendCompact(made(server.url), body, options);
     expect(compactions.map((request) => request.body)).toEqual([body]);
     expect(compacted.window).toEqual([user, sealedItem(1)]);
     expect(compacted.usage).toMatchObject({ inputTokens: 90, outputTokens: 10, totalTokens: 100 });
@@ -43,7 +43,7 @@ describe.each(madeClients)("%s", (_name, made) => {
     const server = await serverWith(routes);
     const client = made(server.url);
     const failures = [
-      await compact(client, body, options).catch((error: unknown) => error),
+      await sendCompact(client, body, options).catch((error: unknown) => error),
       await countTokens(client, counted, options).catch((error: unknown) => error),
     ];
     for (const failure of failures) {
@@ -58,7 +58,7 @@ describe.each(madeClients)("%s", (_name, made) => {
     "does not take %j for a window",
     async (json) => {
       const server = await serverWith({ "POST /responses/compact": { json } });
-      await expect(compact(made(server.url), body, options)).rejects.toThrow(
+      await expect(sendCompact(made(server.url), body, options)).rejects.toThrow(
         "POST /responses/compact was answered with a compaction without output",
       );
     },
@@ -77,7 +77,7 @@ describe.each(madeClients)("%s", (_name, made) => {
   it("stops when it is told to", async () => {
     const server = await serverWith({ "POST /responses/compact": { stall: true } });
     const signal = AbortSignal.timeout(20);
-    await expect(compact(made(server.url), body, { signal })).rejects.toThrow(/abort|cancel/i);
+    await expect(sendCompact(made(server.url), body, { signal })).rejects.toThrow(/abort|cancel/i);
   });
 
   it("can do both", () => {

@@ -1,10 +1,15 @@
+import { announce } from "../../adapter/announce.ts";
+import type { RetrySettings } from "../../adapter/throttle.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { numberAt } from "../../base/reading.ts";
 import type { TokenUsage } from "../../base/usage.ts";
+import type { Session } from "../../session/session.ts";
+import { CompactionError } from "../errors/errors.ts";
 import { requestErrorFrom } from "../errors/request-error.ts";
 import type { RequestContext } from "../errors/request-failure.ts";
 import { HttpClient, type OpenAIClient } from "../http/client.ts";
 import { checkedResult, unreadable } from "../http/result.ts";
+import { withRetries } from "../http/retry.ts";
 import { usageIn } from "../response/response-usage.ts";
 import { unprinted } from "../response/sealed-content.ts";
 import { secretsOf } from "../secrets.ts";
@@ -16,16 +21,56 @@ export interface Compacted {
   readonly usage: TokenUsage;
 }
 
-/** How one of these calls is made. */
+/** How a compaction is made, and for whom. */
+export interface CompactionRequest {
+  readonly client: OpenAIClient;
+  /** The model that continues with the result, and alone can read it. */
+  readonly model: string;
+  /** What the model follows; it is not compacted. */
+  readonly instructions?: string | undefined;
+  readonly session: Session;
+  readonly promptName: string;
+  readonly retry: RetrySettings;
+  readonly timeoutMs?: number | undefined;
+  readonly signal: AbortSignal;
+  readonly secrets?: readonly string[] | undefined;
+  /** Whether the session keeps the result. */
+  readonly isKept: boolean;
+}
+
+/**
+ * Has the provider compact these items, and keeps the result in the session. Throws
+ * `CompactionError`; then nothing has changed.
+ */
+export async function compactItems(
+  items: readonly object[],
+  tokens: number,
+  request: CompactionRequest,
+): Promise<Compacted> {
+  const { client, model, instructions, signal, timeoutMs, secrets, promptName } = request;
+  const body = { model, input: items, ...(instructions !== undefined && { instructions }) };
+  const options = { signal, timeoutMs, secrets };
+  try {
+    const send = () => sendCompact(client, body, options);
+    const compacted = await withRetries(send, request.retry, signal);
+    if (request.isKept) keepWindow(compacted.window, tokens, request);
+    return compacted;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new CompactionError(tokens, error, promptName);
+  }
+}
+
+/** How one request is made. */
 export interface CompactionCallOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs?: number | undefined;
-  /** What errors may not say, besides the client's own. */
+  /** What errors must not show, besides the client's own secrets. */
   readonly secrets?: readonly string[] | undefined;
 }
 
-/** `POST /responses/compact`, once. */
-export async function compact(
+/** Sends `POST /responses/compact`, once. */
+export async function sendCompact(
   client: OpenAIClient,
   body: {
     readonly model: string;
@@ -35,7 +80,7 @@ export async function compact(
   options: CompactionCallOptions,
 ): Promise<Compacted> {
   const context = contextOf("POST /responses/compact", client, options);
-  const answer = await asked(context, () =>
+  const answer = await ask(context, () =>
     client instanceof HttpClient
       ? client.post("/responses/compact", JSON.stringify(body), callOf(options)).then(valueIn)
       : client.responses.compact?.(body, callOf(options)),
@@ -46,14 +91,14 @@ export async function compact(
   return { window: (output as readonly WireItem[]).map(unprinted), usage: usageIn(answer) };
 }
 
-/** `POST /responses/input_tokens`, once: how many tokens a request would have. */
+/** Sends `POST /responses/input_tokens`, once. Returns how many tokens a request would have. */
 export async function countTokens(
   client: OpenAIClient,
   request: { readonly text: () => string | Uint8Array; readonly value: () => object },
   options: CompactionCallOptions,
 ): Promise<number> {
   const context = contextOf("POST /responses/input_tokens", client, options);
-  const answer = await asked(context, () =>
+  const answer = await ask(context, () =>
     client instanceof HttpClient
       ? client.post("/responses/input_tokens", request.text(), callOf(options)).then(valueIn)
       : client.responses.inputTokens?.count(request.value(), callOf(options)),
@@ -63,19 +108,30 @@ export async function countTokens(
   throw unreadable("a count without tokens", { body: answer }, context);
 }
 
-/** Whether a client can do both. */
+/** Whether a client has both requests. */
 export function canCompact({ responses }: OpenAIClient): boolean {
   return (
     typeof responses?.compact === "function" && typeof responses.inputTokens?.count === "function"
   );
 }
 
-async function asked(
+/** The session's next evaluation starts with this. */
+function keepWindow(
+  window: readonly WireItem[],
+  tokens: number,
+  { session, promptName, retry, model }: CompactionRequest,
+): void {
+  const prompt = { name: promptName };
+  const announcer = { session, prompt, clock: retry.clock, adapterName: "openai" };
+  announce(announcer, { type: "CompactionKept", model, tokens, window });
+}
+
+async function ask(
   context: RequestContext,
-  ask: () => PromiseLike<unknown> | undefined,
+  send: () => PromiseLike<unknown> | undefined,
 ): Promise<WireItem> {
   try {
-    return checkedResult(await ask(), context);
+    return checkedResult(await send(), context);
   } catch (thrown) {
     throw requestErrorFrom(thrown, context);
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { fakeClock } from "../../testing/fake-clock.ts";
-import { Staleness } from "./staleness.ts";
+import { Staleness } from "./workspace-transfer.ts";
 
 describe("what is known of a container's files", () => {
   test("is out of date once code has run, where that is told, and never by time alone", async () => {

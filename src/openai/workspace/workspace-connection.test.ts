@@ -4,12 +4,13 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { tarContents } from "../../../tests/support/tar-contents.ts";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { bentStage } from "../../../tests/support/workspace/bent-stage.ts";
+import { systemClock } from "../../base/clock.ts";
 import { planMounts } from "../../files/mounts/mount-plan.ts";
 import { reserveFolder } from "../../host/temporary-folder.ts";
 import { ContainerCalls } from "../http/container-calls.ts";
-import { defaultPatience } from "../http/patience.ts";
-import { ownName, uploadArchive } from "./archive-upload.ts";
 import { Mirror } from "./mirror.ts";
+import { ownName } from "./python-snippets.ts";
+import { WorkspaceConnection } from "./workspace-connection.ts";
 
 async function stageOf() {
   const stage = await bentStage([]);
@@ -18,19 +19,19 @@ async function stageOf() {
   await mirror.ready();
   const calls = new ContainerCalls(stage.client);
   const { id: containerId } = await calls.create({ name: "test" });
-  const patience = defaultPatience();
-  const parts = { mirror, calls: () => calls, patience: () => patience };
+  const connection = new WorkspaceConnection(stage.client, systemClock);
+  const upload = (folder: string, signal = new AbortController().signal) =>
+    connection.uploadArchive(folder, "x.tar", mirror, { containerId, signal });
   const left = () => readdirSync(dirname(mirror.root)).filter((name) => name.startsWith("stage"));
-  return { stage, parts, calls, containerId, left };
+  return { stage, upload, calls, containerId, left };
 }
 
 describe("a folder that goes up as one archive", () => {
   const folder = () => temporaryTree({ "a.txt": "one", "sub/b.bin": Buffer.alloc(100_000, 7) });
 
   test("is there whole, and nothing of it is left on the way", async () => {
-    const { parts, calls, containerId, left } = await stageOf();
-    const step = { containerId, signal: new AbortController().signal };
-    const file = await uploadArchive(folder(), "x.tar", parts, step);
+    const { upload, calls, containerId, left } = await stageOf();
+    const file = await upload(folder());
     const at = join(temporaryTree(), "x.tar");
     writeFileSync(at, await calls.download(containerId, file.id));
     const { files } = await tarContents(at);
@@ -40,7 +41,7 @@ describe("a folder that goes up as one archive", () => {
   });
 
   test("is sent again, whole, where the provider puts it off", async () => {
-    const { stage, parts, containerId } = await stageOf();
+    const { stage, upload } = await stageOf();
     const lengths: number[] = [];
     stage.bend(({ path, text }) => {
       if (!path.endsWith("/files")) return null;
@@ -48,16 +49,15 @@ describe("a folder that goes up as one archive", () => {
       if (lengths.length > 1) return null;
       return { status: 503, body: '{"error":{"message":"Later."}}' };
     });
-    const step = { containerId, signal: new AbortController().signal };
-    await uploadArchive(folder(), "x.tar", parts, step);
+    await upload(folder());
     expect(lengths).toHaveLength(2);
     expect(Math.abs((lengths[0] ?? 0) - (lengths[1] ?? 0))).toBeLessThan(100);
   });
 
   test("is not sent when it is no longer wanted, and leaves nothing", async () => {
-    const { stage, parts, containerId, left } = await stageOf();
+    const { stage, upload, left } = await stageOf();
     const signal = AbortSignal.abort(new Error("Enough."));
-    const sending = uploadArchive(folder(), "x.tar", parts, { containerId, signal });
+    const sending = upload(folder(), signal);
     await expect(sending).rejects.toThrow("Enough.");
     expect([stage.requests, left()]).toEqual([["POST /containers"], []]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { digestIn, isForgotten, surveySnippet, unpackSnippet } from "./snippets.ts";
+import { digestIn, isForgotten, surveySnippet, unpackSnippet } from "./python-snippets.ts";
 
 const digest = "0123456789abcdef".repeat(4);
 

@@ -182,3 +182,8 @@ export function digestIn(output: string): string | null {
 
 /** What tells a model where each file is. */
 export const PATHS_FILE = `${OWN_PREFIX}paths.json`;
+
+/** A file name that nothing else in a container has. */
+export function ownName(extension: string): string {
+  return `${OWN_PREFIX}${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}.${extension}`;
+}

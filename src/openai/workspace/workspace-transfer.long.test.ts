@@ -15,7 +15,7 @@ describe("what code changed last", () => {
     const stage = await bentStage(writing);
     const section = stage.section({ mounts: mountsOf(folder), syncOnCleanup: true });
     await stage.evaluate(section);
-    section.workspace.lose(section.containerId ?? "", new Error("It died."));
+    section.workspace.container.lose(section.containerId ?? "", new Error("It died."));
     const { failed } = await section.cleanup();
     expect(failed).toEqual([
       { path: ".", reason: "what code changed last could not be fetched: the container is gone" },
@@ -75,7 +75,7 @@ describe("what code changed last", () => {
     stage.bend(async (request) => {
       if (request.path !== "/responses" || ownRequest(request)) return null;
       const answer = await request.answer();
-      section.workspace.lose(section.containerId ?? "", new Error("It died."));
+      section.workspace.container.lose(section.containerId ?? "", new Error("It died."));
       return answer;
     });
     expect((await stage.evaluate(section)).text).toBe("Done.");

@@ -7,7 +7,7 @@ import {
   wireServer,
 } from "../../../tests/support/wire-server.ts";
 import type { OpenAIModelConfig } from "../model-config.ts";
-import { blockRunner, printedIn } from "./block-runner.ts";
+import { printedIn, runPython } from "./python-runner.ts";
 
 const ran = codeInterpreterCall("print(1)", ["1\n"]);
 
@@ -15,12 +15,10 @@ describe.each(madeClients)("a block of Python, by %s,", (_, make) => {
   async function run(script: WireScript, modelConfig: OpenAIModelConfig = {}) {
     await using server = await wireServer(script);
     const { signal } = new AbortController();
-    const runner = blockRunner({
-      ...{ client: make(server.url), model: "gpt-5.2", modelConfig, timeoutMs: 1_000 },
-    });
-    const outcome = await runner("cntr_1", "print(1)", signal).catch((error: unknown) => ({
-      error,
-    }));
+    const outcome = await runPython(
+      { client: make(server.url), model: "gpt-5.2", modelConfig, timeoutMs: 1_000 },
+      { containerId: "cntr_1", code: "print(1)", signal },
+    ).catch((error: unknown) => ({ error }));
     return { outcome, body: server.requests[0]?.body };
   }
 

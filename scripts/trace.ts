@@ -1,0 +1,38 @@
+/**
+ * Prints the files of `src` that one evaluation enters, in the order in which it comes to them:
+ * `npm run trace -- openai` or `npm run trace -- claude` (which needs `npm run claude` once). A file
+ * is entered when one of its functions is called. The model is a script behind the local provider,
+ * whose own files do not count. `--json` prints JSON.
+ */
+import { parseArgs } from "node:util";
+import { EnteredFiles } from "./trace/entered-files.ts";
+
+const { values, positionals } = parseArgs({
+  options: { json: { type: "boolean", default: false } },
+  allowPositionals: true,
+});
+const [provider = "openai"] = positionals;
+const root = new URL("../src/", import.meta.url).href;
+const start = () => new EnteredFiles(root, ["local", "testing", "cli"]);
+const entered = await (await traceOf(provider))(start);
+const { parts } = entered;
+entered.close();
+const count = parts.reduce((sum, { files }) => sum + files.length, 0);
+
+if (values.json) console.log(JSON.stringify({ provider, count, parts }, null, 2));
+else printParts();
+
+async function traceOf(name: string) {
+  if (name === "openai") return (await import("./trace/trace-openai.ts")).traceOpenAI;
+  if (name === "claude") return (await import("./trace/trace-claude.ts")).traceClaude;
+  console.error(`There is no trace of "${name}": use openai or claude`);
+  process.exit(2);
+}
+
+function printParts(): void {
+  for (const { until, files } of parts) {
+    console.log(`until ${until}`);
+    for (const file of files) console.log(`  ${file}`);
+  }
+  console.log(`${count} files on ${provider}`);
+}

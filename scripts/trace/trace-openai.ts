@@ -1,0 +1,32 @@
+import { Session } from "../../src/index.ts";
+import { LocalProvider, scriptedModel } from "../../src/local/index.ts";
+import { OpenAIAdapter, OpenAIContainerWorkspaceSection } from "../../src/openai/index.ts";
+import type { EnteredFiles } from "./entered-files.ts";
+import { codeIn, folderToMount, promptWith, scriptWith } from "./scenario.ts";
+
+/** One evaluation on OpenAI's adapter, with a workspace, code, tool calls and a compaction. */
+export async function traceOpenAI(start: () => EnteredFiles): Promise<EnteredFiles> {
+  const folder = folderToMount();
+  const model = scriptedModel(scriptWith(codeIn("/mnt/data/")));
+  await using provider = new LocalProvider({ model });
+  const { url: baseURL } = await provider.listen();
+  const session = new Session();
+  await using workspace = new OpenAIContainerWorkspaceSection({
+    session,
+    mounts: [{ hostPath: folder.path, mountPath: "notes" }],
+    allowedHostRoots: [folder.path],
+  });
+  const adapter = new OpenAIAdapter({
+    model: "gpt-5.2",
+    clientConfig: { baseURL, apiKey: "local" },
+    hostedTools: { codeInterpreter: true },
+    compaction: { thresholdTokens: 3_000 },
+  });
+  const prompt = promptWith(workspace);
+  const entered = start();
+  session.bus.subscribe("*", ({ type }) => entered.mark(type));
+  await adapter.evaluate(prompt, { session });
+  entered.mark("end");
+  folder.remove();
+  return entered;
+}

@@ -1,0 +1,34 @@
+import { type RetrySettings, throttled, throttlePolicy } from "../../adapter/throttle.ts";
+import { type Clock, systemClock } from "../../base/clock.ts";
+import { ThrottleError } from "../../base/evaluation-errors.ts";
+import { silentLogger } from "../../base/logger.ts";
+import { evaluationErrorOf } from "../errors/evaluation-error.ts";
+import { OpenAIRequestError } from "../errors/request-error.ts";
+
+/** The settings of an adapter that was given none. */
+export function defaultRetries(clock: Clock = systemClock): RetrySettings {
+  return { throttle: throttlePolicy(), clock, random: Math.random, logger: silentLogger };
+}
+
+/** Sends one request, and again while the provider throttles it. Fails as the request does. */
+export async function withRetries<Result>(
+  request: () => Promise<Result>,
+  retry: RetrySettings,
+  signal: AbortSignal,
+): Promise<Result> {
+  const attempt = async () => {
+    try {
+      return await request();
+    } catch (error) {
+      if (!(error instanceof OpenAIRequestError)) throw error;
+      const judged = evaluationErrorOf(error, "");
+      throw judged instanceof ThrottleError ? judged : error;
+    }
+  };
+  const { throttle, clock, random, logger } = retry;
+  try {
+    return await throttled(attempt, { throttle, clock, random, logger, deadline: null, signal });
+  } catch (error) {
+    throw error instanceof ThrottleError ? error.cause : error; // no prompt failed here
+  }
+}

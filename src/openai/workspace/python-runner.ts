@@ -1,0 +1,75 @@
+import { isPlainObject } from "../../base/freeze.ts";
+import { itemsOfType, recordsAt, textAt } from "../../base/reading.ts";
+import type { TokenUsage } from "../../base/usage.ts";
+import { failedContainer } from "../errors/failed-container.ts";
+import { requestErrorFrom } from "../errors/request-error.ts";
+import { HttpClient, type OpenAIClient } from "../http/client.ts";
+import { checkedResult } from "../http/result.ts";
+import { modelFields, type OpenAIModelConfig } from "../model-config.ts";
+import { usageIn } from "../response/response-usage.ts";
+import { secretsOf } from "../secrets.ts";
+
+/** What code printed, and what the request for it cost. */
+export interface PythonOutcome {
+  readonly output: string;
+  readonly usage: TokenUsage;
+}
+
+/** The code to run, and where. */
+export interface PythonCode {
+  readonly containerId: string;
+  readonly code: string;
+  readonly signal: AbortSignal;
+}
+
+/** What the request is made with. */
+export interface PythonSettings {
+  readonly client: OpenAIClient;
+  readonly model: string;
+  readonly modelConfig: OpenAIModelConfig;
+  readonly timeoutMs: number;
+}
+
+/**
+ * Runs Python in a container, exactly as it is. The provider runs code only when a model asks for
+ * it: this is one short request that forces the model to call the code interpreter.
+ */
+export async function runPython(
+  { client, model, modelConfig, timeoutMs }: PythonSettings,
+  { containerId, code, signal }: PythonCode,
+): Promise<PythonOutcome> {
+  const { maxOutputTokens: _, maxToolCalls: __, ...config } = modelConfig;
+  const text = `Run this Python code once, exactly as it is, and then say "done".\n\n\`\`\`python\n${code}\n\`\`\``;
+  const body = {
+    model,
+    ...modelFields(config),
+    input: [{ type: "message", role: "user", content: text }],
+    tools: [{ type: "code_interpreter", container: containerId }],
+    tool_choice: { type: "code_interpreter" },
+    include: ["code_interpreter_call.outputs"],
+    ...modelConfig.extraBody,
+  };
+  const context = { request: "POST /responses", signal, secrets: secretsOf(client) };
+  try {
+    const options = { maxRetries: 0, signal, timeout: timeoutMs };
+    const answer =
+      client instanceof HttpClient
+        ? (await client.post("/responses", JSON.stringify(body), options)).value
+        : await client.responses.create(body, options);
+    const response = checkedResult(answer, context);
+    const gone = failedContainer(response, context);
+    if (gone) throw gone;
+    return { output: printedIn(response["output"]), usage: usageIn(response) };
+  } catch (thrown) {
+    throw requestErrorFrom(thrown, context);
+  }
+}
+
+/** Everything that code printed. */
+export function printedIn(output: unknown): string {
+  const items = Array.isArray(output) ? output.filter(isPlainObject) : [];
+  return itemsOfType(items, "code_interpreter_call")
+    .flatMap((call) => recordsAt(call, "outputs"))
+    .map((part) => textAt(part, "logs"))
+    .join("\n");
+}

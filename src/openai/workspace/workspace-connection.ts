@@ -1,0 +1,135 @@
+import { openAsBlob } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Announcement } from "../../adapter/announce.ts";
+import type { RetrySettings } from "../../adapter/throttle.ts";
+import type { Clock } from "../../base/clock.ts";
+import { WinkError } from "../../base/errors.ts";
+import type { Logger } from "../../base/logger.ts";
+import { addUsage, noUsage, type TokenUsage } from "../../base/usage.ts";
+import { packToFile } from "../../files/archive/pack-file.ts";
+import type { OpenAIClient } from "../http/client.ts";
+import { ContainerCalls, type ContainerFile } from "../http/container-calls.ts";
+import { defaultRetries, withRetries } from "../http/retry.ts";
+import type { Mirror } from "./mirror.ts";
+import { type PythonSettings, runPython } from "./python-runner.ts";
+
+/** The container that a transfer is for. */
+export interface TransferStep {
+  readonly containerId: string;
+  readonly signal: AbortSignal;
+}
+
+/** What a workspace needs of the adapter that evaluates its prompt. */
+export interface WorkspaceBinding extends PythonSettings, RetrySettings {}
+
+/**
+ * How a workspace reaches the provider: with the client that its section was given, and, once an
+ * adapter evaluates its prompt, with that adapter's client and retries.
+ */
+export class WorkspaceConnection {
+  #calls: ContainerCalls;
+  #retry: RetrySettings;
+  #adapter: WorkspaceBinding | null = null;
+  #publish: (event: Announcement) => void = () => {};
+  #usage: TokenUsage = noUsage;
+
+  constructor(client: OpenAIClient | null, clock: Clock) {
+    this.#calls = new ContainerCalls(client ?? missingClient);
+    this.#retry = defaultRetries(clock);
+  }
+
+  /** Uses this adapter from now on. */
+  bind(adapter: WorkspaceBinding, publish: (event: Announcement) => void): void {
+    if (this.#adapter?.client !== adapter.client) this.#calls = new ContainerCalls(adapter.client);
+    this.#adapter = adapter;
+    this.#retry = adapter;
+    this.#publish = publish;
+  }
+
+  get logger(): Logger {
+    return this.#retry.logger;
+  }
+
+  /** The requests about containers; each is sent once. */
+  get calls(): ContainerCalls {
+    return this.#calls;
+  }
+
+  /** Whether there is a model that can be asked to run Python. */
+  get canRunPython(): boolean {
+    return this.#adapter !== null;
+  }
+
+  /** Sends a request, and again while the provider throttles it. */
+  async send<Result>(
+    request: (calls: ContainerCalls) => Promise<Result>,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    return await withRetries(() => request(this.#calls), this.#retry, signal);
+  }
+
+  /** Packs a folder into one tar, uploads it, and removes the tar from this machine. */
+  async uploadArchive(
+    folder: string,
+    name: string,
+    mirror: Mirror,
+    { containerId, signal }: TransferStep,
+  ): Promise<ContainerFile> {
+    // On disk, so that its size is known, it can be sent again, and it is never held in memory.
+    const stage = await mirror.stage();
+    try {
+      const path = join(stage, name);
+      await packToFile(folder, path, { signal });
+      const file = new File([await openAsBlob(path)], name);
+      return await this.send((calls) => calls.upload(containerId, file, { signal }), signal);
+    } finally {
+      await rm(stage, { recursive: true, force: true });
+    }
+  }
+
+  /** Runs Python in a container. Returns what it printed. */
+  async runPython(code: string, { containerId, signal }: TransferStep): Promise<string> {
+    const adapter = this.#adapter;
+    if (!adapter) throw new WinkError(NO_CLIENT);
+    const run = () => runPython(adapter, { containerId, code, signal });
+    const { output, usage } = await withRetries(run, this.#retry, signal);
+    this.#usage = addUsage(this.#usage, usage);
+    return output;
+  }
+
+  /** What running Python has cost since the last call of this method. */
+  takeUsage(): TokenUsage {
+    const usage = this.#usage;
+    this.#usage = noUsage;
+    return usage;
+  }
+
+  /** Publishes an event of the evaluation, if one is running. */
+  publish(event: Announcement): void {
+    this.#publish(event);
+  }
+}
+
+const NO_CLIENT =
+  "The workspace has no client yet: evaluate its prompt first, or give the section a client";
+
+function throwNoClient(): never {
+  throw new WinkError(NO_CLIENT);
+}
+
+const missingClient: OpenAIClient = {
+  responses: { create: throwNoClient },
+  containers: {
+    create: throwNoClient,
+    retrieve: throwNoClient,
+    delete: throwNoClient,
+    files: {
+      create: throwNoClient,
+      list: throwNoClient,
+      delete: throwNoClient,
+      content: { retrieve: throwNoClient },
+    },
+  },
+  files: { create: throwNoClient, content: throwNoClient },
+};
