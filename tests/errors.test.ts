@@ -63,6 +63,16 @@ test("a file that makes an error and is not named, and one that makes none, are 
   ]);
 });
 
+test("a factory of errors counts as making them, and an example in a comment does not", () => {
+  const made = new Map([
+    ["src/a.ts", 'const refuse = InvalidOptionError.at("Car");'],
+    ["src/b.ts", '/**\n * const refuse = InvalidOptionError.at("Car");\n */'],
+  ]);
+  const section = "InvalidOptionError";
+  expect(originProblems([row({ section, from: ["src/a.ts"] })], made)).toEqual([]);
+  expect(originProblems([], made)).toEqual(["the InvalidOptionError of src/a.ts has no row"]);
+});
+
 test("a message that its room does not say is reported with its line", () => {
   const said = new Map([
     ["src/garage/a.ts", "rule: `must have $" + "{count} wheels`"],

@@ -48,6 +48,52 @@ describe("a refusal", () => {
   });
 });
 
+describe("a factory of refusals", () => {
+  test("prefixes the names of fields with its scope", () => {
+    const refuse = InvalidOptionError.at("Tool");
+    const error = refuse("name", "Add Two", "must be lower case", 'write "add_two"');
+    expect(error).toBeInstanceOf(InvalidOptionError);
+    expect(error.message).toBe(new InvalidOptionError(refusal).message);
+    expect(error).toMatchObject({
+      field: "Tool.name",
+      value: "Add Two",
+      remedy: 'write "add_two"',
+    });
+    expect("cause" in error).toBe(false);
+  });
+
+  test("uses the scope alone for an empty name, and the name alone for an empty scope", () => {
+    expect(InvalidOptionError.at("Tool")("", 1, "must be text", "quote it").field).toBe("Tool");
+    expect(InvalidOptionError.at("")("port", 1, "must be text", "quote it").field).toBe("port");
+  });
+
+  test("may compute the field from the name", () => {
+    const refuse = InvalidOptionError.at((name) => `evaluate(${name})`);
+    const error = refuse("maxTurns", 0, "must be a whole number from 1", "leave it out for 50");
+    expect(error.message).toBe(
+      "evaluate(maxTurns) must be a whole number from 1, but is 0: leave it out for 50",
+    );
+  });
+
+  test("creates errors of the class that it comes from", () => {
+    const error = PromptValidationError.at("Tool")("name", 1, "must be text", "quote it");
+    expect(error).toBeInstanceOf(PromptValidationError);
+    expect(error.name).toBe("PromptValidationError");
+    expect(error.renamed("myTool.name")).toBeInstanceOf(PromptValidationError);
+  });
+
+  test("passes on a cause, and does not quote a secret", () => {
+    const cause = new Error("deeper");
+    const refuse = InvalidOptionError.at("client");
+    const error = refuse("apiKey", "sk-hush", "must be one line", "trim it", {
+      cause,
+      secret: true,
+    });
+    expect(error).toMatchObject({ cause, value: undefined, field: "client.apiKey" });
+    expect(error.message).not.toContain("hush");
+  });
+});
+
 test("an error without a name of its own is a WinkError", () => {
   const cause = new Error("deeper");
   expect(new WinkError("no", { cause })).toMatchObject({ name: "WinkError", message: "no", cause });

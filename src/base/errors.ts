@@ -19,6 +19,18 @@ export interface Refusal {
   readonly cause?: unknown;
 }
 
+/** The parts of a refusal that most errors do not have. */
+export type RefusalDetails = Pick<Refusal, "cause" | "secret">;
+
+/** Creates errors about the fields of one scope; see {@link InvalidOptionError.at}. */
+export type RefusalFactory<Kind extends InvalidOptionError> = (
+  name: string,
+  value: unknown,
+  rule: string,
+  remedy: string,
+  details?: RefusalDetails,
+) => Kind;
+
 /** An option of a session, deadline, budget or registry that cannot be; nothing was done with it. */
 export class InvalidOptionError extends WinkError {
   override readonly name: string = "InvalidOptionError";
@@ -28,6 +40,28 @@ export class InvalidOptionError extends WinkError {
   /** What to do about it: the end of the message. */
   readonly remedy: string;
   readonly #refusal: Refusal;
+
+  /**
+   * Returns a factory of errors of this class about the fields of one scope. A text is the prefix of
+   * each field's name, and stands alone where the name is `""`; a function makes the field of a name.
+   *
+   * @example
+   * ```ts
+   * const refuse = InvalidOptionError.at("LocalProvider");
+   * throw refuse("port", -1, "must be a port number", "leave it out for any free port");
+   * // LocalProvider.port must be a port number, but is -1: leave it out for any free port
+   * ```
+   */
+  static at<Kind extends InvalidOptionError>(
+    this: new (
+      refusal: Refusal,
+    ) => Kind,
+    scope: string | ((name: string) => string),
+  ): RefusalFactory<Kind> {
+    const toField = typeof scope === "string" ? prefixWith(scope) : scope;
+    return (name, value, rule, remedy, details) =>
+      new this({ ...details, field: toField(name), value, rule, remedy });
+  }
 
   constructor(refusal: Refusal) {
     super(refusalMessage(refusal), refusal.cause === undefined ? {} : { cause: refusal.cause });
@@ -76,6 +110,10 @@ export class OutputParseError extends WinkError {
 /** What a thrown value says: an error's message, or the value as text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : show(error);
+}
+
+function prefixWith(scope: string): (name: string) => string {
+  return (name) => [scope, name].filter((part) => part !== "").join(".");
 }
 
 function refusalMessage({ field, value, rule, remedy, secret = false }: Refusal): string {

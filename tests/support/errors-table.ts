@@ -86,12 +86,14 @@ function parseRow(line: string, at: number, section: string): ErrorRow {
   return { line: at, section, message: quoted, from: files.map(String), test };
 }
 
-/** The classes of our own errors that a file makes: not a bare `Error`, nor what holds several. */
-/** The runtime's and commander's own. */
+/** Classes of the runtime and of commander. */
 const foreign = ["AggregateError", "TypeError", "InvalidArgumentError"];
 
+/** The classes of our own errors that a file makes: not a bare `Error`, nor what holds several. */
 function errorsMadeIn(code: string): string[] {
-  const names = [...code.matchAll(/\bnew ([A-Z]\w*Error)\(/g)].map(([, name = ""]) => name);
+  const statements = code.replace(/^\s*\*.*$/gm, ""); // without the lines of doc comments
+  const makers = statements.matchAll(/\bnew ([A-Z]\w*Error)\(|\b([A-Z]\w*Error)\.at\(/g);
+  const names = Array.from(makers, ([, made, at = ""]) => made ?? at);
   return [...new Set(names)].filter((name) => !foreign.includes(name));
 }
 
