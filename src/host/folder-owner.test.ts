@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { asPlainUser, temporaryTree } from "../../tests/support/temporary-tree.ts";
-import { isGone, readOwner, thisProcess } from "./folder-owner.ts";
+import { currentOwner, isGone, readOwner } from "./folder-owner.ts";
 
 const host = hostname();
 const isLinux = existsSync("/proc/self/stat");
@@ -18,7 +18,7 @@ async function processOf(command: string): Promise<number> {
 
 describe("an owner", () => {
   test("is this process, which is not gone", () => {
-    const owner = thisProcess();
+    const owner = currentOwner();
     expect(owner).toEqual({
       pid: process.pid,
       startedAt: isLinux ? expect.any(Number) : null,
@@ -40,6 +40,19 @@ describe("an owner", () => {
     await asPlainUser(() => expect(isGone({ pid: 1, startedAt: null, host })).toBe(false));
   });
 
+  test("is not gone if the system refuses the question", () => {
+    const refused = Object.assign(new Error("kill"), { code: "EPERM" });
+    const kill = vi.spyOn(process, "kill").mockImplementation(() => {
+      throw refused;
+    });
+    onTestFinished(() => kill.mockRestore());
+    expect(isGone({ pid: 999_999_999, startedAt: null, host })).toBe(false);
+  });
+
+  test("is gone if no process can have its id", () => {
+    expect(isGone({ pid: 2 ** 31, startedAt: null, host })).toBe(true);
+  });
+
   test.runIf(isLinux)("is gone if a later process has its id", async () => {
     const pid = await processOf("echo $$; exec sleep 60");
     expect(isGone({ pid, startedAt: null, host })).toBe(false);
@@ -59,7 +72,7 @@ describe("an owner's file", () => {
   const readFrom = (text: string) => readOwner(join(temporaryTree({ owner: text }), "owner"));
 
   test("says who it is", () => {
-    expect(readFrom(JSON.stringify(thisProcess()))).toEqual(thisProcess());
+    expect(readFrom(JSON.stringify(currentOwner()))).toEqual(currentOwner());
     expect(readFrom(JSON.stringify({ pid: 5, host }))).toEqual({ pid: 5, startedAt: null, host });
   });
 

@@ -2,8 +2,8 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
-import { expect, test, vi } from "vitest";
-import { isRunning, thisProcess } from "./process-identity.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { isRunning, parseProcessStat, thisProcess } from "./process-identity.ts";
 
 const run = promisify(execFile);
 const isLinux = process.platform === "linux";
@@ -54,4 +54,28 @@ test.runIf(isLinux)("a process that ended, and that nobody buried, is gone", asy
   expect(isRunning({ ...thisProcess(), pid })).toBe(false);
   parent.kill("SIGKILL");
   await once(parent, "exit");
+});
+
+test.each([
+  ["EPERM", true],
+  ["ENOSYS", true],
+  ["ESRCH", false],
+])("a process that /proc does not show runs if a signal to it fails with %s: %s", (code, runs) => {
+  const kill = vi.spyOn(process, "kill").mockImplementation(() => {
+    throw Object.assign(new Error("kill"), { code });
+  });
+  onTestFinished(() => kill.mockRestore());
+  expect(isRunning({ ...thisProcess(), pid: 999_999_999 })).toBe(runs);
+});
+
+test("a number that no process can have is not running", () => {
+  expect(isRunning({ ...thisProcess(), pid: 2 ** 31 })).toBe(false);
+});
+
+test("/proc/PID/stat is read from behind the program's name", () => {
+  const text = `7 (a) Z (b) S 3 5 ${"0 ".repeat(16)}4711 0`;
+  expect(parseProcessStat(text)).toEqual({ parent: 3, group: 5, startTicks: 4711, isDead: false });
+  expect(parseProcessStat(text.replace(") S", ") Z"))?.isDead).toBe(true);
+  expect(parseProcessStat("7 (a) S 3 5")).toBeNull();
+  expect(parseProcessStat("")).toBeNull();
 });

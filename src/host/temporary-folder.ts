@@ -3,7 +3,7 @@ import { lstatSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isGone, readOwner, thisProcess } from "./folder-owner.ts";
+import { currentOwner, isGone, readOwner } from "./folder-owner.ts";
 import { mountError } from "./mount-error.ts";
 import { removeFolder } from "./remove-folder.ts";
 import { OWNER_FILE } from "./remove-tree.ts";
@@ -69,7 +69,7 @@ function makeHome(home: string): void {
 /** Without a pause, so that a process which ends does not leave a home that nobody owns. */
 function fillHome(home: string, files: string): void {
   try {
-    writeFileSync(join(home, OWNER_FILE), JSON.stringify(thisProcess()), { flag: "wx" });
+    writeFileSync(join(home, OWNER_FILE), JSON.stringify(currentOwner()), { flag: "wx" });
     mkdirSync(files, { mode: 0o700 });
   } catch (error) {
     rmSync(home, { recursive: true, force: true });

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { promisify } from "node:util";
+import { isDeadState, parseProcessStat } from "../../host/process-identity.ts";
 
 /** A process that lives, as the system lists it. */
 export interface ListedProcess {
@@ -63,17 +64,15 @@ async function listedByProc(proc: string, runId: string): Promise<readonly Liste
 }
 
 async function processAt(proc: string, pid: number, runId: string): Promise<ListedProcess | null> {
-  const [stat, environ] = await Promise.all([
+  const [text, environ] = await Promise.all([
     readFile(`${proc}/${pid}/stat`, "latin1").catch(() => ""), // it has ended meanwhile
-    readFile(`${proc}/${pid}/environ`, "latin1").catch(() => ""), // another user's may not be read
+    readFile(`${proc}/${pid}/environ`, "latin1").catch(() => ""), // not readable for other users
   ]);
-  // A process may call itself anything: its third field is the first one after its name.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const [state = "", parent, group] = fields;
-  if (fields.length < 20 || isDead(state)) return null;
+  const stat = parseProcessStat(text);
+  if (stat === null || stat.isDead) return null;
+  const { parent, group, startTicks } = stat;
   const isMarked = environ.split("\0").includes(`${RUN_VARIABLE}=${runId}`);
-  const startedAt = fields[22 - 3] ?? "";
-  return { pid, parent: Number(parent), group: Number(group), startedAt, isMarked };
+  return { pid, parent, group, startedAt: String(startTicks), isMarked };
 }
 
 async function listedByPs(): Promise<readonly ListedProcess[]> {
@@ -81,13 +80,8 @@ async function listedByPs(): Promise<readonly ListedProcess[]> {
   const { stdout } = await promisify(execFile)("ps", ["-A", "-o", columns]);
   return stdout.split("\n").flatMap((line) => {
     const [pid, parent, group, state, ...startedAt] = line.trim().split(/\s+/);
-    if (state === undefined || isDead(state)) return [];
+    if (state === undefined || isDeadState(state)) return [];
     const numbers = { pid: Number(pid), parent: Number(parent), group: Number(group) };
     return [{ ...numbers, startedAt: startedAt.join(" "), isMarked: false }];
   });
-}
-
-/** It has ended, and only waits for somebody to ask how. */
-function isDead(state: string): boolean {
-  return /^[ZX]/.test(state);
 }
