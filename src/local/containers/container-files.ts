@@ -13,7 +13,7 @@ import type {
 } from "../store/container-file-store.ts";
 import { safeFileName } from "../store/file-name.ts";
 import type { FileStore } from "../store/file-store.ts";
-import type { PageQuery } from "../store/list-page.ts";
+import type { PageQuery } from "../store/paging.ts";
 import {
   type FolderSearch,
   openInFolder,

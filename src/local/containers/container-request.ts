@@ -7,7 +7,7 @@ import {
   unknownParameter,
 } from "../api-problem.ts";
 import { MEMORY_TIERS, type NetworkPolicy } from "../store/container-store.ts";
-import { boundedInteger } from "../store/list-page.ts";
+import { boundedInteger } from "../validators/bounds.ts";
 import type { ContainerOptions } from "./containers.ts";
 
 /** OpenAI documents 20 minutes alone; less is let through, so that expiry can be met. */

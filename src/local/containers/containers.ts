@@ -19,7 +19,7 @@ import {
 } from "../store/container-store.ts";
 import type { Database } from "../store/database.ts";
 import type { FileStore } from "../store/file-store.ts";
-import { type ListPage, type PageQuery, toPage } from "../store/list-page.ts";
+import { type ListPage, type PageQuery, toPage } from "../store/paging.ts";
 import {
   type ContainerFileRecord,
   ContainerFiles,

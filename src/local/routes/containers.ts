@@ -7,7 +7,7 @@ import { jsonBody } from "../http/json-body.ts";
 import { readMultipart } from "../http/multipart.ts";
 import { fileAnswer } from "../store/file-answer.ts";
 import type { FileStore } from "../store/file-store.ts";
-import { pageQuery } from "../store/list-page.ts";
+import { pageQuery } from "../store/paging.ts";
 
 /** What the container routes work on. */
 export interface ContainerServices {

@@ -3,7 +3,8 @@ import { ApiProblem, missingParameter, unknownParameter } from "../api-problem.t
 import { readMultipart } from "../http/multipart.ts";
 import { fileAnswer } from "../store/file-answer.ts";
 import type { FileStore, StoredFile } from "../store/file-store.ts";
-import { boundedInteger, pageQuery, toPage } from "../store/list-page.ts";
+import { pageQuery, toPage } from "../store/paging.ts";
+import { boundedInteger } from "../validators/bounds.ts";
 
 /** What the file routes work on. */
 export interface FileServices {

@@ -8,7 +8,7 @@ import { withIncludes } from "../responses/check/includes.ts";
 import { EventWriter, sse } from "../responses/events/events.ts";
 import { responseObject } from "../responses/response-object.ts";
 import type { Begun, Responses } from "../responses/responses.ts";
-import { pageQuery, toPage } from "../store/list-page.ts";
+import { pageQuery, toPage } from "../store/paging.ts";
 import type { ResponseStore, StoredResponse } from "../store/response-store.ts";
 import { Dropped } from "../turn/dropped.ts";
 

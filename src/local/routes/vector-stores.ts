@@ -15,7 +15,7 @@ import {
 } from "../search/request-shapes.ts";
 import type { NewStoreFile } from "../search/store-files.ts";
 import type { VectorStoreChange, VectorStores } from "../search/vector-stores.ts";
-import { pageQuery } from "../store/list-page.ts";
+import { pageQuery } from "../store/paging.ts";
 import type { Shape } from "../validators/shapes.ts";
 
 type Body = Readonly<Record<string, unknown>>;

@@ -2,13 +2,12 @@ import type { Clock } from "../../base/clock.ts";
 import { ApiProblem, notFound } from "../api-problem.ts";
 import type { Ids } from "../ids.ts";
 import type { Database } from "../store/database.ts";
-import { type ListPage, type PageQuery, toPage } from "../store/list-page.ts";
+import { type ListPage, type PageQuery, readRowPage, toPage } from "../store/paging.ts";
 import { numberIn, type Row } from "../store/row.ts";
 import type { Attributes } from "./attribute-filter.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
 import type { ChunkSizes } from "./chunks.ts";
 import type { SearchableFiles } from "./indexer.ts";
-import { pageOfRows } from "./page-of-rows.ts";
 import {
   batchObject,
   type FileBatchObject,
@@ -86,17 +85,20 @@ export class StoreFiles {
   ): ListPage<VectorStoreFileObject> {
     const store = this.#store(storeId);
     const batch = batchId === undefined ? null : numberIn(this.#batch(storeId, batchId), "row");
+    const where = `store = ?${batch === null ? "" : " AND batch = ?"}${filter === undefined ? "" : " AND status = ?"}`;
     const scope = {
       table: "vector_store_files",
+      place: "row",
       id: "file_id",
-      where: `store = ?${batch === null ? "" : " AND batch = ?"}${filter === undefined ? "" : " AND status = ?"}`,
+      where,
+      cursorsWhere: where,
       values: [
         store,
         ...(batch === null ? [] : [batch]),
         ...(filter === undefined ? [] : [filter]),
       ],
     };
-    const { rows, hasMore } = pageOfRows(this.#database, scope, query);
+    const { rows, hasMore } = readRowPage(this.#database, scope, query);
     return toPage(
       rows.map((row) => fileObject(row, storeId)),
       hasMore,

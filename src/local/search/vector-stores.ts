@@ -2,13 +2,12 @@ import type { Clock } from "../../base/clock.ts";
 import { ApiProblem, notFound } from "../api-problem.ts";
 import type { Ids } from "../ids.ts";
 import type { Database } from "../store/database.ts";
-import { type ListPage, type PageQuery, toPage } from "../store/list-page.ts";
+import { type ListPage, type PageQuery, readRowPage, toPage } from "../store/paging.ts";
 import { numberIn, type Row } from "../store/row.ts";
 import { filterShape } from "./attribute-filter.ts";
 import { ChunkIndex } from "./chunk-index.ts";
 import type { ChunkSizes } from "./chunks.ts";
 import { Indexer, type SearchableFiles } from "./indexer.ts";
-import { pageOfRows } from "./page-of-rows.ts";
 import { type SearchHit, searchStores } from "./search-stores.ts";
 import { type NewStoreFile, StoreFiles } from "./store-files.ts";
 import { expiryOf, storeObject, type VectorStoreObject } from "./store-objects.ts";
@@ -123,8 +122,8 @@ export class VectorStores {
 
   /** One page of the stores. */
   list(query: PageQuery): ListPage<VectorStoreObject> {
-    const scope = { table: "vector_stores", id: "id", where: "TRUE", values: [] };
-    const { rows, hasMore } = pageOfRows(this.#database, scope, query);
+    const scope = { table: "vector_stores", place: "row", where: "TRUE", values: [] };
+    const { rows, hasMore } = readRowPage(this.#database, scope, query);
     return toPage(
       rows.map((row) => this.#object(row)),
       hasMore,

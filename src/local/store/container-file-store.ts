@@ -1,7 +1,6 @@
 import type { Ids } from "../ids.ts";
 import type { Database } from "./database.ts";
-import type { PageQuery } from "./list-page.ts";
-import { PagedRows } from "./paged-rows.ts";
+import { type PageQuery, readRowPage } from "./paging.ts";
 import { numberIn, type Row, textIn } from "./row.ts";
 
 /** A file of a container as it is kept: its bytes are in the container's folder. */
@@ -66,7 +65,6 @@ const MOST_REMEMBERED = 100;
 export class ContainerFileStore {
   readonly #database: Database;
   readonly #ids: Ids;
-  readonly #paged: PagedRows;
   readonly #insert;
   readonly #update;
   readonly #replace;
@@ -84,7 +82,6 @@ export class ContainerFileStore {
     database.tables("container_files", TABLES);
     this.#database = database;
     this.#ids = ids;
-    this.#paged = new PagedRows(database, "container_files");
     this.#insert = database.prepare(
       `INSERT INTO container_files (id, container_id, name, bytes, created_at, source, stamp, change)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -132,7 +129,9 @@ export class ContainerFileStore {
     containerId: string,
     query: PageQuery,
   ): { readonly files: readonly StoredContainerFile[]; readonly hasMore: boolean } {
-    const { rows, hasMore } = this.#paged.page(query, "container_id = ?", [containerId]);
+    const where = "deleted = 0 AND container_id = ?";
+    const list = { table: "container_files", where, values: [containerId] };
+    const { rows, hasMore } = readRowPage(this.#database, list, query);
     return { files: rows.map(toFile), hasMore };
   }
 

@@ -1,6 +1,5 @@
 import type { Database } from "./database.ts";
-import type { PageQuery } from "./list-page.ts";
-import { PagedRows } from "./paged-rows.ts";
+import { type PageQuery, readRowPage } from "./paging.ts";
 import { numberIn, type Row, textIn, textOrNullIn } from "./row.ts";
 
 /** How much memory a container may have, from the least: what OpenAI accepts. */
@@ -47,7 +46,7 @@ const TABLES = [
 export class ContainerStore {
   /** Those that live and were asked for: nobody else writes to the file, so they need not be read again. */
   readonly #living = new Map<string, StoredContainer>();
-  readonly #paged: PagedRows;
+  readonly #database: Database;
   readonly #insert;
   readonly #get;
   readonly #live;
@@ -57,7 +56,7 @@ export class ContainerStore {
 
   constructor(database: Database) {
     database.tables("containers", TABLES);
-    this.#paged = new PagedRows(database, "containers");
+    this.#database = database;
     this.#insert = database.prepare(
       `INSERT INTO containers (id, name, created_at, last_active_at, minutes, memory_limit, network_policy)
        VALUES (?, ?, ?, ?, ?, ?, ?)`,
@@ -98,10 +97,11 @@ export class ContainerStore {
     query: PageQuery,
     name?: string,
   ): { readonly containers: readonly StoredContainer[]; readonly hasMore: boolean } {
-    const { rows, hasMore } =
+    const scope =
       name === undefined
-        ? this.#paged.page(query, "TRUE", [])
-        : this.#paged.page(query, "name = ?", [name]);
+        ? { table: "containers", where: "deleted = 0", values: [] }
+        : { table: "containers", where: "deleted = 0 AND name = ?", values: [name] };
+    const { rows, hasMore } = readRowPage(this.#database, scope, query);
     return { containers: rows.map((row) => this.#newest(row)), hasMore };
   }
 

@@ -6,8 +6,7 @@ import type { Ids } from "../ids.ts";
 import type { Database } from "./database.ts";
 import { safeFileName } from "./file-name.ts";
 import { IncomingFolder } from "./incoming-folder.ts";
-import type { PageQuery } from "./list-page.ts";
-import { PagedRows } from "./paged-rows.ts";
+import { type PageQuery, readRowPage } from "./paging.ts";
 import { numberIn, numberOrNullIn, type Row, textIn } from "./row.ts";
 
 /** A file that a client has uploaded. */
@@ -70,7 +69,7 @@ export class FileStore {
   readonly #folder: string;
   readonly #clock: Clock;
   readonly #ids: Ids;
-  readonly #paged: PagedRows;
+  readonly #database: Database;
   readonly #insert;
   readonly #get;
   readonly #delete;
@@ -82,7 +81,7 @@ export class FileStore {
     this.#folder = join(dataDir, "files");
     this.#clock = clock;
     this.#ids = ids;
-    this.#paged = new PagedRows(database, "files");
+    this.#database = database;
     this.#insert = database.prepare(
       "INSERT INTO files (id, filename, bytes, purpose, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
     );
@@ -122,10 +121,11 @@ export class FileStore {
     purpose?: string,
   ): { readonly files: readonly StoredFile[]; readonly hasMore: boolean } {
     this.#removeExpired();
-    const { rows, hasMore } =
+    const scope =
       purpose === undefined
-        ? this.#paged.page(query, "TRUE", [])
-        : this.#paged.page(query, "purpose = ?", [purpose]);
+        ? { table: "files", where: "deleted = 0", values: [] }
+        : { table: "files", where: "deleted = 0 AND purpose = ?", values: [purpose] };
+    const { rows, hasMore } = readRowPage(this.#database, scope, query);
     return { files: rows.map(toFile), hasMore };
   }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { temporaryDataDir } from "../../../tests/support/local-storage.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { type Database, openDatabase } from "./database.ts";
-import type { PageQuery } from "./list-page.ts";
+import type { PageQuery } from "./paging.ts";
 import { type NewResponse, ResponseStore } from "./response-store.ts";
 import { responseTables } from "./response-tables.ts";
 import { written } from "./written-item.ts";

@@ -1,8 +1,7 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { Database } from "./database.ts";
 import { atOf, ItemLines, linePlace, type Stretch } from "./item-lines.ts";
-import type { PageQuery } from "./list-page.ts";
-import { placePage } from "./place-page.ts";
+import { findPlacePage, type PageQuery } from "./paging.ts";
 import { responseTables } from "./response-tables.ts";
 import { numberIn, type Row, textIn, textOrNullIn } from "./row.ts";
 import type { WrittenItem } from "./written-item.ts";
@@ -113,7 +112,7 @@ export class ResponseStore {
     const places = this.#placesOf(id);
     if (!places) return { items: [], hasMore: false };
     const all = { line: places.line, from: places.first, to: places.output };
-    const { from, to, hasMore } = placePage(all, query, (named) => this.#standing(named, all));
+    const { from, to, hasMore } = findPlacePage(all, query, (named) => this.#standing(named, all));
     const items = this.#lines.read({ line: all.line, from, to }).map(({ item }, index) => {
       const place = from + index - all.from;
       return { id: typeof item["id"] === "string" ? item["id"] : `msg_${place}`, item };

@@ -1,4 +1,4 @@
-import { ApiProblem } from "../api-problem.ts";
+import { ApiProblem, invalidType } from "../api-problem.ts";
 
 /** What has a size: OpenAI words and codes each in its own way. */
 export type Sized = "string" | "integer" | "decimal" | "array" | "object";
@@ -13,6 +13,21 @@ export function outOfBounds(
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = bounds;
   if (size < min) return words[sized](path, size, "min", min);
   return size > max ? words[sized](path, size, "max", max) : null;
+}
+
+/** Returns an integer within bounds, also from the digits of a query or form field, or throws. */
+export function boundedInteger(
+  param: string,
+  value: unknown,
+  [min, max]: readonly [min: number, max: number],
+): number {
+  const number = typeof value === "string" && /^-?\d+$/.test(value) ? Number(value) : value;
+  if (typeof number !== "number" || !Number.isInteger(number)) {
+    throw invalidType(param, "an integer", value);
+  }
+  const problem = outOfBounds("integer", param, number, { min, max });
+  if (problem) throw problem;
+  return number;
 }
 
 /** `400 Invalid 'x': <what>. Expected <expected>, but got <got> instead.` */
