@@ -7,7 +7,7 @@ import {
   unknownParameter,
 } from "../api-problem.ts";
 import { MEMORY_TIERS, type NetworkPolicy } from "../store/container-store.ts";
-import { boundedInteger } from "../validators/bounds.ts";
+import { boundedInteger } from "../validators/shapes.ts";
 import type { ContainerOptions } from "./containers.ts";
 
 /** OpenAI documents 20 minutes alone; less is let through, so that expiry can be met. */

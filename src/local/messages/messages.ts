@@ -1,8 +1,8 @@
 import type { ApiProblem } from "../api-problem.ts";
 import type { Sealer } from "../turn/sealed.ts";
 import type { TurnServices } from "../turn/turn.ts";
+import { at } from "./check/anthropic-wording.ts";
 import type { CheckedMessage } from "./check/checked-message.ts";
-import { at } from "./check/fields.ts";
 import { refusal } from "./check/refusal.ts";
 import { type CheckOptions, checkMessageRequest } from "./check/request.ts";
 import { LeftActions } from "./left-actions.ts";

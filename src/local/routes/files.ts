@@ -4,7 +4,7 @@ import { readMultipart } from "../http/multipart.ts";
 import { fileAnswer } from "../store/file-answer.ts";
 import type { FileStore, StoredFile } from "../store/file-store.ts";
 import { pageQuery, toPage } from "../store/paging.ts";
-import { boundedInteger } from "../validators/bounds.ts";
+import { boundedInteger } from "../validators/shapes.ts";
 
 /** What the file routes work on. */
 export interface FileServices {

@@ -1,6 +1,6 @@
 import { recordAt } from "../../base/reading.ts";
 import type { ApiProblem } from "../api-problem.ts";
-import { phrase } from "../validators/bounds.ts";
+import { phrase } from "../validators/openai-wording.ts";
 import {
   at,
   byType,

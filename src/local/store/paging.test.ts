@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { temporaryDataDir } from "../../../tests/support/local-storage.ts";
-import { boundedInteger } from "../validators/bounds.ts";
+import { boundedInteger } from "../validators/shapes.ts";
 import { openDatabase } from "./database.ts";
 import {
   findPlacePage,

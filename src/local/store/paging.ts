@@ -1,6 +1,6 @@
 import type { SQLInputValue } from "node:sqlite";
 import { ApiProblem, invalidValue } from "../api-problem.ts";
-import { boundedInteger } from "../validators/bounds.ts";
+import { boundedInteger } from "../validators/shapes.ts";
 import type { Database } from "./database.ts";
 import { numberIn, type Row } from "./row.ts";
 

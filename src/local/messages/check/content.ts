@@ -1,136 +1,125 @@
 import { isPlainObject } from "../../../base/freeze.ts";
+import { recordsAt, textAt, type UnknownRecord } from "../../../base/reading.ts";
 import type { WireItem } from "../../../openai/wire.ts";
-import { at, flagIn, listIn, neededAt, neededText, oneOf, recordIn, textIn } from "./fields.ts";
+import { anyObject, anything, flag, list, type Shape, text } from "../../validators/shapes.ts";
+import { anthropicWording, at } from "./anthropic-wording.ts";
+import { check, checkRecord, optional, record, tag } from "./record.ts";
 import { refusal } from "./refusal.ts";
 
 /** A content block that is known by its type. */
 export type Block = WireItem & { readonly type: string };
 
-/** A message's content as blocks; a text is one block. Refuses what the role cannot say. */
+/** Returns a message's content as blocks; a text is one block. Refuses what the role cannot say. */
 export function checkContent(content: unknown, role: string, path: string): readonly Block[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
-  if (!Array.isArray(content)) throw refusal(path, "Input should be a valid string or list");
+  if (!Array.isArray(content)) throw anthropicWording.wrongKind(path, ["string", "array"], content);
   return content.map((block, place) => checkBlock(block, role, at(path, place)));
 }
 
-type Check = (block: WireItem, path: string) => void;
-
-function checkBlock(block: unknown, role: string, path: string): Block {
-  const record = recordIn(block, path);
-  const type = neededText(record, "type", path);
-  const check = checks.get(type) ?? (type.endsWith("_tool_result") ? serverResult : undefined);
-  if (!check) throw unknownTag(type, path, [...checks.keys()]);
-  const only = roles.get(type) ?? (checks.has(type) ? null : "assistant");
-  if (only !== null && only !== undefined && only !== role)
-    throw refusal(path, `\`${type}\` blocks can only be in \`${only}\` messages`);
-  check(record, path);
-  return { ...record, type };
+function checkBlock(value: unknown, role: string, path: string): Block {
+  const block = checkRecord(typed, value, path);
+  const type = textAt(block, "type");
+  const shape = blocks.get(type) ?? (type.endsWith("_tool_result") ? serverResult : undefined);
+  if (!shape) throw anthropicWording.unknownType(path, "type", type, [...blocks.keys()]);
+  const only = roles.get(type) ?? (blocks.has(type) ? role : "assistant");
+  if (only !== role) throw refusal(path, `\`${type}\` blocks can only be in \`${only}\` messages`);
+  check(shape, block, path);
+  return { ...block, type };
 }
 
-/** `Input tag 'x' found using 'type' does not match any of the expected tags: 'text', …` */
-export function unknownTag(type: string, path: string, known: readonly string[]): Error {
-  const tags = known.map((tag) => `'${tag}'`).join(", ");
-  const found = `Input tag '${type}' found using 'type' does not match any of the expected tags`;
-  return refusal(path, `${found}: ${tags}`);
+const typed = record({ type: text() });
+const id = text({ pattern: /^[a-zA-Z0-9_-]+$/ });
+
+const textBlock: Shape = (value, path, words) => {
+  const problem = record({ text: text() })(value, path, words);
+  if (problem || !isPlainObject(value)) return problem;
+  const said = textAt(value, "text");
+  if (said === "") return refusal(path, "text content blocks must be non-empty");
+  if (said.trim() !== "") return null;
+  return refusal(path, "text content blocks must contain non-whitespace text");
+};
+
+/** Where bytes come from: `source`, whose type says which fields it has. */
+function bySource(sources: Readonly<Record<string, Shape>>): Shape {
+  const known = new Map(Object.entries(sources));
+  const kind = record({ type: tag(...known.keys()) });
+  return (value, path, words) => {
+    const problem = kind(value, path, words);
+    if (problem || !isPlainObject(value)) return problem;
+    return known.get(textAt(value, "type"))?.(value, path, words) ?? null;
+  };
 }
 
-const ID = /^[a-zA-Z0-9_-]+$/;
+const url = record({ url: text() });
+const file = record({ file_id: text() });
 
-const text: Check = (block, path) => {
-  const said = neededText(block, "text", path);
-  if (said === "") throw refusal(path, "text content blocks must be non-empty");
-  if (said.trim() === "")
-    throw refusal(path, "text content blocks must contain non-whitespace text");
-};
+function dataOf(...kinds: readonly string[]): Shape {
+  return record({ media_type: tag(...kinds), data: text() });
+}
 
-const image: Check = (block, path) => {
-  const place = at(path, "source");
-  const source = recordIn(neededAt(block, "source", path), place);
-  const type = oneOf(source["type"], at(place, "type"), ["base64", "url", "file"]);
-  if (type === "url") neededText(source, "url", place);
-  else if (type === "file") neededText(source, "file_id", place);
-  else {
-    const kinds = ["image/jpeg", "image/png", "image/gif", "image/webp"];
-    oneOf(source["media_type"], at(place, "media_type"), kinds);
-    neededText(source, "data", place);
-  }
-};
+const image = record({
+  source: bySource({
+    base64: dataOf("image/jpeg", "image/png", "image/gif", "image/webp"),
+    url,
+    file,
+  }),
+});
 
-const document: Check = (block, path) => {
-  const place = at(path, "source");
-  const source = recordIn(neededAt(block, "source", path), place);
-  const kinds = ["base64", "text", "content", "url", "file"];
-  const type = oneOf(source["type"], at(place, "type"), kinds);
-  if (type === "url") neededText(source, "url", place);
-  else if (type === "file") neededText(source, "file_id", place);
-  else if (type === "content") neededAt(source, "content", place);
-  else {
-    const kind = type === "text" ? "text/plain" : "application/pdf";
-    oneOf(source["media_type"], at(place, "media_type"), [kind]);
-    neededText(source, "data", place);
-  }
-};
+const document = record({
+  source: bySource({
+    base64: dataOf("application/pdf"),
+    text: dataOf("text/plain"),
+    content: record({ content: anything }),
+    url,
+    file,
+  }),
+});
 
-const use: Check = (block, path) => {
-  neededText(block, "id", path, ID);
-  neededText(block, "name", path);
-  recordIn(neededAt(block, "input", path), at(path, "input"));
-};
+const use = record({ id, name: text(), input: anyObject });
 
-const toolResult: Check = (block, path) => {
-  neededText(block, "tool_use_id", path, ID);
-  flagIn(block["is_error"], at(path, "is_error"));
-  const { content } = block;
-  if (content === undefined || content === null || typeof content === "string") return;
-  const place = at(path, "content");
-  for (const [index, part] of listIn(content, place).entries()) {
-    const where = at(place, index);
-    const record = recordIn(part, where);
-    const type = neededText(record, "type", where);
-    const check = checks.get(type);
-    if (!RESULT_PARTS.has(type) || !check) throw unknownTag(type, where, [...RESULT_PARTS]);
-    if (type !== "text") check(record, where);
-    else neededText(record, "text", where); // one that is empty is what a tool may well give
-  }
-};
-
-const RESULT_PARTS: ReadonlySet<string> = new Set([
-  "text",
-  "image",
-  "document",
-  "search_result",
-  "tool_reference",
-]);
-
-const serverResult: Check = (block, path) => {
-  neededText(block, "tool_use_id", path, ID);
-  neededAt(block, "content", path);
-};
-
-const thinking: Check = (block, path) => {
-  neededText(block, "thinking", path);
-  neededText(block, "signature", path);
-};
-
-const anyFields: Check = () => undefined;
-
-const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
-  ["text", text],
+const resultParts: ReadonlyMap<string, Shape> = new Map([
+  ["text", record({ text: text() })], // unlike that of a message, a tool's text may be empty
   ["image", image],
   ["document", document],
-  ["search_result", (block, path) => void neededText(block, "source", path)],
-  ["tool_reference", (block, path) => void neededText(block, "tool_name", path)],
-  ["container_upload", (block, path) => void neededText(block, "file_id", path)],
-  ["tool_use", use],
-  ["tool_result", toolResult],
-  ["thinking", thinking],
-  ["redacted_thinking", (block, path) => void neededText(block, "data", path)],
-  ["server_tool_use", use],
-  ["mcp_tool_use", use],
-  ["compaction", anyFields],
+  ["search_result", record({ source: text() })],
+  ["tool_reference", record({ tool_name: text() })],
 ]);
 
-/** Whose messages may have it; the rest, anybody's. */
+const resultPart: Shape = (value, path, words = anthropicWording) => {
+  const problem = typed(value, path, words);
+  if (problem || !isPlainObject(value)) return problem;
+  const type = textAt(value, "type");
+  const shape = resultParts.get(type);
+  return shape
+    ? shape(value, path, words)
+    : words.unknownType(path, "type", type, [...resultParts.keys()]);
+};
+
+const resultContent: Shape = (value, path, words) =>
+  typeof value === "string" ? null : list(resultPart)(value, path, words);
+
+const serverResult = record({ tool_use_id: id, content: anything });
+
+const blocks: ReadonlyMap<string, Shape> = new Map([
+  ["text", textBlock],
+  ["image", image],
+  ["document", document],
+  ["search_result", record({ source: text() })],
+  ["tool_reference", record({ tool_name: text() })],
+  ["container_upload", file],
+  ["tool_use", use],
+  [
+    "tool_result",
+    record({ tool_use_id: id, is_error: optional(flag), content: optional(resultContent) }),
+  ],
+  ["thinking", record({ thinking: text(), signature: text() })],
+  ["redacted_thinking", record({ data: text() })],
+  ["server_tool_use", use],
+  ["mcp_tool_use", use],
+  ["compaction", anything],
+]);
+
+/** Whose messages may have a block; all others may be in anyone's. */
 const roles: ReadonlyMap<string, string> = new Map([
   ["tool_use", "assistant"],
   ["server_tool_use", "assistant"],
@@ -141,23 +130,26 @@ const roles: ReadonlyMap<string, string> = new Map([
   ["container_upload", "user"],
 ]);
 
-/** `system`: a text, or blocks of text. */
+/** Returns the text of `system`, which is a string or a list of text blocks. */
 export function checkSystem(system: unknown): string | null {
   if (system === undefined || system === null) return null;
   if (typeof system === "string") return system === "" ? null : system;
-  const texts = listIn(system, "system").map((block, place) => {
-    const path = at("system", place);
-    const record = recordIn(block, path);
-    if (record["type"] !== "text") throw unknownTag(String(record["type"]), path, ["text"]);
-    return textIn(neededAt(record, "text", path), at(path, "text"));
-  });
+  check(list(systemBlock), system, "system");
+  const texts = recordsAt({ system }, "system").map((block) => textAt(block, "text"));
   // What bills a request is not said to the model.
   const said = texts.filter((one) => !one.startsWith("x-anthropic-billing-header:"));
   return said.length === 0 ? null : said.join("\n\n");
 }
 
-/** The texts and objects of a `tool_result`, whichever way it is written. */
-export function partsOfResult({ content }: WireItem): readonly WireItem[] {
+const systemBlock: Shape = (value, path, words = anthropicWording) => {
+  if (!isPlainObject(value)) return words.wrongKind(path, ["object"], value);
+  if (value["type"] !== "text")
+    return words.unknownType(path, "type", String(value["type"]), ["text"]);
+  return record({ text: text() })(value, path, words);
+};
+
+/** Returns the parts of a `tool_result`; a text is one part. */
+export function partsOfResult({ content }: UnknownRecord): readonly WireItem[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return Array.isArray(content) ? content.filter(isPlainObject) : [];
 }

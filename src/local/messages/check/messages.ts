@@ -1,10 +1,10 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import type { WireItem } from "../../../openai/wire.ts";
+import { anything, oneOf } from "../../validators/shapes.ts";
+import { anthropicWording, at } from "./anthropic-wording.ts";
 import type { CheckedMessage } from "./checked-message.ts";
-import type { Block } from "./content.ts";
-import { checkContent } from "./content.ts";
-import { at, listIn, neededAt, oneOf, recordIn } from "./fields.ts";
+import { type Block, checkContent } from "./content.ts";
 import { checkPairs } from "./pairs.ts";
+import { checkRecord, record } from "./record.ts";
 import { refusal } from "./refusal.ts";
 
 /** The messages of a request: those of one role that follow each other are one. */
@@ -12,29 +12,26 @@ export function checkMessages(
   value: unknown,
   { hasBetas = false }: { readonly hasBetas?: boolean | undefined } = {},
 ): readonly CheckedMessage[] {
-  const list = listIn(value, "messages");
-  if (list.length === 0) throw refusal("messages", "at least one message is required");
+  if (!Array.isArray(value)) throw anthropicWording.wrongKind("messages", ["array"], value);
+  if (value.length === 0) throw refusal("messages", "at least one message is required");
   const isReminder = (one: unknown, place: number) =>
     hasBetas && place > 0 && isPlainObject(one) && one["role"] === "system";
-  const messages = list.map((one, place) =>
-    isReminder(one, place)
-      ? reminderOf(recordIn(one, at("messages", place)), place)
-      : checkMessage(one, place, list.length),
+  const messages = value.map((one, place) =>
+    isReminder(one, place) ? checkReminder(one, place) : checkMessage(one, place, value.length),
   );
   if (messages[0]?.role !== "user")
     throw refusal("messages", 'first message must use the "user" role');
-  const merged = mergedByRole(messages);
+  const merged = mergeByRole(messages);
   checkPairs(merged);
   return merged;
 }
 
 function checkMessage(value: unknown, place: number, length: number): CheckedMessage {
   const path = at("messages", place);
-  const message = recordIn(value, path);
-  const roles = ["user", "assistant"];
-  const word = oneOf(neededAt(message, "role", path), at(path, "role"), roles);
-  const role = word === "user" ? "user" : "assistant";
-  const content = neededAt(message, "content", path);
+  const fields = record({ role: oneOf("user", "assistant"), content: anything });
+  const message = checkRecord(fields, value, path);
+  const role = message["role"] === "user" ? "user" : "assistant";
+  const { content } = message;
   const isLastWord = role === "assistant" && place === length - 1;
   if ((content === "" || (Array.isArray(content) && content.length === 0)) && !isLastWord)
     throw refusal(
@@ -44,10 +41,11 @@ function checkMessage(value: unknown, place: number, length: number): CheckedMes
   return { role, content: checkContent(content, role, at(path, "content")), place };
 }
 
-/** What newer models are told in between, older ones read as a reminder: here it is one for all. */
-function reminderOf(message: WireItem, place: number): CheckedMessage {
+/** Turns a system message between others into a reminder by the user, as older models read it. */
+function checkReminder(value: unknown, place: number): CheckedMessage {
   const path = at("messages", place);
-  const content = checkContent(neededAt(message, "content", path), "user", at(path, "content"));
+  const message = checkRecord(record({ content: anything }), value, path);
+  const content = checkContent(message["content"], "user", at(path, "content"));
   const texts = content.map(
     (block): Block => ({
       ...block,
@@ -57,7 +55,7 @@ function reminderOf(message: WireItem, place: number): CheckedMessage {
   return { role: "user", content: texts, place };
 }
 
-function mergedByRole(messages: readonly CheckedMessage[]): readonly CheckedMessage[] {
+function mergeByRole(messages: readonly CheckedMessage[]): readonly CheckedMessage[] {
   const merged: CheckedMessage[] = [];
   for (const message of messages) {
     const last = merged.at(-1);

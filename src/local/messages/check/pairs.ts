@@ -1,6 +1,6 @@
+import { at } from "./anthropic-wording.ts";
 import type { CheckedMessage } from "./checked-message.ts";
 import type { Block } from "./content.ts";
-import { at } from "./fields.ts";
 import { refusal } from "./refusal.ts";
 
 /** Refuses a call that the next message does not answer at its very beginning, and an answer without its call. */

@@ -1,19 +1,21 @@
 import { isPlainObject } from "../../../base/freeze.ts";
+import { textAt, textsAt } from "../../../base/reading.ts";
 import type { WireItem } from "../../../openai/wire.ts";
+import {
+  anyObject,
+  anything,
+  decimal,
+  flag,
+  integer,
+  list,
+  oneOf,
+  text,
+} from "../../validators/shapes.ts";
+import { anthropicWording, at } from "./anthropic-wording.ts";
 import type { CheckedMessage } from "./checked-message.ts";
 import { checkSystem } from "./content.ts";
-import {
-  at,
-  checkNumber,
-  flagIn,
-  neededAt,
-  neededText,
-  oneOf,
-  recordIn,
-  textsIn,
-  wholeIn,
-} from "./fields.ts";
 import { checkMessages } from "./messages.ts";
+import { check, checkRecord, optional, record } from "./record.ts";
 import { refusal } from "./refusal.ts";
 import { checkToolChoice, checkTools, type ToolChoice } from "./tools.ts";
 
@@ -50,34 +52,39 @@ export interface CheckOptions {
 
 /** Checks a body of `/v1/messages`; throws what Anthropic would answer. */
 export function checkMessageRequest(body: unknown, options: CheckOptions = {}): MessageRequest {
-  const fields = recordIn(body, "");
+  const fields = checkRecord(anyObject, body, "");
   checkNames(fields, options);
-  const model = neededText(fields, "model", "");
-  if (model === "") throw refusal("model", "String should have at least 1 character");
-  const maxTokens = options.isCounting
-    ? Number.POSITIVE_INFINITY
-    : wholeIn(neededAt(fields, "max_tokens", ""), "max_tokens", 1);
+  check(named, fields, "");
+  if (!options.isCounting) check(limited, fields, "");
+  const maxTokens = options.isCounting ? Number.POSITIVE_INFINITY : Number(fields["max_tokens"]);
   const system = checkSystem(fields["system"]);
-  const messages = checkMessages(neededAt(fields, "messages", ""), options);
+  check(record({ messages: anything }), fields, "");
+  const messages = checkMessages(fields["messages"], options);
   const tools = checkTools(fields["tools"]);
   const thinking = checkThinking(fields["thinking"], maxTokens);
+  check(record({ temperature: share, top_p: share }), fields, "");
   const { isEnabled: isThinking } = thinking;
-  checkNumber(fields["temperature"], "temperature", [0, 1]);
-  checkNumber(fields["top_p"], "top_p", [0, 1]);
+  const toolChoice = checkToolChoice(fields["tool_choice"], { tools, isThinking });
+  check(delivered, fields, "");
   return {
-    model,
+    model: textAt(fields, "model"),
     maxTokens,
     system,
     messages,
     tools,
-    toolChoice: checkToolChoice(fields["tool_choice"], { tools, isThinking }),
+    toolChoice,
     thinking,
-    format: formatOf(fields),
-    stopSequences: textsIn(fields["stop_sequences"], "stop_sequences"),
-    stream: flagIn(fields["stream"], "stream"),
+    format: findFormat(fields),
+    stopSequences: textsAt(fields, "stop_sequences"),
+    stream: fields["stream"] === true,
     tellsEdits: isPlainObject(fields["context_management"]),
   };
 }
+
+const named = record({ model: text({ min: 1 }) });
+const limited = record({ max_tokens: integer({ min: 1 }) });
+const share = optional(decimal({ min: 0, max: 1 }));
+const delivered = record({ stop_sequences: optional(list(text())), stream: optional(flag) });
 
 const KNOWN: ReadonlySet<string> = new Set([
   "model",
@@ -107,26 +114,26 @@ const KNOWN: ReadonlySet<string> = new Set([
 
 function checkNames(fields: WireItem, { hasBetas = false }: CheckOptions): void {
   const odd = hasBetas ? undefined : Object.keys(fields).find((key) => !KNOWN.has(key));
-  if (odd !== undefined) throw refusal(odd, "Extra inputs are not permitted");
+  if (odd !== undefined) throw anthropicWording.unknownField(odd);
 }
 
 function checkThinking(value: unknown, maxTokens: number): Thinking {
   if (value === undefined || value === null) return { isEnabled: false, isShown: false };
   const path = "thinking";
-  const thinking = recordIn(value, path);
-  const kinds = ["enabled", "disabled", "adaptive"];
-  const type = oneOf(neededAt(thinking, "type", path), at(path, "type"), kinds);
+  const kinds = oneOf("enabled", "disabled", "adaptive");
+  const thinking = checkRecord(record({ type: kinds }), value, path);
+  const { type } = thinking;
   if (type === "enabled") {
-    const place = at(path, "enabled.budget_tokens");
-    const budget = wholeIn(neededAt(thinking, "budget_tokens", at(path, "enabled")), place, 1024);
+    check(record({ budget_tokens: integer({ min: 1024 }) }), thinking, at(path, "enabled"));
+    const budget = Number(thinking["budget_tokens"]);
     if (budget >= maxTokens)
       throw refusal("max_tokens", "`max_tokens` must be greater than `thinking.budget_tokens`.");
   }
   return { isEnabled: type !== "disabled", isShown: thinking["display"] !== "omitted" };
 }
 
-/** The schema of a structured answer, as `text.format` has it on the other API. */
-function formatOf({ output_config: config, output_format: beta }: WireItem): WireItem | null {
+/** Returns the schema of a structured answer, in the form of `text.format` on OpenAI's API. */
+function findFormat({ output_config: config, output_format: beta }: WireItem): WireItem | null {
   const format = isPlainObject(config) ? (config["format"] ?? beta) : beta;
   if (!isPlainObject(format) || format["type"] !== "json_schema") return null;
   return { type: "json_schema", name: "output", schema: format["schema"], strict: true };

@@ -1,6 +1,8 @@
+import { textAt, textsAt } from "../../../base/reading.ts";
 import type { WireItem } from "../../../openai/wire.ts";
-import { unknownTag } from "./content.ts";
-import { at, flagIn, listIn, neededAt, neededText, oneOf, recordIn, textsIn } from "./fields.ts";
+import { anyObject, flag, list, oneOf, text } from "../../validators/shapes.ts";
+import { anthropicWording, at } from "./anthropic-wording.ts";
+import { check, checkRecord, optional, record, tag } from "./record.ts";
 import { refusal } from "./refusal.ts";
 
 /** How free the model is to use tools. */
@@ -12,49 +14,53 @@ export interface ToolChoice {
   readonly isParallel: boolean;
 }
 
-/** The tools of a request; no two of a name. */
+/** Returns the tools of a request, of which no two may have the same name. */
 export function checkTools(value: unknown): readonly WireItem[] {
   if (value === undefined || value === null) return [];
-  const tools = listIn(value, "tools").map((tool, place) => checkTool(tool, at("tools", place)));
+  if (!Array.isArray(value)) throw anthropicWording.wrongKind("tools", ["array"], value);
+  const tools = value.map((tool, place) => checkTool(tool, at("tools", place)));
   const names = tools.map(({ name }) => name).filter((name) => name !== undefined);
   if (new Set(names).size < names.length) throw refusal("tools", "Tool names must be unique.");
   return tools;
 }
 
-/** Refuses a choice of what is not there, and one that thinking does not go with. */
+/** Refuses the choice of a tool that is not there, and one that thinking does not go with. */
 export function checkToolChoice(
   value: unknown,
   { tools, isThinking }: { readonly tools: readonly WireItem[]; readonly isThinking: boolean },
 ): ToolChoice {
   if (value === undefined || value === null) return { type: "auto", name: null, isParallel: true };
   const path = "tool_choice";
-  const choice = recordIn(value, path);
-  const word = oneOf(neededAt(choice, "type", path), at(path, "type"), types);
-  const type = types.find((one) => one === word) ?? "auto";
+  const choice = checkRecord(record({ type: oneOf(...types) }), value, path);
+  const type = types.find((one) => one === choice["type"]) ?? "auto";
   if (tools.length === 0 && type !== "none")
     throw refusal(path, "tool_choice may only be specified while providing tools.");
   const isForced = type === "any" || type === "tool";
   if (isForced && isThinking)
     throw refusal(path, "Thinking may not be enabled when tool_choice forces tool use.");
-  const name = type === "tool" ? neededText(choice, "name", path) : null;
+  if (type === "tool") check(record({ name: text() }), choice, path);
+  const name = type === "tool" ? textAt(choice, "name") : null;
   if (name !== null && !tools.some((tool) => tool["name"] === name))
     throw refusal(path, `Tool '${name}' not found in provided tools`);
-  const key = "disable_parallel_tool_use";
-  return { type, name, isParallel: !flagIn(choice[key], at(path, key)) };
+  check(record({ disable_parallel_tool_use: optional(flag) }), choice, path);
+  return { type, name, isParallel: choice["disable_parallel_tool_use"] !== true };
 }
 
 const types = ["auto", "any", "tool", "none"] as const;
 
-const NAME = /^[a-zA-Z0-9_-]{1,128}$/;
+const name = text({ pattern: /^[a-zA-Z0-9_-]{1,128}$/ });
+const named = record({ name });
+const custom = record({ name, input_schema: record({ type: oneOf("object") }) });
 
 function checkTool(value: unknown, path: string): WireItem {
-  const tool = recordIn(value, path);
+  const tool = checkRecord(anyObject, value, path);
   const { type } = tool;
-  if (type === undefined || type === null || type === "custom") checkCustom(tool, path);
+  if (type === undefined || type === null || type === "custom")
+    check(custom, tool, at(path, "custom"));
   else if (typeof type !== "string" || !KNOWN.test(type))
-    throw unknownTag(String(type), path, KINDS);
+    throw anthropicWording.unknownType(path, "type", String(type), KINDS);
   else if (type !== "mcp_toolset") {
-    neededText(tool, "name", path, NAME);
+    check(named, tool, path);
     if (isWebSearch(tool)) checkDomains(tool, at(path, type));
   }
   return tool;
@@ -67,25 +73,17 @@ export function isWebSearch({ type }: WireItem): boolean {
 
 const KINDS = ["custom", "web_search_20250305", "bash_20250124", "text_editor_20250728"];
 
-/** Those that Anthropic has, of any date. */
+/** The types of Anthropic's own tools, of any date. */
 const KNOWN =
   /^(?:mcp_toolset|(?:web_search|web_fetch|code_execution|bash|text_editor|computer|memory|tool_search_tool_(?:regex|bm25)|advisor)(?:_\d{8})?)$/;
 
-function checkCustom(tool: WireItem, path: string): void {
-  const place = at(path, "custom");
-  neededText(tool, "name", place, NAME);
-  const where = at(place, "input_schema");
-  const schema = recordIn(neededAt(tool, "input_schema", place), where);
-  oneOf(neededAt(schema, "type", where), at(where, "type"), ["object"]);
-}
+const texts = optional(list(text()));
 
 function checkDomains(tool: WireItem, path: string): void {
-  const allowed = textsIn(tool["allowed_domains"], at(path, "allowed_domains"));
-  const blocked = textsIn(tool["blocked_domains"], at(path, "blocked_domains"));
-  if (allowed.length > 0 && blocked.length > 0)
-    throw refusal(path, "Only one of allowed_domains and blocked_domains may be given.");
-  const { user_location: location } = tool;
-  if (location === undefined || location === null) return;
-  const where = at(path, "user_location");
-  oneOf(recordIn(location, where)["type"], at(where, "type"), ["approximate"]);
+  check(record({ allowed_domains: texts, blocked_domains: texts }), tool, path);
+  const isBoth =
+    textsAt(tool, "allowed_domains").length > 0 && textsAt(tool, "blocked_domains").length > 0;
+  if (isBoth) throw refusal(path, "Only one of allowed_domains and blocked_domains may be given.");
+  const location = record({ type: tag("approximate") });
+  check(record({ user_location: optional(location) }), tool, path);
 }

@@ -1,0 +1,96 @@
+import {
+  ApiProblem,
+  invalidType,
+  invalidValue,
+  missingParameter,
+  unknownParameter,
+} from "../api-problem.ts";
+import type { Excess, Kind, Wording } from "./wording.ts";
+
+/** OpenAI's words: `Missing required parameter: 'tools[0].name'.` */
+export const openAIWording: Wording = {
+  at,
+  wrongKind: (path, expected, value) => invalidType(path, nameKinds(expected), value),
+  missing: missingParameter,
+  unknownField: unknownParameter,
+  notOneOf: (path, value, known) =>
+    typeof value === "string"
+      ? invalidValue(path, value, known)
+      : invalidType(path, `one of ${quoteAll(known)}`, value),
+  unknownType: (path, key, type, known) => invalidValue(at(path, key), type, known),
+  outOfBounds: (path, excess) => BOUNDS[excess.kind](path, excess),
+  mismatch: (path, pattern) => {
+    const expected = `a string that matches the pattern '${pattern.source}'`;
+    return phrase(path, "string does not match pattern", expected, null, "invalid_value");
+  },
+};
+
+/** `400 Invalid 'x': <what>. Expected <expected>, but got <got> instead.` */
+export function phrase(
+  path: string,
+  what: string,
+  expected: string,
+  got: string | null,
+  code: string,
+): ApiProblem {
+  const rest = got === null ? "" : `, but got ${got} instead`;
+  const message = `Invalid '${path}': ${what}. Expected ${expected}${rest}.`;
+  return new ApiProblem(400, message, { param: path, code });
+}
+
+/** Returns the path of a field or of an item: `tools[0].container`. `""` is the body itself. */
+export function at(path: string, key: string | number): string {
+  if (typeof key === "number") return `${path}[${key}]`;
+  return path === "" ? key : `${path}.${key}`;
+}
+
+type Words = (path: string, excess: Excess) => ApiProblem;
+
+const wordLength =
+  (noun: "string" | "array", article: string): Words =>
+  (path, { size, side, limit }) => {
+    const what = `${noun} too ${side === "min" ? "short" : "long"}`;
+    const expected = `${article} ${noun} with ${side}imum length ${limit}`;
+    const isEmpty = size === 0;
+    const got = isEmpty ? `an empty ${noun}` : `${article} ${noun} with length ${size}`;
+    const code = isEmpty ? `empty_${noun}` : `${noun}_${BEYOND[side]}_length`;
+    return phrase(path, isEmpty ? `empty ${noun}` : what, expected, got, code);
+  };
+
+const wordValue =
+  (noun: "integer" | "decimal"): Words =>
+  (path, { size, side, limit }) => {
+    const what = `${noun} ${side === "min" ? "below minimum" : "above maximum"} value`;
+    const expected = `a value ${side === "min" ? ">=" : "<="} ${limit}`;
+    return phrase(path, what, expected, String(size), `${noun}_${BEYOND[side]}_value`);
+  };
+
+const BEYOND = { min: "below_min", max: "above_max" } as const;
+
+const BOUNDS: Readonly<Record<Excess["kind"], Words>> = {
+  string: wordLength("string", "a"),
+  array: wordLength("array", "an"),
+  integer: wordValue("integer"),
+  decimal: wordValue("decimal"),
+  object: (path, { size, limit }) =>
+    phrase(
+      path,
+      "too many properties",
+      `an object with at most ${limit} properties`,
+      `an object with ${size} properties`,
+      "object_above_max_properties",
+    ),
+};
+
+function nameKinds(kinds: readonly Kind[]): string {
+  const names = kinds.map((kind) => `${/^[aio]/.test(kind) ? "an" : "a"} ${kind}`);
+  const last = names.pop();
+  return names.length === 0 ? `${last}` : `one of ${names.join(", ")} or ${last}`;
+}
+
+function quoteAll(values: readonly string[]): string {
+  const quoted = values.map((value) => `'${value}'`);
+  const last = quoted.pop();
+  if (quoted.length === 0) return `${last}`;
+  return `${quoted.join(", ")}${quoted.length > 1 ? "," : ""} or ${last}`;
+}
