@@ -1,114 +1,100 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import {
-  ApiProblem,
-  invalidType,
-  invalidValue,
-  missingParameter,
-  unknownParameter,
-} from "../api-problem.ts";
-import { MEMORY_TIERS, type NetworkPolicy } from "../store/container-store.ts";
-import { boundedInteger } from "../validators/shapes.ts";
+  maybeTextAt,
+  numberAt,
+  recordAt,
+  textAt,
+  textsAt,
+  type UnknownRecord,
+} from "../../base/reading.ts";
+import { ApiProblem, invalidType, invalidValue, unknownParameter } from "../api-problem.ts";
+import { MEMORY_TIERS } from "../store/container-store.ts";
+import {
+  anything,
+  assertShape,
+  at,
+  integer,
+  list,
+  maybe,
+  object,
+  type Shape,
+  text,
+} from "../validators/shapes.ts";
 import type { ContainerOptions } from "./containers.ts";
 
-/** OpenAI documents 20 minutes alone; less is let through, so that expiry can be met. */
-const MINUTES = [1, 20] as const;
-
-/** The body of `POST /v1/containers`, checked. */
+/** Checks the body of `POST /v1/containers`. */
 export function containerOptions(body: unknown): ContainerOptions {
-  const fields = knownFields(body, "", [
-    "name",
-    "file_ids",
-    "expires_after",
-    "memory_limit",
-    "network_policy",
-    "skills",
-  ]);
-  if (fields["skills"] !== undefined) throw noSkills("skills");
+  const fields = checkBody(newContainer, body);
+  const { network_policy: policy } = fields;
   return {
-    name: nameIn(fields),
-    fileIds: fileIdsIn(fields),
-    expiresAfterMinutes: minutesIn(fields),
-    memoryLimit: memoryLimitIn(fields),
-    networkPolicy: networkPolicyIn(fields),
+    name: textAt(fields, "name"),
+    fileIds: textsAt(fields, "file_ids"),
+    expiresAfterMinutes: numberAt(recordAt(fields, "expires_after"), "minutes") ?? undefined,
+    memoryLimit: maybeTextAt(fields, "memory_limit") ?? undefined,
+    networkPolicy: isPlainObject(policy) ? { type: "disabled" } : undefined,
   };
 }
 
-/** The body of `POST /v1/containers/{id}/files` that names a file, checked. */
+/** Checks the body of `POST /v1/containers/{id}/files` that names a file. */
 export function fileIdIn(body: unknown): string {
-  const { file_id: fileId } = knownFields(body, "", ["file_id"]);
-  if (fileId === undefined) throw missingParameter("file_id");
-  if (typeof fileId !== "string") throw invalidType("file_id", "a string", fileId);
-  return fileId;
+  return textAt(checkBody(object({ file_id: text() }), body), "file_id");
 }
 
-/** No code has a network here, so the promise of one is refused instead of broken. */
+/** The error for a container with a network, which none has here. */
 export function noNetwork(param: string): ApiProblem {
   const message = `Containers of the local provider have no network: '${param}' must be 'disabled'.`;
   return new ApiProblem(400, message, { param, code: "invalid_value" });
 }
 
-/** Nothing would read them here. */
+/** The error for skills, which nothing would read here. */
 export function noSkills(param: string): ApiProblem {
   const message = `Unsupported parameter: '${param}' is not supported by the local provider.`;
   return new ApiProblem(400, message, { param, code: "unsupported_parameter" });
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function knownFields(value: unknown, name: string, known: readonly string[]): Fields {
-  if (!isPlainObject(value)) throw invalidType(name || "body", "an object", value);
-  for (const key of Object.keys(value)) {
-    if (!known.includes(key)) throw unknownParameter(name ? `${name}.${key}` : key);
-  }
-  return value;
+function checkBody(shape: Shape, body: unknown): UnknownRecord {
+  if (!isPlainObject(body)) throw invalidType("body", "an object", body);
+  assertShape(shape, body, "");
+  return body;
 }
 
-function nameIn({ name }: Fields): string {
-  if (name === undefined) throw missingParameter("name");
-  if (typeof name !== "string") throw invalidType("name", "a string", name);
-  if (name !== "") return name;
-  const message =
-    "Invalid 'name': empty string. Expected a string with minimum length 1, but got an empty string instead.";
-  throw new ApiProblem(400, message, { param: "name", code: "empty_string" });
+/** One of a few strings. A value that is no string is answered with their list, too. */
+function exactly(...values: readonly string[]): Shape {
+  return (value, path) =>
+    values.some((one) => one === value) ? null : invalidValue(path, value, values);
 }
 
-function fileIdsIn({ file_ids: ids = [] }: Fields): readonly string[] {
-  if (!Array.isArray(ids)) throw invalidType("file_ids", "an array of strings", ids);
-  return ids.map((id: unknown, index) => {
-    if (typeof id === "string") return id;
-    throw invalidType(`file_ids[${index}]`, "a string", id);
-  });
-}
+const fileIds: Shape = (value, path) =>
+  Array.isArray(value)
+    ? list(text())(value, path)
+    : invalidType(path, "an array of strings", value);
 
-function minutesIn({ expires_after: expiry }: Fields): number | undefined {
-  if (expiry === undefined) return undefined;
-  const { anchor, minutes } = knownFields(expiry, "expires_after", ["anchor", "minutes"]);
-  if (anchor === undefined) throw missingParameter("expires_after.anchor");
-  if (anchor !== "last_active_at") {
-    throw invalidValue("expires_after.anchor", anchor, ["last_active_at"]);
-  }
-  if (minutes === undefined) throw missingParameter("expires_after.minutes");
-  if (typeof minutes === "string") {
-    throw invalidType("expires_after.minutes", "an integer", minutes);
-  }
-  return boundedInteger("expires_after.minutes", minutes, MINUTES);
-}
+/** OpenAI documents 20 minutes alone; less is accepted, so that expiry can be tested. */
+const expiresAfter = object({
+  anchor: exactly("last_active_at"),
+  minutes: integer({ min: 1, max: 20 }),
+});
 
-function memoryLimitIn({ memory_limit: limit }: Fields): string | undefined {
-  if (limit === undefined || limit === null) return undefined;
-  const tier = MEMORY_TIERS.find((one) => one === limit);
-  if (!tier) throw invalidValue("memory_limit", limit, MEMORY_TIERS);
-  return tier;
-}
+const policyFields = object(
+  { type: exactly("disabled", "allowlist") },
+  { allowed_domains: anything, domain_secrets: anything },
+);
 
-function networkPolicyIn({ network_policy: policy }: Fields): NetworkPolicy | undefined {
-  if (policy === undefined || policy === null) return undefined;
-  const param = "network_policy.type";
-  const keys = ["type", "allowed_domains", "domain_secrets"];
-  const { type, ...rest } = knownFields(policy, "network_policy", keys);
-  if (type === undefined) throw missingParameter(param);
-  if (type === "allowlist") throw noNetwork(param);
-  if (type !== "disabled") throw invalidValue(param, type, ["disabled", "allowlist"]);
-  for (const key of Object.keys(rest)) throw unknownParameter(`network_policy.${key}`);
-  return { type };
-}
+const networkPolicy: Shape = (value, path) => {
+  const problem = policyFields(value, path);
+  if (problem || !isPlainObject(value)) return problem;
+  if (value["type"] === "allowlist") return noNetwork(at(path, "type"));
+  const extra = Object.keys(value).find((key) => key !== "type");
+  return extra === undefined ? null : unknownParameter(at(path, extra));
+};
+
+const newContainer = object(
+  { name: text({ min: 1 }) },
+  {
+    file_ids: fileIds,
+    expires_after: expiresAfter,
+    memory_limit: maybe(exactly(...MEMORY_TIERS)),
+    network_policy: maybe(networkPolicy),
+    skills: (_value, path) => noSkills(path),
+  },
+);

@@ -1,6 +1,6 @@
 import { type Context, Hono } from "hono";
 import { isPlainObject } from "../../base/freeze.ts";
-import { numberAt, recordAt, textsAt } from "../../base/reading.ts";
+import { numberAt, recordAt, textsAt, type UnknownRecord } from "../../base/reading.ts";
 import { ApiProblem, invalidType, invalidValue } from "../api-problem.ts";
 import { jsonBody } from "../http/json-body.ts";
 import type { Attributes } from "../search/attribute-filter.ts";
@@ -16,9 +16,7 @@ import {
 import type { NewStoreFile } from "../search/store-files.ts";
 import type { VectorStoreChange, VectorStores } from "../search/vector-stores.ts";
 import { pageQuery } from "../store/paging.ts";
-import type { Shape } from "../validators/shapes.ts";
-
-type Body = Readonly<Record<string, unknown>>;
+import { assertShape, type Shape } from "../validators/shapes.ts";
 
 /** `/vector_stores` and all below it, to be mounted under `/v1`. */
 export function vectorStoreRoutes(stores: VectorStores): Hono {
@@ -138,11 +136,10 @@ function batchRoutes({ files }: VectorStores): Hono {
 /** Ample for 2,000 files with 16 attributes of 512 characters each. */
 const MOST_BODY_BYTES = 64 * 1024 * 1024;
 
-async function bodyOf(request: Request, shape: Shape): Promise<Body> {
+async function bodyOf(request: Request, shape: Shape): Promise<UnknownRecord> {
   const body = await jsonBody(request, MOST_BODY_BYTES);
   if (!isPlainObject(body)) throw invalidType("", "an object", body);
-  const problem = shape(body, "");
-  if (problem) throw problem;
+  assertShape(shape, body, "");
   return body;
 }
 
@@ -161,12 +158,12 @@ function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-function daysOf(body: Body): number | null | undefined {
+function daysOf(body: UnknownRecord): number | null | undefined {
   if (body["expires_after"] === undefined) return undefined;
   return numberAt(recordAt(body, "expires_after"), "days");
 }
 
-function changeOf(body: Body): VectorStoreChange {
+function changeOf(body: UnknownRecord): VectorStoreChange {
   const has = (key: string) => body[key] !== undefined;
   return {
     name: has("name") ? textOrNull(body["name"]) : undefined,
@@ -175,7 +172,7 @@ function changeOf(body: Body): VectorStoreChange {
   };
 }
 
-function sizesOf(body: Body): ChunkSizes {
+function sizesOf(body: UnknownRecord): ChunkSizes {
   const given = recordAt(recordAt(body, "chunking_strategy"), "static");
   return {
     maxTokens: numberAt(given, "max_chunk_size_tokens") ?? defaultSizes.maxTokens,
@@ -183,16 +180,16 @@ function sizesOf(body: Body): ChunkSizes {
   };
 }
 
-function attributesOf(body: Body): Attributes {
+function attributesOf(body: UnknownRecord): Attributes {
   return recordAt(body, "attributes") as Attributes; // their shape has been checked
 }
 
-function fileOf(body: Body): NewStoreFile {
+function fileOf(body: UnknownRecord): NewStoreFile {
   return { fileId: String(body["file_id"]), attributes: attributesOf(body), sizes: sizesOf(body) };
 }
 
 /** `file_ids` share what is said beside them; each of `files` says its own. */
-function batchOf(body: Body): readonly NewStoreFile[] {
+function batchOf(body: UnknownRecord): readonly NewStoreFile[] {
   const { files } = body;
   if (Array.isArray(files) === (body["file_ids"] !== undefined)) throw eitherOfBoth();
   if (Array.isArray(files)) return files.filter(isPlainObject).map(fileOf);

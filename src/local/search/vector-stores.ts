@@ -4,6 +4,7 @@ import type { Ids } from "../ids.ts";
 import type { Database } from "../store/database.ts";
 import { type ListPage, type PageQuery, readRowPage, toPage } from "../store/paging.ts";
 import { numberIn, type Row } from "../store/row.ts";
+import { assertShape } from "../validators/shapes.ts";
 import { filterShape } from "./attribute-filter.ts";
 import { ChunkIndex } from "./chunk-index.ts";
 import type { ChunkSizes } from "./chunks.ts";
@@ -164,8 +165,7 @@ export class VectorStores {
   /** The best pieces of all files in some stores, best first. */
   search(given: VectorStoreSearch): readonly SearchHit[] {
     const { filters, query } = given;
-    const problem = filters === null ? null : filterShape(filters, "filters");
-    if (problem) throw problem;
+    if (filters !== null) assertShape(filterShape, filters, "filters");
     const stores = [...new Set(given.vectorStoreIds)].map((id) => numberIn(this.#open(id), "row"));
     return searchStores(this.#database, this.#index, {
       stores,
