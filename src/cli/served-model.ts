@@ -33,31 +33,33 @@ export async function servedModel({ script, upstream }: ModelChoice): Promise<Se
   return { model: modelOf(await contentOf(script), script), name: script };
 }
 
+const refuse = InvalidOptionError.at("--model");
+
 const MODULES = [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"];
 
 async function contentOf(path: string): Promise<unknown> {
   const extension = extname(path).toLowerCase();
   if (extension === ".json") return await jsonIn(path);
   if (!MODULES.includes(extension)) {
-    throw refused(path, `must end in .json or ${MODULES.join(", ")}`, "rename it");
+    throw refuse("", path, `must end in .json or ${MODULES.join(", ")}`, "rename it");
   }
   const module: unknown = await import(pathToFileURL(resolve(path)).href).catch(
     (cause: unknown) => {
-      throw refused(path, "must be a module that can be loaded", messageOf(cause), cause);
+      throw refuse("", path, "must be a module that can be loaded", messageOf(cause), { cause });
     },
   );
   if (typeof module === "object" && module !== null && "default" in module) return module.default;
   const remedy = "export default a list of turns, a function of the request, or a LocalModel";
-  throw refused(path, "must have a default export", remedy);
+  throw refuse("", path, "must have a default export", remedy);
 }
 
 async function jsonIn(path: string): Promise<unknown> {
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
-    throw refused(path, "must be a file that can be read", messageOf(cause), cause);
+    throw refuse("", path, "must be a file that can be read", messageOf(cause), { cause });
   });
   const parsed = parseJson(text);
   if (parsed.ok) return parsed.value;
-  throw refused(path, "must hold JSON", parsed.problem);
+  throw refuse("", path, "must hold JSON", parsed.problem);
 }
 
 /** What is wrong within a script is told with the file that it is in. */
@@ -65,7 +67,7 @@ function modelOf(content: unknown, path: string): LocalModel {
   if (isModel(content)) return content;
   if (!isScript(content)) {
     const rule = "must be a list of turns, a function of the request, or a LocalModel";
-    throw refused(path, rule, 'write [[{ "say": "Hello." }]]: one inner list a turn');
+    throw refuse("", path, rule, 'write [[{ "say": "Hello." }]]: one inner list a turn');
   }
   try {
     return scriptedModel(content);
@@ -82,8 +84,4 @@ function isModel(content: unknown): content is LocalModel {
 /** What its turns hold, `scriptedModel` looks at. */
 function isScript(content: unknown): content is ModelScript {
   return Array.isArray(content) || typeof content === "function";
-}
-
-function refused(path: string, rule: string, remedy: string, cause?: unknown): InvalidOptionError {
-  return new InvalidOptionError({ field: "--model", value: path, rule, remedy, cause });
 }

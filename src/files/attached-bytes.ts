@@ -6,6 +6,8 @@ export interface AttachmentLimit {
   readonly remedy: string;
 }
 
+const refuse = InvalidOptionError.at("attach(files)");
+
 /** The bytes of a file that a prompt attaches. */
 export async function attachedBytes(path: string, limit: AttachmentLimit): Promise<Uint8Array> {
   const { readFile, stat } = await import("node:fs/promises");
@@ -15,13 +17,9 @@ export async function attachedBytes(path: string, limit: AttachmentLimit): Promi
     return await readFile(path);
   } catch (cause) {
     if (cause instanceof InvalidOptionError) throw cause;
-    throw new InvalidOptionError({
-      field: "attach(files).path",
-      value: path,
-      rule: `must be a file that can be read (${messageOf(cause)})`,
-      remedy: "give the path of a file, from where the process runs",
-      cause,
-    });
+    const rule = `must be a file that can be read (${messageOf(cause)})`;
+    const remedy = "give the path of a file, from where the process runs";
+    throw refuse("path", path, rule, remedy, { cause });
   }
 }
 
@@ -32,12 +30,7 @@ export function checkAttachedSize(
   { mostBytes, remedy }: AttachmentLimit,
 ): void {
   if (size > 0 && size <= mostBytes) return;
-  throw new InvalidOptionError({
-    field: "attach(files)",
-    value,
-    rule: `must have from 1 to ${mostBytes} bytes, and has ${size}`,
-    remedy,
-  });
+  throw refuse("", value, `must have from 1 to ${mostBytes} bytes, and has ${size}`, remedy);
 }
 
 /** The last part of a path. */

@@ -19,10 +19,12 @@ export interface CheckedMount {
   readonly followSymlinks: boolean;
 }
 
+const refuse = InvalidOptionError.at(""); // fields are named in full
+
 /** Refuses mounts that cannot be, and mounts that would stand in each other's way. */
 export function checkedMounts(mounts: readonly HostMount[]): readonly CheckedMount[] {
   const given: unknown = mounts;
-  if (!Array.isArray(given)) throw refused("mounts", given, "must be a list", "write [ … ]");
+  if (!Array.isArray(given)) throw refuse("mounts", given, "must be a list", "write [ … ]");
   const checked = given.map((mount: unknown, index) => checkedMount(mount, `mounts[${index}]`));
   for (const [index, mount] of checked.entries()) {
     const other = checked.slice(0, index).find(({ mountPath }) => meet(mountPath, mount.mountPath));
@@ -34,7 +36,7 @@ export function checkedMounts(mounts: readonly HostMount[]): readonly CheckedMou
 /** A copy of a list of texts, none of them empty. */
 export function checkedTexts(value: unknown, field: string): readonly string[] {
   if (!Array.isArray(value)) {
-    throw refused(field, value, "must be a list", "write [ … ], even around a single entry");
+    throw refuse(field, value, "must be a list", "write [ … ], even around a single entry");
   }
   return value.map((item: unknown, index) => checkedText(item, `${field}[${index}]`));
 }
@@ -50,7 +52,7 @@ const KEYS: { readonly [Key in keyof HostMount]-?: true } = {
 
 function checkedMount(mount: unknown, field: string): CheckedMount {
   if (!isPlainObject(mount)) {
-    throw refused(field, mount, "must be a plain object", 'write { hostPath: "…" }');
+    throw refuse(field, mount, "must be a plain object", 'write { hostPath: "…" }');
   }
   const unknown = Object.keys(mount).find((key) => !Object.hasOwn(KEYS, key));
   if (unknown !== undefined) throw unknownKey(unknown, field);
@@ -58,7 +60,7 @@ function checkedMount(mount: unknown, field: string): CheckedMount {
   const hostPath = checkedText(mount["hostPath"], `${field}.hostPath`);
   if (typeof followSymlinks !== "boolean") {
     const rule = "must be a boolean";
-    throw refused(`${field}.followSymlinks`, followSymlinks, rule, "write true or false");
+    throw refuse(`${field}.followSymlinks`, followSymlinks, rule, "write true or false");
   }
   return {
     field,
@@ -73,11 +75,11 @@ function checkedMount(mount: unknown, field: string): CheckedMount {
 
 function checkedMountPath(value: unknown, hostPath: string, field: string): string {
   if (value === undefined && basename(resolve(hostPath)) === "") {
-    throw refused(field, value, `must be given for ${hostPath}, which has no name`, 'write "."');
+    throw refuse(field, value, `must be given for ${hostPath}, which has no name`, 'write "."');
   }
   const path = value === undefined ? basename(resolve(hostPath)) : value;
   if (typeof path !== "string") {
-    throw refused(field, path, "must be a relative path", 'write it like "data/input"');
+    throw refuse(field, path, "must be a relative path", 'write it like "data/input"');
   }
   try {
     return checkedPath(path);
@@ -92,13 +94,13 @@ function checkedMountPath(value: unknown, hostPath: string, field: string): stri
 function checkedBytes(value: unknown, field: string): number {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
   const rule = "must be a whole number of bytes, 0 or more";
-  throw refused(field, value, rule, "leave it out for no limit");
+  throw refuse(field, value, rule, "leave it out for no limit");
 }
 
 function checkedText(value: unknown, field: string): string {
   if (typeof value === "string" && value !== "" && !value.includes("\0")) return value;
   const rule = "must be a text that is not empty and holds no NUL";
-  throw refused(field, value, rule, "write it out as one string");
+  throw refuse(field, value, rule, "write it out as one string");
 }
 
 /** Equal, or one within the other. */
@@ -108,7 +110,7 @@ function meet(one: string, other: string): boolean {
 }
 
 function inTheWay(mount: CheckedMount, other: CheckedMount): InvalidOptionError {
-  return refused(
+  return refuse(
     `${mount.field}.mountPath`,
     mount.mountPath,
     `must be apart from ${other.field}, which is mounted at ${JSON.stringify(other.mountPath)}`,
@@ -120,9 +122,5 @@ function unknownKey(key: string, field: string): InvalidOptionError {
   const names = Object.keys(KEYS);
   const near = suggestion(key, names);
   const remedy = near === null ? "there is no such option" : `did you mean "${near}"?`;
-  return refused(`${field} key`, key, `must be one of ${list(names)}`, remedy);
-}
-
-function refused(field: string, value: unknown, rule: string, remedy: string): InvalidOptionError {
-  return new InvalidOptionError({ field, value, rule, remedy });
+  return refuse(`${field} key`, key, `must be one of ${list(names)}`, remedy);
 }

@@ -61,6 +61,8 @@ export class Database implements Disposable {
   }
 }
 
+const refuse = InvalidOptionError.at("dataDir");
+
 /** Of the file as a whole; the tables in it have their own. */
 const FILE_VERSION = 1;
 
@@ -89,13 +91,8 @@ function makeFolder(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    throw new InvalidOptionError({
-      field: "dataDir",
-      value: dataDir,
-      rule: `must be a folder that can be made or written to (${messageOf(cause)})`,
-      remedy: "give another",
-      cause,
-    });
+    const rule = `must be a folder that can be made or written to (${messageOf(cause)})`;
+    throw refuse("", dataDir, rule, "give another", { cause });
   }
 }
 
@@ -113,20 +110,11 @@ function isLocked(error: unknown): boolean {
 }
 
 function inUse(dataDir: string, cause: unknown): InvalidOptionError {
-  return new InvalidOptionError({
-    field: "dataDir",
-    value: dataDir,
-    rule: "must be used by one local provider at a time",
-    remedy: "end the one that has it, or give this one a folder of its own",
-    cause,
-  });
+  const remedy = "end the one that has it, or give this one a folder of its own";
+  return refuse("", dataDir, "must be used by one local provider at a time", remedy, { cause });
 }
 
 function fromTheFuture(dataDir: string): InvalidOptionError {
-  return new InvalidOptionError({
-    field: "dataDir",
-    value: dataDir,
-    rule: "must have been written by this version of weakincentives or an older one",
-    remedy: "update weakincentives, or give it another folder",
-  });
+  const rule = "must have been written by this version of weakincentives or an older one";
+  return refuse("", dataDir, rule, "update weakincentives, or give it another folder");
 }
