@@ -17,6 +17,11 @@ export class FilesystemError extends WinkError {
   /** As it was given. */
   readonly path: string;
 
+  /** Returns an `EINVAL` error: the path or what is there is not what it must be. */
+  static invalid(path: string, problem: string, cause?: unknown): FilesystemError {
+    return new this("EINVAL", path, problem, cause);
+  }
+
   constructor(code: FilesystemErrorCode, path: string, problem: string, cause?: unknown) {
     super(`${code}: ${JSON.stringify(path)} ${problem}`, cause === undefined ? {} : { cause });
     this.code = code;

@@ -11,17 +11,18 @@ const LONGEST_NAME_BYTES = 255;
  * empty, holds a NUL or leaves the root; strips nothing but `.` segments and resolves `..` within.
  */
 export function checkedPath(path: string): string {
-  if (typeof path !== "string") throw refused(String(path), "is not text");
-  if (path === "") throw refused(path, 'is empty: the root is "."');
-  if (path.includes("\0")) throw refused(path, "holds a NUL");
-  if (!path.isWellFormed()) throw refused(path, "holds half of a character");
-  if (path.startsWith("/")) throw refused(path, "is absolute: paths start at the root");
+  if (typeof path !== "string") throw FilesystemError.invalid(String(path), "is not text");
+  if (path === "") throw FilesystemError.invalid(path, 'is empty: the root is "."');
+  if (path.includes("\0")) throw FilesystemError.invalid(path, "holds a NUL");
+  if (!path.isWellFormed()) throw FilesystemError.invalid(path, "holds half of a character");
+  if (path.startsWith("/"))
+    throw FilesystemError.invalid(path, "is absolute: paths start at the root");
   const segments: string[] = [];
   for (const segment of path.split("/")) {
-    if (segment === "") throw refused(path, "has an empty segment: write a/b");
+    if (segment === "") throw FilesystemError.invalid(path, "has an empty segment: write a/b");
     if (segment === ".") continue;
     if (segment !== "..") segments.push(segment);
-    else if (segments.pop() === undefined) throw refused(path, "leaves the root");
+    else if (segments.pop() === undefined) throw FilesystemError.invalid(path, "leaves the root");
   }
   checkLimits(path, segments);
   return segments.length === 0 ? ROOT : segments.join("/");
@@ -42,14 +43,13 @@ export function ancestorsOf(path: string): readonly string[] {
 
 function checkLimits(path: string, segments: readonly string[]): void {
   if (segments.length > MOST_SEGMENTS) {
-    throw refused(path, `is ${segments.length} levels deep: at most ${MOST_SEGMENTS} are allowed`);
+    throw FilesystemError.invalid(
+      path,
+      `is ${segments.length} levels deep: at most ${MOST_SEGMENTS} are allowed`,
+    );
   }
   const bytes = new TextEncoder();
   const long = segments.find((name) => bytes.encode(name).length > LONGEST_NAME_BYTES);
   if (long === undefined) return;
-  throw refused(path, `has a name of more than ${LONGEST_NAME_BYTES} bytes`);
-}
-
-function refused(path: string, problem: string): FilesystemError {
-  return new FilesystemError("EINVAL", path, problem);
+  throw FilesystemError.invalid(path, `has a name of more than ${LONGEST_NAME_BYTES} bytes`);
 }

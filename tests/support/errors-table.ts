@@ -92,7 +92,9 @@ const foreign = ["AggregateError", "TypeError", "InvalidArgumentError"];
 /** The classes of our own errors that a file makes: not a bare `Error`, nor what holds several. */
 function errorsMadeIn(code: string): string[] {
   const statements = code.replace(/^\s*\*.*$/gm, ""); // without the lines of doc comments
-  const makers = statements.matchAll(/\bnew ([A-Z]\w*Error)\(|\b([A-Z]\w*Error)\.at\(/g);
+  const makers = statements.matchAll(
+    /\bnew ([A-Z]\w*Error)\(|\b([A-Z]\w*Error)\.(?:at|invalid)\(/g,
+  );
   const names = Array.from(makers, ([, made, at = ""]) => made ?? at);
   return [...new Set(names)].filter((name) => !foreign.includes(name));
 }

@@ -84,7 +84,7 @@ export class FolderCheckpoint implements AsyncDisposable {
    */
   async restore(signal?: AbortSignal): Promise<FolderRestoreResult> {
     return await this.#alone(signal, async (ended) => {
-      if (this.#last === null) throw new FilesystemError("EINVAL", this.folder, NOTHING_TAKEN);
+      if (this.#last === null) throw FilesystemError.invalid(this.folder, NOTHING_TAKEN);
       const { folder, copies, records: last } = this.#last;
       const now = this.#clock.now();
       const createTask = (stop: SharedArrayBuffer) =>
@@ -125,7 +125,7 @@ export class FolderCheckpoint implements AsyncDisposable {
 
   async #folderForCopies(real: string): Promise<string> {
     const temporary = await realpath(tmpdir()).catch(() => tmpdir());
-    if (isWithin(real, temporary)) throw new FilesystemError("EINVAL", this.folder, HOLDS_ITS_COPY);
+    if (isWithin(real, temporary)) throw FilesystemError.invalid(this.folder, HOLDS_ITS_COPY);
     if (this.#copies === null) {
       const copies = reserveFolder();
       await copies.create();

@@ -67,7 +67,7 @@ function holdParent(task: RestoreTask): HeldFolder {
     throw mountError(error, parent, "make it as it was, then restore again");
   }
   const problem = "is reached by a symlink now: put back the folder that was there, then restore";
-  throw new FilesystemError("EINVAL", parent, problem);
+  throw FilesystemError.invalid(parent, problem);
 }
 
 class Restoring {

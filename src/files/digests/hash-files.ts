@@ -69,10 +69,10 @@ function isOther(before: Stats, after: Stats): boolean {
 const TO_HASH = "a folder has digests of all its files, or none";
 
 function notAFile(path: string): FilesystemError {
-  return new FilesystemError("EINVAL", path, "is neither file nor folder: remove it, then digest");
+  return FilesystemError.invalid(path, "is neither file nor folder: remove it, then digest");
 }
 
 function changed(path: string): FilesystemError {
   const problem = "changed while it was digested: digest again when it is left alone";
-  return new FilesystemError("EINVAL", path, problem);
+  return FilesystemError.invalid(path, problem);
 }

@@ -13,9 +13,10 @@ const TOKEN = /\*+|\[(?=(!?\]?))\1[^\]]*\]|./gsu;
  * leading `**` with its slash also stands for no directory at all. Never slow, whatever the pattern.
  */
 export function globMatcher(pattern: string): PathMatcher {
-  if (typeof pattern !== "string") throw refused(String(pattern), "is not text");
-  if (pattern === "") throw refused(pattern, 'is an empty pattern: "*" matches every path');
-  if (pattern.includes("\0")) throw refused(pattern, "holds a NUL");
+  if (typeof pattern !== "string") throw FilesystemError.invalid(String(pattern), "is not text");
+  if (pattern === "")
+    throw FilesystemError.invalid(pattern, 'is an empty pattern: "*" matches every path');
+  if (pattern.includes("\0")) throw FilesystemError.invalid(pattern, "holds a NUL");
   const expressions = [wholePath(pattern)];
   for (let rest = pattern; rest.startsWith("**/"); ) {
     rest = rest.slice(3);
@@ -67,8 +68,4 @@ function escaped(text: string): string {
   return text.replace(/[-\\^$.*+?()[\]{}|]/g, (character) =>
     character === "-" ? "\\x2d" : `\\${character}`,
   );
-}
-
-function refused(pattern: string, problem: string): FilesystemError {
-  return new FilesystemError("EINVAL", pattern, problem);
 }

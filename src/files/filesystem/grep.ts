@@ -48,13 +48,13 @@ export function lineSearch(pattern: string, options: GrepOptions = {}): LineSear
 
 function expressionOf(pattern: string): RegExp {
   if (typeof pattern !== "string") {
-    throw new FilesystemError("EINVAL", String(pattern), "is not the text of a regular expression");
+    throw FilesystemError.invalid(String(pattern), "is not the text of a regular expression");
   }
   try {
     return new RegExp(pattern);
   } catch (cause) {
     const problem = `is not a JavaScript regular expression: ${messageOf(cause)}`;
-    throw new FilesystemError("EINVAL", pattern, problem, cause);
+    throw FilesystemError.invalid(pattern, problem, cause);
   }
 }
 

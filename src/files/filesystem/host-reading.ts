@@ -44,7 +44,7 @@ export async function readWhole(path: string, real: string): Promise<Uint8Array>
 
 /** A pipe, a socket or a device. */
 export function notRegular(path: string): FilesystemError {
-  return new FilesystemError("EINVAL", path, "is neither a file nor a directory");
+  return FilesystemError.invalid(path, "is neither a file nor a directory");
 }
 
 /** Every file below the root, sorted. Links to files count as files; links to directories do not. */

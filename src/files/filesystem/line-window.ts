@@ -34,5 +34,5 @@ export function checkLimit(path: string, field: string, limit: number): void {
 
 function badNumber(path: string, field: string, value: unknown): FilesystemError {
   const problem = `cannot be read with ${field} ${show(value)}: give a whole number from 0 on`;
-  return new FilesystemError("EINVAL", path, problem);
+  return FilesystemError.invalid(path, problem);
 }

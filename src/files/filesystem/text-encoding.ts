@@ -11,7 +11,7 @@ export function textDecoder(path: string, encoding = "utf-8"): (bytes: Uint8Arra
       return decoder.decode(bytes);
     } catch (cause) {
       const problem = `is not valid ${name}: read it with readBytes`;
-      throw new FilesystemError("EINVAL", path, problem, cause);
+      throw FilesystemError.invalid(path, problem, cause);
     }
   };
 }
@@ -19,13 +19,20 @@ export function textDecoder(path: string, encoding = "utf-8"): (bytes: Uint8Arra
 /** The bytes of a text in utf-8, utf-16le or latin1; what the encoding cannot say is refused. */
 export function encodeText(path: string, text: string, encoding = "utf-8"): Uint8Array {
   const name = encodingName(path, encoding);
-  if (typeof text !== "string") throw refused(path, `can only hold text, not ${show(text)}`);
+  if (typeof text !== "string")
+    throw FilesystemError.invalid(path, `can only hold text, not ${show(text)}`);
   if (name === "latin1") return latin1Bytes(path, text);
   if (name !== "utf-8" && name !== "utf-16le") {
-    throw refused(path, `cannot be written in ${name}: use utf-8, utf-16le or latin1`);
+    throw FilesystemError.invalid(
+      path,
+      `cannot be written in ${name}: use utf-8, utf-16le or latin1`,
+    );
   }
   if (/\p{Surrogate}/u.test(text)) {
-    throw refused(path, "cannot hold half a character: the text has a lone surrogate");
+    throw FilesystemError.invalid(
+      path,
+      "cannot hold half a character: the text has a lone surrogate",
+    );
   }
   return name === "utf-8" ? new TextEncoder().encode(text) : utf16Bytes(text);
 }
@@ -38,7 +45,7 @@ function encodingName(path: string, encoding: string): string {
     return new TextDecoder(label).encoding;
   } catch (cause) {
     const problem = `has no encoding ${show(encoding)}: use utf-8, utf-16le or latin1`;
-    throw new FilesystemError("EINVAL", path, problem, cause);
+    throw FilesystemError.invalid(path, problem, cause);
   }
 }
 
@@ -54,7 +61,8 @@ function latin1Bytes(path: string, text: string): Uint8Array {
   const bytes = new Uint8Array(text.length);
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
-    if (code > 0xff) throw refused(path, `cannot hold ${show(text[index])} in latin1: use utf-8`);
+    if (code > 0xff)
+      throw FilesystemError.invalid(path, `cannot hold ${show(text[index])} in latin1: use utf-8`);
     bytes[index] = code;
   }
   return bytes;
@@ -66,8 +74,4 @@ function utf16Bytes(text: string): Uint8Array {
     view.setUint16(index * 2, text.charCodeAt(index), true);
   }
   return new Uint8Array(view.buffer);
-}
-
-function refused(path: string, problem: string): FilesystemError {
-  return new FilesystemError("EINVAL", path, problem);
 }

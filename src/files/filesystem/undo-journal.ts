@@ -70,7 +70,7 @@ export class UndoJournal<Change> {
     const place = this.#live.get(snapshot);
     if (place !== undefined) return place - this.#dropped;
     const problem = this.#over.get(snapshot) ?? "is not a snapshot of this file system";
-    throw new FilesystemError("EINVAL", String(snapshot?.id ?? show(snapshot)), problem);
+    throw FilesystemError.invalid(String(snapshot?.id ?? show(snapshot)), problem);
   }
 
   #end(snapshot: FsSnapshot, how: string): void {

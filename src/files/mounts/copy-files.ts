@@ -121,7 +121,7 @@ function checkAsPlanned(file: PlannedFile, source: number): void {
 }
 
 function changed({ hostPath }: PlannedFile): FilesystemError {
-  return new FilesystemError("EINVAL", hostPath, `has changed since it was planned: ${PLAN_AGAIN}`);
+  return FilesystemError.invalid(hostPath, `has changed since it was planned: ${PLAN_AGAIN}`);
 }
 
 const PLAN_AGAIN = "plan the mounts again when it is left alone";

@@ -23,7 +23,7 @@ export class LinkFollower {
   follow(link: string): { readonly hostPath: string; readonly kind: EntryKind } | null {
     this.#followed += 1;
     if (this.#followed > MOST_LINKS) {
-      throw refused(link, `is symlink ${MOST_LINKS + 1} of its mount`);
+      throw linkError(link, `is symlink ${MOST_LINKS + 1} of its mount`);
     }
     let hostPath: string;
     let stats: Stats;
@@ -32,7 +32,7 @@ export class LinkFollower {
       stats = statSync(hostPath);
     } catch (error) {
       if (hostCode(error) === "ENOENT") return null;
-      if (hostCode(error) === "ELOOP") throw refused(link, "is a symlink that leads to itself");
+      if (hostCode(error) === "ELOOP") throw linkError(link, "is a symlink that leads to itself");
       throw mountError(error, link, REMEDY);
     }
     this.#roots.check(hostPath, link);
@@ -42,7 +42,7 @@ export class LinkFollower {
   /** Does `walk` in a folder; refuses a folder that it is in already. */
   within<Result>(folder: string, walk: () => Result): Result {
     if (this.#entered.has(folder)) {
-      throw refused(folder, "is reached from within itself, by a symlink");
+      throw linkError(folder, "is reached from within itself, by a symlink");
     }
     this.#entered.add(folder);
     try {
@@ -55,6 +55,6 @@ export class LinkFollower {
 
 const REMEDY = "name the link in excludeGlob, or do not set followSymlinks";
 
-function refused(path: string, problem: string): WorkspaceSecurityError {
+function linkError(path: string, problem: string): WorkspaceSecurityError {
   return new WorkspaceSecurityError(`${JSON.stringify(path)} ${problem}: ${REMEDY}`);
 }

@@ -32,7 +32,7 @@ export function mountSource(mount: CheckedMount, roots: HostRoots): MountSource 
   if (isLinked && !mount.followSymlinks) throw linked(mount, hostPath);
   if (stats.isDirectory()) return { hostPath, kind: "folder", isLinked };
   if (!stats.isFile()) {
-    throw new FilesystemError("EINVAL", mount.hostPath, `is neither file nor folder: ${remedy}`);
+    throw FilesystemError.invalid(mount.hostPath, `is neither file nor folder: ${remedy}`);
   }
   if (mount.mountPath === ROOT) {
     const problem = `is a file and cannot be the workspace itself: give ${mount.field}.mountPath a name`;

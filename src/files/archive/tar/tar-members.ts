@@ -117,10 +117,10 @@ function kindOf(type: string, name: string, isSparse: boolean): TarKind {
 }
 
 function damaged({ path }: TarSource, at: number): FilesystemError {
-  return new FilesystemError("EINVAL", path, `is damaged at byte ${at}: make the archive again`);
+  return FilesystemError.invalid(path, `is damaged at byte ${at}: make the archive again`);
 }
 
 function notText({ path }: TarSource, at: number): FilesystemError {
   const problem = `names a file before byte ${at} by what is not UTF-8: rename it there`;
-  return new FilesystemError("EINVAL", path, problem);
+  return FilesystemError.invalid(path, problem);
 }

@@ -38,11 +38,11 @@ function innerPath(name: string): string {
     throw new WorkspaceSecurityError(`${problem}: nothing of this archive can be trusted`);
   }
   if (CONTROL_CHARACTER.test(name)) {
-    throw new FilesystemError("EINVAL", name, "holds a control character: rename it there");
+    throw FilesystemError.invalid(name, "holds a control character: rename it there");
   }
   return checkedPath(name);
 }
 
 function twice(name: string): FilesystemError {
-  return new FilesystemError("EINVAL", name, "is in the archive twice: make the archive again");
+  return FilesystemError.invalid(name, "is in the archive twice: make the archive again");
 }

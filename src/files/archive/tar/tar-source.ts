@@ -38,7 +38,7 @@ export class TarSource {
   /** A copy of so many bytes, at most `TAR_CHUNK_BYTES`. */
   async bytes(offset: number, length: number): Promise<Uint8Array> {
     if (this.#isClosed) {
-      throw new FilesystemError("EINVAL", this.path, "is closed: read each entry when it is given");
+      throw FilesystemError.invalid(this.path, "is closed: read each entry when it is given");
     }
     if (!this.holds(offset, length)) throw cutOff(this);
     const from = offset - this.#start;
@@ -77,5 +77,5 @@ const TO_READ = "an archive is read whole, or not at all";
 
 /** A tar that ends too early. */
 export function cutOff({ path, size }: TarSource): FilesystemError {
-  return new FilesystemError("EINVAL", path, `is cut off after ${size} bytes: fetch it again`);
+  return FilesystemError.invalid(path, `is cut off after ${size} bytes: fetch it again`);
 }

@@ -74,10 +74,10 @@ function openFile(hostPath: string): number {
 const TO_PACK = "a folder is packed whole, or not at all";
 
 function notAFile(path: string): FilesystemError {
-  return new FilesystemError("EINVAL", path, "is neither file nor folder: remove it, then pack");
+  return FilesystemError.invalid(path, "is neither file nor folder: remove it, then pack");
 }
 
 function shrunk(path: string): FilesystemError {
   const problem = "became shorter while it was packed: pack again when it is left alone";
-  return new FilesystemError("EINVAL", path, problem);
+  return FilesystemError.invalid(path, problem);
 }
