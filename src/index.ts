@@ -31,6 +31,7 @@ export {
   MarkdownSection,
   type MarkdownSectionOptions,
 } from "./prompt/sections/markdown-section.ts";
+export type { WorkspaceSection } from "./prompt/sections/mounted-section.ts";
 export {
   VfsToolsSection,
   type VfsToolsSectionOptions,
@@ -39,7 +40,6 @@ export {
   WebSearchSection,
   type WebSearchSectionOptions,
 } from "./prompt/sections/web-search-section.ts";
-export type { WorkspaceSection } from "./prompt/sections/workspace-section.ts";
 export type { OutputContract } from "./prompt/structured-output.ts";
 export { PromptTemplate, type PromptTemplateOptions } from "./prompt/template.ts";
 export {

@@ -15,7 +15,7 @@ import {
 import { render } from "./render.ts";
 import type { RenderedPrompt } from "./rendered-prompt.ts";
 import type { Section } from "./section.ts";
-import { isWorkspace } from "./sections/workspace-section.ts";
+import { isWorkspace } from "./sections/mounted-section.ts";
 import { PromptTemplate } from "./template.ts";
 
 declare module "../tools/tool-context.ts" {

@@ -1,12 +1,12 @@
 import { checkOptions } from "../../base/names.ts";
 import { planMounts } from "../../files/mounts/mount-plan.ts";
 import { type SyncPolicy, syncPolicyOf } from "../../files/sync/sync-policy.ts";
-import { MountedSection } from "../../prompt/sections/mounted-section.ts";
+import { MountedSection, type SharedFiles } from "../../prompt/sections/mounted-section.ts";
 import {
   type WorkspaceSectionOptions,
   workspaceChecks,
 } from "../../prompt/sections/workspace-options.ts";
-import { checkKeys, elsewhere } from "../../tools/config-checks.ts";
+import { type Checks, checkKeys, elsewhere } from "../../tools/config-checks.ts";
 import { HostWorkspace } from "./workspace.ts";
 import { workspaceText } from "./workspace-text.ts";
 
@@ -35,19 +35,19 @@ export interface ClaudeAgentWorkspaceSectionOptions extends WorkspaceSectionOpti
  *
  * The constructor looks at every mount and copies nothing.
  */
-export class ClaudeAgentWorkspaceSection extends MountedSection<HostWorkspace> {
+export class ClaudeAgentWorkspaceSection extends MountedSection<
+  HostWorkspace,
+  ClaudeAgentWorkspaceSectionOptions
+> {
   /** There is no container. */
   readonly containerId = null;
-  readonly #options: ClaudeAgentWorkspaceSectionOptions;
 
-  constructor(options: ClaudeAgentWorkspaceSectionOptions, shared?: SharedWorkspace) {
-    checkWorkspaceOptions(options);
-    const { workspace, text } = shared ?? made(options);
-    super(options, workspace, text);
-    this.#options = { ...options };
+  constructor(options: ClaudeAgentWorkspaceSectionOptions, shared?: SharedFiles<HostWorkspace>) {
+    checkKeys({ ...checkOptions(options, NAME) }, NAME, checks);
+    super(options, shared ?? createFiles(options));
   }
 
-  /** Of the workspace: clones have the same. */
+  /** When the workspace was created; clones have the same. */
   get createdAt(): Date {
     return new Date(this.workspace.createdAt);
   }
@@ -56,37 +56,25 @@ export class ClaudeAgentWorkspaceSection extends MountedSection<HostWorkspace> {
     return "claude";
   }
 
-  /** The same workspace in another prompt: it is cleaned up with the last section that has it. */
+  /** Returns the same workspace for another prompt: the last section that has it cleans it up. */
   override clone(options: Partial<ClaudeAgentWorkspaceSectionOptions> = {}): this {
-    const shared = { workspace: this.workspace, text: this.template };
-    const clone = new ClaudeAgentWorkspaceSection({ ...this.#options, ...options }, shared);
-    this.workspace.share(); // not before there is a clone to clean up
-    return clone as this;
+    return this.cloneAs(ClaudeAgentWorkspaceSection, options);
   }
-}
-
-/** What clones have in common. */
-interface SharedWorkspace {
-  readonly workspace: HostWorkspace;
-  readonly text: string;
 }
 
 const NAME = "ClaudeAgentWorkspaceSection";
 
-function checkWorkspaceOptions(options: ClaudeAgentWorkspaceSectionOptions): void {
-  checkKeys<ClaudeAgentWorkspaceSectionOptions>({ ...checkOptions(options, NAME) }, NAME, {
-    ...workspaceChecks,
-    containerConfig: elsewhere,
-    unpack: elsewhere,
-    deleteOnCleanup: elsewhere,
-    client: elsewhere,
-  });
-}
+const checks: Checks<ClaudeAgentWorkspaceSectionOptions> = {
+  ...workspaceChecks,
+  containerConfig: elsewhere,
+  unpack: elsewhere,
+  deleteOnCleanup: elsewhere,
+  client: elsewhere,
+};
 
-function made(options: ClaudeAgentWorkspaceSectionOptions): SharedWorkspace {
-  const { mounts = [], allowedHostRoots = "any", allowSecrets } = options;
+function createFiles(options: ClaudeAgentWorkspaceSectionOptions): SharedFiles<HostWorkspace> {
+  const { mounts = [], allowedHostRoots = "any", allowSecrets, syncDestination = null } = options;
   const plan = planMounts(mounts, { allowedHostRoots, allowSecrets });
-  const syncDestination = options.syncDestination ?? null;
   const settings = { plan, syncPolicy: syncPolicyOf(options), syncDestination };
   return { workspace: new HostWorkspace(settings), text: workspaceText(plan) };
 }

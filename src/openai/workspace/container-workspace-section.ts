@@ -3,12 +3,19 @@ import { checkOptions } from "../../base/names.ts";
 import { planMounts } from "../../files/mounts/mount-plan.ts";
 import type { MountPlan } from "../../files/mounts/planned-mounts.ts";
 import { type SyncPolicy, syncPolicyOf } from "../../files/sync/sync-policy.ts";
-import { MountedSection } from "../../prompt/sections/mounted-section.ts";
+import { MountedSection, type SharedFiles } from "../../prompt/sections/mounted-section.ts";
 import {
   type WorkspaceSectionOptions,
   workspaceChecks,
 } from "../../prompt/sections/workspace-options.ts";
-import { checkBoolean, checkKeys, elsewhere, oneOf, optional } from "../../tools/config-checks.ts";
+import {
+  type Checks,
+  checkBoolean,
+  checkKeys,
+  elsewhere,
+  oneOf,
+  optional,
+} from "../../tools/config-checks.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { checkSingleUploads } from "../http/uploadable-types.ts";
 import {
@@ -42,14 +49,16 @@ export interface OpenAIContainerWorkspaceSectionOptions extends WorkspaceSection
  *
  * The constructor looks at every mount and copies nothing.
  */
-export class OpenAIContainerWorkspaceSection extends MountedSection<MountedContainer> {
-  readonly #options: OpenAIContainerWorkspaceSectionOptions;
-
-  constructor(options: OpenAIContainerWorkspaceSectionOptions, shared?: SharedWorkspace) {
-    checkWorkspaceOptions(options);
-    const { workspace, text } = shared ?? made(options);
-    super(options, workspace, text);
-    this.#options = { ...options };
+export class OpenAIContainerWorkspaceSection extends MountedSection<
+  MountedContainer,
+  OpenAIContainerWorkspaceSectionOptions
+> {
+  constructor(
+    options: OpenAIContainerWorkspaceSectionOptions,
+    shared?: SharedFiles<MountedContainer>,
+  ) {
+    checkKeys({ ...checkOptions(options, NAME) }, NAME, checks);
+    super(options, shared ?? createFiles(options));
   }
 
   /** `null` before the first use. */
@@ -61,12 +70,9 @@ export class OpenAIContainerWorkspaceSection extends MountedSection<MountedConta
     return "openai";
   }
 
-  /** The same workspace in another prompt: it is cleaned up with the last section that has it. */
+  /** Returns the same workspace for another prompt: the last section that has it cleans it up. */
   override clone(options: Partial<OpenAIContainerWorkspaceSectionOptions> = {}): this {
-    const shared = { workspace: this.workspace, text: this.template };
-    const clone = new OpenAIContainerWorkspaceSection({ ...this.#options, ...options }, shared);
-    this.workspace.share(); // not before there is a clone to clean up
-    return clone as this;
+    return this.cloneAs(OpenAIContainerWorkspaceSection, options);
   }
 }
 
@@ -75,26 +81,20 @@ class MountedContainer extends ContainerWorkspace {
   readonly filesystem = new ContainerFilesystem(this);
 }
 
-/** What clones have in common. */
-interface SharedWorkspace {
-  readonly workspace: MountedContainer;
-  readonly text: string;
-}
-
 const NAME = "OpenAIContainerWorkspaceSection";
 
-function checkWorkspaceOptions(options: OpenAIContainerWorkspaceSectionOptions): void {
-  checkKeys<OpenAIContainerWorkspaceSectionOptions>({ ...checkOptions(options, NAME) }, NAME, {
-    ...workspaceChecks,
-    deleteOnCleanup: optional(checkBoolean),
-    unpack: optional(oneOf(["bootstrap", "prompt", "files"])),
-    client: optional(checkClient),
-    containerConfig: elsewhere, // by what takes it
-  });
-}
+const checks: Checks<OpenAIContainerWorkspaceSectionOptions> = {
+  ...workspaceChecks,
+  deleteOnCleanup: optional(checkBoolean),
+  unpack: optional(oneOf(["bootstrap", "prompt", "files"])),
+  client: optional(checkClient),
+  containerConfig: elsewhere, // by what takes it
+};
 
-function made(options: OpenAIContainerWorkspaceSectionOptions): SharedWorkspace {
-  const { session, unpack = "bootstrap", client } = options;
+function createFiles(
+  options: OpenAIContainerWorkspaceSectionOptions,
+): SharedFiles<MountedContainer> {
+  const { session, unpack = "bootstrap", deleteOnCleanup = false } = options;
   const settings = containerSettings(options.containerConfig ?? {}, `${NAME}.containerConfig`);
   const plan = planOf(options, settings);
   if (unpack === "files") checkSingleUploads(plan.files.map(({ mountPath }) => mountPath));
@@ -107,31 +107,26 @@ function made(options: OpenAIContainerWorkspaceSectionOptions): SharedWorkspace 
     archive,
     syncPolicy: syncPolicyOf(options),
     syncDestination: options.syncDestination ?? null,
-    deleteOnCleanup: options.deleteOnCleanup ?? false,
-    client: client ?? null,
+    deleteOnCleanup,
+    client: options.client ?? null,
   });
   return { workspace, text: workspaceText(plan, unpack, archive) };
 }
+
+const refuse = PromptValidationError.at(NAME);
 
 function planOf(
   { mounts = [], allowedHostRoots, allowSecrets }: OpenAIContainerWorkspaceSectionOptions,
   { mode }: ContainerSettings,
 ): MountPlan {
   if (mounts.length > 0 && mode === "auto") {
-    throw new PromptValidationError({
-      field: `${NAME}.containerConfig.mode`,
-      value: mode,
-      rule: 'must be "explicit" with mounts',
-      remedy: "leave it out: files can only be brought into a container that is made for them",
-    });
+    const remedy = "leave it out: files can only be brought into a container that is made for them";
+    throw refuse("containerConfig.mode", mode, 'must be "explicit" with mounts', remedy);
   }
   if (mounts.length > 0 && allowedHostRoots === undefined) {
-    throw new PromptValidationError({
-      field: `${NAME}.allowedHostRoots`,
-      value: allowedHostRoots,
-      rule: "must be given with mounts, for these files leave this machine",
-      remedy: 'list the folders that they may come from, or write "any"',
-    });
+    const rule = "must be given with mounts, for these files leave this machine";
+    const remedy = 'list the folders that they may come from, or write "any"';
+    throw refuse("allowedHostRoots", allowedHostRoots, rule, remedy);
   }
   return planMounts(mounts, { allowedHostRoots: allowedHostRoots ?? [], allowSecrets });
 }
@@ -139,11 +134,6 @@ function planOf(
 function checkClient(value: unknown, field: string): void {
   const { containers } = Object(value);
   if (typeof containers?.files?.create === "function") return;
-  const rule = "must be an OpenAI client";
-  throw new PromptValidationError({
-    field,
-    value,
-    rule,
-    remedy: "give new OpenAI(), or openAIClient()",
-  });
+  const remedy = "give new OpenAI(), or openAIClient()";
+  throw new PromptValidationError({ field, value, rule: "must be an OpenAI client", remedy });
 }

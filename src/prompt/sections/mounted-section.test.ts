@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { Section } from "../section.ts";
-import { isWorkspace } from "./workspace-section.ts";
+import { isWorkspace } from "./mounted-section.ts";
 
 class WithFiles extends Section {
   readonly filesystem: Filesystem;
