@@ -190,7 +190,6 @@ export { type Snapshot, SnapshotError, SnapshotRestoreError } from "./session/sn
 // Adapters
 
 export { evaluate } from "./adapter/evaluate.ts";
-export type { HostedOutputs } from "./adapter/hosted-outputs.ts";
 export type { LoopOptions } from "./adapter/loop-options.ts";
 export type {
   AskedCall,
@@ -206,7 +205,7 @@ export type {
   Turn,
   TurnRequest,
 } from "./adapter/model-client.ts";
-export type { PromptResponse } from "./adapter/prompt-response.ts";
+export type { HostedOutputs, PromptResponse } from "./adapter/output.ts";
 export type { EvaluateOptions, ProviderAdapter } from "./adapter/provider-adapter.ts";
 export type { ThrottlePolicy } from "./adapter/throttle.ts";
 export { Budget, type BudgetOptions, BudgetTracker } from "./base/budget.ts";

@@ -1,23 +1,23 @@
-import { orAborted } from "../base/abort.ts";
+import { orAborted } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { warn } from "../base/warn.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import { OpenResources } from "../tools/open-resources.ts";
-import { announce } from "./announce.ts";
 import { feedbackNow } from "./calls/feedback.ts";
 import { runAskedCall, runHostedCall } from "./calls/run-hosted-call.ts";
 import { runToolCalls } from "./calls/run-tool-calls.ts";
 import { type Evaluation, visibilityNow } from "./evaluation.ts";
+import { announce } from "./events.ts";
 import { Guard } from "./guard.ts";
 import { type LoopOptions, type LoopSettings, loopSettings } from "./loop-options.ts";
 import type { HostedCall, ModelClient, ToolAnswer, Turn, TurnRequest } from "./model-client.ts";
 import { within } from "./nested-adapter.ts";
+import type { PromptResponse } from "./output.ts";
 import { responseOf } from "./output.ts";
 import { loadOverrides, preparePrompt } from "./prepare-prompt.ts";
 import { Progress } from "./progress.ts";
-import type { PromptResponse } from "./prompt-response.ts";
 import { throttled } from "./throttle.ts";
 import { choiceAfter } from "./tool-choice.ts";
 
@@ -100,10 +100,11 @@ async function takeTurns(
     performed = await performCalls(turn, evaluation, progress);
     if (!turn.goesOn && turn.toolCalls.length + performed.length === 0) return turn;
     const isHosted = turn.hostedCalls.length + performed.length > 0;
-    notes = isHosted ? notesOf(await feedbackNow(evaluation)) : [];
+    const hasFeedback = prompt.template.feedback.length > 0;
+    notes = isHosted && hasFeedback ? notesOf(await feedbackNow(evaluation)) : [];
     guard.enter("tool");
     answers = await runToolCalls(turn.toolCalls, evaluation, turn.usage);
-    toolChoice = choiceAfter(toolChoice, turn);
+    if (toolChoice !== "auto") toolChoice = choiceAfter(toolChoice, turn);
     evaluation = renderedAnew(evaluation, client, settings);
   }
   const message = `No answer after ${settings.maxTurns} turns: raise maxTurns or give a smaller task`;

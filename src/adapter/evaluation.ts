@@ -7,7 +7,7 @@ import type { OpenResources } from "../tools/open-resources.ts";
 import type { Resources } from "../tools/resources.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
-import type { Announcer } from "./announce.ts";
+import type { Announcer } from "./events.ts";
 import type { Guard } from "./guard.ts";
 import { nestedAdapter } from "./nested-adapter.ts";
 import type { ProviderAdapter } from "./provider-adapter.ts";

@@ -9,7 +9,7 @@ import type { Session } from "../session/session.ts";
 import { callRecord } from "../tools/call-record.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import { runsAtProvider } from "../tools/projected-tool.ts";
-import { announce } from "./announce.ts";
+import { announce } from "./events.ts";
 import type { LoopSettings } from "./loop-options.ts";
 import type { ModelClient, Omission } from "./model-client.ts";
 import { checkToolChoice } from "./tool-choice.ts";
@@ -74,7 +74,8 @@ function fitted<Output>(
     checkHandlers(allowed);
     const impossible = client.check?.(allowed) ?? [];
     const rendered = without(allowed, impossible);
-    checkToolChoice(settings.toolChoice ?? "auto", rendered);
+    const { toolChoice = "auto" } = settings;
+    if (toolChoice !== "auto") checkToolChoice(toolChoice, rendered);
     return { rendered, omissions: [...forbidden, ...impossible] };
   } catch (cause) {
     if (cause instanceof PromptEvaluationError) throw cause;

@@ -4,7 +4,7 @@ import type { Prompt } from "../prompt/prompt.ts";
 import type { Session } from "../session/session.ts";
 import type { ResourceRegistry } from "../tools/resources.ts";
 import type { ToolChoice } from "./model-client.ts";
-import type { PromptResponse } from "./prompt-response.ts";
+import type { PromptResponse } from "./output.ts";
 
 declare module "../tools/tool-context.ts" {
   interface ToolContext {

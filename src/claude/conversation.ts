@@ -1,4 +1,4 @@
-import { type Announcement, announce } from "../adapter/announce.ts";
+import { type Announcement, announce } from "../adapter/events.ts";
 import type { ModelClient, Omission, Turn, TurnRequest } from "../adapter/model-client.ts";
 import { InvalidOptionError, messageOf, WinkError } from "../base/errors.ts";
 import { numberAt } from "../base/reading.ts";

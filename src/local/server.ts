@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Hono } from "hono";
-import { orAborted } from "../base/abort.ts";
+import { orAborted } from "../base/clock.ts";
 import { Containers } from "./containers/containers.ts";
 import { emptyApi } from "./http/api.ts";
 import { randomIds } from "./ids.ts";

@@ -25,7 +25,7 @@ import { zdrModelConfig } from "./compaction/zdr.ts";
 import { hostedToolsOf, type OpenAIHostedToolsConfig } from "./hosted-tools-config.ts";
 import { type OpenAIClient, openAIClient } from "./http/client.ts";
 import type { OpenAIClientConfig } from "./http/client-config.ts";
-import { checkModelConfig, type OpenAIModelConfig } from "./model-config.ts";
+import { checkModelConfig, modelFields, type OpenAIModelConfig } from "./model-config.ts";
 import type { AdapterSettings } from "./settings.ts";
 
 /** What an `OpenAIAdapter` is made from. */
@@ -81,10 +81,12 @@ export function adapterSettings(options: OpenAIAdapterOptions): AdapterSettings 
   const { model, modelConfig, clientConfig } = options;
   const compaction = compactionSettings(options.compaction, "OpenAIAdapter.compaction");
   const client = clientOf(options);
+  const config = zdrModelConfig(checkModelConfig(modelConfig ?? {}), compaction);
   if (compaction.enabled) checkCanCompact(client, compaction);
   return {
     model,
-    modelConfig: zdrModelConfig(checkModelConfig(modelConfig ?? {}), compaction),
+    modelConfig: config,
+    modelFields: modelFields(config),
     compaction,
     client,
     timeoutMs: clientConfig?.timeoutMs ?? timeoutOf(options.client) ?? 600_000,

@@ -1,5 +1,5 @@
 import { evaluate } from "../adapter/evaluate.ts";
-import type { PromptResponse } from "../adapter/prompt-response.ts";
+import type { PromptResponse } from "../adapter/output.ts";
 import type { EvaluateOptions, ProviderAdapter } from "../adapter/provider-adapter.ts";
 import { throttled } from "../adapter/throttle.ts";
 import { ThrottleError } from "../base/evaluation-errors.ts";

@@ -68,8 +68,11 @@ export function checkModelConfig(
   return frozenCopy(config);
 }
 
+/** A model config in the API's words. */
+export type ModelFields = Partial<WireRequest>;
+
 /** What was given, as the wire has it; `verbosity` goes with the format and `extraBody` last. */
-export function modelFields(config: OpenAIModelConfig): Partial<WireRequest> {
+export function modelFields(config: OpenAIModelConfig): ModelFields {
   const { temperature, topP, maxOutputTokens, reasoning, parallelToolCalls, maxToolCalls } = config;
   const { store, user, safetyIdentifier, promptCacheKey, serviceTier, metadata } = config;
   return {

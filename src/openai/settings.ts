@@ -5,7 +5,7 @@ import type { Capabilities } from "./capabilities.ts";
 import type { Codecs } from "./codecs/codec.ts";
 import type { CompactionSettings } from "./compaction/compaction-config.ts";
 import type { OpenAIClient } from "./http/client.ts";
-import type { OpenAIModelConfig } from "./model-config.ts";
+import type { ModelFields, OpenAIModelConfig } from "./model-config.ts";
 
 /**
  * The options of an `OpenAIAdapter`, checked and with their defaults. The adapter passes them whole
@@ -14,6 +14,8 @@ import type { OpenAIModelConfig } from "./model-config.ts";
 export interface AdapterSettings extends RetrySettings {
   readonly model: string;
   readonly modelConfig: OpenAIModelConfig;
+  /** The model config in the API's words, without `extraBody`. */
+  readonly modelFields: ModelFields;
   readonly client: OpenAIClient;
   readonly timeoutMs: number;
   readonly hostedTools: readonly HostedTool[];

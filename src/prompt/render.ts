@@ -54,7 +54,7 @@ export function render<Output>(
     text: sectionsText(shown, texts),
     tools: Object.freeze([
       ...open.flatMap(toolsOf),
-      ...disclosureTools({ outline, shown, fullText }),
+      ...(open.length < shown.length ? disclosureTools({ outline, shown, fullText }) : []),
     ]),
     hostedTools: Object.freeze(hostedTools),
     nativeTools: deepFreeze(hostedTools.map(envelopeOf)),

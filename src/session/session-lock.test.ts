@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { asyncContext } from "../base/async-context.ts";
-import { SessionLock } from "./session-lock.ts";
+import { asyncContext, SessionLock } from "./session-lock.ts";
 
 const { signal } = new AbortController();
 

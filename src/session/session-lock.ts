@@ -1,5 +1,5 @@
-import { orAborted } from "../base/abort.ts";
-import { type AsyncContext, asyncContext } from "../base/async-context.ts";
+import { orAborted } from "../base/clock.ts";
+import { findBuiltinModule } from "../base/find-builtin-module.ts";
 
 /** A place that one holder at a time may have; `open` while whoever it was made for still runs. */
 export interface Scope {
@@ -84,4 +84,33 @@ class Queue implements Scope {
   idle(): Promise<void> {
     return this.#last;
   }
+}
+
+/** A value that follows a chain of calls through its awaits, where the runtime can do that. */
+export interface AsyncContext<Value> {
+  /** `false`: `current()` is always `undefined` here. */
+  readonly available: boolean;
+  current(): Value | undefined;
+  run<Result>(value: Value, work: () => Result): Result;
+}
+
+interface Storage<Value> {
+  getStore(): Value | undefined;
+  run<Result>(value: Value, work: () => Result): Result;
+}
+
+/** `find` is how Node and what is like it hand out their modules without an import. */
+export function asyncContext<Value>(find = findBuiltinModule): AsyncContext<Value> {
+  const hooks = find("node:async_hooks") as
+    | { readonly AsyncLocalStorage: new () => Storage<Value> }
+    | undefined;
+  if (!hooks) {
+    return { available: false, current: () => undefined, run: (_value, work) => work() };
+  }
+  const storage = new hooks.AsyncLocalStorage();
+  return {
+    available: true,
+    current: () => storage.getStore(),
+    run: (value, work) => storage.run(value, work),
+  };
 }

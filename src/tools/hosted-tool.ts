@@ -1,7 +1,10 @@
 import { PromptValidationError } from "../base/errors.ts";
+import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { frozenCopy, isPlainObject } from "../base/freeze.ts";
 import { checkDescription, checkOptions, checkToolName } from "../base/names.ts";
+import { list } from "../base/show.ts";
 import { checkFunction } from "./config-checks.ts";
+import { madeAs } from "./made-as.ts";
 import type { ToolHandler } from "./tool-context.ts";
 
 /** What a `HostedTool` is made from. */
@@ -67,4 +70,46 @@ export function checkConfig<Config extends object>(config: Config, field: string
     rule,
     remedy: "write { … }, or {} for the defaults",
   });
+}
+
+const checkedTools = new WeakSet<object>();
+
+/** Marks a tool whose config its factory has checked. */
+export function markChecked<Made extends object>(tool: Made): Made {
+  checkedTools.add(tool);
+  return tool;
+}
+
+/**
+ * Checks a tool's config with the tool's factory, unless the factory made the tool: one that was
+ * made with `new HostedTool` is not checked yet. Returns the tool as the factory makes it.
+ */
+export function checkedConfig<Made extends { readonly name: string }>(
+  tool: { readonly name: string },
+  make: () => Made,
+): Made {
+  if (checkedTools.has(tool)) return tool as Made;
+  const options = `Hosted tool "${tool.name}" `;
+  return madeAs({ config: `${options}config`, options }, make);
+}
+
+/**
+ * Refuses two tools of one kind: what comes back names no tool. `labelOf` gives what the provider
+ * does tell two of them apart by, where it does.
+ */
+export function checkApart(
+  tools: readonly HostedTool[],
+  promptName: string,
+  labelOf: (tool: HostedTool) => string | null | undefined = () => null,
+): void {
+  const first = new Map<string, HostedTool>();
+  for (const tool of tools) {
+    const key = JSON.stringify([tool.kind, labelOf(tool) ?? null]);
+    const other = first.get(key);
+    first.set(key, tool);
+    if (!other) continue;
+    const both = list([other.name, tool.name]);
+    const message = `There are two hosted tools of kind "${tool.kind}", ${both}, and what comes back would not say whose it is: keep one`;
+    throw new PromptEvaluationError(message, { promptName, phase: "render" });
+  }
 }

@@ -19,9 +19,3 @@ export function madeAs<Made>({ config, options }: GivenAs, make: () => Made): Ma
     );
   }
 }
-
-/** Refuses a config that the tool's factory would: one that was made without it is still unchecked. */
-export function checkedConfig<Made>({ name }: { readonly name: string }, make: () => Made): Made {
-  const options = `Hosted tool "${name}" `;
-  return madeAs({ config: `${options}config`, options }, make);
-}

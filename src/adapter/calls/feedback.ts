@@ -1,4 +1,4 @@
-import { orAborted } from "../../base/abort.ts";
+import { orAborted } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { FeedbackProvider } from "../../prompt/feedback.ts";
 import type { ToolContext } from "../../tools/tool-context.ts";
@@ -7,7 +7,6 @@ import { contextOf, type Evaluation } from "../evaluation.ts";
 /** What the template's feedback providers say now, ready for the model; empty if they say nothing. */
 export async function feedbackNow(evaluation: Evaluation): Promise<string> {
   const { feedback } = evaluation.prompt.template;
-  if (feedback.length === 0) return "";
   const { session, resources, guard } = evaluation;
   const ofCall = resources.forCall();
   const said = await session.lock.nest(async (scope) => {

@@ -1,4 +1,4 @@
-import { orAborted } from "../../base/abort.ts";
+import { orAborted } from "../../base/clock.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { type Schema, validate } from "../../base/schema/schema.ts";
 import { list } from "../../base/show.ts";
@@ -11,9 +11,9 @@ import { ProviderTool } from "../../tools/provider-tool.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { ToolContext } from "../../tools/tool-context.ts";
 import { renderValue, ToolResult } from "../../tools/tool-result.ts";
-import { announce } from "../announce.ts";
 import { contextOf, type Evaluation } from "../evaluation.ts";
 import type { HostedOrigin, RejectedToolParams, ToolInvoked } from "../events.ts";
+import { announce } from "../events.ts";
 import type { AskedCall, HostedCall, HostedOutcome } from "../model-client.ts";
 import { runHandler } from "./run-tool-call.ts";
 import { inTransaction } from "./transaction.ts";

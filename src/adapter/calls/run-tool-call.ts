@@ -1,4 +1,4 @@
-import { orAborted } from "../../base/abort.ts";
+import { orAborted } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { parseJson } from "../../base/json.ts";
@@ -67,7 +67,8 @@ export async function runCall(
   const policies = evaluation.rendered.policies.get(call.name) ?? [];
   return await runHandler(call.name, evaluation, async (resources) => {
     const context = contextOf(evaluation, { resources, scope });
-    const denial = await deniedBy(policies, { tool: call.name, params }, context);
+    const asked = { tool: call.name, params };
+    const denial = policies.length > 0 ? await deniedBy(policies, asked, context) : null;
     return denial === null ? await handler(params, context) : ToolResult.error(denial);
   });
 }

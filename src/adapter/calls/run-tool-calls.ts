@@ -1,8 +1,8 @@
-import { orAborted } from "../../base/abort.ts";
+import { orAborted } from "../../base/clock.ts";
 import type { TokenUsage } from "../../base/usage.ts";
 import { renderValue, type ToolResult, textForModel } from "../../tools/tool-result.ts";
-import { announce } from "../announce.ts";
 import type { Evaluation } from "../evaluation.ts";
+import { announce } from "../events.ts";
 import type { ToolAnswer, ToolCall } from "../model-client.ts";
 import { feedbackNow } from "./feedback.ts";
 import { type PreparedCall, prepareCall, runCall } from "./run-tool-call.ts";
@@ -85,7 +85,8 @@ async function answerOf(
   const { name, callId } = call;
   const said = { name, callId, params, result, renderedOutput };
   announce(evaluation, { type: "ToolInvoked", ...said, usage, durationMs });
-  const feedback = await feedbackNow(evaluation);
+  const hasFeedback = evaluation.prompt.template.feedback.length > 0;
+  const feedback = hasFeedback ? await feedbackNow(evaluation) : "";
   const text = textForModel(result, renderedOutput);
   return { call, result, text: feedback === "" ? text : `${text}\n\n${feedback}` };
 }

@@ -1,4 +1,4 @@
-import { orAborted } from "../../base/abort.ts";
+import { orAborted } from "../../base/clock.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { recordAt, recordsAt, textAt } from "../../base/reading.ts";
 import { addUsage, noUsage, type TokenUsage } from "../../base/usage.ts";

@@ -3,7 +3,7 @@ import { isPlainObject } from "../../base/freeze.ts";
 import type { Citation } from "../../tools/hosted/citation.ts";
 import { webSearchTool } from "../../tools/hosted/web-search.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { checkedConfig } from "../../tools/made-as.ts";
+import { checkedConfig } from "../../tools/hosted-tool.ts";
 import type { Given } from "../given.ts";
 import { type Verdict, withinBounds } from "../workspace/bounds.ts";
 import { nativeFailure, nativeMessage } from "./native-message.ts";

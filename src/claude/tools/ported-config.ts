@@ -9,7 +9,7 @@ import {
 import { shellTool } from "../../tools/hosted/shell.ts";
 import { webSearchTool } from "../../tools/hosted/web-search.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { checkedConfig } from "../../tools/made-as.ts";
+import { checkedConfig } from "../../tools/hosted-tool.ts";
 import { domainRule } from "./search-domains.ts";
 
 /** What the Claude Agent SDK cannot keep of a hosted tool. */

@@ -1,11 +1,10 @@
 import type { Omission } from "../../adapter/model-client.ts";
-import { checkApart } from "../../adapter/tools-apart.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { suggestion } from "../../base/nearest.ts";
 import { list } from "../../base/show.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
-import { HostedTool } from "../../tools/hosted-tool.ts";
+import { checkApart, HostedTool } from "../../tools/hosted-tool.ts";
 import { kindObstacle, type Obstacle } from "./ported-config.ts";
 import { fileKinds, portedKind, portedKinds, portedTo } from "./ported-kinds.ts";
 

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { filesIn } from "../../../tests/support/files-in.ts";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import type { Announcement } from "../../adapter/announce.ts";
+import type { Announcement } from "../../adapter/events.ts";
 import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
 import { Session } from "../../session/session.ts";
 import {

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { Announcement } from "../../adapter/announce.ts";
+import type { Announcement } from "../../adapter/events.ts";
 import { systemClock } from "../../base/clock.ts";
 import { WinkError } from "../../base/errors.ts";
 import { surveyFolder } from "../../files/digests/folder-survey.ts";

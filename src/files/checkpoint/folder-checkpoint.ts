@@ -1,8 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { resolve } from "node:path";
-import { orAborted } from "../../base/abort.ts";
-import { type Clock, systemClock } from "../../base/clock.ts";
+import { type Clock, orAborted, systemClock } from "../../base/clock.ts";
 import { WinkError } from "../../base/errors.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import { SharedLock } from "../../base/shared-lock.ts";

@@ -1,5 +1,5 @@
 import type { Worker } from "node:worker_threads";
-import { orAborted } from "../../base/abort.ts";
+import { orAborted } from "../../base/clock.ts";
 import { WinkError } from "../../base/errors.ts";
 import { startWorker } from "./start-worker.ts";
 import type { ThreadAnswer, ThreadJob, ThreadOrder } from "./thread-job.ts";

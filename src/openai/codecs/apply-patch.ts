@@ -4,12 +4,11 @@ import {
   type ApplyPatchResult,
   applyPatchTool,
 } from "../../tools/hosted/apply-patch.ts";
-import { checkedConfig } from "../../tools/made-as.ts";
+import { checkedConfig } from "../../tools/hosted-tool.ts";
 import { isSnapshotable } from "../../tools/open-resources.ts";
 import type { WireApplyPatch, WireItem, WireOutput } from "../wire.ts";
 import type { HostedToolCodec } from "./codec.ts";
-import { callIdOf, identityOf } from "./hosted-call.ts";
-import { onlySet } from "./only-set.ts";
+import { callIdOf, identityOf, onlySet } from "./codec-parts.ts";
 import { type LivePatchTool, operationOf, runPatch } from "./run-patch.ts";
 
 /** https://platform.openai.com/docs/guides/tools-apply-patch: the provider writes, we apply. */

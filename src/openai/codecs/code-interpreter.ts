@@ -7,11 +7,10 @@ import {
   type CodeInterpreterResult,
   codeInterpreterTool,
 } from "../../tools/hosted/code-interpreter.ts";
-import { checkedConfig } from "../../tools/made-as.ts";
+import { checkedConfig } from "../../tools/hosted-tool.ts";
 import type { WireCodeInterpreter, WireItem } from "../wire.ts";
 import type { CodecEnv, HostedToolCodec } from "./codec.ts";
-import { containerOptions } from "./container.ts";
-import { failureWith, hasFailed, identityOf } from "./hosted-call.ts";
+import { containerOptions, failureWith, hasFailed, identityOf } from "./codec-parts.ts";
 import { type Said, said } from "./said.ts";
 import { tracebackIn } from "./traceback.ts";
 

@@ -7,11 +7,10 @@ import {
   type FileSearchResult,
   fileSearchTool,
 } from "../../tools/hosted/file-search.ts";
-import { checkedConfig } from "../../tools/made-as.ts";
+import { checkedConfig } from "../../tools/hosted-tool.ts";
 import type { WireFileSearch, WireItem } from "../wire.ts";
 import type { HostedToolCodec } from "./codec.ts";
-import { failureWith, hasFailed, identityOf } from "./hosted-call.ts";
-import { onlySet } from "./only-set.ts";
+import { failureWith, hasFailed, identityOf, onlySet } from "./codec-parts.ts";
 import { type Said, said } from "./said.ts";
 
 /** https://platform.openai.com/docs/guides/tools-file-search */

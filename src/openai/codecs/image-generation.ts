@@ -6,12 +6,11 @@ import {
   type ImageMask,
   imageGenerationTool,
 } from "../../tools/hosted/image-generation.ts";
-import { checkedConfig } from "../../tools/made-as.ts";
+import { checkedConfig } from "../../tools/hosted-tool.ts";
 import type { WireImageGeneration, WireItem } from "../wire.ts";
 import type { HostedToolCodec } from "./codec.ts";
+import { failureWith, identityOf, onlySet } from "./codec-parts.ts";
 import { errorText } from "./error-text.ts";
-import { failureWith, identityOf } from "./hosted-call.ts";
-import { onlySet } from "./only-set.ts";
 
 /** https://platform.openai.com/docs/guides/tools-image-generation */
 export const imageGenerationCodec: HostedToolCodec<ImageGenerationConfig, ImageGenerationResult> = {

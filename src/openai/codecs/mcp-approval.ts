@@ -3,7 +3,7 @@ import { textAt } from "../../base/reading.ts";
 import type { McpConfig, McpLive, McpResult } from "../../tools/hosted/mcp.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { WireItem } from "../wire.ts";
-import type { OutcomeOf } from "./hosted-call.ts";
+import type { OutcomeOf } from "./codec-parts.ts";
 import { mcpParams, toolOf } from "./mcp-items.ts";
 
 /** A tool of an MCP server with what decides over its calls, if anything does. */

@@ -2,8 +2,8 @@ import { itemsOfType, maybeTextAt, recordAt, recordsAt, textAt } from "../../bas
 import { show } from "../../base/show.ts";
 import type { McpCall, McpConfig, McpListedTool } from "../../tools/hosted/mcp.ts";
 import type { WireItem } from "../wire.ts";
+import { failureWith, hasFailed } from "./codec-parts.ts";
 import { errorText } from "./error-text.ts";
-import { failureWith, hasFailed } from "./hosted-call.ts";
 
 /** The calls of one server's tools. */
 export function callsIn(items: readonly WireItem[], config: McpConfig): readonly WireItem[] {

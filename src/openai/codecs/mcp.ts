@@ -4,13 +4,12 @@ import {
   type McpToolFilter,
   mcpTool,
 } from "../../tools/hosted/mcp.ts";
-import { checkedConfig } from "../../tools/made-as.ts";
+import { checkedConfig } from "../../tools/hosted-tool.ts";
 import type { WireMcp, WireMcpFilter, WireOutput } from "../wire.ts";
 import type { HostedToolCodec } from "./codec.ts";
-import { identityOf } from "./hosted-call.ts";
+import { identityOf, onlySet } from "./codec-parts.ts";
 import { type LiveMcpTool, runApproval } from "./mcp-approval.ts";
 import { approvalsIn, callOf, callsIn, listedTools, mcpParams, verdictOn } from "./mcp-items.ts";
-import { onlySet } from "./only-set.ts";
 
 /** https://platform.openai.com/docs/guides/tools-connectors-mcp */
 export const mcpCodec: HostedToolCodec<McpConfig, McpResult> = {

@@ -11,7 +11,7 @@ import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { applyPatch } from "../../tools/patch/patch.ts";
 import type { PatchOperation } from "../../tools/patch/patch-operation.ts";
 import type { WireItem } from "../wire.ts";
-import { type CallContext, callIdOf, type OutcomeOf } from "./hosted-call.ts";
+import { type CallContext, callIdOf, type OutcomeOf } from "./codec-parts.ts";
 
 /** A patch tool with the files it was given, if it was. */
 export type LivePatchTool = HostedTool<ApplyPatchConfig, ApplyPatchResult, ApplyPatchLive>;

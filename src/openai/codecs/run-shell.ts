@@ -9,7 +9,7 @@ import type {
   ShellResult,
 } from "../../tools/hosted/shell.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import type { CallContext, OutcomeOf } from "./hosted-call.ts";
+import type { CallContext, OutcomeOf } from "./codec-parts.ts";
 import { limitsOf, type ShellItem, verdictOn } from "./shell-items.ts";
 
 /** A shell tool with what it needs to run commands here. */

@@ -7,8 +7,7 @@ import type {
   ShellOutput,
 } from "../../tools/hosted/shell.ts";
 import type { WireItem, WireShellOutput } from "../wire.ts";
-import { callIdOf } from "./hosted-call.ts";
-import { onlySet } from "./only-set.ts";
+import { callIdOf, onlySet } from "./codec-parts.ts";
 
 /** Commands that the model asked for, and what they gave if that is known. */
 export interface ShellItem {

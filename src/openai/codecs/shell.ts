@@ -5,12 +5,10 @@ import {
   type ShellResult,
   shellTool,
 } from "../../tools/hosted/shell.ts";
-import { checkedConfig } from "../../tools/made-as.ts";
+import { checkedConfig } from "../../tools/hosted-tool.ts";
 import type { WireItem, WireOutput, WireShell } from "../wire.ts";
 import type { CodecEnv, HostedToolCodec } from "./codec.ts";
-import { containerOptions } from "./container.ts";
-import { type HostedCallOf, identityOf } from "./hosted-call.ts";
-import { onlySet } from "./only-set.ts";
+import { containerOptions, type HostedCallOf, identityOf, onlySet } from "./codec-parts.ts";
 import { type LiveShellTool, runShell } from "./run-shell.ts";
 import {
   commandsOf,

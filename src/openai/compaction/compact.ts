@@ -1,4 +1,4 @@
-import { announce } from "../../adapter/announce.ts";
+import { announce } from "../../adapter/events.ts";
 import type { RetrySettings } from "../../adapter/throttle.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { numberAt } from "../../base/reading.ts";
@@ -7,11 +7,10 @@ import type { Session } from "../../session/session.ts";
 import { CompactionError } from "../errors/errors.ts";
 import { requestErrorFrom } from "../errors/request-error.ts";
 import type { RequestContext } from "../errors/request-failure.ts";
+import { unprinted } from "../history/item-text.ts";
 import { HttpClient, type OpenAIClient } from "../http/client.ts";
-import { checkedResult, unreadable } from "../http/result.ts";
+import { checkedResult, unreadable, usageIn } from "../http/result.ts";
 import { withRetries } from "../http/retry.ts";
-import { usageIn } from "../response/response-usage.ts";
-import { unprinted } from "../response/sealed-content.ts";
 import { secretsOf } from "../secrets.ts";
 import type { WireItem } from "../wire.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { JsonlSessionStore } from "weakincentives/stores";
-import { announce } from "../../adapter/announce.ts";
+import { announce } from "../../adapter/events.ts";
 import { systemClock } from "../../base/clock.ts";
 import { Session } from "../../session/session.ts";
 import { compactionSlice } from "./compaction-state.ts";

@@ -1,6 +1,6 @@
 import { deepFreeze, frozenCopy, isPlainObject } from "../../base/freeze.ts";
 import { defineSlice, type Slice } from "../../session/slice.ts";
-import { unprinted } from "../response/sealed-content.ts";
+import { unprinted } from "../history/item-text.ts";
 
 /** What a session knows of how its conversation was made shorter. */
 export interface CompactionState {

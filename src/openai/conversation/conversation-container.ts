@@ -1,4 +1,4 @@
-import type { Announcement } from "../../adapter/announce.ts";
+import type { Announcement } from "../../adapter/events.ts";
 import type { Turn } from "../../adapter/model-client.ts";
 import { InvalidOptionError, messageOf } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";

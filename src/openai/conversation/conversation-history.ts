@@ -1,4 +1,4 @@
-import type { Announcement } from "../../adapter/announce.ts";
+import type { Announcement } from "../../adapter/events.ts";
 import type { OpenAIRequestError } from "../errors/request-error.ts";
 import { History, type HistoryMark } from "../history/history.ts";
 import { historySlice } from "../history/history-slice.ts";

@@ -1,4 +1,4 @@
-import type { Announcement } from "../../adapter/announce.ts";
+import type { Announcement } from "../../adapter/events.ts";
 import type { Turn } from "../../adapter/model-client.ts";
 import { messageOf } from "../../base/errors.ts";
 import { addUsage, noUsage, type TokenUsage } from "../../base/usage.ts";
@@ -8,9 +8,9 @@ import { compactionSlice } from "../compaction/compaction-state.ts";
 import { CompactionError } from "../errors/errors.ts";
 import { OpenAIRequestError } from "../errors/request-error.ts";
 import type { History } from "../history/history.ts";
+import { sealedLength } from "../history/item-text.ts";
 import { partOf, sideOf } from "../history/well-formed.ts";
 import { withRetries } from "../http/retry.ts";
-import { sealedLength } from "../response/sealed-content.ts";
 import type { WireItem } from "../wire.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
 import type { RequestBase } from "./exchange.ts";

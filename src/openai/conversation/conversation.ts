@@ -1,4 +1,4 @@
-import { type Announcement, announce } from "../../adapter/announce.ts";
+import { type Announcement, announce } from "../../adapter/events.ts";
 import type {
   HostedCall,
   ModelClient,

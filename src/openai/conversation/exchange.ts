@@ -41,7 +41,8 @@ export async function attemptExchange(
   try {
     const answer = await send(history, base, settings, signal);
     // The container can die within an answer: the status is 200, and the response has failed.
-    const gone = isPlainObject(answer.value) && failedContainer(answer.value, base);
+    const hasFailed = isPlainObject(answer.value) && answer.value["status"] === "failed";
+    const gone = hasFailed ? failedContainer(answer.value, base) : null;
     if (gone) return gone;
     logger.debug("response", { model, requestId: answer.requestId });
     return answer;

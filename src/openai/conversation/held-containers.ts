@@ -1,4 +1,4 @@
-import type { Announcement } from "../../adapter/announce.ts";
+import type { Announcement } from "../../adapter/events.ts";
 import type { Turn } from "../../adapter/model-client.ts";
 import { messageOf } from "../../base/errors.ts";
 import { ContainerCalls } from "../http/container-calls.ts";

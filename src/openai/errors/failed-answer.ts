@@ -1,14 +1,16 @@
 import { systemClock } from "../../base/clock.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { maybeTextAt, recordAt } from "../../base/reading.ts";
-import { scrubbed, scrubbedText } from "../../base/scrubbed.ts";
+import { scrubbed } from "../../base/scrubbed.ts";
 import type { WireItem } from "../wire.ts";
 import {
   beginning,
+  contentTypeIn,
   type DescribedFailure,
   PROXY,
   quoted,
   type RequestContext,
+  requestIdIn,
 } from "./request-failure.ts";
 import { type HeaderLookup, retryAfterMs, waitNamedIn } from "./retry-after.ts";
 
@@ -30,7 +32,7 @@ export function describeAnswer(answer: FailedAnswer, context: RequestContext): D
   const { message, ...error } = errorIn(body);
   const requestId = requestIdIn(header, context.secrets);
   const named = status === 429 ? waitNamedIn(message) : null;
-  const isPage = typeOf(header) === "text/html";
+  const isPage = contentTypeIn(header) === "text/html";
   const id = requestId === null ? "" : ` (request ${quoted(requestId)})`;
   return {
     problem: `was answered with status ${status}${isPage ? " and text/html" : said(message, body)}${id}`,
@@ -46,18 +48,6 @@ export function describeAnswer(answer: FailedAnswer, context: RequestContext): D
       cause,
     },
   };
-}
-
-/** The id that an answer came with. */
-export function requestIdIn(header: HeaderLookup, secrets: readonly string[]): string | null {
-  const id = header("x-request-id");
-  return id === null ? null : scrubbedText(id, secrets);
-}
-
-/** The kind of content that an answer says it has, in small letters; `""` if it does not say. */
-export function typeOf(header: HeaderLookup): string {
-  const [type = ""] = (header("content-type") ?? "").split(";");
-  return quoted(type).toLowerCase();
 }
 
 /** OpenAI's form is `{ error: { message, type, param, code } }`; servers like it have others. */

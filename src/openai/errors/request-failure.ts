@@ -1,3 +1,6 @@
+import { scrubbedText } from "../../base/scrubbed.ts";
+import type { HeaderLookup } from "./retry-after.ts";
+
 /**
  * What went wrong: an answer that says so, no answer in time, a connection that failed, an answer
  * that cannot be read, or a client that threw something else.
@@ -55,3 +58,15 @@ export function quoted(text: string): string {
 
 /** What to ask oneself when a page comes in place of JSON. */
 export const PROXY = "is there a proxy in between, or is baseURL wrong?";
+
+/** The id that an answer came with. */
+export function requestIdIn(header: HeaderLookup, secrets: readonly string[]): string | null {
+  const id = header("x-request-id");
+  return id === null ? null : scrubbedText(id, secrets);
+}
+
+/** The kind of content that an answer says it has, in small letters; `""` if it does not say. */
+export function contentTypeIn(header: HeaderLookup): string {
+  const [type = ""] = (header("content-type") ?? "").split(";");
+  return quoted(type).toLowerCase();
+}

@@ -1,6 +1,6 @@
 import { historySliceOf } from "../../adapter/history-slice.ts";
 import type { Slice } from "../../session/slice.ts";
-import { unprinted } from "../response/sealed-content.ts";
+import { unprinted } from "./item-text.ts";
 
 /**
  * The session's last conversation with OpenAI, in the provider's own items: what `continue` goes on

@@ -2,13 +2,12 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import { SECRETS } from "../secrets.ts";
 import type { WireContainerOptions } from "../wire.ts";
 import { type ClientSettings, clientSettings, type OpenAIClientConfig } from "./client-config.ts";
-import { Http } from "./http.ts";
+import { Http, pathPart } from "./http.ts";
 import { containersOver } from "./http-containers.ts";
-import { pathPart } from "./path-part.ts";
-import { type Posted, withRequestId } from "./request-id.ts";
+import { type Posted, withRequestId } from "./result.ts";
 import type { Multipart } from "./transport.ts";
 
-export { type Posted, requestIdOf } from "./request-id.ts";
+export { type Posted, requestIdOf } from "./result.ts";
 
 /** The part of the official `openai` client that is called here, so that it and any like it fit. */
 export interface OpenAIClient {

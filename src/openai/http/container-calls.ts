@@ -7,7 +7,7 @@ import { secretsOf } from "../secrets.ts";
 import type { WireItem } from "../wire.ts";
 import type { CallOptions, NewContainer, OpenAIClient, PageQuery } from "./client.ts";
 import { downloadContainerFile, saveContainerFile } from "./download.ts";
-import { pathPart } from "./path-part.ts";
+import { pathPart } from "./http.ts";
 import { checkedResult, unreadable } from "./result.ts";
 
 /** A file in a container. */

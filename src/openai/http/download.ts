@@ -1,13 +1,12 @@
-import { orAborted } from "../../base/abort.ts";
+import { orAborted } from "../../base/clock.ts";
 import { hostError } from "../../host/host-error.ts";
 import { requestErrorFrom } from "../errors/request-error.ts";
 import type { RequestContext } from "../errors/request-failure.ts";
 import { secretsOf } from "../secrets.ts";
-import { chunksIn } from "./chunk-stream.ts";
 import type { BinaryAnswer, CallOptions, OpenAIClient } from "./client.ts";
-import { pathPart } from "./path-part.ts";
+import { pathPart } from "./http.ts";
 import { unreadable } from "./result.ts";
-import { readBytes } from "./transport.ts";
+import { chunksIn, readBytes } from "./transport.ts";
 
 /** How a file is fetched. */
 export interface DownloadOptions {

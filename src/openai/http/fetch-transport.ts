@@ -1,9 +1,8 @@
-import { orAborted } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
-import { streamOf } from "./chunk-stream.ts";
+import { orAborted } from "../../base/clock.ts";
 import { writtenForm } from "./multipart.ts";
 import { listen, type Silence } from "./silence.ts";
-import { isForm, isNode, type Multipart, type Transport } from "./transport.ts";
+import { isForm, isNode, type Multipart, streamOf, type Transport } from "./transport.ts";
 
 /** Over a `fetch`: of the runtime's, or of the caller's, which may not look at signals. */
 export function fetchTransport(fetch: typeof globalThis.fetch, clock: Clock): Transport {

@@ -1,6 +1,6 @@
 import type { Http, SendOptions } from "./http.ts";
-import { pathPart } from "./path-part.ts";
-import { withRequestId } from "./request-id.ts";
+import { pathPart } from "./http.ts";
+import { withRequestId } from "./result.ts";
 
 /** Containers over our own HTTP, in the official client's form. */
 export function containersOver(http: Http) {

@@ -2,12 +2,11 @@ import type { Clock } from "../../base/clock.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { parseJson } from "../../base/json.ts";
 import { scrubbedError } from "../../base/scrubbed.ts";
-import { requestIdIn, typeOf } from "../errors/failed-answer.ts";
 import { answerError, type OpenAIRequestError, requestErrorFrom } from "../errors/request-error.ts";
-import type { RequestContext } from "../errors/request-failure.ts";
+import { contentTypeIn, type RequestContext, requestIdIn } from "../errors/request-failure.ts";
 import type { ClientSettings } from "./client-config.ts";
 import { fetchTransport } from "./fetch-transport.ts";
-import type { Posted } from "./request-id.ts";
+import type { Posted } from "./result.ts";
 import { resultIn } from "./result.ts";
 import { type StreamedAnswer, streamedAnswer } from "./streamed-answer.ts";
 import {
@@ -112,7 +111,13 @@ export class Http {
       if (status < 200 || status > 299) throw await failure(answer, known);
       const requestId = requestIdIn(header, secrets);
       const context = { ...known, answered: { status, requestId } };
-      return { chunks, cancel: answer.cancel, contentType: typeOf(header), requestId, context };
+      return {
+        chunks,
+        cancel: answer.cancel,
+        contentType: contentTypeIn(header),
+        requestId,
+        context,
+      };
     } catch (thrown) {
       throw requestErrorFrom(thrown, known);
     }
@@ -157,4 +162,20 @@ async function failure(answer: HttpAnswer, context: RequestContext): Promise<Ope
     const cause = scrubbedError(thrown, context.secrets);
     return answerError({ status, header, body: null, cause }, context);
   }
+}
+
+/**
+ * An id as one part of a path. It may come from a provider, so it may be anything: it is encoded,
+ * and what would change the path all the same is refused.
+ */
+export function pathPart(id: string, field: string): string {
+  const isPart = typeof id === "string" && !/^\.{0,2}$|[\\/]|\p{Cc}/u.test(id) && id.isWellFormed();
+  if (isPart) return encodeURIComponent(id);
+  const rule = 'must be an id: neither empty, "." nor "..", without slashes and control characters';
+  throw new InvalidOptionError({
+    field,
+    value: id,
+    rule,
+    remedy: "pass it as the provider gave it",
+  });
 }

@@ -1,5 +1,5 @@
-import { chunksIn } from "./chunk-stream.ts";
 import type { Multipart } from "./transport.ts";
+import { chunksIn } from "./transport.ts";
 
 /** A form as it is sent; its files are read meanwhile. */
 export interface WrittenForm {

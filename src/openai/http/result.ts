@@ -1,6 +1,8 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { parseJson } from "../../base/json.ts";
+import { numberAt, recordAt } from "../../base/reading.ts";
 import { scrubbed } from "../../base/scrubbed.ts";
+import { type TokenUsage, usageOf } from "../../base/usage.ts";
 import { type OpenAIRequestError, requestError } from "../errors/request-error.ts";
 import { beginning, PROXY, quoted, type RequestContext } from "../errors/request-failure.ts";
 import type { WireItem } from "../wire.ts";
@@ -56,4 +58,38 @@ export function unreadable(
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   return value === null ? "null" : `a ${typeof value}`;
+}
+
+/** An answer's object, and the id that it came with. */
+export interface Posted {
+  readonly value: WireItem;
+  readonly requestId: string | null;
+}
+
+/** The id that an answer came with: ours and the official client's results carry it unseen. */
+export function requestIdOf(result: unknown): string | null {
+  const isObject = typeof result === "object" && result !== null;
+  if (!isObject || !("_request_id" in result)) return null;
+  return typeof result._request_id === "string" ? result._request_id : null;
+}
+
+/** What is enumerated stays the same. */
+export function withRequestId({ value, requestId }: Posted): WireItem {
+  if (Object.hasOwn(value, "_request_id")) return value;
+  return Object.defineProperty(value, "_request_id", { value: requestId });
+}
+
+/** What a response says that it cost. */
+export function usageIn(response: WireItem): TokenUsage {
+  const usage = recordAt(response, "usage");
+  const count = (record: WireItem, key: string) => Math.max(0, numberAt(record, key) ?? 0);
+  const inputTokens = count(usage, "input_tokens");
+  const outputTokens = count(usage, "output_tokens");
+  return usageOf({
+    inputTokens,
+    outputTokens,
+    cachedTokens: count(recordAt(usage, "input_tokens_details"), "cached_tokens"),
+    reasoningTokens: count(recordAt(usage, "output_tokens_details"), "reasoning_tokens"),
+    totalTokens: Math.max(0, numberAt(usage, "total_tokens") ?? inputTokens + outputTokens),
+  });
 }

@@ -1,7 +1,6 @@
 import { requestErrorFrom } from "../errors/request-error.ts";
 import type { RequestContext } from "../errors/request-failure.ts";
-import { chunksIn, streamOf } from "./chunk-stream.ts";
-import { type HttpAnswer, readWhole } from "./transport.ts";
+import { chunksIn, type HttpAnswer, readWhole, streamOf } from "./transport.ts";
 
 /** An answer that is not held here; whoever does not read it cancels `body`. */
 export interface StreamedAnswer {

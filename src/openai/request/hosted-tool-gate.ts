@@ -1,5 +1,4 @@
 import type { Omission } from "../../adapter/model-client.ts";
-import { checkApart } from "../../adapter/tools-apart.ts";
 import { InvalidOptionError, messageOf, WinkError } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
@@ -7,6 +6,7 @@ import { suggestion } from "../../base/nearest.ts";
 import { list } from "../../base/show.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
+import { checkApart } from "../../tools/hosted-tool.ts";
 import { NativeTool } from "../../tools/native-tool.ts";
 import type { CodecEnv, Codecs, HostedToolCodec } from "../codecs/codec.ts";
 import type { AdapterSettings } from "../settings.ts";

@@ -4,7 +4,7 @@ import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import { runsAtProvider } from "../../tools/projected-tool.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { CodecEnv, Codecs } from "../codecs/codec.ts";
-import { modelFields, type OpenAIModelConfig } from "../model-config.ts";
+import type { OpenAIModelConfig } from "../model-config.ts";
 import type { AdapterSettings } from "../settings.ts";
 import type { WireFormat, WireFunction, WireOutput, WireRequest, WireTool } from "../wire.ts";
 import { wireTools } from "./hosted-tool-gate.ts";
@@ -12,13 +12,16 @@ import { isStrict } from "./strict.ts";
 import { wireToolChoice } from "./tool-choice.ts";
 
 /** What of an adapter's settings its requests are made from. */
-export type RequestSettings = Pick<AdapterSettings, "model" | "modelConfig" | "codecs">;
+export type RequestSettings = Pick<
+  AdapterSettings,
+  "model" | "modelConfig" | "modelFields" | "codecs"
+>;
 
 /** A request without its `input`: the model, what it may call, and what it must answer with. */
 export function requestOf(
   rendered: RenderedPrompt,
   toolChoice: ToolChoice,
-  { model, modelConfig, codecs }: RequestSettings,
+  { model, modelConfig, modelFields, codecs }: RequestSettings,
   env: CodecEnv = { model, containerId: null },
 ): WireRequest {
   const functions = rendered.tools.filter((tool) => !runsAtProvider(tool)).map(functionOf);
@@ -27,10 +30,11 @@ export function requestOf(
   const text = textOf(rendered, modelConfig);
   return {
     model,
-    ...modelFields(modelConfig),
+    ...modelFields,
     ...(tools.length > 0 && {
       tools,
-      tool_choice: wireToolChoice(toolChoice, rendered, codecs),
+      tool_choice:
+        typeof toolChoice === "string" ? toolChoice : wireToolChoice(toolChoice, rendered, codecs),
     }),
     ...(include.length > 0 && { include }),
     ...(text && { text }),

@@ -17,9 +17,9 @@ import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { Codecs, HostedToolCodec } from "../codecs/codec.ts";
 import { refusalIn, said } from "../codecs/said.ts";
 import { responseErrorOf } from "../errors/evaluation-error.ts";
+import { unprinted } from "../history/item-text.ts";
+import { usageIn } from "../http/result.ts";
 import type { WireItem } from "../wire.ts";
-import { usageIn } from "./response-usage.ts";
-import { unprinted } from "./sealed-content.ts";
 
 /** What is needed to read a response. */
 export interface ReadingOptions {

@@ -2,7 +2,7 @@ import { deepFreeze } from "../../base/freeze.ts";
 import { checkKeys, integerFrom, oneOf, optional } from "../../tools/config-checks.ts";
 import type { MemoryLimit } from "../../tools/hosted/code-interpreter.ts";
 import { checkNetworkPolicy, type NetworkPolicy } from "../../tools/hosted/network-policy.ts";
-import { containerOptions } from "../codecs/container.ts";
+import { containerOptions } from "../codecs/codec-parts.ts";
 import type { NewContainer } from "../http/client.ts";
 
 /** The container that a workspace is given. */

@@ -1,4 +1,4 @@
-import { orAborted } from "../../base/abort.ts";
+import { orAborted } from "../../base/clock.ts";
 import { messageOf, WinkError } from "../../base/errors.ts";
 import { SharedLock } from "../../base/shared-lock.ts";
 import { ContainerExpiredError } from "../errors/errors.ts";

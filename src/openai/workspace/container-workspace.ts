@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { Announcement } from "../../adapter/announce.ts";
+import type { Announcement } from "../../adapter/events.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { messageOf, WinkError } from "../../base/errors.ts";
 import type { TokenUsage } from "../../base/usage.ts";

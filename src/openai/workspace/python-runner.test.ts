@@ -6,7 +6,7 @@ import {
   type WireScript,
   wireServer,
 } from "../../../tests/support/wire-server.ts";
-import type { OpenAIModelConfig } from "../model-config.ts";
+import { modelFields, type OpenAIModelConfig } from "../model-config.ts";
 import { printedIn, runPython } from "./python-runner.ts";
 
 const ran = codeInterpreterCall("print(1)", ["1\n"]);
@@ -16,7 +16,13 @@ describe.each(madeClients)("a block of Python, by %s,", (_, make) => {
     await using server = await wireServer(script);
     const { signal } = new AbortController();
     const outcome = await runPython(
-      { client: make(server.url), model: "gpt-5.2", modelConfig, timeoutMs: 1_000 },
+      {
+        client: make(server.url),
+        model: "gpt-5.2",
+        modelConfig,
+        modelFields: modelFields(modelConfig),
+        timeoutMs: 1_000,
+      },
       { containerId: "cntr_1", code: "print(1)", signal },
     ).catch((error: unknown) => ({ error }));
     return { outcome, body: server.requests[0]?.body };

@@ -4,9 +4,8 @@ import type { TokenUsage } from "../../base/usage.ts";
 import { failedContainer } from "../errors/failed-container.ts";
 import { requestErrorFrom } from "../errors/request-error.ts";
 import { HttpClient, type OpenAIClient } from "../http/client.ts";
-import { checkedResult } from "../http/result.ts";
-import { modelFields, type OpenAIModelConfig } from "../model-config.ts";
-import { usageIn } from "../response/response-usage.ts";
+import { checkedResult, usageIn } from "../http/result.ts";
+import type { ModelFields, OpenAIModelConfig } from "../model-config.ts";
 import { secretsOf } from "../secrets.ts";
 
 /** What code printed, and what the request for it cost. */
@@ -27,6 +26,7 @@ export interface PythonSettings {
   readonly client: OpenAIClient;
   readonly model: string;
   readonly modelConfig: OpenAIModelConfig;
+  readonly modelFields: ModelFields;
   readonly timeoutMs: number;
 }
 
@@ -35,14 +35,14 @@ export interface PythonSettings {
  * it: this is one short request that forces the model to call the code interpreter.
  */
 export async function runPython(
-  { client, model, modelConfig, timeoutMs }: PythonSettings,
+  { client, model, modelConfig, modelFields, timeoutMs }: PythonSettings,
   { containerId, code, signal }: PythonCode,
 ): Promise<PythonOutcome> {
-  const { maxOutputTokens: _, maxToolCalls: __, ...config } = modelConfig;
+  const { max_output_tokens: _, max_tool_calls: __, ...fields } = modelFields;
   const text = `Run this Python code once, exactly as it is, and then say "done".\n\n\`\`\`python\n${code}\n\`\`\``;
   const body = {
     model,
-    ...modelFields(config),
+    ...fields,
     input: [{ type: "message", role: "user", content: text }],
     tools: [{ type: "code_interpreter", container: containerId }],
     tool_choice: { type: "code_interpreter" },
@@ -57,7 +57,7 @@ export async function runPython(
         ? (await client.post("/responses", JSON.stringify(body), options)).value
         : await client.responses.create(body, options);
     const response = checkedResult(answer, context);
-    const gone = failedContainer(response, context);
+    const gone = response["status"] === "failed" ? failedContainer(response, context) : null;
     if (gone) throw gone;
     return { output: printedIn(response["output"]), usage: usageIn(response) };
   } catch (thrown) {

@@ -1,7 +1,7 @@
 import { openAsBlob } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Announcement } from "../../adapter/announce.ts";
+import type { Announcement } from "../../adapter/events.ts";
 import type { RetrySettings } from "../../adapter/throttle.ts";
 import type { Clock } from "../../base/clock.ts";
 import { WinkError } from "../../base/errors.ts";

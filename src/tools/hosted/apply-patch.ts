@@ -1,7 +1,7 @@
 import { PromptValidationError } from "../../base/errors.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { checkKeys } from "../config-checks.ts";
-import { HostedTool } from "../hosted-tool.ts";
+import { HostedTool, markChecked } from "../hosted-tool.ts";
 
 /** There is nothing to configure. */
 export type ApplyPatchConfig = Readonly<Record<string, never>>;
@@ -41,13 +41,15 @@ export function applyPatchTool(
 ): HostedTool<ApplyPatchConfig, ApplyPatchResult, ApplyPatchLive> {
   checkKeys<ApplyPatchConfig>(config, "applyPatchTool(config)", {});
   checkFilesystem(filesystem);
-  return new HostedTool({
-    kind: "apply_patch",
-    name,
-    description: "Create, update and delete files with patches.",
-    config,
-    live: filesystem && { filesystem },
-  });
+  return markChecked(
+    new HostedTool({
+      kind: "apply_patch",
+      name,
+      description: "Create, update and delete files with patches.",
+      config,
+      live: filesystem && { filesystem },
+    }),
+  );
 }
 
 function checkFilesystem(filesystem: Filesystem | undefined): void {

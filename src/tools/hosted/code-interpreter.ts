@@ -13,7 +13,7 @@ import {
   oneOf,
   optional,
 } from "../config-checks.ts";
-import { HostedTool } from "../hosted-tool.ts";
+import { HostedTool, markChecked } from "../hosted-tool.ts";
 import type { ContainerFileCitation } from "./citation.ts";
 import { checkNetworkPolicy, type NetworkPolicy } from "./network-policy.ts";
 
@@ -94,12 +94,14 @@ export function codeInterpreterTool(
     timeoutSeconds: optional(integerFrom(1)),
     container: optional(checkContainer),
   });
-  return new HostedTool({
-    kind: "code_interpreter",
-    name,
-    description: "Execute code in a sandboxed environment.",
-    config,
-  });
+  return markChecked(
+    new HostedTool({
+      kind: "code_interpreter",
+      name,
+      description: "Execute code in a sandboxed environment.",
+      config,
+    }),
+  );
 }
 
 /** Refuses what is neither an `AutoContainerConfig` nor an `ExistingContainerRef`. */

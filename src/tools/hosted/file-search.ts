@@ -11,7 +11,7 @@ import {
   oneOf,
   optional,
 } from "../config-checks.ts";
-import { HostedTool } from "../hosted-tool.ts";
+import { HostedTool, markChecked } from "../hosted-tool.ts";
 import type { Citation } from "./citation.ts";
 
 /** Which stores are searched, and for how much. */
@@ -87,12 +87,14 @@ export function fileSearchTool(
     filters: optional(filterWithin([])),
     ranking: optional(checkRanking),
   });
-  return new HostedTool({
-    kind: "file_search",
-    name,
-    description: "Search the stored files by meaning and words, and cite what was found.",
-    config,
-  });
+  return markChecked(
+    new HostedTool({
+      kind: "file_search",
+      name,
+      description: "Search the stored files by meaning and words, and cite what was found.",
+      config,
+    }),
+  );
 }
 
 function filterWithin(parents: readonly unknown[]): Check {

@@ -8,7 +8,7 @@ import {
   oneOf,
   optional,
 } from "../config-checks.ts";
-import { HostedTool } from "../hosted-tool.ts";
+import { HostedTool, markChecked } from "../hosted-tool.ts";
 
 /** What is left out is the provider's choice, save where a default is said. */
 export interface ImageGenerationConfig {
@@ -74,12 +74,14 @@ export function imageGenerationTool(
     moderation: optional(oneOf(["auto", "low"])),
     partialImages: optional(integerFrom(0, 3)),
   });
-  return new HostedTool({
-    kind: "image_generation",
-    name,
-    description: "Generate and edit images.",
-    config,
-  });
+  return markChecked(
+    new HostedTool({
+      kind: "image_generation",
+      name,
+      description: "Generate and edit images.",
+      config,
+    }),
+  );
 }
 
 function checkSize(value: unknown, field: string): void {

@@ -12,7 +12,7 @@ import {
   oneOf,
   optional,
 } from "../config-checks.ts";
-import { HostedTool } from "../hosted-tool.ts";
+import { HostedTool, markChecked } from "../hosted-tool.ts";
 
 /** Which remote server is called, and how. */
 export interface McpConfig {
@@ -108,13 +108,15 @@ export function mcpTool(
     headers: optional(checkHeaders),
   });
   checkFunction(approve, "mcpTool(options).approve");
-  return new HostedTool({
-    kind: "mcp",
-    name,
-    description: "Call the tools of a remote MCP server.",
-    config,
-    live: approve && { approve },
-  });
+  return markChecked(
+    new HostedTool({
+      kind: "mcp",
+      name,
+      description: "Call the tools of a remote MCP server.",
+      config,
+      live: approve && { approve },
+    }),
+  );
 }
 
 function checkLabel(value: unknown, field: string): void {

@@ -1,6 +1,6 @@
 import { PromptValidationError } from "../../base/errors.ts";
 import { checkKeys, checkText, checkType, elsewhere, optional } from "../config-checks.ts";
-import { HostedTool } from "../hosted-tool.ts";
+import { HostedTool, markChecked } from "../hosted-tool.ts";
 import { type ContainerOptions, containerChecks } from "./code-interpreter.ts";
 
 /** Where commands run. */
@@ -83,13 +83,15 @@ export function shellTool(
   const { environment = { type: "container" } } = config;
   refuseContradiction(environment, "shellTool(config).environment");
   checkExecutor(executor, environment.type);
-  return new HostedTool({
-    kind: "shell",
-    name,
-    description: "Run shell commands and read what they print.",
-    config,
-    live: executor && { executor },
-  });
+  return markChecked(
+    new HostedTool({
+      kind: "shell",
+      name,
+      description: "Run shell commands and read what they print.",
+      config,
+      live: executor && { executor },
+    }),
+  );
 }
 
 function checkEnvironment(environment: unknown, field: string): void {

@@ -1,6 +1,6 @@
 import { PromptValidationError } from "../../base/errors.ts";
 import { checkBoolean, checkKeys, checkText, listOf, oneOf, optional } from "../config-checks.ts";
-import { HostedTool } from "../hosted-tool.ts";
+import { HostedTool, markChecked } from "../hosted-tool.ts";
 import type { Citation } from "./citation.ts";
 import { countryCodes } from "./countries.ts";
 import { checkHostName } from "./host-name.ts";
@@ -66,12 +66,14 @@ export function webSearchTool(
     searchContextSize: optional(oneOf(["low", "medium", "high"])),
   });
   refuseContradiction(config.domainFilter, "webSearchTool(config).domainFilter");
-  return new HostedTool({
-    kind: "web_search",
-    name,
-    description: "Search the web for current information and cite sources.",
-    config,
-  });
+  return markChecked(
+    new HostedTool({
+      kind: "web_search",
+      name,
+      description: "Search the web for current information and cite sources.",
+      config,
+    }),
+  );
 }
 
 function checkDomainFilter(filter: unknown, field: string): void {

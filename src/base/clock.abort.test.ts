@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { orAborted } from "./abort.ts";
+import { orAborted } from "./clock.ts";
 
 test("without a signal it is the work's own outcome", async () => {
   await expect(orAborted(Promise.resolve(1), undefined)).resolves.toBe(1);

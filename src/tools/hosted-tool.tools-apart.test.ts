@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
-import { HostedTool } from "../tools/hosted-tool.ts";
-import { checkApart } from "./tools-apart.ts";
+import { checkApart, HostedTool } from "./hosted-tool.ts";
 
 const hosted = (kind: string, name: string, config = {}) =>
   new HostedTool({ kind, name, description: "Does things.", config });

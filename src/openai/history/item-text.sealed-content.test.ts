@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { sealedLength, unprinted } from "./sealed-content.ts";
+import { sealedLength, unprinted } from "./item-text.ts";
 
 const sealed = Object.freeze({
   type: "compaction",

@@ -1,7 +1,18 @@
 import { textAt } from "../../base/reading.ts";
+import type { ContainerOptions } from "../../tools/hosted/code-interpreter.ts";
+import type { NetworkPolicy } from "../../tools/hosted/network-policy.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import type { WireItem } from "../wire.ts";
+import type { WireContainerOptions, WireItem, WireNetworkPolicy } from "../wire.ts";
 import type { HostedToolCodec } from "./codec.ts";
+
+/** The same fields, of which any may be absent but none `undefined`. */
+export type SetFields<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
+
+/** Without the fields that were left out: the wire has no `undefined`. */
+export function onlySet<Fields extends object>(fields: Fields): SetFields<Fields>;
+export function onlySet(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
 
 type Part<Output, Name extends "calls" | "asked"> = ReturnType<
   NonNullable<HostedToolCodec<object, Output>[Name]>
@@ -37,4 +48,27 @@ export function hasFailed(status: string): boolean {
 /** How a failure is told whose cause the provider does not say. */
 export function failureWith(status: string): string {
   return `Failed (status ${JSON.stringify(status)})`;
+}
+
+/** What a new container is given, on the wire. */
+export function containerOptions({
+  memoryLimit,
+  fileIds,
+  networkPolicy,
+}: ContainerOptions): WireContainerOptions {
+  return onlySet({
+    memory_limit: memoryLimit,
+    file_ids: fileIds,
+    network_policy: networkPolicy && wirePolicy(networkPolicy),
+  });
+}
+
+function wirePolicy(policy: NetworkPolicy): WireNetworkPolicy {
+  if (policy.type === "disabled") return { type: "disabled" };
+  const { type, allowedDomains, domainSecrets } = policy;
+  return {
+    type,
+    allowed_domains: allowedDomains,
+    ...onlySet({ domain_secrets: domainSecrets }),
+  };
 }

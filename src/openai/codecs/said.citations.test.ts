@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { citationsIn } from "./citations.ts";
+import { citationsIn } from "./said.ts";
 
 const url = "https://a.example/p";
 const mark = `([a.example](${url}))`;

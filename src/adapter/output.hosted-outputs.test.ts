@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { webSearchTool } from "../tools/hosted/web-search.ts";
-import { hostedOutputs } from "./hosted-outputs.ts";
+import { hostedOutputs } from "./output.ts";
 
 test("an output is found by its tool and by its tool's name", () => {
   const found = { text: "Owls.", citations: [] };

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { asyncContext } from "./async-context.ts";
+import { asyncContext } from "./session-lock.ts";
 
 afterEach(() => vi.unstubAllGlobals());
 
