@@ -126,7 +126,7 @@ describe("options that may be", () => {
   test("have defaults", () => {
     expect(settings({})).toMatchObject({
       maxTurns: 50,
-      policy: { maxAttempts: 5 },
+      throttle: { maxAttempts: 5 },
       random: Math.random,
       clock: { now: expect.any(Function) },
       logger: { warn: expect.any(Function) },

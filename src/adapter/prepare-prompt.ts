@@ -103,11 +103,8 @@ function withTools<Output>(
     });
   }
   const hostedTools = Object.freeze([...rendered.hostedTools, ...added]);
-  return Object.freeze({
-    ...rendered,
-    hostedTools,
-    nativeTools: deepFreeze(hostedTools.map(envelopeOf)),
-  });
+  const nativeTools = deepFreeze(hostedTools.map(envelopeOf));
+  return withFields(rendered, { hostedTools, nativeTools });
 }
 
 /** What disclosure and policies remember, where the prompt has any. */
@@ -148,12 +145,23 @@ function without<Output>(
   const out = new Set(omissions.map(({ tool }) => tool.name));
   if (out.size === 0) return rendered;
   const stays = ({ name }: { readonly name: string }) => !out.has(name);
-  return Object.freeze({
-    ...rendered,
+  return withFields(rendered, {
     tools: Object.freeze(rendered.tools.filter(stays)),
     hostedTools: Object.freeze(rendered.hostedTools.filter(stays)),
     nativeTools: Object.freeze(rendered.nativeTools.filter(stays)),
   });
+}
+
+/** A copy with other fields. Getters are copied, and not called. */
+function withFields<Output>(
+  rendered: RenderedPrompt<Output>,
+  fields: Partial<RenderedPrompt<Output>>,
+): RenderedPrompt<Output> {
+  const copy: RenderedPrompt<Output> = Object.create(Object.prototype, {
+    ...Object.getOwnPropertyDescriptors(rendered),
+    ...Object.getOwnPropertyDescriptors(fields),
+  });
+  return Object.freeze(copy);
 }
 
 /** A section for one adapter tells the model of things that are not there on another. */

@@ -1,4 +1,5 @@
 import { maybeTextAt, recordAt, recordsAt } from "../base/reading.ts";
+import { scrubbedText } from "../base/scrubbed.ts";
 import type { WireItem, WireTool } from "./wire.ts";
 
 /** A client's method that gives what must not be shown: a getter's value could be printed. */
@@ -40,4 +41,13 @@ export function toolSecrets(tools: readonly WireTool[]): readonly string[] {
     const all = [maybeTextAt(tool, "authorization"), ...headers, ...secrets];
     return all.filter((value) => typeof value === "string");
   });
+}
+
+/** The id that an answer came with. */
+export function requestIdIn(
+  header: (name: string) => string | null,
+  secrets: readonly string[],
+): string | null {
+  const id = header("x-request-id");
+  return id === null ? null : scrubbedText(id, secrets);
 }

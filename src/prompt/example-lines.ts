@@ -4,7 +4,8 @@ import { renderValue } from "../tools/tool-result.ts";
 
 /** The examples of a section's tools, as the model reads them below the section's text. */
 export function exampleLines(tools: readonly Tool[]): string {
-  return ["Tools:", ...tools.map(toolLines)].join("\n\n");
+  const shown = tools.filter(({ examples }) => examples.length > 0);
+  return shown.length === 0 ? "" : ["Tools:", ...shown.map(toolLines)].join("\n\n");
 }
 
 function toolLines({ name, description, examples, render }: Tool): string {

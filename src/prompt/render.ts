@@ -63,7 +63,10 @@ export function render<Output>(
     outputSchema: template.output?.jsonSchema ?? null,
     output: template.output,
     attachments,
-    descriptor: template.descriptor,
+    // Hashes of all texts: worked out only for those who ask.
+    get descriptor() {
+      return template.descriptor;
+    },
   });
 }
 

@@ -27,8 +27,8 @@ export function sectionsText(shown: readonly Shown[], context: TextContext): str
 function fullText({ placed }: Shown, all: readonly Shown[], context: TextContext): string | null {
   const body = bodyOf(placed, context);
   const examples = attempt(placed, "the examples of its tools failed", () => {
-    const tools = context.toolsOf(placed).filter((tool) => tool.examples.length > 0);
-    return tools.length === 0 ? "" : exampleLines(tools);
+    const tools = context.toolsOf(placed);
+    return tools.some((tool) => tool.examples.length > 0) ? exampleLines(tools) : "";
   });
   const isParent = all.some((other) => other.placed.parent === placed);
   if (body === "" && examples === "" && !isParent) return null;

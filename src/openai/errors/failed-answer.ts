@@ -2,6 +2,7 @@ import { systemClock } from "../../base/clock.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { maybeTextAt, recordAt } from "../../base/reading.ts";
 import { scrubbed } from "../../base/scrubbed.ts";
+import { requestIdIn } from "../secrets.ts";
 import type { WireItem } from "../wire.ts";
 import {
   beginning,
@@ -10,7 +11,6 @@ import {
   PROXY,
   quoted,
   type RequestContext,
-  requestIdIn,
 } from "./request-failure.ts";
 import { type HeaderLookup, retryAfterMs, waitNamedIn } from "./retry-after.ts";
 

@@ -1,4 +1,3 @@
-import { scrubbedText } from "../../base/scrubbed.ts";
 import type { HeaderLookup } from "./retry-after.ts";
 
 /**
@@ -58,12 +57,6 @@ export function quoted(text: string): string {
 
 /** What to ask oneself when a page comes in place of JSON. */
 export const PROXY = "is there a proxy in between, or is baseURL wrong?";
-
-/** The id that an answer came with. */
-export function requestIdIn(header: HeaderLookup, secrets: readonly string[]): string | null {
-  const id = header("x-request-id");
-  return id === null ? null : scrubbedText(id, secrets);
-}
 
 /** The kind of content that an answer says it has, in small letters; `""` if it does not say. */
 export function contentTypeIn(header: HeaderLookup): string {

@@ -3,7 +3,9 @@ import { InvalidOptionError } from "../../base/errors.ts";
 import { parseJson } from "../../base/json.ts";
 import { scrubbedError } from "../../base/scrubbed.ts";
 import { answerError, type OpenAIRequestError, requestErrorFrom } from "../errors/request-error.ts";
-import { contentTypeIn, type RequestContext, requestIdIn } from "../errors/request-failure.ts";
+import type { RequestContext } from "../errors/request-failure.ts";
+import type { HeaderLookup } from "../errors/retry-after.ts";
+import { requestIdIn } from "../secrets.ts";
 import type { ClientSettings } from "./client-config.ts";
 import { fetchTransport } from "./fetch-transport.ts";
 import type { Posted } from "./result.ts";
@@ -39,7 +41,7 @@ export interface Call {
 
 /** An answer with status 2xx whose body is still to be read. */
 interface Opened extends Pick<HttpAnswer, "chunks" | "cancel"> {
-  readonly contentType: string;
+  readonly header: HeaderLookup;
   readonly requestId: string | null;
   /** For what may still go wrong with it. */
   readonly context: RequestContext;
@@ -70,16 +72,16 @@ export class Http {
   async json(call: Call, options?: SendOptions): Promise<Posted> {
     const opened = await this.#open(call, options);
     const text = await this.#text(opened);
-    const { contentType, requestId, context } = opened;
-    return { value: resultIn({ contentType, text }, context), requestId };
+    const { header, requestId, context } = opened;
+    return { value: resultIn({ header, text }, context), requestId };
   }
 
   /** Deletes something; servers answer with an object or with nothing. */
   async delete(path: string, options?: SendOptions): Promise<unknown> {
     const opened = await this.#open({ method: "DELETE", path }, options);
     const text = await this.#text(opened);
-    const { contentType, context } = opened;
-    return text === "" ? null : resultIn({ contentType, text }, context);
+    const { header, context } = opened;
+    return text === "" ? null : resultIn({ header, text }, context);
   }
 
   /** An answer that is not held here: only who reads it whole is bound to `maxResponseBytes`. */
@@ -114,7 +116,7 @@ export class Http {
       return {
         chunks,
         cancel: answer.cancel,
-        contentType: contentTypeIn(header),
+        header,
         requestId,
         context,
       };

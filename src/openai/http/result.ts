@@ -4,20 +4,28 @@ import { numberAt, recordAt } from "../../base/reading.ts";
 import { scrubbed } from "../../base/scrubbed.ts";
 import { type TokenUsage, usageOf } from "../../base/usage.ts";
 import { type OpenAIRequestError, requestError } from "../errors/request-error.ts";
-import { beginning, PROXY, quoted, type RequestContext } from "../errors/request-failure.ts";
+import {
+  beginning,
+  contentTypeIn,
+  PROXY,
+  quoted,
+  type RequestContext,
+} from "../errors/request-failure.ts";
+import type { HeaderLookup } from "../errors/retry-after.ts";
 import type { WireItem } from "../wire.ts";
 
 /** The body of an answer with status 2xx that is to be JSON. */
 export interface TextBody {
-  readonly contentType: string;
+  readonly header: HeaderLookup;
   readonly text: string;
 }
 
 /** The object that an answer holds. What type it says it has does not matter, if it is JSON. */
-export function resultIn({ contentType, text }: TextBody, context: RequestContext): WireItem {
+export function resultIn({ header, text }: TextBody, context: RequestContext): WireItem {
   if (text.trim() === "") throw unreadable("an empty body", { body: null }, context);
   const parsed = parseJson(text);
   if (parsed.ok) return checkedResult(parsed.value, context);
+  const contentType = contentTypeIn(header);
   const type = contentType === "" ? "a body without a type" : contentType;
   if (contentType === "text/html") throw unreadable(type, { body: text, remedy: PROXY }, context);
   // The parser's own words quote a part of the text: half a secret is not found and hidden.
