@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mountError } from "../host/mount-error.ts";
+import { mountError } from "../host/host-error.ts";
 
 /** A folder for as long as a command runs: it goes when it is disposed of, at the latest when the process exits. */
 export class TemporaryFolder implements Disposable {

@@ -1,7 +1,6 @@
 import { type Dirent, readdirSync, type Stats } from "node:fs";
 import { FilesystemError } from "../base/filesystem-error.ts";
-import { hostCode } from "../host/host-error.ts";
-import { mountError } from "../host/mount-error.ts";
+import { hostCode, mountError } from "../host/host-error.ts";
 
 /** What stands in a folder. `other` is a socket, a pipe or a device. */
 export interface FolderEntry {

@@ -14,22 +14,22 @@ export { type PackOptions, packDirectory } from "./archive/pack.ts";
 export type {
   FileStat,
   Filesystem,
+  FilesystemOptions,
   FsSnapshot,
   GrepMatch,
   GrepOptions,
   ReadOptions,
   ReadResult,
 } from "./filesystem/filesystem.ts";
-export type { FilesystemOptions } from "./filesystem/filesystem-options.ts";
 export { HostFilesystem } from "./filesystem/host-filesystem.ts";
 export { InMemoryFilesystem } from "./filesystem/in-memory-filesystem.ts";
 export type { HostMount } from "./mounts/host-mount.ts";
+export { type PlanMountsOptions, planMounts } from "./mounts/mount-plan.ts";
+export type { HostMountPreview } from "./mounts/mount-preview.ts";
 export {
   type MaterialisedMounts,
   type MaterialiseOptions,
   materialise,
-} from "./mounts/materialise.ts";
-export { type PlanMountsOptions, planMounts } from "./mounts/mount-plan.ts";
-export type { HostMountPreview } from "./mounts/mount-preview.ts";
+} from "./mounts/mounted-folder.ts";
 export type { PlannedFile } from "./mounts/planned-file.ts";
 export type { MountLimit, MountPlan } from "./mounts/planned-mounts.ts";

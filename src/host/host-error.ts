@@ -31,6 +31,19 @@ export function hostError(path: string, error: unknown): FilesystemError {
   return new FilesystemError(CODES.get(hostCode(error)) ?? "EACCES", path, problem, error);
 }
 
+/** What this machine says of a path, and what to do about it: `remedy` reads on after a colon. */
+export function mountError(error: unknown, path: string, remedy: string): FilesystemError {
+  const problem = PROBLEMS.get(hostCode(error)) ?? messageOf(error);
+  return new FilesystemError(hostError(path, error).code, path, `${problem}: ${remedy}`, error);
+}
+
+const PROBLEMS: ReadonlyMap<string | undefined, string> = new Map([
+  ["ENOENT", "does not exist"],
+  ["ENOTDIR", "has a file where a folder must be"],
+  ["EACCES", "is not open to this user"],
+  ["EPERM", "is not open to this user"],
+]);
+
 /** Node's code of an error, if it has one. */
 export function hostCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error)) return undefined;

@@ -1,6 +1,7 @@
 import { chmodSync, readdirSync, rmdirSync, rmSync } from "node:fs";
-import { hostCode } from "./host-error.ts";
-import { mountError } from "./mount-error.ts";
+import { FilesystemError } from "../base/filesystem-error.ts";
+import { hostCode, mountError } from "./host-error.ts";
+import { runInThread } from "./threads/run-in-thread.ts";
 import { threadJob } from "./threads/thread-job.ts";
 
 /** What is to go: a folder, or only what is in it. */
@@ -30,6 +31,28 @@ export function removeTree({ type, folder }: RemoveTask): boolean {
 
 /** Runs `removeTree` in a thread. */
 export const removeTreeJob = threadJob(import.meta.url, removeTree);
+
+/** Removes a temporary folder off the event loop; `false` if it is gone already. */
+export async function removeFolder(folder: string): Promise<boolean> {
+  return await carryOut({ type: "remove", folder });
+}
+
+/** Removes what is in a folder off the event loop; the folder stays. */
+export async function emptyFolder(folder: string): Promise<void> {
+  await carryOut({ type: "empty", folder });
+}
+
+async function carryOut(task: RemoveTask): Promise<boolean> {
+  try {
+    return await runInThread(removeTreeJob, task, {
+      job: "removes a folder",
+      remedy: "remove it again",
+    });
+  } catch (error) {
+    if (error instanceof FilesystemError) throw error;
+    return removeTree(task); // everybody waits, but where no thread starts nothing is left either
+  }
+}
 
 const REMEDIES = {
   remove: "remove this temporary folder by hand",

@@ -1,6 +1,6 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { mountError } from "../../host/mount-error.ts";
+import { mountError } from "../../host/host-error.ts";
 import {
   reserveFolder,
   sweepAbandonedFolders,

@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import { WinkError } from "../../base/errors.ts";
-import { startWorker } from "../../host/threads/start-worker.ts";
+import { startWorker } from "../../host/threads/run-in-thread.ts";
 import { fromFailure, type WorkerFailure } from "../../host/threads/worker-failure.ts";
 import { type Credits, giveCredit, newCredits } from "./credits.ts";
 

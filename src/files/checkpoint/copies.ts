@@ -9,7 +9,7 @@ import {
   rmSync,
   writeSync,
 } from "node:fs";
-import { mountError } from "../../host/mount-error.ts";
+import { mountError } from "../../host/host-error.ts";
 import { SyncRefusal } from "../sync/sync-reason.ts";
 import { placeOfOpen } from "./held-folder.ts";
 import type { StopFlag } from "./stop-flag.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { chmodSync, chownSync, closeSync, fstatSync, renameSync, rmSync } from "node:fs";
+import { openNoFollow } from "../../host/file-access.ts";
 import { hostCode } from "../../host/host-error.ts";
-import { openItself } from "../../host/open-itself.ts";
 import type { CheckpointCopies } from "./copies.ts";
 import { type HeldEntry, placeOfOpen } from "./held-folder.ts";
 import {
@@ -61,7 +61,7 @@ function keepFile(at: HeldEntry, { copy, stamp }: FileRecord, copies: Checkpoint
 
 function openToRead(path: Buffer): number | null {
   try {
-    return openItself(path);
+    return openNoFollow(path);
   } catch {
     return null; // what cannot be read can be replaced
   }
@@ -70,7 +70,7 @@ function openToRead(path: Buffer): number | null {
 function replaceFileAt(at: HeldEntry, { copy, stamp }: FileRecord, copies: CheckpointCopies) {
   return putInPlace(at, (temporary, put) => {
     copies.putAt(temporary, copy, stamp.size);
-    const descriptor = openItself(temporary);
+    const descriptor = openNoFollow(temporary);
     try {
       const now = ownershipOf(fstatSync(descriptor, { bigint: true }));
       setOwnership(placeOfOpen(descriptor, temporary), { now, wanted: stamp });

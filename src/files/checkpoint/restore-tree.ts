@@ -1,7 +1,7 @@
 import { mkdirSync, readlinkSync, realpathSync, symlinkSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { mountError } from "../../host/mount-error.ts";
+import { mountError } from "../../host/host-error.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { ROOT } from "../path.ts";
 import { SyncRefusal } from "../sync/sync-reason.ts";

@@ -1,7 +1,7 @@
 import { type BigIntStats, closeSync, fstatSync, readlinkSync } from "node:fs";
 import { FilesystemError } from "../../base/filesystem-error.ts";
+import { openNoFollow } from "../../host/file-access.ts";
 import { hostCode } from "../../host/host-error.ts";
-import { openItself } from "../../host/open-itself.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { ROOT } from "../path.ts";
 import { CheckpointCopies, type OpenFile } from "./copies.ts";
@@ -130,7 +130,7 @@ class Taking {
 
   #file(at: HeldEntry, last: EntryRecord | undefined, triesLeft = MOST_TRIES): FileRecord {
     const path = at.folder.at(at.name);
-    const descriptor = openItself(path);
+    const descriptor = openNoFollow(path);
     try {
       const found = fstatSync(descriptor, { bigint: true });
       if (!found.isFile()) throw new NoFileAnyMore("It was a file a moment ago");

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, readSync, type Stats } from "node:fs";
 import { FilesystemError } from "../../base/filesystem-error.ts";
-import { mountError } from "../../host/mount-error.ts";
-import { openItself } from "../../host/open-itself.ts";
+import { openNoFollow } from "../../host/file-access.ts";
+import { mountError } from "../../host/host-error.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { entriesByPath } from "../folder-entries.ts";
 
@@ -56,7 +56,7 @@ function hashFile(hostPath: string, { buffer }: Hashing): string {
 
 function openFile(hostPath: string): number {
   try {
-    return openItself(hostPath);
+    return openNoFollow(hostPath);
   } catch (error) {
     throw mountError(error, hostPath, TO_HASH);
   }

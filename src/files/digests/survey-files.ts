@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, lstatSync, readSync } from "node:fs";
 import { messageOf } from "../../base/errors.ts";
+import { openNoFollow } from "../../host/file-access.ts";
 import { hostCode } from "../../host/host-error.ts";
-import { openItself } from "../../host/open-itself.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { byPath, entriesOf, type FolderEntry } from "../folder-entries.ts";
 import { checkedPath, ROOT } from "../path.ts";
@@ -85,7 +85,7 @@ const BUFFER_BYTES = 1024 * 1024;
 function digestOf(hostPath: string, survey: Survey): string {
   survey.buffer ??= Buffer.allocUnsafeSlow(BUFFER_BYTES);
   const { buffer } = survey;
-  const file = openItself(hostPath);
+  const file = openNoFollow(hostPath);
   try {
     const hash = createHash("sha256");
     // No further than it was: a file may grow as fast as it is read.

@@ -71,3 +71,9 @@ export interface GrepMatch {
 export interface FsSnapshot {
   readonly id: string;
 }
+
+/** How a file system is opened. */
+export interface FilesystemOptions {
+  /** Refuses every change. @default false */
+  readonly readOnly?: boolean | undefined;
+}

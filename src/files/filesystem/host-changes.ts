@@ -12,8 +12,8 @@ import {
 } from "node:fs/promises";
 import { dirname } from "node:path";
 import { FilesystemError } from "../../base/filesystem-error.ts";
+import { replaceFile } from "../../host/file-access.ts";
 import { hostCode, unless } from "../../host/host-error.ts";
-import { replaceFile } from "../../host/replace-file.ts";
 import { KeptFiles } from "./kept-files.ts";
 
 /** Something that was done to the files of this machine. */

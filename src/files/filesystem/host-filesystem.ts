@@ -9,13 +9,13 @@ import { checkedPath, parentOf, ROOT } from "../path.ts";
 import type {
   FileStat,
   Filesystem,
+  FilesystemOptions,
   FsSnapshot,
   GrepMatch,
   GrepOptions,
   ReadOptions,
   ReadResult,
 } from "./filesystem.ts";
-import type { FilesystemOptions } from "./filesystem-options.ts";
 import { globMatcher } from "./glob.ts";
 import { lineSearch } from "./grep.ts";
 import { type HostChange, HostChanges } from "./host-changes.ts";

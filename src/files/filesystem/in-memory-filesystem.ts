@@ -3,13 +3,13 @@ import { checkedPath, ROOT } from "../path.ts";
 import type {
   FileStat,
   Filesystem,
+  FilesystemOptions,
   FsSnapshot,
   GrepMatch,
   GrepOptions,
   ReadOptions,
   ReadResult,
 } from "./filesystem.ts";
-import type { FilesystemOptions } from "./filesystem-options.ts";
 import { globMatcher } from "./glob.ts";
 import { lineSearch } from "./grep.ts";
 import { lineWindow } from "./line-window.ts";

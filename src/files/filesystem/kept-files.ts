@@ -3,8 +3,8 @@ import { copyFile, link, mkdtemp, realpath, rename, rm, unlink } from "node:fs/p
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { FilesystemError } from "../../base/filesystem-error.ts";
+import { replaceFile } from "../../host/file-access.ts";
 import { hostCode, unless } from "../../host/host-error.ts";
-import { replaceFile } from "../../host/replace-file.ts";
 import { isWithin } from "./host-place.ts";
 
 /** Old files of a root, in a private directory outside it that is there only while it holds any. */

@@ -1,8 +1,7 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { FilesystemError, WorkspaceSecurityError } from "../../base/filesystem-error.ts";
-import { hostCode } from "../../host/host-error.ts";
-import { mountError } from "../../host/mount-error.ts";
-import { openItself } from "../../host/open-itself.ts";
+import { openNoFollow } from "../../host/file-access.ts";
+import { hostCode, mountError } from "../../host/host-error.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { checkedPath, ROOT } from "../path.ts";
 import { MountBudget } from "./mount-budget.ts";
@@ -69,7 +68,7 @@ function copyFile(file: PlannedFile, path: string, buffer: Buffer): void {
 
 function openSource(path: string): number {
   try {
-    return openItself(path);
+    return openNoFollow(path);
   } catch (error) {
     if (hostCode(error) !== "ELOOP") throw mountError(error, path, PLAN_AGAIN);
     const problem = `${JSON.stringify(path)} has become a symlink since it was planned`;

@@ -2,8 +2,7 @@ import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { WorkspaceSecurityError } from "../../base/filesystem-error.ts";
 import { list } from "../../base/show.ts";
-import { hostCode } from "../../host/host-error.ts";
-import { mountError } from "../../host/mount-error.ts";
+import { hostCode, mountError } from "../../host/host-error.ts";
 import { checkedTexts } from "./mount-checks.ts";
 
 /** Where host files may come from. */

@@ -1,7 +1,6 @@
 import { realpathSync, type Stats, statSync } from "node:fs";
 import { WorkspaceSecurityError } from "../../base/filesystem-error.ts";
-import { hostCode } from "../../host/host-error.ts";
-import { mountError } from "../../host/mount-error.ts";
+import { hostCode, mountError } from "../../host/host-error.ts";
 import { type EntryKind, kindOf } from "../folder-entries.ts";
 import type { HostRoots } from "./host-roots.ts";
 

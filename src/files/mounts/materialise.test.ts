@@ -14,8 +14,8 @@ import type { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { asPlainUser, growTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { WinkError } from "../../base/errors.ts";
-import { materialise } from "./materialise.ts";
 import { planMounts } from "./mount-plan.ts";
+import { materialise } from "./mounted-folder.ts";
 
 /** Temporary folders are made in here, for this test. */
 function temporaryFolders(): string {

@@ -1,6 +1,6 @@
 import { lstatSync, type Stats } from "node:fs";
 import { basename, resolve } from "node:path";
-import { mountError } from "../../host/mount-error.ts";
+import { mountError } from "../../host/host-error.ts";
 import { byPath, type FolderEntry, folderEntries } from "../folder-entries.ts";
 import { ancestorsOf, checkedPath, ROOT } from "../path.ts";
 import type { HostRoots } from "./host-roots.ts";

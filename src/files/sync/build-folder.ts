@@ -3,7 +3,7 @@ import { access, mkdir, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { someAtOnce } from "../../base/some-at-once.ts";
 import { hostCode } from "../../host/host-error.ts";
-import { removeFolder } from "../../host/remove-folder.ts";
+import { removeFolder } from "../../host/remove-tree.ts";
 import { parentOf } from "../path.ts";
 import { type Staging, stagingBeside, stagingInside, stagingLike } from "./staging.ts";
 import { type SyncFailure, syncReason } from "./sync-reason.ts";

@@ -1,8 +1,8 @@
 import { constants, type Stats } from "node:fs";
 import { lstat, mkdir, open, readdir, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { replaceFile } from "../../host/file-access.ts";
 import { hostCode, unless } from "../../host/host-error.ts";
-import { replaceFile } from "../../host/replace-file.ts";
 import { locate, type Place } from "../filesystem/host-place.ts";
 import { parentOf } from "../path.ts";
 import { InTheWay, SyncRefusal } from "./sync-reason.ts";

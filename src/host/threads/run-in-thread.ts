@@ -1,7 +1,6 @@
-import type { Worker } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
 import { orAborted } from "../../base/clock.ts";
 import { WinkError } from "../../base/errors.ts";
-import { startWorker } from "./start-worker.ts";
 import type { ThreadAnswer, ThreadJob, ThreadOrder } from "./thread-job.ts";
 import { fromFailure } from "./worker-failure.ts";
 
@@ -28,7 +27,7 @@ export async function runInThread<Task, Result>(
   const endedEarly = (cause: unknown) =>
     new WinkError(`The thread that ${job} ended before it was done: ${remedy}`, { cause });
   try {
-    const answer = await orAborted(answerOf<Result>(worker, endedEarly), signal);
+    const answer = await orAborted(waitForAnswer<Result>(worker, endedEarly), signal);
     if (answer.type === "failed") throw fromFailure(answer.failure);
     return answer.result;
   } finally {
@@ -36,13 +35,28 @@ export async function runInThread<Task, Result>(
   }
 }
 
-function answerOf<Result>(
+/**
+ * Starts a worker file in a thread. `beside` is the caller's `import.meta.url`, and `file` a file in the
+ * same folder without its extension: it is `.ts` when running from source and `.js` when built.
+ */
+export function startWorker(beside: string, file: string, workerData: unknown): Worker {
+  const extension = beside.endsWith(".ts") ? "ts" : "js";
+  const url = new URL(`./${file}.${extension}`, beside);
+  // Options of the process, such as --input-type or --test, are not meant for this file.
+  return new Worker(url, { workerData, execArgv: [], name: `wink-${file}` });
+}
+
+function waitForAnswer<Result>(
   worker: Worker,
   endedEarly: (cause: unknown) => Error,
 ): Promise<ThreadAnswer<Result>> {
   const { promise, resolve, reject } = Promise.withResolvers<ThreadAnswer<Result>>();
-  worker.once("message", resolve);
+  const onExit = (code: number) => reject(endedEarly(new Error(`Its exit code was ${code}`)));
+  worker.once("exit", onExit);
   worker.once("error", (cause) => reject(endedEarly(cause)));
-  worker.once("exit", (code) => reject(endedEarly(new Error(`Its exit code was ${code}`))));
+  worker.once("message", (answer: ThreadAnswer<Result>) => {
+    worker.off("exit", onExit);
+    resolve(answer);
+  });
   return promise;
 }

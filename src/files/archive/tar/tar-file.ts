@@ -1,5 +1,5 @@
 import { closeSync, openSync, writeSync } from "node:fs";
-import { mountError } from "../../../host/mount-error.ts";
+import { mountError } from "../../../host/host-error.ts";
 import { threadJob } from "../../../host/threads/thread-job.ts";
 import { writeTar } from "./tar-writer.ts";
 

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { FilesystemError } from "../../../base/filesystem-error.ts";
-import { mountError } from "../../../host/mount-error.ts";
+import { mountError } from "../../../host/host-error.ts";
 
 /** At most so many bytes are given at once, and held. */
 export const TAR_CHUNK_BYTES = 64 * 1024;

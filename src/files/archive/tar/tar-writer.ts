@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, readSync } from "node:fs";
 import { FilesystemError } from "../../../base/filesystem-error.ts";
-import { mountError } from "../../../host/mount-error.ts";
-import { openItself } from "../../../host/open-itself.ts";
+import { openNoFollow } from "../../../host/file-access.ts";
+import { mountError } from "../../../host/host-error.ts";
 import { entriesByPath } from "../../folder-entries.ts";
 import { ChunkedOutput, type ChunkedOutputOptions, type EmitChunk } from "../chunked-output.ts";
 import { fillHeader, paxBlocks, TAR_BLOCK_BYTES, type TarEntry } from "./tar-header.ts";
@@ -65,7 +65,7 @@ function writeFile(hostPath: string, path: string, output: ChunkedOutput): void 
 
 function openFile(hostPath: string): number {
   try {
-    return openItself(hostPath);
+    return openNoFollow(hostPath);
   } catch (error) {
     throw mountError(error, hostPath, TO_PACK);
   }

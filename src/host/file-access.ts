@@ -1,8 +1,14 @@
 import { randomUUID } from "node:crypto";
+import { constants, openSync, type PathLike } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** Lets `fill` make a file beside `real`, then puts it there whole: at no time is it half written. */
+/** Opens a file to read. Does not follow a link in its place, nor wait for the other end of a pipe. */
+export function openNoFollow(path: PathLike): number {
+  return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+}
+
+/** Replaces a file at once: `fill` writes a temporary file beside `real`, which then takes its name. */
 export async function replaceFile(
   real: string,
   fill: (temporary: string) => Promise<void>,

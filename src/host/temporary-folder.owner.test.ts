@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { asPlainUser, temporaryTree } from "../../tests/support/temporary-tree.ts";
-import { currentOwner, isGone, readOwner } from "./folder-owner.ts";
+import { currentOwner, isGone, readOwner } from "./temporary-folder.ts";
 
 const host = hostname();
 const isLinux = existsSync("/proc/self/stat");

@@ -1,5 +1,0 @@
-/** How a file system is opened. */
-export interface FilesystemOptions {
-  /** Refuses every change. @default false */
-  readonly readOnly?: boolean | undefined;
-}
