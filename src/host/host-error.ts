@@ -1,6 +1,10 @@
 import { messageOf } from "../base/errors.ts";
-import { FilesystemError, type FilesystemErrorCode } from "../base/filesystem-error.ts";
-import { type Reason, refused } from "../base/refusal.ts";
+import {
+  FilesystemError,
+  type FilesystemErrorCode,
+  type Reason,
+  refuse,
+} from "../base/filesystem-error.ts";
 
 const REASONS: ReadonlyMap<string | undefined, Reason> = new Map([
   ["ENOENT", "missing"],
@@ -25,7 +29,7 @@ const CODES: ReadonlyMap<string | undefined, FilesystemErrorCode> = new Map([
 export function hostError(path: string, error: unknown): FilesystemError {
   if (error instanceof FilesystemError) return error;
   const reason = REASONS.get(hostCode(error));
-  if (reason) return refused(path, reason, error);
+  if (reason) return refuse(path, reason, error);
   const [said] = messageOf(error).split(", "); // the rest names a path of this machine
   const problem = `was refused by this machine: ${said}`;
   return new FilesystemError(CODES.get(hostCode(error)) ?? "EACCES", path, problem, error);

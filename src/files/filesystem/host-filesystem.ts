@@ -1,8 +1,7 @@
 import { realpathSync, type Stats, statSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { FilesystemError } from "../../base/filesystem-error.ts";
-import { checkedBytes, refused } from "../../base/refusal.ts";
+import { copyBytes, FilesystemError, refuse } from "../../base/filesystem-error.ts";
 import { SharedLock } from "../../base/shared-lock.ts";
 import { hostError } from "../../host/host-error.ts";
 import { checkedPath, parentOf, ROOT } from "../path.ts";
@@ -61,7 +60,7 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
   }
 
   async write(path: string, bytes: Uint8Array): Promise<void> {
-    const copy = checkedBytes(path, bytes);
+    const copy = copyBytes(path, bytes);
     await this.#change(path, (at, done) => this.#write(path, at, { bytes: copy, done }));
   }
 
@@ -71,7 +70,7 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
 
   async delete(path: string): Promise<void> {
     await this.#change(path, async (at, done) => {
-      if (at === ROOT) throw refused(path, "root");
+      if (at === ROOT) throw refuse(path, "root");
       const directory = await realPathOf(this.#root, path, parentOf(at));
       const real = join(directory, at.slice(at.lastIndexOf("/") + 1));
       done.push(await this.#remove(path, at, real));
@@ -101,7 +100,7 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
   async listDir(path: string): Promise<string[]> {
     return await this.#look(path, async (at) => {
       const real = await realPathOf(this.#root, path, at);
-      if (!(await lstat(real)).isDirectory()) throw refused(path, "not-directory");
+      if (!(await lstat(real)).isDirectory()) throw refuse(path, "not-directory");
       return (await readdir(real)).sort();
     });
   }
@@ -129,7 +128,7 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
     await this.#change(path, async (at, done) => {
       const place = await openPlace(this.#root, path, at);
       if (place.kind === "missing") await this.#makeDirectories(place.directory, place.names, done);
-      else if (!(await lstat(place.real)).isDirectory()) throw refused(path, "exists");
+      else if (!(await lstat(place.real)).isDirectory()) throw refuse(path, "exists");
     });
   }
 
@@ -183,7 +182,7 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
     work: (at: string, done: HostChange[]) => Promise<void>,
   ): Promise<void> {
     const at = checkedPath(path);
-    if (this.readOnly) throw refused(path, "read-only");
+    if (this.readOnly) throw refuse(path, "read-only");
     await this.#lock.alone(async () => {
       const done: HostChange[] = [];
       try {
@@ -235,7 +234,7 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
       return;
     }
     const before = await lstat(place.real);
-    if (before.isDirectory()) throw refused(path, "directory");
+    if (before.isDirectory()) throw refuse(path, "directory");
     if (!before.isFile()) throw notRegular(path);
     done.push(await this.#changes.overwriteFile(place.real, bytes, before));
   }
@@ -272,7 +271,7 @@ function realRoot(root: string): string {
   } catch (error) {
     throw hostError(String(root), error);
   }
-  throw refused(root, "not-directory");
+  throw refuse(root, "not-directory");
 }
 
 function notRestored(snapshot: FsSnapshot, failures: readonly unknown[]): FilesystemError {

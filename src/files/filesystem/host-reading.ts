@@ -1,8 +1,7 @@
 import { constants, type Dirent } from "node:fs";
 import { lstat, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { FilesystemError } from "../../base/filesystem-error.ts";
-import { refused } from "../../base/refusal.ts";
+import { FilesystemError, refuse } from "../../base/filesystem-error.ts";
 import { checkedPath } from "../path.ts";
 import { isWithin, locate, type Place } from "./host-place.ts";
 
@@ -12,7 +11,7 @@ export type OpenPlace = Extract<Place, { readonly kind: "found" | "missing" }>;
 /** Follows `at`, the checked form of `path`; refuses what leads out of `root` or below a file. */
 export async function openPlace(root: string, path: string, at: string): Promise<OpenPlace> {
   const place = await locate(root, at);
-  if (place.kind === "below-file") throw refused(path, "below-file");
+  if (place.kind === "below-file") throw refuse(path, "below-file");
   if (place.kind === "outside") {
     const problem = "leads out of the root through a symlink: only links that stay in are followed";
     throw new FilesystemError("EACCES", path, problem);
@@ -24,7 +23,7 @@ export async function openPlace(root: string, path: string, at: string): Promise
 /** The real path of what is at `at`. */
 export async function realPathOf(root: string, path: string, at: string): Promise<string> {
   const place = await openPlace(root, path, at);
-  if (place.kind === "missing") throw refused(path, "missing");
+  if (place.kind === "missing") throw refuse(path, "missing");
   return place.real;
 }
 
@@ -34,7 +33,7 @@ export async function readWhole(path: string, real: string): Promise<Uint8Array>
   const file = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const stats = await file.stat();
-    if (stats.isDirectory()) throw refused(path, "directory");
+    if (stats.isDirectory()) throw refuse(path, "directory");
     if (!stats.isFile()) throw notRegular(path);
     return new Uint8Array(await file.readFile());
   } finally {

@@ -1,4 +1,4 @@
-import { checkedBytes, refused } from "../../base/refusal.ts";
+import { copyBytes, refuse } from "../../base/filesystem-error.ts";
 import { checkedPath, ROOT } from "../path.ts";
 import type {
   FileStat,
@@ -41,7 +41,7 @@ export class InMemoryFilesystem implements Filesystem {
   }
 
   async write(path: string, bytes: Uint8Array): Promise<void> {
-    this.#put(path, checkedBytes(path, bytes));
+    this.#put(path, copyBytes(path, bytes));
   }
 
   async writeText(path: string, text: string, encoding?: string): Promise<void> {
@@ -51,9 +51,9 @@ export class InMemoryFilesystem implements Filesystem {
   async delete(path: string): Promise<void> {
     const names = this.#namesToChange(path);
     const name = names.pop();
-    if (name === undefined) throw refused(path, "root");
+    if (name === undefined) throw refuse(path, "root");
     const node = this.#node(path);
-    if (isDirectory(node) && node.size > 0) throw refused(path, "not-empty");
+    if (isDirectory(node) && node.size > 0) throw refuse(path, "not-empty");
     const directory = this.#directory(path, names);
     directory.delete(name);
     this.#journal.record(() => directory.set(name, node));
@@ -80,7 +80,7 @@ export class InMemoryFilesystem implements Filesystem {
 
   async listDir(path: string): Promise<string[]> {
     const node = this.#node(path);
-    if (!isDirectory(node)) throw refused(path, "not-directory");
+    if (!isDirectory(node)) throw refuse(path, "not-directory");
     return [...node.keys()].sort();
   }
 
@@ -102,7 +102,7 @@ export class InMemoryFilesystem implements Filesystem {
 
   async mkdir(path: string): Promise<void> {
     const names = this.#namesToChange(path);
-    if (this.#find(path) instanceof Uint8Array) throw refused(path, "exists");
+    if (this.#find(path) instanceof Uint8Array) throw refuse(path, "exists");
     this.#directory(path, names);
   }
 
@@ -121,7 +121,7 @@ export class InMemoryFilesystem implements Filesystem {
 
   #namesToChange(path: string): string[] {
     const names = namesOf(path);
-    if (this.readOnly) throw refused(path, "read-only");
+    if (this.readOnly) throw refuse(path, "read-only");
     return names;
   }
 
@@ -129,7 +129,7 @@ export class InMemoryFilesystem implements Filesystem {
     const names = this.#namesToChange(path);
     const name = names.pop();
     const before = this.#find(path);
-    if (name === undefined || isDirectory(before)) throw refused(path, "directory");
+    if (name === undefined || isDirectory(before)) throw refuse(path, "directory");
     const directory = this.#directory(path, names);
     directory.set(name, bytes);
     this.#journal.record(() => {
@@ -140,16 +140,16 @@ export class InMemoryFilesystem implements Filesystem {
 
   #file(path: string): Uint8Array {
     const node = this.#node(path);
-    if (isDirectory(node)) throw refused(path, "directory");
+    if (isDirectory(node)) throw refuse(path, "directory");
     return node;
   }
 
   #node(path: string): Node {
     let node: Node = this.#root;
     for (const name of namesOf(path)) {
-      if (!isDirectory(node)) throw refused(path, "below-file");
+      if (!isDirectory(node)) throw refuse(path, "below-file");
       const next = node.get(name);
-      if (!next) throw refused(path, "missing");
+      if (!next) throw refuse(path, "missing");
       node = next;
     }
     return node;
@@ -172,7 +172,7 @@ export class InMemoryFilesystem implements Filesystem {
         parent.set(name, next);
         this.#journal.record(() => parent.delete(name));
       }
-      if (!isDirectory(next)) throw refused(path, "below-file");
+      if (!isDirectory(next)) throw refuse(path, "below-file");
       directory = next;
     }
     return directory;
