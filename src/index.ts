@@ -205,8 +205,12 @@ export type {
   Turn,
   TurnRequest,
 } from "./adapter/model-client.ts";
-export type { HostedOutputs, PromptResponse } from "./adapter/output.ts";
-export type { EvaluateOptions, ProviderAdapter } from "./adapter/provider-adapter.ts";
+export type {
+  EvaluateOptions,
+  HostedOutputs,
+  PromptResponse,
+  ProviderAdapter,
+} from "./adapter/provider-adapter.ts";
 export type { ThrottlePolicy } from "./adapter/throttle.ts";
 export { Budget, type BudgetOptions, BudgetTracker } from "./base/budget.ts";
 export { type Clock, systemClock } from "./base/clock.ts";

@@ -6,7 +6,7 @@ import { Session } from "../session/session.ts";
 import { recordingBus } from "../testing/recording-bus.ts";
 import { scriptedClient } from "../testing/scripted-client.ts";
 import { type ScriptedTurn, turnOf } from "../testing/scripted-turn.ts";
-import { Progress } from "./progress.ts";
+import { Progress } from "./evaluation.ts";
 
 const task = new MarkdownSection({ key: "t", title: "T", template: "Work." });
 const prompt = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [task] }));

@@ -8,16 +8,15 @@ import { OpenResources } from "../tools/open-resources.ts";
 import { feedbackNow } from "./calls/feedback.ts";
 import { runAskedCall, runHostedCall } from "./calls/run-hosted-call.ts";
 import { runToolCalls } from "./calls/run-tool-calls.ts";
-import { type Evaluation, visibilityNow } from "./evaluation.ts";
+import { type Evaluation, Progress, visibilityNow } from "./evaluation.ts";
 import { announce } from "./events.ts";
 import { Guard } from "./guard.ts";
 import { type LoopOptions, type LoopSettings, loopSettings } from "./loop-options.ts";
 import type { HostedCall, ModelClient, ToolAnswer, Turn, TurnRequest } from "./model-client.ts";
 import { within } from "./nested-adapter.ts";
-import type { PromptResponse } from "./output.ts";
 import { responseOf } from "./output.ts";
 import { loadOverrides, preparePrompt } from "./prepare-prompt.ts";
-import { Progress } from "./progress.ts";
+import type { PromptResponse } from "./provider-adapter.ts";
 import { throttled } from "./throttle.ts";
 import { choiceAfter } from "./tool-choice.ts";
 

@@ -5,10 +5,16 @@ import {
   BudgetExceededError,
   DeadlineExceededError,
   type EvaluationPhase,
+  type PartialResponse,
   PromptEvaluationError,
 } from "../base/evaluation-errors.ts";
 import type { TokenUsage } from "../base/usage.ts";
-import type { Progress } from "./progress.ts";
+
+/** What an evaluation has so far, for the error that ends it. */
+export interface PartialProgress {
+  readonly turns: number;
+  partial(): PartialResponse;
+}
 
 export interface GuardOptions {
   readonly promptName: string;
@@ -30,9 +36,9 @@ export class Guard {
   readonly #promptName: string;
   readonly #cancelled: AbortSignal | null;
   readonly #trackers: readonly BudgetTracker[];
-  readonly #progress: Progress;
+  readonly #progress: PartialProgress;
 
-  constructor(options: GuardOptions, progress: Progress) {
+  constructor(options: GuardOptions, progress: PartialProgress) {
     this.#promptName = options.promptName;
     this.#progress = progress;
     this.#cancelled = options.signal ?? null;

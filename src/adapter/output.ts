@@ -2,13 +2,12 @@ import { OutputParseError } from "../base/errors.ts";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { deepFreeze } from "../base/freeze.ts";
 import { show } from "../base/show.ts";
-import type { TokenUsage } from "../base/usage.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import { readOutput } from "../prompt/structured-output.ts";
-import type { Citation } from "../tools/hosted/citation.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
-import type { FinishReason, HostedCall, ModelClient, Turn } from "./model-client.ts";
-import type { Progress } from "./progress.ts";
+import type { Progress } from "./evaluation.ts";
+import type { ModelClient, Turn } from "./model-client.ts";
+import type { HostedOutputs, PromptResponse } from "./provider-adapter.ts";
 
 export interface Answered {
   readonly turn: Turn;
@@ -88,13 +87,6 @@ async function outputOf<Output>(rendered: RenderedPrompt<Output>, { text }: Turn
   });
 }
 
-/** What hosted tools gave back, over all turns: typed by the tool, or `unknown` by its name. */
-export interface HostedOutputs extends ReadonlyMap<string, unknown> {
-  /** `undefined` if the model did not use it. */
-  get<Config extends object, Output>(tool: HostedTool<Config, Output>): Output | undefined;
-  get(name: string): unknown;
-}
-
 /** The last output of each name counts. */
 export function hostedOutputs(
   outputs: Iterable<readonly [name: string, output: unknown]>,
@@ -108,23 +100,4 @@ class HostedOutputMap extends Map<string, unknown> implements HostedOutputs {
   override get(key: string | HostedTool): unknown {
     return super.get(typeof key === "string" ? key : key.name);
   }
-}
-
-/** What `evaluate` resolves to. */
-export interface PromptResponse<Output> {
-  readonly promptName: string;
-  /** `null` once it was read as `output`. */
-  readonly text: string | null;
-  /** The text itself where the prompt declares no output schema. */
-  readonly output: Output;
-  readonly hostedOutputs: HostedOutputs;
-  /** Every call the provider ran, in order. */
-  readonly hostedCalls: readonly HostedCall[];
-  readonly citations: readonly Citation[];
-  /** Summed over all turns. */
-  readonly usage: TokenUsage;
-  /** In US dollars, by the provider's own estimate; left out where it gives none. */
-  readonly costUsd?: number;
-  readonly finishReason: FinishReason;
-  readonly responseId: string | null;
 }

@@ -1,6 +1,9 @@
 import { evaluate } from "../adapter/evaluate.ts";
-import type { PromptResponse } from "../adapter/output.ts";
-import type { EvaluateOptions, ProviderAdapter } from "../adapter/provider-adapter.ts";
+import type {
+  EvaluateOptions,
+  PromptResponse,
+  ProviderAdapter,
+} from "../adapter/provider-adapter.ts";
 import { throttled } from "../adapter/throttle.ts";
 import { ThrottleError } from "../base/evaluation-errors.ts";
 import type { Prompt } from "../prompt/prompt.ts";

@@ -44,16 +44,12 @@ export class ClaudeAgentWorkspaceSection extends MountedSection<
 
   constructor(options: ClaudeAgentWorkspaceSectionOptions, shared?: SharedFiles<HostWorkspace>) {
     checkKeys({ ...checkOptions(options, NAME) }, NAME, checks);
-    super(options, shared ?? createFiles(options));
+    super("claude", options, shared ?? createFiles(options));
   }
 
   /** When the workspace was created; clones have the same. */
   get createdAt(): Date {
     return new Date(this.workspace.createdAt);
-  }
-
-  override get provider(): string {
-    return "claude";
   }
 
   /** Returns the same workspace for another prompt: the last section that has it cleans it up. */

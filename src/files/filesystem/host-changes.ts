@@ -28,12 +28,14 @@ export interface HostChange {
  * there even if somebody else has changed it since, and never reaches out of the root.
  */
 export class HostChanges {
-  readonly #kept: KeptFiles;
+  readonly #root: string;
+  /** Made when the first file is kept. */
+  #keptFiles: KeptFiles | null = null;
   readonly #isWanted: () => boolean;
 
   /** `isWanted`: whether what was there may be wanted back; else it is not kept. */
   constructor(root: string, isWanted: () => boolean) {
-    this.#kept = new KeptFiles(root);
+    this.#root = root;
     this.#isWanted = isWanted;
   }
 
@@ -91,7 +93,12 @@ export class HostChanges {
 
   /** Lets go of everything that was kept. */
   async clear(): Promise<void> {
-    await this.#kept.clear();
+    await this.#keptFiles?.clear();
+  }
+
+  get #kept(): KeptFiles {
+    this.#keptFiles ??= new KeptFiles(this.#root);
+    return this.#keptFiles;
   }
 
   #putBack(kept: string | null, real: string): HostChange {

@@ -58,16 +58,12 @@ export class OpenAIContainerWorkspaceSection extends MountedSection<
     shared?: SharedFiles<MountedContainer>,
   ) {
     checkKeys({ ...checkOptions(options, NAME) }, NAME, checks);
-    super(options, shared ?? createFiles(options));
+    super("openai", options, shared ?? createFiles(options));
   }
 
   /** `null` before the first use. */
   get containerId(): string | null {
     return this.workspace.containerId;
-  }
-
-  override get provider(): string {
-    return "openai";
   }
 
   /** Returns the same workspace for another prompt: the last section that has it cleans it up. */

@@ -47,15 +47,22 @@ export abstract class MountedSection<
   readonly session: Session;
   /** For the adapter. */
   readonly workspace: Files;
+  readonly #provider: string;
   readonly #options: Options;
   #cleaned: Promise<SyncReport> | null = null;
 
-  constructor(options: Options, { workspace, text }: SharedFiles<Files>) {
+  /** `provider`: the name of the adapter that the section is for. */
+  constructor(provider: string, options: Options, { workspace, text }: SharedFiles<Files>) {
     const { session, key = "workspace", title = "Workspace", acceptsOverrides = false } = options;
     super({ key, title, template: text, acceptsOverrides });
     this.session = session;
     this.workspace = workspace;
+    this.#provider = provider;
     this.#options = { ...options };
+  }
+
+  override get provider(): string {
+    return this.#provider;
   }
 
   /** Where the files are on this machine, from when it is ready until it is cleaned up. */

@@ -9,7 +9,7 @@ import { type ScriptedTurn, turnOf } from "../testing/scripted-turn.ts";
 import type { Citation } from "../tools/hosted/citation.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
-import { Progress } from "./progress.ts";
+import { Progress } from "./evaluation.ts";
 
 const cited = (url: string, span: Citation["span"]): Citation => ({
   type: "url",
