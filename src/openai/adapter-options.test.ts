@@ -2,7 +2,7 @@ import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { OpenAIAdapter } from "./adapter.ts";
 import type { OpenAIAdapterOptions } from "./adapter-options.ts";
-import { openAIClient } from "./http/client.ts";
+import { openAIClient } from "./http/http-client.ts";
 
 const made = (options: unknown) => () => new OpenAIAdapter(options as OpenAIAdapterOptions);
 

@@ -23,8 +23,9 @@ import {
 } from "./compaction/compaction-config.ts";
 import { zdrModelConfig } from "./compaction/zdr.ts";
 import { hostedToolsOf, type OpenAIHostedToolsConfig } from "./hosted-tools-config.ts";
-import { type OpenAIClient, openAIClient } from "./http/client.ts";
+import type { OpenAIClient } from "./http/client.ts";
 import type { OpenAIClientConfig } from "./http/client-config.ts";
+import { openAIClient } from "./http/http-client.ts";
 import { checkModelConfig, modelFields, type OpenAIModelConfig } from "./model-config.ts";
 import type { AdapterSettings } from "./settings.ts";
 

@@ -10,18 +10,18 @@ export { OpenAIAdapter } from "./adapter.ts";
 export type { OpenAIAdapterOptions } from "./adapter-options.ts";
 export { historySlice } from "./history/history-slice.ts";
 export type { OpenAIHostedToolsConfig } from "./hosted-tools-config.ts";
-export {
-  type BinaryAnswer,
-  type CallOptions,
-  type ContainerFilesClient,
-  type FilePurpose,
-  type NewContainer,
-  type NewFile,
-  type OpenAIClient,
-  openAIClient,
-  type PageQuery,
+export type {
+  BinaryAnswer,
+  CallOptions,
+  ContainerFilesClient,
+  FilePurpose,
+  NewContainer,
+  NewFile,
+  OpenAIClient,
+  PageQuery,
 } from "./http/client.ts";
 export type { OpenAIClientConfig } from "./http/client-config.ts";
+export { openAIClient } from "./http/http-client.ts";
 export { type UploadFileOptions, uploadFile } from "./http/upload-file.ts";
 export type { OpenAIModelConfig, ReasoningConfig } from "./model-config.ts";
 

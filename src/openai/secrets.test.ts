@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { scrubbedText } from "../base/scrubbed.ts";
-import { HttpClient } from "./http/client.ts";
+import { HttpClient } from "./http/http-client.ts";
 import { secretsAmong, secretsOf } from "./secrets.ts";
 
 const key = "sk-test-0123456789abcdef";

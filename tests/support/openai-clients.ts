@@ -1,6 +1,7 @@
 import OpenAI from "openai";
 import type { OpenAIAdapterOptions } from "weakincentives/openai";
-import { type OpenAIClient, openAIClient } from "../../src/openai/http/client.ts";
+import type { OpenAIClient } from "../../src/openai/http/client.ts";
+import { openAIClient } from "../../src/openai/http/http-client.ts";
 
 /** The key that tests use, and that must not turn up anywhere but in a header. */
 export const testKey = "sk-test-0123456789abcdef";

@@ -6,7 +6,7 @@ import { growTree, temporaryTree } from "../../../tests/support/temporary-tree.t
 import { workspaceSandbox } from "../../../tests/support/workspace/stage.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { LocalProvider } from "../../local/index.ts";
-import { openAIClient } from "../../openai/http/client.ts";
+import { openAIClient } from "../../openai/http/http-client.ts";
 import {
   OpenAIContainerWorkspaceSection,
   type OpenAIContainerWorkspaceSectionOptions,

@@ -14,7 +14,8 @@ import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { Session } from "../../session/session.ts";
 import { CompactionError } from "../errors/errors.ts";
 import { OpenAIRequestError } from "../errors/request-error.ts";
-import { type OpenAIClient, openAIClient } from "../http/client.ts";
+import type { OpenAIClient } from "../http/client.ts";
+import { openAIClient } from "../http/http-client.ts";
 import { CompactionManager } from "./compaction-manager.ts";
 import { compactionSlice } from "./compaction-state.ts";
 

@@ -1,13 +1,10 @@
-import { InvalidOptionError, WinkError } from "../../base/errors.ts";
+import { WinkError } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { show } from "../../base/show.ts";
-import type { HostedTool } from "../../tools/hosted-tool.ts";
-import type { CodeContainer, Codecs } from "../codecs/codec.ts";
 import { ContainerExpiredError } from "../errors/errors.ts";
 import { evaluationErrorOf } from "../errors/evaluation-error.ts";
 import { OpenAIRequestError, requestErrorFrom } from "../errors/request-error.ts";
-import { codeToolRemedy } from "../hosted-tools-config.ts";
 import type { OpenAIClient } from "../http/client.ts";
 import { secretsOf } from "../secrets.ts";
 
@@ -52,56 +49,4 @@ async function statusOf(
     const isGone = error.status === 404 && !/invalid url/i.test(error.message);
     throw isGone ? containerGone(id, error, promptName) : evaluationErrorOf(error, promptName);
   }
-}
-
-/** A hosted tool whose code runs in a container at the provider. */
-export interface ContainerTool {
-  readonly tool: HostedTool;
-  readonly container: CodeContainer;
-}
-
-/** The tools whose code runs in containers. */
-export function codeContainers(
-  tools: readonly HostedTool[],
-  codecs: Codecs,
-): readonly ContainerTool[] {
-  return tools.flatMap((tool) => {
-    const container = codecs.get(tool.kind)?.container?.(tool) ?? null;
-    return container ? [{ tool, container }] : [];
-  });
-}
-
-/** Checks what a prompt with a workspace needs: one workspace, and tools that run in its container. */
-export function checkWorkspaceTools(
-  workspacePaths: readonly string[],
-  tools: readonly ContainerTool[],
-): void {
-  if (workspacePaths.length > 1) {
-    throw new InvalidOptionError({
-      field: "The prompt's container workspaces",
-      value: workspacePaths,
-      rule: "must be at most one, for code runs in one container",
-      remedy: "put all mounts into one section",
-    });
-  }
-  if (tools.length === 0) {
-    throw new InvalidOptionError({
-      field: "The prompt's container workspace",
-      value: "no code interpreter",
-      rule: "must have a code interpreter or a hosted shell beside it, by which the model uses it",
-      remedy: codeToolRemedy,
-    });
-  }
-  for (const { tool, container } of tools) checkSharesContainer(tool.name, container);
-}
-
-/** A tool with a container of its own does not see the workspace's files. */
-function checkSharesContainer(name: string, { option, isChosen }: CodeContainer): void {
-  if (!isChosen) return;
-  throw new InvalidOptionError({
-    field: `Hosted tool "${name}" config.${option}`,
-    value: "a container of its own",
-    rule: "must be left out beside a container workspace, whose container it runs in",
-    remedy: `leave ${option} out, or the workspace`,
-  });
 }

@@ -12,12 +12,12 @@ import { complaintAboutContainer } from "../errors/complaint.ts";
 import { ContainerExpiredError } from "../errors/errors.ts";
 import type { OpenAIRequestError } from "../errors/request-error.ts";
 import { isContainerGone } from "../http/container-calls.ts";
+import { checkWorkspaceTools, codeContainers } from "../request/hosted-tool-gate.ts";
 import type { WireItem, WireTool } from "../wire.ts";
 import { containerSettings } from "../workspace/container-config.ts";
 import { archiveName, ContainerWorkspace } from "../workspace/container-workspace.ts";
 import { printedIn } from "../workspace/python-runner.ts";
 import { workspaceText } from "../workspace/workspace-text.ts";
-import { checkWorkspaceTools, codeContainers } from "./container-check.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
 import { HeldContainers } from "./held-containers.ts";
 

@@ -7,7 +7,7 @@ import { functionCall, message } from "../../../tests/support/wire-server.ts";
 import type { OpenAIAdapterOptions } from "../adapter-options.ts";
 import { compactionSlice } from "../compaction/compaction-state.ts";
 import { historySlice } from "../history/history-slice.ts";
-import { openAIClient } from "../http/client.ts";
+import { openAIClient } from "../http/http-client.ts";
 
 const adapter: Partial<OpenAIAdapterOptions> = {
   compaction: { strategy: "server", thresholdTokens: 1_000 },

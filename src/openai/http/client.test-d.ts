@@ -1,14 +1,13 @@
 import OpenAI, { type AzureOpenAI } from "openai";
 import { describe, expectTypeOf, test } from "vitest";
-import {
-  type BinaryAnswer,
-  type ContainerFilesClient,
-  type HttpClient,
-  type NewContainer,
-  type OpenAIClient,
-  openAIClient,
-  type PageQuery,
+import type {
+  BinaryAnswer,
+  ContainerFilesClient,
+  NewContainer,
+  OpenAIClient,
+  PageQuery,
 } from "./client.ts";
+import { type HttpClient, openAIClient } from "./http-client.ts";
 
 describe("an OpenAIClient", () => {
   test("is what the official client is, unchanged", () => {

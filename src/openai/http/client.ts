@@ -1,13 +1,4 @@
-import { type Clock, systemClock } from "../../base/clock.ts";
-import { SECRETS } from "../secrets.ts";
 import type { WireContainerOptions } from "../wire.ts";
-import { type ClientSettings, clientSettings, type OpenAIClientConfig } from "./client-config.ts";
-import { Http, pathPart } from "./http.ts";
-import { containersOver } from "./http-containers.ts";
-import { type Posted, withRequestId } from "./result.ts";
-import type { Multipart } from "./transport.ts";
-
-export { type Posted, requestIdOf } from "./result.ts";
 
 /** The part of the official `openai` client that is called here, so that it and any like it fit. */
 export interface OpenAIClient {
@@ -88,66 +79,4 @@ export interface NewFile {
   file: File;
   purpose: FilePurpose;
   expires_after?: { anchor: "created_at"; seconds: number };
-}
-
-/** A thin client of OpenAI's API: one request a call, no retries, errors that say what to do. */
-export function openAIClient(config: OpenAIClientConfig = {}): OpenAIClient {
-  return new HttpClient(config);
-}
-
-/** Our own client, which takes a request's text as well: history is then written only once. */
-export class HttpClient implements OpenAIClient {
-  readonly #settings: ClientSettings;
-  readonly #http: Http;
-  readonly responses: OpenAIClient["responses"];
-  readonly containers: OpenAIClient["containers"];
-  readonly files: OpenAIClient["files"];
-
-  constructor(config: OpenAIClientConfig = {}, { clock = systemClock }: { clock?: Clock } = {}) {
-    this.#settings = clientSettings(config);
-    this.#http = new Http(this.#settings, clock);
-    this.responses = Object.freeze({
-      create: async (body: object, options?: CallOptions) =>
-        withRequestId(await this.post("/responses", JSON.stringify(body), options)),
-      compact: async (body: object, options?: CallOptions) =>
-        withRequestId(await this.post("/responses/compact", JSON.stringify(body), options)),
-      inputTokens: Object.freeze({
-        count: async (body: object, options?: CallOptions) =>
-          withRequestId(await this.post("/responses/input_tokens", JSON.stringify(body), options)),
-      }),
-    });
-    this.containers = containersOver(this.#http);
-    this.files = this.#files();
-    Object.freeze(this);
-  }
-
-  [SECRETS](): readonly string[] {
-    return this.#settings.secrets;
-  }
-
-  /** Sends JSON that is already text. */
-  async post(path: string, body: string | Uint8Array, options?: CallOptions): Promise<Posted> {
-    return await this.#http.post(path, body, options);
-  }
-
-  #files(): OpenAIClient["files"] {
-    return Object.freeze({
-      create: async (file: NewFile, options?: CallOptions) => {
-        const call = { method: "POST", path: "/files", body: formOf(file) } as const;
-        return withRequestId(await this.#http.json(call, options));
-      },
-      content: async (fileId: string, options?: CallOptions) =>
-        await this.#http.binary(`/files/${pathPart(fileId, "fileId")}/content`, options),
-    });
-  }
-}
-
-function formOf({ file, purpose, expires_after: expiry }: NewFile): Multipart {
-  const expires: Multipart = expiry
-    ? [
-        ["expires_after[anchor]", expiry.anchor],
-        ["expires_after[seconds]", String(expiry.seconds)],
-      ]
-    : [];
-  return [["purpose", purpose], ...expires, ["file", file]];
 }

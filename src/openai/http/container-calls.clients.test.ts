@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { type OpenAIClient, openAIClient } from "./client.ts";
+import type { OpenAIClient } from "./client.ts";
 import { ContainerCalls } from "./container-calls.ts";
+import { openAIClient } from "./http-client.ts";
 
 /** A client like the official one, of which these parts of its containers are different. */
 function clientWith(files: Partial<OpenAIClient["containers"]["files"]>): OpenAIClient {

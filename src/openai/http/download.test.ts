@@ -1,8 +1,9 @@
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { answer, rawServer } from "../../../tests/support/raw-server.ts";
-import { HttpClient, type OpenAIClient } from "./client.ts";
+import type { OpenAIClient } from "./client.ts";
 import { downloadContainerFile, downloadStoredFile } from "./download.ts";
+import { HttpClient } from "./http-client.ts";
 
 const key = "sk-test-0123456789abcdef";
 const clients: readonly (readonly [string, (baseURL: string) => OpenAIClient])[] = [

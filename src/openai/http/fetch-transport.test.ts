@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { answer, rawServer } from "../../../tests/support/raw-server.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
-import { HttpClient } from "./client.ts";
+import { HttpClient } from "./http-client.ts";
 
 const timeoutMs = 1_000;
 

@@ -4,7 +4,8 @@ import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { answer, type RawRequest, rawServer } from "../../../tests/support/raw-server.ts";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { HttpClient, type OpenAIClient } from "./client.ts";
+import type { OpenAIClient } from "./client.ts";
+import { HttpClient } from "./http-client.ts";
 import { type UploadFileOptions, uploadFile } from "./upload-file.ts";
 import { uploadableTypes } from "./uploadable-types.ts";
 

@@ -8,7 +8,8 @@ import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { checkApart } from "../../tools/hosted-tool.ts";
 import { NativeTool } from "../../tools/native-tool.ts";
-import type { CodecEnv, Codecs, HostedToolCodec } from "../codecs/codec.ts";
+import type { CodeContainer, CodecEnv, Codecs, HostedToolCodec } from "../codecs/codec.ts";
+import { codeToolRemedy } from "../hosted-tools-config.ts";
 import type { AdapterSettings } from "../settings.ts";
 import type { WireTool } from "../wire.ts";
 import { nativeParamsProblem } from "./native-params.ts";
@@ -112,5 +113,57 @@ function checkEntry(entry: WireTool, { kind, name }: HostedTool): WireTool {
     value: Object.keys(Object(entry)),
     rule: "must be an entry of the provider's own, without parameters or strict",
     remedy: 'return an object like { type: "web_search" } from serialize',
+  });
+}
+
+/** A hosted tool whose code runs in a container at the provider. */
+export interface ContainerTool {
+  readonly tool: HostedTool;
+  readonly container: CodeContainer;
+}
+
+/** The tools whose code runs in containers. */
+export function codeContainers(
+  tools: readonly HostedTool[],
+  codecs: Codecs,
+): readonly ContainerTool[] {
+  return tools.flatMap((tool) => {
+    const container = codecs.get(tool.kind)?.container?.(tool) ?? null;
+    return container ? [{ tool, container }] : [];
+  });
+}
+
+/** Checks what a prompt with a workspace needs: one workspace, and tools that run in its container. */
+export function checkWorkspaceTools(
+  workspacePaths: readonly string[],
+  tools: readonly ContainerTool[],
+): void {
+  if (workspacePaths.length > 1) {
+    throw new InvalidOptionError({
+      field: "The prompt's container workspaces",
+      value: workspacePaths,
+      rule: "must be at most one, for code runs in one container",
+      remedy: "put all mounts into one section",
+    });
+  }
+  if (tools.length === 0) {
+    throw new InvalidOptionError({
+      field: "The prompt's container workspace",
+      value: "no code interpreter",
+      rule: "must have a code interpreter or a hosted shell beside it, by which the model uses it",
+      remedy: codeToolRemedy,
+    });
+  }
+  for (const { tool, container } of tools) checkSharesContainer(tool.name, container);
+}
+
+/** A tool with a container of its own does not see the workspace's files. */
+function checkSharesContainer(name: string, { option, isChosen }: CodeContainer): void {
+  if (!isChosen) return;
+  throw new InvalidOptionError({
+    field: `Hosted tool "${name}" config.${option}`,
+    value: "a container of its own",
+    rule: "must be left out beside a container workspace, whose container it runs in",
+    remedy: `leave ${option} out, or the workspace`,
   });
 }

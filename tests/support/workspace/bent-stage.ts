@@ -27,8 +27,9 @@ import {
 } from "weakincentives/openai";
 import { type RecordingBus, recordingBus } from "weakincentives/testing";
 import { isPlainObject } from "../../../src/base/freeze.ts";
-import { type OpenAIClient, openAIClient } from "../../../src/openai/http/client.ts";
+import type { OpenAIClient } from "../../../src/openai/http/client.ts";
 import { ContainerCalls } from "../../../src/openai/http/container-calls.ts";
+import { openAIClient } from "../../../src/openai/http/http-client.ts";
 import { workspaceSandbox } from "./stage.ts";
 
 /** A request that has come by. */

@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { LocalProvider } from "../../../src/local/provider.ts";
-import { openAIClient } from "../../../src/openai/http/client.ts";
 import { ContainerCalls } from "../../../src/openai/http/container-calls.ts";
+import { openAIClient } from "../../../src/openai/http/http-client.ts";
 import { containerSettings } from "../../../src/openai/workspace/container-config.ts";
 import { ContainerLifecycle } from "../../../src/openai/workspace/container-lifecycle.ts";
 import {

@@ -11,8 +11,8 @@ import {
 } from "weakincentives/openai";
 import { bubblewrapSandbox } from "../../../src/local/sandbox/bubblewrap/bubblewrap.ts";
 import type { Sandbox } from "../../../src/local/sandbox/sandbox.ts";
-import { openAIClient } from "../../../src/openai/http/client.ts";
 import { ContainerCalls } from "../../../src/openai/http/container-calls.ts";
+import { openAIClient } from "../../../src/openai/http/http-client.ts";
 import { hostSandbox } from "../host-sandbox.ts";
 
 const bubblewrap = bubblewrapSandbox();

@@ -1,8 +1,9 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { answer, rawServer } from "../../../tests/support/raw-server.ts";
-import { type BinaryAnswer, HttpClient } from "./client.ts";
+import type { BinaryAnswer } from "./client.ts";
 import type { OpenAIClientConfig } from "./client-config.ts";
+import { HttpClient } from "./http-client.ts";
 
 const ways = [
   ["undici", {}],

@@ -6,7 +6,7 @@ import { madeClients, testKey } from "../../../tests/support/openai-clients.ts";
 import { answer, type RawRequest, rawServer } from "../../../tests/support/raw-server.ts";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { requestErrorFrom } from "../errors/request-error.ts";
-import { HttpClient } from "./client.ts";
+import { HttpClient } from "./http-client.ts";
 
 const ways = [
   ["undici", {}],

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { madeClients } from "../../../tests/support/openai-clients.ts";
 import { answer, rawServer } from "../../../tests/support/raw-server.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
-import { HttpClient, requestIdOf } from "./client.ts";
+import { HttpClient } from "./http-client.ts";
+import { requestIdOf } from "./result.ts";
 
 const ours = madeClients.slice(0, 2);
 

@@ -5,7 +5,8 @@ import { answer, rawServer } from "../../../tests/support/raw-server.ts";
 import { evaluationErrorOf } from "../errors/evaluation-error.ts";
 import { requestErrorFrom } from "../errors/request-error.ts";
 import { secretsOf } from "../secrets.ts";
-import { HttpClient, type OpenAIClient } from "./client.ts";
+import type { OpenAIClient } from "./client.ts";
+import { HttpClient } from "./http-client.ts";
 import { checkedResult } from "./result.ts";
 
 const key = "sk-test-0123456789abcdef";

@@ -4,7 +4,8 @@ import { answer, rawServer } from "../../../tests/support/raw-server.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { evaluationErrorOf } from "../errors/evaluation-error.ts";
 import { type OpenAIRequestError, requestErrorFrom } from "../errors/request-error.ts";
-import { HttpClient, type OpenAIClient } from "./client.ts";
+import type { OpenAIClient } from "./client.ts";
+import { HttpClient } from "./http-client.ts";
 
 const now = Date.parse("2026-03-01T12:00:00Z");
 const clock = { ...fakeClock({ now }), sleep: () => new Promise<void>(() => {}) };

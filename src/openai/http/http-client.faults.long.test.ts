@@ -4,8 +4,9 @@ import { describe, expect, test } from "vitest";
 import { answer, rawServer } from "../../../tests/support/raw-server.ts";
 import { evaluationErrorOf } from "../errors/evaluation-error.ts";
 import { type OpenAIRequestError, requestErrorFrom } from "../errors/request-error.ts";
-import { HttpClient, type OpenAIClient } from "./client.ts";
+import type { OpenAIClient } from "./client.ts";
 import type { OpenAIClientConfig } from "./client-config.ts";
+import { HttpClient } from "./http-client.ts";
 import { checkedResult } from "./result.ts";
 
 type Made = (baseURL: string, config?: OpenAIClientConfig) => OpenAIClient;

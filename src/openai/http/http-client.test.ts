@@ -5,7 +5,9 @@ import OpenAI from "openai";
 import { describe, expect, test, vi } from "vitest";
 import { answer, rawServer } from "../../../tests/support/raw-server.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
-import { HttpClient, type OpenAIClient, openAIClient, requestIdOf } from "./client.ts";
+import type { OpenAIClient } from "./client.ts";
+import { HttpClient, openAIClient } from "./http-client.ts";
+import { requestIdOf } from "./result.ts";
 
 const key = "sk-test-0123456789abcdef";
 const ways = [
