@@ -6,6 +6,7 @@
 import { parseArgs } from "node:util";
 import { readImportGraph } from "./layout/import-graph.ts";
 import { measureLayout } from "./layout/layout-rows.ts";
+import { hasClaudeSdk, measureTraces } from "./layout/trace-rows.ts";
 
 const { values } = parseArgs({
   options: {
@@ -13,7 +14,7 @@ const { values } = parseArgs({
     where: { type: "boolean", default: false },
   },
 });
-const rows = measureLayout(readImportGraph("src"));
+const rows = [...measureLayout(readImportGraph("src")), ...measureTraces()];
 const isMissed = rows.some(({ now, target }) => now > target);
 
 if (values.json) console.log(JSON.stringify(rows, null, 2));
@@ -29,4 +30,5 @@ function printTable(): void {
     console.log(`${measure.padEnd(width)} ${numbers}   ${verdict}`);
     if (values.where || now > target) for (const line of where) console.log(`  ${line}`);
   }
+  if (!hasClaudeSdk()) console.log("Not measured: an evaluation on Claude (npm run claude).");
 }

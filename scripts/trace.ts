@@ -4,6 +4,9 @@
  * is entered when one of its functions is called. The model is a script behind the local provider,
  * whose own files do not count. `--json` prints JSON.
  */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { EnteredFiles } from "./trace/entered-files.ts";
 
@@ -14,9 +17,14 @@ const { values, positionals } = parseArgs({
 const [provider = "openai"] = positionals;
 const root = new URL("../src/", import.meta.url).href;
 const start = () => new EnteredFiles(root, ["local", "testing", "cli"]);
-const entered = await (await traceOf(provider))(start);
+const trace = await traceOf(provider);
+// A folder of its own: what other runs have left in the common one is no part of this evaluation.
+const temporary = mkdtempSync(join(tmpdir(), "wink-trace-"));
+process.env["TMPDIR"] = temporary;
+const entered = await trace(start);
 const { parts } = entered;
 entered.close();
+rmSync(temporary, { recursive: true, force: true });
 const count = parts.reduce((sum, { files }) => sum + files.length, 0);
 
 if (values.json) console.log(JSON.stringify({ provider, count, parts }, null, 2));

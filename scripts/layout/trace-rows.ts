@@ -1,0 +1,42 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import type { LayoutRow } from "./layout-rows.ts";
+
+/** What `scripts/trace.ts --json` prints. */
+export interface Trace {
+  readonly provider: string;
+  readonly count: number;
+  readonly parts: readonly { readonly until: string; readonly files: readonly string[] }[];
+}
+
+/** How many files one evaluation may enter. */
+const TARGETS = { openai: 90, claude: 80 } as const;
+
+/** Whether the Claude Agent SDK is installed, without which there is no trace on Claude. */
+export function hasClaudeSdk(): boolean {
+  return existsSync("node_modules/@anthropic-ai/claude-agent-sdk");
+}
+
+/** Traces one evaluation in a process of its own. */
+export function runTrace(provider: keyof typeof TARGETS): Trace {
+  const traced = spawnSync(process.execPath, ["scripts/trace.ts", provider, "--json"], {
+    encoding: "utf8",
+  });
+  if (traced.status === 0) return JSON.parse(traced.stdout);
+  throw new Error(`scripts/trace.ts ${provider} failed:\n${traced.stderr}`);
+}
+
+/** How many files one evaluation enters, on each provider that can be traced here. */
+export function measureTraces(): readonly LayoutRow[] {
+  const providers = hasClaudeSdk() ? (["openai", "claude"] as const) : (["openai"] as const);
+  return providers.map((provider) => {
+    const { count, parts } = runTrace(provider);
+    return {
+      measure: `files that one evaluation enters on ${provider}`,
+      now: count,
+      anchors: "-",
+      target: TARGETS[provider],
+      where: parts.flatMap(({ files }) => files),
+    };
+  });
+}
