@@ -18,10 +18,11 @@ import { RunHost } from "./run/run-host.ts";
 import { Spent } from "./run/spent.ts";
 import { claudeHistorySlice, Transcript } from "./run/transcript.ts";
 import { turnOf } from "./run/turn.ts";
-import { closedTools } from "./tools/closed-tools.ts";
-import type { NativeTools } from "./tools/native-calls.ts";
+import { fileTools } from "./tools/file-tools.ts";
+import { checkHostedTools } from "./tools/hosted-to-native.ts";
+import type { NativeTools } from "./tools/native-tools.ts";
 import type { NativeCall } from "./tools/native-watch.ts";
-import { fileTools, unportable } from "./tools/ported-tools.ts";
+import { undisclosedTools } from "./tools/undisclosed-tools.ts";
 import { checkOneWorkspace, workspaceOf } from "./workspace/workspace-of.ts";
 
 /** What one evaluation's conversation is made with. */
@@ -66,7 +67,7 @@ export class Conversation implements ModelClient {
     checkAttachments(rendered.attachments);
     checkOneWorkspace(prompt);
     const hasWorkspace = workspaceOf(prompt) !== null;
-    return unportable(rendered, { hasWorkspace, unsupported, logger, permissionMode });
+    return checkHostedTools(rendered, { hasWorkspace, unsupported, logger, permissionMode });
   }
 
   async send(request: TurnRequest): Promise<Turn> {
@@ -128,7 +129,9 @@ export class Conversation implements ModelClient {
     this.#spent = new Spent();
     const workspace = workspaceOf(prompt);
     const isMute = toolChoice === "none";
-    const hostedTools = isMute ? [] : [...rendered.hostedTools, ...closedTools(prompt, allowed)];
+    const hostedTools = isMute
+      ? []
+      : [...rendered.hostedTools, ...undisclosedTools(prompt, allowed)];
     const content = [
       { type: "text", text: rendered.text },
       ...(await attachedBlocks(rendered.attachments)),

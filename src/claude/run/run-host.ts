@@ -17,7 +17,7 @@ import { checkSandboxStarts } from "../sandbox/sandbox-check.ts";
 import { needsSandbox, type SandboxedRun, sandboxOptions } from "../sandbox/sandbox-settings.ts";
 import { SandboxTraces } from "../sandbox/sandbox-traces.ts";
 import { loadSdk } from "../sdk.ts";
-import { NativeTools } from "../tools/native-calls.ts";
+import { NativeTools } from "../tools/native-tools.ts";
 import type { NativeHooks } from "../tools/native-watch.ts";
 import { SERVER } from "../tools/tool-bridge.ts";
 import type { ClaudeAgentWorkspaceSection } from "../workspace/workspace-section.ts";

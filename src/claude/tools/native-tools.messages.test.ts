@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { nativeFailure, nativeMessage } from "./native-message.ts";
+import { nativeFailure, nativeMessage } from "./native-tools.ts";
 
 const bash = { stdout: "", stderr: "", interrupted: false, isImage: false };
 const file = { file_path: "/folder/a.txt" };

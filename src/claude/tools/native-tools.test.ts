@@ -8,8 +8,8 @@ import { fileSearchTool } from "../../tools/hosted/file-search.ts";
 import { shellTool } from "../../tools/hosted/shell.ts";
 import { webSearchTool } from "../../tools/hosted/web-search.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { NativeTools } from "./native-calls.ts";
-import { fileTools } from "./ported-tools.ts";
+import { fileTools } from "./file-tools.ts";
+import { NativeTools } from "./native-tools.ts";
 
 const workspace = realpathSync(mkdtempSync(join(tmpdir(), "native-")));
 beforeAll(() => {

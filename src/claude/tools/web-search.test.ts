@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { WebSearches } from "./web-searches.ts";
+import { WebSearches } from "./web-search.ts";
 
 /** As the SDK's hook gives it, version 0.3.325. */
 const response = {

@@ -3,10 +3,11 @@ import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { projectedTool } from "../../tools/projected-tool.ts";
 
 /**
- * Hosted tools of sections that the model may yet open. The SDK's tools are switched on when it
- * starts: these are on from then, and each call is refused until its section is open.
+ * Lists the hosted tools of summarized sections, which the model may open later. The SDK's tools are
+ * switched on when it starts, so these are on from the start, and each call is refused until its
+ * section is open.
  */
-export function closedTools(
+export function undisclosedTools(
   { template }: Prompt,
   allowed: boolean | readonly string[] = true,
 ): readonly HostedTool[] {

@@ -17,8 +17,15 @@ import { HostedTool } from "../../tools/hosted-tool.ts";
 import { NativeTool } from "../../tools/native-tool.ts";
 import { ProviderTool } from "../../tools/provider-tool.ts";
 import type { Tool } from "../../tools/tool.ts";
-import { ownerOf, portedKinds, portedTo } from "./ported-kinds.ts";
-import { fileTools, hostedToolTable, type Porting, unportable } from "./ported-tools.ts";
+import { fileTools } from "./file-tools.ts";
+import {
+  checkHostedTools,
+  findOwner,
+  type HostedToolChecks,
+  hostedKinds,
+  nativeNames,
+} from "./hosted-to-native.ts";
+import { hostedToolTable } from "./hosted-tool-table.ts";
 
 const rendered = (hostedTools: readonly HostedTool[], tools: readonly Tool[] = []) => {
   const options = { key: "task", title: "Task", template: "Work.", hostedTools, tools };
@@ -33,11 +40,11 @@ const custom = (kind: string, options = {}) =>
   new HostedTool({ kind, name: "mine", description: "Does things.", config: {}, ...options });
 
 /** What becomes of one tool: `warned` has the settings that were dropped. */
-function judged(tool: HostedTool, porting: Partial<Porting> = {}) {
+function judged(tool: HostedTool, porting: Partial<HostedToolChecks> = {}) {
   const warned: unknown[] = [];
   const logger = { ...silentLogger, warn: (_: string, facts?: object) => warned.push(facts) };
   const settings = { hasWorkspace: true, unsupported: "omit", logger, ...porting } as const;
-  const omissions = unportable(rendered([tool]), settings);
+  const omissions = checkHostedTools(rendered([tool]), settings);
   return { omissions, reason: omissions[0]?.reason ?? null, warned };
 }
 
@@ -187,7 +194,7 @@ describe("a hosted tool", () => {
     const result = z.object({});
     const porting = { hasWorkspace: false, unsupported: "omit", logger: silentLogger } as const;
     const kinds = (tool: Tool) =>
-      unportable(rendered([], [tool]), porting).map((omission) => omission.tool.kind);
+      checkHostedTools(rendered([], [tool]), porting).map((omission) => omission.tool.kind);
     expect(kinds(new NativeTool({ ...options, result, kind: "web_search" }))).toEqual([]);
     expect(kinds(new NativeTool({ ...options, result }))).toEqual(["find"]);
     const own = { ...options, provider: "claude", config: {} };
@@ -198,9 +205,9 @@ describe("a hosted tool", () => {
   test("stands alone of its kind", () => {
     const porting = { hasWorkspace: true, unsupported: "error", logger: silentLogger } as const;
     const twice = rendered([webSearchTool(), webSearchTool({}, { name: "other" })]);
-    expect(() => unportable(twice, porting)).toThrow('two hosted tools of kind "web_search"');
+    expect(() => checkHostedTools(twice, porting)).toThrow('two hosted tools of kind "web_search"');
     const both = rendered([shellTool(), codeInterpreterTool()]);
-    expect(unportable(both, porting)).toEqual([]);
+    expect(checkHostedTools(both, porting)).toEqual([]);
   });
 
   test("that could change something is left out where only plans are made", () => {
@@ -210,9 +217,9 @@ describe("a hosted tool", () => {
       expect(judged(tool, plan).reason).toBe(reason);
     }
     expect(judged(webSearchTool(), plan).omissions).toEqual([]);
-    expect(portedTo("shell", "plan")).toEqual([]);
-    expect(portedTo("shell", "dontAsk")).toEqual(["Bash"]);
-    expect(portedTo("claude_read", "plan")).toEqual(["Read"]);
+    expect(nativeNames("shell", "plan")).toEqual([]);
+    expect(nativeNames("shell", "dontAsk")).toEqual(["Bash"]);
+    expect(nativeNames("claude_read", "plan")).toEqual(["Read"]);
   });
 });
 
@@ -239,27 +246,27 @@ describe("the tools for files", () => {
 test("a call is one of the first kind in the table that the prompt has", () => {
   const [read, , , write, edit] = fileTools();
   const all = [codeInterpreterTool(), ...fileTools(), applyPatchTool(), shellTool()];
-  expect(ownerOf("Bash", all)?.kind).toBe("shell");
-  expect(ownerOf("Bash", [codeInterpreterTool()])?.kind).toBe("code_interpreter");
-  expect(ownerOf("Edit", all)?.kind).toBe("apply_patch");
-  expect(ownerOf("Write", all)?.kind).toBe("apply_patch");
-  expect(ownerOf("Edit", fileTools())?.name).toBe(edit?.name);
-  expect(ownerOf("Write", fileTools())?.name).toBe(write?.name);
-  expect(ownerOf("Read", all)?.name).toBe(read?.name);
-  expect(ownerOf("WebSearch", all)).toBeNull();
-  expect(ownerOf("Nope", all)).toBeNull();
+  expect(findOwner("Bash", all)?.kind).toBe("shell");
+  expect(findOwner("Bash", [codeInterpreterTool()])?.kind).toBe("code_interpreter");
+  expect(findOwner("Edit", all)?.kind).toBe("apply_patch");
+  expect(findOwner("Write", all)?.kind).toBe("apply_patch");
+  expect(findOwner("Edit", fileTools())?.name).toBe(edit?.name);
+  expect(findOwner("Write", fileTools())?.name).toBe(write?.name);
+  expect(findOwner("Read", all)?.name).toBe(read?.name);
+  expect(findOwner("WebSearch", all)).toBeNull();
+  expect(findOwner("Nope", all)).toBeNull();
 });
 
 describe("the table for the guide", () => {
   const lines = hostedToolTable().split("\n");
 
   test("has a line for each kind, and one for all others", () => {
-    expect(lines).toHaveLength(portedKinds.length + 3);
+    expect(lines).toHaveLength(hostedKinds.length + 3);
     expect(lines[0]).toBe(
       '| kind | made by | tools of the SDK | what it is then | refused, or left out by `"omit"` |',
     );
     expect(lines[1]).toBe("| --- | --- | --- | --- | --- |");
-    for (const { kind, tools } of portedKinds) {
+    for (const { kind, tools } of hostedKinds) {
       const line = lines.find((one) => one.startsWith(`| \`${kind}\` |`));
       for (const tool of tools) expect(line).toContain(`\`${tool}\``);
       expect(line?.split(" | ")).toHaveLength(5);
