@@ -12,16 +12,16 @@ import type { Tool } from "../tools/tool.ts";
 import type { AdapterSettings } from "./adapter-options.ts";
 import { attachedBlocks, checkAttachments } from "./attachments.ts";
 import type { Given } from "./given.ts";
-import { ANSWER_TOOL, type RunStep } from "./run/run.ts";
+import { ANSWER_TOOL } from "./run/run.ts";
 import { lostRun, notUndone, retryFailure, runFailure, unstartedRun } from "./run/run-failure.ts";
 import { RunHost } from "./run/run-host.ts";
+import type { NativeCall, RunStep } from "./run/run-state.ts";
 import { Spent } from "./run/spent.ts";
 import { claudeHistorySlice, Transcript } from "./run/transcript.ts";
 import { turnOf } from "./run/turn.ts";
 import { fileTools } from "./tools/file-tools.ts";
 import { checkHostedTools } from "./tools/hosted-to-native.ts";
 import type { NativeTools } from "./tools/native-tools.ts";
-import type { NativeCall } from "./tools/native-watch.ts";
 import { undisclosedTools } from "./tools/undisclosed-tools.ts";
 import { checkOneWorkspace, workspaceOf } from "./workspace/workspace-of.ts";
 

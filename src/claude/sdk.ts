@@ -1,27 +1,62 @@
 import { messageOf, WinkError } from "../base/errors.ts";
 import type { Given } from "./given.ts";
 
-/** What we use of `@anthropic-ai/claude-agent-sdk`: the package itself fits. */
+/** The part of `@anthropic-ai/claude-agent-sdk` that the adapter uses. The package fits as it is. */
 export interface ClaudeSdk {
   query(request: SdkRequest): AsyncIterable<unknown>;
 }
 
-/** What the SDK's `query` is asked. */
+/** What the SDK's `query` takes. */
 export interface SdkRequest {
   readonly prompt: AsyncIterable<SdkUserMessage>;
   readonly options: Given;
 }
 
-/** A message to the model, in Anthropic's words. */
+/** A message to the model, in Anthropic's format. */
 export interface SdkUserMessage {
   readonly type: "user";
   readonly message: { readonly role: "user"; readonly content: readonly object[] };
   readonly parent_tool_use_id: null;
 }
 
+/** A queue of messages to the model, which the SDK reads until it is closed. */
+export class UserMessages implements AsyncIterable<SdkUserMessage> {
+  readonly #waiting: SdkUserMessage[] = [];
+  #changed = Promise.withResolvers<void>();
+  #isClosed = false;
+
+  /** Adds a message of content blocks. */
+  put(content: readonly object[]): void {
+    this.#waiting.push({
+      type: "user",
+      message: { role: "user", content },
+      parent_tool_use_id: null,
+    });
+    this.#changed.resolve();
+  }
+
+  /** Ends the queue: the SDK ends when it has answered the messages that are in it. */
+  close(): void {
+    this.#isClosed = true;
+    this.#changed.resolve();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncIterator<SdkUserMessage> {
+    for (;;) {
+      const next = this.#waiting.shift();
+      if (next) yield next;
+      else if (this.#isClosed) return;
+      else {
+        await this.#changed.promise;
+        this.#changed = Promise.withResolvers<void>();
+      }
+    }
+  }
+}
+
 const PACKAGE = "@anthropic-ai/claude-agent-sdk";
 
-/** The installed SDK. It is large and has a licence of its own, so that nobody gets it unasked. */
+/** Imports the installed SDK. It is an optional peer, because it is large and has its own license. */
 export async function loadSdk(
   load: () => Promise<Partial<ClaudeSdk>> = () => import(PACKAGE),
 ): Promise<ClaudeSdk> {

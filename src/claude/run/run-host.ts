@@ -18,12 +18,12 @@ import { needsSandbox, type SandboxedRun, sandboxOptions } from "../sandbox/sand
 import { SandboxTraces } from "../sandbox/sandbox-traces.ts";
 import { loadSdk } from "../sdk.ts";
 import { NativeTools } from "../tools/native-tools.ts";
-import type { NativeHooks } from "../tools/native-watch.ts";
 import { SERVER } from "../tools/tool-bridge.ts";
 import type { ClaudeAgentWorkspaceSection } from "../workspace/workspace-section.ts";
-import { promptAgain } from "./prompt-again.ts";
+import type { NativeHooks } from "./native-call-tracker.ts";
 import { NativeRollback } from "./rollback.ts";
 import { ClaudeRun } from "./run.ts";
+import { repeatPromptHooks } from "./split-hook-output.ts";
 import type { Transcript } from "./transcript.ts";
 
 /** What a run is made for. */
@@ -163,7 +163,7 @@ async function partsOf(settings: HostSettings, owned: Owned): Promise<HostParts>
   const process = new ClaudeProcess(auth);
   const options = {
     ...optionsOf(settings, cwd),
-    hooks: promptAgain(settings.read),
+    hooks: repeatPromptHooks(settings.read),
     ...sandboxOptions(sandboxed),
     ...permissionOptions(permissionMode, { ...bounds, bridged: [`mcp__${SERVER}`] }),
     tools: native.names,

@@ -161,6 +161,17 @@ describe("close()", () => {
     expect(sdk.seen.at(-1)).toBe("PostToolBatch");
   });
 
+  test("answers calls that wait and calls that come later that the evaluation has ended", async () => {
+    const { run, sdk, next } = await started([calling, done]);
+    await next();
+    const end = await bridgeEnd(sdk.options);
+    const waiting = end.call("t8", "add", {});
+    run.close();
+    const ended = { error: "The evaluation has ended." };
+    expect(await Promise.all([waiting, end.call("t9", "add", {})])).toEqual([ended, ended]);
+    await run.ended();
+  });
+
   test("keeps nobody waiting who comes later: neither a call nor a batch", async () => {
     const { promise: until, resolve } = Promise.withResolvers<void>();
     const native = {

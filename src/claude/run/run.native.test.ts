@@ -8,8 +8,8 @@ import {
   started,
   tools,
 } from "../../../tests/support/claude/started-run.ts";
-import type { ToolUse } from "../model-message.ts";
-import type { NativeHooks } from "../tools/native-watch.ts";
+import type { ToolUse } from "./model-message.ts";
+import type { NativeHooks } from "./native-call-tracker.ts";
 
 const done = { content: [say("Done.")] };
 const shell = (id: string, command = "echo hi") => use(id, "Bash", { command });

@@ -9,7 +9,7 @@ import {
   tools,
 } from "../../../tests/support/claude/started-run.ts";
 import { usageOf } from "../../base/usage.ts";
-import type { NativeHooks } from "../tools/native-watch.ts";
+import type { NativeHooks } from "./native-call-tracker.ts";
 import { ClaudeRun } from "./run.ts";
 
 describe("a run", () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { HostedCall } from "../../adapter/model-client.ts";
 import { noUsage } from "../../base/usage.ts";
 import type { Given } from "../given.ts";
-import type { RunStep } from "./run.ts";
+import type { RunStep } from "./run-state.ts";
 import { turnOf } from "./turn.ts";
 
 const message = {

@@ -2,9 +2,9 @@ import type { FinishReason, HostedCall, ToolCall, Turn } from "../../adapter/mod
 import { isPlainObject } from "../../base/freeze.ts";
 import { maybeTextAt, textAt } from "../../base/reading.ts";
 import type { Given } from "../given.ts";
-import type { ToolUse } from "../model-message.ts";
 import { ownName } from "../tools/tool-bridge.ts";
-import type { RunStep } from "./run.ts";
+import type { ToolUse } from "./model-message.ts";
+import type { RunStep } from "./run-state.ts";
 
 /** A step of a run, as far as it does not need to be counted. */
 export type StepTurn = Omit<Turn, "usage" | "history" | "citations" | "costUsd">;

@@ -1,6 +1,7 @@
 import type { Given } from "../../../src/claude/given.ts";
-import { ClaudeRun, type RunStep } from "../../../src/claude/run/run.ts";
-import type { NativeCall, NativeHooks } from "../../../src/claude/tools/native-watch.ts";
+import type { NativeHooks } from "../../../src/claude/run/native-call-tracker.ts";
+import { ClaudeRun } from "../../../src/claude/run/run.ts";
+import type { NativeCall, RunStep } from "../../../src/claude/run/run-state.ts";
 import type { BridgedAnswer } from "../../../src/claude/tools/tool-bridge.ts";
 import { Tool } from "../../../src/tools/tool.ts";
 import { ToolResult } from "../../../src/tools/tool-result.ts";

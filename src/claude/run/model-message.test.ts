@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { usageOf } from "../base/usage.ts";
-import type { Given } from "./given.ts";
-import { claudeUsage, isSynthetic, MessageReader } from "./model-message.ts";
+import { usageOf } from "../../base/usage.ts";
+import type { Given } from "../given.ts";
+import { claudeUsage, isSynthetic, noMessage, readMessage } from "./model-message.ts";
 
 const usage = { input_tokens: 10, output_tokens: 1, cache_read_input_tokens: 3 };
 const about = (id: string) => ({ id, type: "message", model: "claude-test", usage });
@@ -20,7 +20,17 @@ const text = (words: string) => ({ type: "text", text: words });
 const use = { type: "tool_use", id: "t1", name: "Bash", input: { command: "ls" } };
 
 function read(...said: readonly Given[]) {
-  const reader = new MessageReader();
+  let draft = noMessage;
+  const reader = {
+    take(one: Given): boolean {
+      const next = readMessage(draft, one);
+      draft = next ?? draft;
+      return next !== null;
+    },
+    get message() {
+      return draft.message;
+    },
+  };
   const taken = said.map((one) => reader.take(one));
   return { reader, taken, message: reader.message };
 }

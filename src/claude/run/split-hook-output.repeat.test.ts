@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { recordAt, recordsAt, textAt } from "../../base/reading.ts";
 import type { Given } from "../given.ts";
-import { promptAgain } from "./prompt-again.ts";
+import { repeatPromptHooks } from "./split-hook-output.ts";
 
 /** What the hooks say together when a session starts. */
 async function said(hooks: Given, source: string): Promise<string> {
@@ -15,7 +15,7 @@ async function said(hooks: Given, source: string): Promise<string> {
 
 describe("a prompt is read again", () => {
   test("once the conversation was made shorter, and not when it begins or goes on", async () => {
-    const hooks = promptAgain(() => "Count owls.");
+    const hooks = repeatPromptHooks(() => "Count owls.");
     expect(await said(hooks, "startup")).toBe("");
     expect(await said(hooks, "compact")).toBe("The instructions read:\n\nCount owls.");
     expect(await said(hooks, "resume")).toBe("");
@@ -23,7 +23,7 @@ describe("a prompt is read again", () => {
 
   test("as it reads by then, also if it is longer", async () => {
     let prompt = "Count owls.";
-    const hooks = promptAgain(() => prompt);
+    const hooks = repeatPromptHooks(() => prompt);
     prompt = "Count bats.\n".repeat(5_000);
     expect(await said(hooks, "compact")).toBe(`The instructions read:\n\n${prompt}`);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { recordAt, textAt } from "../../base/reading.ts";
 import type { Given } from "../given.ts";
-import { inParts, partCount } from "./hook-parts.ts";
+import { countParts, splitHookOutput } from "./split-hook-output.ts";
 
 /** What the hooks say of one event, each. */
 async function said(
@@ -14,14 +14,14 @@ async function said(
 
 describe("hooks that say a text in parts", () => {
   test("leave what is short to the first, and say nothing where there is nothing", async () => {
-    const hooks = inParts("PostToolBatch", 3, (input) => textAt(input, "note"));
+    const hooks = splitHookOutput("PostToolBatch", 3, (input) => textAt(input, "note"));
     expect(await said(hooks, { note: "Owls." })).toEqual(["Owls.", "", ""]);
     expect(await Promise.all(hooks.map((hook) => hook({})))).toEqual([{}, {}, {}]);
   });
 
   test("ask for the text once an event, whichever of them is called first", async () => {
     let asked = 0;
-    const hooks = inParts("PostToolBatch", 2, async () => {
+    const hooks = splitHookOutput("PostToolBatch", 2, async () => {
       asked += 1;
       return `${"a".repeat(9_000)}\n${asked}`;
     });
@@ -33,7 +33,7 @@ describe("hooks that say a text in parts", () => {
   test("keep to whole lines, and cut a line that is too long", async () => {
     const lines = Array.from({ length: 2_000 }, (_, line) => `Line ${line}.`).join("\n");
     const text = `${lines}\n${"x".repeat(25_000)}\nEnd.`;
-    const parts = await said(inParts("SessionStart", partCount(text), () => text));
+    const parts = await said(splitHookOutput("SessionStart", countParts(text), () => text));
     expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(9_000);
     expect(parts.join("\n").replace(/x\n(?=x)/g, "x")).toBe(text);
     expect(parts.every((part) => part.endsWith(".") || /^x+$/.test(part))).toBe(true);
@@ -41,6 +41,6 @@ describe("hooks that say a text in parts", () => {
 
   test("lose nothing where they are too few: the last says all that is left", async () => {
     const text = "Count owls.\n".repeat(5_000);
-    expect((await said(inParts("SessionStart", 2, () => text))).join("\n")).toBe(text);
+    expect((await said(splitHookOutput("SessionStart", 2, () => text))).join("\n")).toBe(text);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Inbox } from "./inbox.ts";
+import { UserMessages } from "./sdk.ts";
 
 const block = (text: string) => ({ type: "text", text });
 const message = (text: string) => ({
@@ -8,15 +8,15 @@ const message = (text: string) => ({
   parent_tool_use_id: null,
 });
 
-async function all(inbox: Inbox): Promise<readonly unknown[]> {
+async function all(inbox: UserMessages): Promise<readonly unknown[]> {
   const messages: unknown[] = [];
   for await (const one of inbox) messages.push(one);
   return messages;
 }
 
-describe("an inbox", () => {
+describe("a queue of messages to the model", () => {
   test("gives what was put before anybody listened, in order, as the SDK's messages", async () => {
-    const inbox = new Inbox();
+    const inbox = new UserMessages();
     inbox.put([block("one")]);
     inbox.put([block("two")]);
     inbox.close();
@@ -24,7 +24,7 @@ describe("an inbox", () => {
   });
 
   test("keeps who listens waiting until something is put", async () => {
-    const inbox = new Inbox();
+    const inbox = new UserMessages();
     const messages = inbox[Symbol.asyncIterator]();
     for (const text of ["one", "two"]) {
       const next = messages.next();
@@ -34,7 +34,7 @@ describe("an inbox", () => {
   });
 
   test("loses nothing that is put while the listener wakes up", async () => {
-    const inbox = new Inbox();
+    const inbox = new UserMessages();
     const messages = inbox[Symbol.asyncIterator]();
     const first = messages.next();
     inbox.put([block("one")]);
@@ -44,7 +44,7 @@ describe("an inbox", () => {
   });
 
   test("that is closed ends who listens, after all that was put", async () => {
-    const inbox = new Inbox();
+    const inbox = new UserMessages();
     const heard = all(inbox);
     inbox.put([block("one")]);
     inbox.close();
