@@ -50,7 +50,8 @@ describe.skipIf(sdkMissing)("When the SDK's process is killed", { timeout: SDK_T
       );
       const failure = stage.failure();
       await stage.commandBegun();
-      expect(stage.processes().map(({ command }) => command)).toContain("sleep 600");
+      const commands = () => stage.processes().map(({ command }) => command);
+      await expect.poll(commands).toContain("sleep 600");
       const { partial } = await killed(stage, failure);
       expect(partial).toMatchObject({ text: "First.", turns: 1, usage: { totalTokens: 15 } });
       expect(stage.noted()).toEqual(["before", "by our tool"]);
