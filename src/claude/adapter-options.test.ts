@@ -35,6 +35,27 @@ describe("an adapter for Claude", () => {
     expect(new ClaudeAgentSDKAdapter({ model: "claude-sonnet-5" }).model).toBe("claude-sonnet-5");
   });
 
+  test("turns its model config into options and variables of the SDK, which env overrides", () => {
+    const options = {
+      model: "claude-sonnet-5",
+      modelConfig: { effort: "low", maxOutputTokens: 9 },
+    } as const;
+    const env = { TZ: "UTC", CLAUDE_CODE_MAX_OUTPUT_TOKENS: "9" };
+    expect(adapterSettings({ ...options, env: { TZ: "UTC" } })).toMatchObject({
+      modelOptions: { model: "claude-sonnet-5", effort: "low" },
+      env,
+    });
+    const own = { CLAUDE_CODE_MAX_OUTPUT_TOKENS: "5" };
+    expect(adapterSettings({ ...options, env: own }).env).toEqual(own);
+  });
+
+  test("has the hosted tools of a workspace ready, of which plan mode has fewer", () => {
+    const kinds = (permissionMode: "dontAsk" | "plan") =>
+      adapterSettings({ permissionMode }).fileTools.map(({ kind }) => kind);
+    expect(kinds("plan")).toEqual(["claude_read", "claude_glob", "claude_grep"]);
+    expect(kinds("dontAsk")).toEqual([...kinds("plan"), "claude_write", "claude_edit"]);
+  });
+
   test.each([
     [{ temperature: 1 }, "ClaudeAgentSDKAdapter key must be one of"],
     [{ model: "" }, "ClaudeAgentSDKAdapter.model must be one line of text that is not blank"],

@@ -12,11 +12,19 @@ import {
   optional,
 } from "../tools/config-checks.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
+import { checkIsolation } from "./check-isolation.ts";
+import type { Given } from "./given.ts";
 import { type ClaudeHostedToolsConfig, hostedToolsOf } from "./hosted-tools-config.ts";
-import { checkIsolation, type IsolationConfig } from "./isolation.ts";
-import { type ClaudeModelConfig, checkModelConfig } from "./model-config.ts";
+import type { IsolationConfig } from "./isolation.ts";
+import {
+  type ClaudeModelConfig,
+  checkModelConfig,
+  modelOptions,
+  modelVariables,
+} from "./model-config.ts";
 import { type PermissionMode, permissionModes } from "./permissions.ts";
 import type { ClaudeSdk } from "./sdk.ts";
+import { fileTools } from "./tools/file-tools.ts";
 
 /** What a `ClaudeAgentSDKAdapter` is made from. */
 export interface ClaudeAgentSDKAdapterOptions {
@@ -47,15 +55,18 @@ export interface ClaudeAgentSDKAdapterOptions {
   readonly logger?: Logger | undefined;
 }
 
-/** The same, checked and with its defaults. */
+/** The options of an adapter, checked and with their defaults. */
 export interface AdapterSettings {
   readonly model: string | null;
-  readonly modelConfig: ClaudeModelConfig;
+  /** The SDK's options for the model. */
+  readonly modelOptions: Given;
   readonly permissionMode: PermissionMode;
   readonly isolation: IsolationConfig;
   readonly env: Readonly<Record<string, string>>;
   readonly maxTurns: number | undefined;
   readonly hostedTools: readonly HostedTool[];
+  /** The hosted tools that a workspace adds to a prompt. */
+  readonly fileTools: readonly HostedTool[];
   readonly unsupported: "error" | "omit";
   readonly rollsBack: boolean;
   readonly throttle: ThrottlePolicy;
@@ -67,7 +78,7 @@ export interface AdapterSettings {
 
 const NAME = "ClaudeAgentSDKAdapter";
 
-/** Refuses what cannot be, before anything is started. */
+/** Checks the options of an adapter and fills in their defaults. */
 export function adapterSettings(options: ClaudeAgentSDKAdapterOptions = {}): AdapterSettings {
   checkKeys<ClaudeAgentSDKAdapterOptions>({ ...checkOptions(options, NAME) }, NAME, {
     model: optional(checkText),
@@ -86,14 +97,17 @@ export function adapterSettings(options: ClaudeAgentSDKAdapterOptions = {}): Ada
     random: elsewhere,
     logger: elsewhere,
   });
+  const modelConfig = checkModelConfig(options.modelConfig ?? {});
+  const permissionMode = options.permissionMode ?? "dontAsk";
   return {
     model: options.model ?? null,
-    modelConfig: checkModelConfig(options.modelConfig ?? {}),
-    permissionMode: options.permissionMode ?? "dontAsk",
+    modelOptions: modelOptions(options.model ?? null, modelConfig),
+    permissionMode,
     isolation: checkIsolation(options.isolation ?? {}),
-    env: options.env ?? {},
+    env: { ...modelVariables(modelConfig), ...options.env },
     maxTurns: options.maxTurns,
     hostedTools: hostedToolsOf(options.hostedTools ?? {}),
+    fileTools: fileTools(permissionMode),
     unsupported: options.unsupportedHostedTools ?? "error",
     rollsBack: options.rollBackFailedNativeTools ?? false,
     throttle: throttlePolicy(options.throttle),

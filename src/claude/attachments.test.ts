@@ -2,7 +2,13 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryTree } from "../../tests/support/temporary-tree.ts";
 import { InvalidOptionError } from "../base/errors.ts";
-import { attachedBlocks, checkAttachments } from "./attachments.ts";
+import type { Attachment } from "../prompt/attachment.ts";
+import { checkAttachment, toAttachedBlock } from "./attachments.ts";
+
+const attachedBlocks = (attachments: readonly Attachment[]) =>
+  Promise.all(attachments.map(toAttachedBlock));
+const checkAttachments = (attachments: readonly Attachment[]) =>
+  attachments.forEach(checkAttachment);
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

@@ -10,29 +10,19 @@ import {
 } from "../files/attached-bytes.ts";
 import type { Attachment } from "../prompt/attachment.ts";
 
-/** What Anthropic takes in one request, with room for the rest of it. */
+/** Anthropic's limit for one request, with room for the rest of it. */
 const LIMIT: AttachmentLimit = {
   mostBytes: 20_000_000,
   remedy: "mount a larger one in a ClaudeAgentWorkspaceSection, where the model can read it",
 };
 
-/** A prompt's files and images, as blocks of a message. */
-export async function attachedBlocks(
-  attachments: readonly Attachment[],
-): Promise<readonly object[]> {
-  const blocks: object[] = [];
-  for (const attachment of attachments) blocks.push(await blockOf(attachment));
-  return blocks;
+/** Throws for a file of another provider, before anything is started. */
+export function checkAttachment(attachment: Attachment): void {
+  if ("fileId" in attachment) throw refusedFile(attachment.fileId);
 }
 
-/** Refuses what belongs to another provider, before anything is started. */
-export function checkAttachments(attachments: readonly Attachment[]): void {
-  for (const attachment of attachments) {
-    if ("fileId" in attachment) throw refusedFile(attachment.fileId);
-  }
-}
-
-async function blockOf(attachment: Attachment): Promise<object> {
+/** Converts a file or image of a prompt to a block of a message. */
+export async function toAttachedBlock(attachment: Attachment): Promise<object> {
   if ("fileId" in attachment) throw refusedFile(attachment.fileId);
   if ("imageUrl" in attachment) return imageAt(attachment.imageUrl);
   if ("bytes" in attachment) return inlined(attachment.bytes, attachment.filename);

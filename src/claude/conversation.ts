@@ -1,8 +1,6 @@
 import { type Announcement, announce } from "../adapter/events.ts";
 import type { ModelClient, Omission, Turn, TurnRequest } from "../adapter/model-client.ts";
-import { InvalidOptionError, messageOf, WinkError } from "../base/errors.ts";
-import { numberAt } from "../base/reading.ts";
-import { addUsage } from "../base/usage.ts";
+import { InvalidOptionError, messageOf } from "../base/errors.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import type { Session } from "../session/session.ts";
@@ -10,64 +8,62 @@ import type { HostedTool } from "../tools/hosted-tool.ts";
 import { runsAtProvider } from "../tools/projected-tool.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { AdapterSettings } from "./adapter-options.ts";
-import { attachedBlocks, checkAttachments } from "./attachments.ts";
+import { checkAttachment, toAttachedBlock } from "./attachments.ts";
 import type { Given } from "./given.ts";
-import { ANSWER_TOOL } from "./run/run.ts";
-import { lostRun, notUndone, retryFailure, runFailure, unstartedRun } from "./run/run-failure.ts";
-import { RunHost } from "./run/run-host.ts";
+import { explainEnd, retryFailure, runFailure } from "./run/run-failure.ts";
+import { RunResources } from "./run/run-resources.ts";
 import type { NativeCall, RunStep } from "./run/run-state.ts";
-import { Spent } from "./run/spent.ts";
 import { claudeHistorySlice, Transcript } from "./run/transcript.ts";
-import { turnOf } from "./run/turn.ts";
-import { fileTools } from "./tools/file-tools.ts";
+import { findAttempt, toCompaction, toTurn, UsageMeter } from "./run/turn.ts";
 import { checkHostedTools } from "./tools/hosted-to-native.ts";
-import type { NativeTools } from "./tools/native-tools.ts";
-import { undisclosedTools } from "./tools/undisclosed-tools.ts";
-import { checkOneWorkspace, workspaceOf } from "./workspace/workspace-of.ts";
+import { type NativeTools, undisclosedTools } from "./tools/native-tools.ts";
+import { checkOneWorkspace, findWorkspace, type WorkspaceOwner } from "./workspace/workspace.ts";
 
-/** What one evaluation's conversation is made with. */
+/** What one evaluation's conversation is made from. */
 export interface ConversationSettings extends AdapterSettings {
   readonly prompt: Prompt;
   readonly session: Session;
-  /** Whether it goes on from the session's stored history. */
+  /** Whether it continues from the session's stored history. */
   readonly continues: boolean;
   /** Which hosted tools the caller allows. */
   readonly allowed: boolean | readonly string[] | undefined;
 }
 
-/** One evaluation's conversation on the Claude Agent SDK: what `evaluate` drives. */
+/** One evaluation's conversation on the Claude Agent SDK, driven by `evaluate`. */
 export class Conversation implements ModelClient {
   readonly adapterName = "claude";
   readonly canContinue = true;
   readonly hostedTools: readonly HostedTool[];
   readonly #settings: ConversationSettings;
+  readonly #workspace: WorkspaceOwner | null;
   #native: NativeTools | null = null;
-  #host: Promise<RunHost> | null = null;
+  #resources: Promise<RunResources> | null = null;
   #closing: Promise<void> | null = null;
   #transcript = new Transcript([]);
-  #spent = new Spent();
-  /** The prompt as the model has read it. */
-  #read = "";
-  /** The turn whose news the SDK has, though its request has failed. */
-  #told = 0;
+  #usageMeter = new UsageMeter();
+  /** The prompt as the model has last read it. */
+  #promptText = "";
+  /** The last turn whose news was sent. If its request failed, the news must not be sent again. */
+  #sentTurn = 0;
   #text = "";
-  /** The last answer that was to fit the schema, as the model wrote it. */
+  /** The last structured answer that the model tried, as it wrote it. */
   #attempt: string | null = null;
-  /** Calls that ran before a request that failed: the turn that comes of it tells them. */
-  readonly #unsaid: NativeCall[] = [];
+  /** Calls that ran before a request that failed. The next turn reports them. */
+  readonly #unreported: NativeCall[] = [];
 
   constructor(settings: ConversationSettings) {
     this.#settings = settings;
-    const own = workspaceOf(settings.prompt) ? fileTools(settings.permissionMode) : [];
-    this.hostedTools = [...own, ...settings.hostedTools];
+    this.#workspace = findWorkspace(settings.prompt);
+    this.hostedTools = [...(this.#workspace ? settings.fileTools : []), ...settings.hostedTools];
   }
 
   check(rendered: RenderedPrompt): readonly Omission[] {
-    const { prompt, unsupported, logger, permissionMode } = this.#settings;
-    checkAttachments(rendered.attachments);
-    checkOneWorkspace(prompt);
-    const hasWorkspace = workspaceOf(prompt) !== null;
-    return checkHostedTools(rendered, { hasWorkspace, unsupported, logger, permissionMode });
+    for (const attachment of rendered.attachments) checkAttachment(attachment);
+    checkOneWorkspace(this.#settings.prompt);
+    return checkHostedTools(rendered, {
+      ...this.#settings,
+      hasWorkspace: this.#workspace !== null,
+    });
   }
 
   async send(request: TurnRequest): Promise<Turn> {
@@ -88,109 +84,92 @@ export class Conversation implements ModelClient {
     yield* this.#native?.hostedOutputs(this.#text) ?? [];
   }
 
-  /** Ends the SDK's process, and leaves nothing of it. */
+  /** Ends the SDK's process and removes everything that was created for it. */
   async end(): Promise<void> {
-    const host = await this.#host?.catch(() => null); // it said so when it was awaited
-    this.#host = null;
-    this.#told = 0;
-    if (host) this.#closing = host.close();
-    await this.#closing; // also for whoever comes while another one ends it
+    const resources = await this.#resources?.catch(() => null); // `send` has thrown that error
+    this.#resources = null;
+    this.#sentTurn = 0;
+    if (resources) this.#closing = resources.close();
+    await this.#closing; // a second caller waits for the first
   }
 
   async #send(request: TurnRequest): Promise<Turn> {
-    const { rendered, signal } = request;
-    this.#host ??= this.#begin(request);
-    const host = await this.#host;
-    if (this.#told === request.turn) host.run.say(GO_ON);
-    else if (request.turn > 1) await this.#tell(host, request);
-    this.#told = request.turn;
-    const step = await this.#next(host, rendered.promptName, signal);
+    const { rendered, turn, signal } = request;
+    this.#resources ??= this.#begin(request);
+    const resources = await this.#resources;
+    if (this.#sentTurn === turn) resources.run.say("The last request was not answered. Go on.");
+    else if (turn > 1) await this.#sendNews(resources, request);
+    this.#sentTurn = turn;
+    const step = await resources.run.next(signal).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw explainEnd(error, resources, rendered.promptName);
+    });
     if (step.retry) {
-      await this.end(); // nothing has happened yet: the same request may start anew
+      await this.end(); // nothing has happened yet, so the same request may start a new run
       throw retryFailure(step.retry, rendered.promptName);
     }
     if (step.result && isFailed(step.result)) {
-      this.#unsaid.push(...step.native);
-      if (request.turn === 1) await this.end();
-      const attempt = attemptIn(step) ?? this.#attempt;
-      const [result, failure] = [step.result, step.failure].map(host.withoutSecrets);
+      this.#unreported.push(...step.native);
+      if (turn === 1) await this.end();
+      const attempt = findAttempt(step) ?? this.#attempt;
+      const [result, failure] = [step.result, step.failure].map(resources.withoutSecrets);
       throw runFailure(result ?? {}, failure ?? null, rendered.promptName, attempt);
     }
-    return this.#turn(host, step);
+    return this.#toTurn(resources, step);
   }
 
-  async #begin(request: TurnRequest): Promise<RunHost> {
+  /** Prepares a run and starts it with the prompt. */
+  async #begin(request: TurnRequest): Promise<RunResources> {
     const { rendered, toolChoice, signal, isNested = false } = request;
     refuseChoice(toolChoice);
     const { session, continues, prompt, allowed } = this.#settings;
     session.register(claudeHistorySlice);
     const earlier = continues && !isNested ? session.get(claudeHistorySlice) : [];
     this.#transcript = new Transcript(earlier);
-    this.#spent = new Spent();
-    const workspace = workspaceOf(prompt);
+    this.#usageMeter = new UsageMeter();
+    const content: object[] = [{ type: "text", text: rendered.text }];
+    for (const attachment of rendered.attachments) content.push(await toAttachedBlock(attachment));
     const isMute = toolChoice === "none";
-    const hostedTools = isMute
-      ? []
-      : [...rendered.hostedTools, ...undisclosedTools(prompt, allowed)];
-    const content = [
-      { type: "text", text: rendered.text },
-      ...(await attachedBlocks(rendered.attachments)),
-    ];
-    workspace?.workspace.bind((event) => this.#announce(event));
-    this.#read = rendered.text;
-    const host = await RunHost.open({
+    this.#workspace?.workspace.bind((event) => this.#announce(event));
+    this.#promptText = rendered.text;
+    const resources = await RunResources.open({
       ...this.#settings,
-      ...{ rendered, hostedTools, workspace, transcript: this.#transcript, signal },
-      read: () => this.#read,
-      compacted: (about) => this.#announce(compaction(about)),
+      ...{ rendered, signal, workspace: this.#workspace, transcript: this.#transcript },
+      hostedTools: isMute ? [] : [...rendered.hostedTools, ...undisclosedTools(prompt, allowed)],
+      promptText: () => this.#promptText,
+      compacted: (about) => this.#announce(toCompaction(about)),
     });
-    this.#native = host.native;
-    host.native.render(rendered.hostedTools);
-    // Whoever has given up meanwhile wants no process.
-    if (!signal.aborted) await host.run.start(content, isMute ? [] : toolsOf(rendered));
-    return host;
+    this.#native = resources.native;
+    resources.native.render(rendered.hostedTools);
+    // An evaluation that was aborted meanwhile needs no process.
+    if (!signal.aborted) await resources.run.start(content, isMute ? [] : ownTools(rendered));
+    return resources;
   }
 
-  /** What is new since the last turn, and how the prompt reads now. */
-  async #tell(host: RunHost, { rendered, answers, notes, toolChoice }: TurnRequest): Promise<void> {
-    const given = answers.map(
+  /** Sends what is new since the last turn, and the prompt if it reads differently now. */
+  async #sendNews({ native, run }: RunResources, request: TurnRequest): Promise<void> {
+    const { rendered, toolChoice } = request;
+    const answers = request.answers.map(
       ({ call, result, text }) => [call.callId, { text, isError: !result.success }] as const,
     );
-    const isAnew = rendered.text !== this.#read;
-    this.#read = rendered.text;
-    const anew = isAnew ? [`The instructions now read:\n\n${rendered.text}`] : [];
-    const tools = toolChoice === "none" ? [] : toolsOf(rendered);
-    host.native.render(rendered.hostedTools);
-    await host.run.answer(new Map(given), { notes: [...notes, ...anew], tools });
+    const isChanged = rendered.text !== this.#promptText;
+    this.#promptText = rendered.text;
+    const changed = isChanged ? [`The instructions now read:\n\n${rendered.text}`] : [];
+    const tools = toolChoice === "none" ? [] : ownTools(rendered);
+    native.render(rendered.hostedTools);
+    await run.answer(new Map(answers), { notes: [...request.notes, ...changed], tools });
   }
 
-  async #next(host: RunHost, promptName: string, signal: AbortSignal): Promise<RunStep> {
-    try {
-      return await host.run.next(signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof WinkError) throw notUndone(error, promptName);
-      const cause = host.withoutSecrets(error);
-      if (!host.hasBegun) throw unstartedRun(cause, promptName);
-      throw lostRun(cause, host.lastWords, promptName);
-    }
-  }
-
-  #turn(host: RunHost, step: RunStep): Turn {
-    const { native } = host;
-    const calls = [...this.#unsaid.splice(0), ...step.native].map(host.withoutSecrets);
+  #toTurn({ native, withoutSecrets }: RunResources, step: RunStep): Turn {
+    const calls = [...this.#unreported.splice(0), ...step.native].map(withoutSecrets);
     const hostedCalls = calls.flatMap((call) => native.hostedCall(call) ?? []);
-    const turn = turnOf(step, hostedCalls);
-    const spent = this.#spent.tell(step.usage);
+    const turn = toTurn(step, hostedCalls);
     this.#text = turn.text;
-    this.#attempt = attemptIn(step) ?? this.#attempt;
-    const { result } = step;
-    const costUsd = result ? this.#spent.cost(result) : undefined;
+    this.#attempt = findAttempt(step) ?? this.#attempt;
     return {
       ...turn,
-      usage: result ? addUsage(spent, this.#spent.besides(result)) : spent,
-      citations: result ? native.citations(turn.text) : [],
-      ...(costUsd === undefined ? {} : { costUsd }),
+      ...this.#usageMeter.measure(step),
+      citations: step.result ? native.citations(turn.text) : [],
       history: this.#transcript.step(),
     };
   }
@@ -201,35 +180,6 @@ export class Conversation implements ModelClient {
   }
 }
 
-function compaction(about: Given): Announcement {
-  return {
-    type: "ContextCompacted",
-    tokensBefore: numberAt(about, "pre_tokens") ?? 0,
-    tokensAfter: numberAt(about, "post_tokens"),
-    strategy: "sdk",
-    usage: null,
-    itemsBefore: null,
-    itemsAfter: null,
-    encryptedLength: 0,
-  };
-}
-
-/** After a request that failed in mid-conversation: what was said before stays. */
-const GO_ON = "The last request was not answered. Go on.";
-
-function attemptIn({ message }: RunStep): string | null {
-  const use = message?.uses.findLast(({ name }) => name === ANSWER_TOOL);
-  return use ? JSON.stringify(use.input) : null;
-}
-
-function isFailed(result: Given): boolean {
-  return result["is_error"] === true || result["subtype"] !== "success";
-}
-
-function toolsOf({ tools }: RenderedPrompt): readonly Tool[] {
-  return tools.filter((tool) => !runsAtProvider(tool));
-}
-
 function refuseChoice(toolChoice: TurnRequest["toolChoice"]): void {
   if (toolChoice === "auto" || toolChoice === "none") return;
   throw new InvalidOptionError({
@@ -238,4 +188,12 @@ function refuseChoice(toolChoice: TurnRequest["toolChoice"]): void {
     rule: 'must be "auto" or "none" on the Claude Agent SDK, which cannot make the model call a tool',
     remedy: "say in the prompt which tool is to be called",
   });
+}
+
+function ownTools({ tools }: RenderedPrompt): readonly Tool[] {
+  return tools.filter((tool) => !runsAtProvider(tool));
+}
+
+function isFailed(result: Given): boolean {
+  return result["is_error"] === true || result["subtype"] !== "success";
 }

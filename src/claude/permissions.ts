@@ -1,4 +1,6 @@
-import { checkPlainPath, type IsolationConfig } from "./isolation.ts";
+import { isAbsolute } from "node:path";
+import { PromptValidationError } from "../base/errors.ts";
+import type { IsolationConfig } from "./isolation.ts";
 
 /**
  * What a model may do unasked: exactly what is switched on (`"dontAsk"`, and `"bypassPermissions"`, which
@@ -58,6 +60,18 @@ export function permissionOptions(mode: PermissionMode, tools: PermittedTools): 
     permissionPrompts: "none",
     allowedTools,
   };
+}
+
+/** Throws for a path that the SDK would resolve, or read as a pattern. */
+export function checkPlainPath(value: unknown, field: string): void {
+  if (typeof value === "string" && isAbsolute(value) && !/[*?[\]{}()!\\\p{Cc}]/u.test(value))
+    return;
+  throw new PromptValidationError({
+    field,
+    value,
+    rule: "must be an absolute path without any of * ? [ ] { } ( ) ! \\",
+    remedy: 'write the whole path, like "/opt/data"; a folder stands for all below it',
+  });
 }
 
 const EDITING = new Set(["Edit", "Write", "NotebookEdit"]);

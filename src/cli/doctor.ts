@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { promisify, styleText } from "node:util";
 import { messageOf } from "../base/errors.ts";
-import { checkSandboxStarts } from "../claude/sandbox/sandbox-check.ts";
+import { checkSandboxStarts } from "../claude/sandbox/prepare-sandbox.ts";
 import { knownSandboxes } from "../local/sandbox/choose-sandbox.ts";
 import type { Sandbox } from "../local/sandbox/sandbox.ts";
 

@@ -2,7 +2,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { InvalidOptionError } from "../../base/errors.ts";
 import type { IsolationConfig } from "../isolation.ts";
-import type { Variables } from "./variables.ts";
+
+/** Environment variables by name. */
+export type Variables = Readonly<Record<string, string>>;
 
 /** There is nothing to show to the model's provider; nothing was started. */
 export class IsolationAuthError extends InvalidOptionError {

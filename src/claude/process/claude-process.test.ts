@@ -38,6 +38,16 @@ describe("the SDK's process", () => {
     expect(await claude.ended).toEqual({ code: 3, signal: null });
   });
 
+  test("is waited for until it has ended, or for as long as was said", async () => {
+    const { claude } = shell("exit 0");
+    await claude.endedWithin(60_000);
+    expect(await claude.ended).toEqual({ code: 0, signal: null });
+    const hung = shell("echo ready; sleep 600");
+    await ready(hung);
+    await hung.claude.endedWithin(1);
+    expect(hung.child.exitCode).toBeNull();
+  });
+
   test("leads its group", async () => {
     const started = shell("echo ready; sleep 600");
     await ready(started);
@@ -160,7 +170,7 @@ test.runIf(existsSync("/usr/bin/setpriv"))(
     `;
     const killed = promisify(execFile)(process.execPath, ["--input-type=module", "-e", code]);
     await expect(killed).rejects.toMatchObject({ signal: "SIGKILL" });
-    await expect.poll(() => existsSync(`${folder}/told`)).toBe(true);
-    expect(readFileSync(`${folder}/told`, "utf8")).toBe("told\n");
+    const told = () => existsSync(`${folder}/told`) && readFileSync(`${folder}/told`, "utf8");
+    await expect.poll(told).toBe("told\n"); // the file is there before its text
   },
 );

@@ -94,6 +94,14 @@ export class ClaudeProcess {
     return child;
   };
 
+  /** Waits until the SDK's own process has ended, but no longer than this. */
+  async endedWithin(milliseconds: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, milliseconds);
+    await Promise.race([this.ended, promise]);
+    clearTimeout(timer);
+  }
+
   /** Ends the process and every other of the run, and settles when they are gone. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();

@@ -1,6 +1,5 @@
 import type { IsolationConfig } from "../isolation.ts";
-import { AUTH_VARIABLES, type ClaudeAuth, claudeAuth } from "./claude-auth.ts";
-import { hostVariables, type Variables } from "./variables.ts";
+import { AUTH_VARIABLES, type ClaudeAuth, claudeAuth, type Variables } from "./claude-auth.ts";
 
 /** What the environment of one run is made from. */
 export interface EnvironmentSources {
@@ -41,6 +40,14 @@ export function claudeEnvironment(sources: EnvironmentSources): ClaudeEnvironmen
   for (const name of AUTH_VARIABLES) delete variables[name];
   Object.assign(variables, auth.variables);
   return { variables: Object.freeze(variables), auth };
+}
+
+/** Returns the environment variables of this process. */
+export function hostVariables(): Variables {
+  const entries = Object.entries(process.env);
+  return Object.fromEntries(
+    entries.filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
 }
 
 /** The SDK asks nobody but the model, keeps nothing, and leaves nothing running. */

@@ -1,7 +1,10 @@
 import { messageOf } from "../../base/errors.ts";
 import { maybeTextAt, numberAt, recordAt, textAt } from "../../base/reading.ts";
 import type { Given } from "../given.ts";
+import type { SandboxLeftovers } from "../sandbox/prepare-sandbox.ts";
+import type { NativeTools } from "../tools/native-tools.ts";
 import type { ToolUse } from "./model-message.ts";
+import type { NativeRollback } from "./rollback.ts";
 import type { NativeCall, RunInput } from "./run-state.ts";
 
 /** What is done around calls of the SDK's own tools, while the SDK waits. */
@@ -15,6 +18,31 @@ export interface NativeHooks {
   after(call: NativeCall): Promise<void>;
   /** Called when no call runs: one that has not ended was not allowed to run. */
   idle?(): void;
+}
+
+/** Creates the hooks of a run: a call is judged, prepared for a rollback, and cleaned up after. */
+export function createNativeHooks(
+  native: NativeTools,
+  around: {
+    readonly rollback: NativeRollback | null;
+    readonly leftovers: SandboxLeftovers | null;
+  },
+): NativeHooks {
+  const { rollback, leftovers } = around;
+  return {
+    isOn: (name) => native.isOn(name),
+    async before(use) {
+      const verdict = await native.before(use);
+      if (!("denied" in verdict)) await rollback?.before(use.id, use.name);
+      return verdict;
+    },
+    async after({ id, name, error }) {
+      // Before anything else looks at the folder: our own tools, or the rollback.
+      if (name === "Bash") await leftovers?.remove();
+      await rollback?.after(id, error !== null);
+    },
+    idle: () => rollback?.idle(),
+  };
 }
 
 /** Follows calls of the SDK's own tools through its hooks. Each call ends once, whoever ended it. */
@@ -52,7 +80,7 @@ export class NativeCallTracker {
   async after(input: Given): Promise<void> {
     const response = input["tool_response"] ?? null;
     const durationMs = numberAt(input, "duration_ms");
-    await this.#end({ ...readUse(input), response, error: readFailure(input), durationMs });
+    await this.#end({ ...readUse(input), response, error: readError(input), durationMs });
   }
 
   /** Ends the calls of a batch that have not ended: the SDK did not allow them to run. */
@@ -86,7 +114,7 @@ export function readUse(input: Given): ToolUse {
 }
 
 /** Reads why a call failed; `null` if it succeeded. */
-export function readFailure(input: Given): string | null {
+export function readError(input: Given): string | null {
   return input["hook_event_name"] === "PostToolUseFailure" ? textAt(input, "error") : null;
 }
 

@@ -1,7 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { WinkError } from "../../base/errors.ts";
 import { PromptEvaluationError, ThrottleError } from "../../base/evaluation-errors.ts";
-import { lostRun, mayPass, notUndone, retryFailure, runFailure } from "./run-failure.ts";
+import {
+  explainEnd,
+  lostRun,
+  mayPass,
+  notUndone,
+  retryFailure,
+  runFailure,
+} from "./run-failure.ts";
 
 const result = { subtype: "success", is_error: true, result: "API Error: no" };
 const failureOf = (fields: object, text = "API Error: no") => ({
@@ -170,6 +177,20 @@ describe("a run whose process ended", () => {
       "The Claude Agent SDK ended before it answered (exited with code 1): evaluate it again",
     );
   });
+});
+
+test.each([
+  [new WinkError("sealed"), true, "A failed tool call could not be rolled back: sealed"],
+  [
+    new Error("exited"),
+    true,
+    "The Claude Agent SDK ended before it answered (…); it last wrote: no",
+  ],
+  [new Error("ENOENT"), false, "The Claude Agent SDK could not start (…): install"],
+])("a run that threw %s, and whose process was there: %s, says: %s", (error, hasStarted, words) => {
+  const withoutSecrets = () => new Error("…");
+  const ended = { hasStarted, stderrTail: "no", withoutSecrets };
+  expect(explainEnd(error, ended, "demo:k").message).toContain(words);
 });
 
 test("a call that could not be undone is a failed tool call, with what is left behind", () => {

@@ -1,4 +1,4 @@
-import { messageOf, OutputParseError, type WinkError } from "../../base/errors.ts";
+import { messageOf, OutputParseError, WinkError } from "../../base/errors.ts";
 import {
   PromptEvaluationError,
   ThrottleError,
@@ -59,22 +59,41 @@ export function retryFailure(retry: Given, promptName: string): ThrottleError {
   return new ThrottleError(message, { promptName, kind, retryAfterMs, providerPayload: retry });
 }
 
-/** The SDK's process ended, and nobody knows what it would have said. */
+/** What is known about a process whose run has thrown. */
+export interface EndedProcess {
+  readonly hasStarted: boolean;
+  readonly stderrTail: string;
+  withoutSecrets(error: unknown): unknown;
+}
+
+/** Converts what a run has thrown: it could not undo a call, did not start, or ended too early. */
+export function explainEnd(
+  error: unknown,
+  ended: EndedProcess,
+  promptName: string,
+): PromptEvaluationError {
+  if (error instanceof WinkError) return notUndone(error, promptName);
+  const cause = ended.withoutSecrets(error);
+  if (!ended.hasStarted) return unstartedRun(cause, promptName);
+  return lostRun(cause, ended.stderrTail, promptName);
+}
+
+/** The SDK's process ended before it answered. */
 export function lostRun(cause: unknown, stderr: string, promptName: string): PromptEvaluationError {
   const last = stderr.trim() === "" ? "" : `; it last wrote: ${stderr.trim()}`;
   const message = `The Claude Agent SDK ended before it answered (${messageOf(cause)})${last}: evaluate it again`;
   return new PromptEvaluationError(message, { promptName, phase: "response", cause });
 }
 
-/** The SDK's process never began. */
-export function unstartedRun(cause: unknown, promptName: string): PromptEvaluationError {
+/** The SDK's process did not start. */
+function unstartedRun(cause: unknown, promptName: string): PromptEvaluationError {
   const said = messageOf(cause).replace(/\.$/, "");
   const remedy = "install @anthropic-ai/claude-agent-sdk with its optional dependencies";
   const message = `The Claude Agent SDK could not start (${said}): ${remedy}`;
   return new PromptEvaluationError(message, { promptName, phase: "request", cause });
 }
 
-/** A failed call of the SDK's own tools has left something behind. */
+/** A failed call of the SDK's own tools could not be rolled back. */
 export function notUndone(cause: WinkError, promptName: string): PromptEvaluationError {
   const message = `A failed tool call could not be rolled back: ${cause.message}`;
   return new PromptEvaluationError(message, { promptName, phase: "tool", cause });

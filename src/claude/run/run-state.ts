@@ -106,6 +106,9 @@ export interface RunStep {
   readonly retry: Given | null;
 }
 
+/** The SDK's own tool for an answer that has a schema. */
+export const ANSWER_TOOL = "StructuredOutput";
+
 /** A run that has not started. */
 export const initialRun: RunState = Object.freeze({
   phase: "working",

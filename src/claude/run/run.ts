@@ -5,15 +5,16 @@ import type { Tool } from "../../tools/tool.ts";
 import type { Given } from "../given.ts";
 import { type ClaudeSdk, UserMessages } from "../sdk.ts";
 import { type BridgedAnswer, ownName, ToolBridge } from "../tools/tool-bridge.ts";
-import {
-  NativeCallTracker,
-  type NativeHooks,
-  readFailure,
-  readUse,
-} from "./native-call-tracker.ts";
+import { NativeCallTracker, type NativeHooks, readError, readUse } from "./native-call-tracker.ts";
 import { hasRead, joinNews, reduceRun, takeStep } from "./reduce-run.ts";
-import { initialRun, type RunInput, type RunState, type RunStep } from "./run-state.ts";
-import { splitHookOutput } from "./split-hook-output.ts";
+import {
+  ANSWER_TOOL,
+  initialRun,
+  type RunInput,
+  type RunState,
+  type RunStep,
+} from "./run-state.ts";
+import { type Hook, splitHookOutput } from "./split-hook-output.ts";
 
 /** What a run of the SDK needs. */
 export interface RunSettings {
@@ -24,9 +25,6 @@ export interface RunSettings {
   /** Called when the SDK has compacted the conversation. */
   compacted(about: Given): void;
 }
-
-/** The SDK's own tool for an answer that has a schema. */
-export const ANSWER_TOOL = "StructuredOutput";
 
 /** Hooks may wait a week, because our tools take as long as they need. */
 const HOOK_TIMEOUT_SECONDS = 7 * 24 * 3600;
@@ -113,11 +111,11 @@ export class ClaudeRun {
   async #read(): Promise<void> {
     const { sdk, options } = this.#settings;
     const hooks = { ...recordAt(options, "hooks"), ...this.#hooks() };
-    const ours = { hooks, mcpServers: this.#bridge.servers };
+    const all = { ...options, hooks, mcpServers: this.#bridge.servers };
     let error: unknown = null;
     try {
-      const messages = sdk.query({ prompt: this.#messages, options: { ...options, ...ours } });
-      for await (const said of messages) if (isPlainObject(said)) this.#onMessage(said);
+      for await (const said of sdk.query({ prompt: this.#messages, options: all }))
+        if (isPlainObject(said)) this.#onMessage(said);
     } catch (thrown) {
       error = thrown;
     }
@@ -143,9 +141,7 @@ export class ClaudeRun {
 
   #hooks(): Given {
     const inParts = splitHookOutput("PostToolBatch", BATCH_PARTS, (input) => this.#onBatch(input));
-    const hook = (...hooks: readonly ((input: Given) => Promise<Given>)[]) => [
-      { hooks, timeout: HOOK_TIMEOUT_SECONDS },
-    ];
+    const hook = (...hooks: readonly Hook[]) => [{ hooks, timeout: HOOK_TIMEOUT_SECONDS }];
     return {
       PreToolUse: hook((input) => this.#beforeCall(input)),
       PostToolUse: hook((input) => this.#afterCall(input)),
@@ -164,7 +160,7 @@ export class ClaudeRun {
   async #afterCall(input: Given): Promise<Given> {
     const { name } = readUse(input);
     if (name === ANSWER_TOOL)
-      this.#dispatch({ type: "structured", isAccepted: readFailure(input) === null });
+      this.#dispatch({ type: "structured", isAccepted: readError(input) === null });
     if (this.#native.isOn(name)) await this.#native.after(input);
     return {};
   }

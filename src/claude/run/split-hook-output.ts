@@ -7,7 +7,8 @@ const LONGEST = 9_000;
 /** More hooks than the prompt needs now, because it may be rendered again and be longer. */
 const SPARE_HOOKS = 8;
 
-type Hook = (input: Given) => Promise<Given>;
+/** A hook of the SDK, called with what it is about. */
+export type Hook = (input: Given) => Promise<Given>;
 
 /**
  * Creates `count` hooks for one event that together return the text of `write`, each a part of it, in

@@ -56,6 +56,14 @@ describe("the id of the conversation that is gone on from", () => {
   });
 });
 
+test("the SDK is told to keep its transcript here, and which conversation to resume", () => {
+  const options = { persistSession: true, sessionStoreFlush: "eager" };
+  const sessionStore = { append: expect.any(Function), load: expect.any(Function) };
+  expect(new Transcript([]).options).toEqual({ ...options, sessionStore });
+  const resumed = { ...options, sessionStore, resume: "s1" };
+  expect(new Transcript([entry("a")]).options).toEqual(resumed);
+});
+
 test("the session keeps the entries of turns on this adapter", () => {
   const session = new Session({ id: "s" }).register(claudeHistorySlice);
   expect(claudeHistorySlice.id).toBe("claude.history");

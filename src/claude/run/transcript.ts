@@ -37,6 +37,13 @@ export class Transcript {
     return null;
   }
 
+  /** The SDK's options that make it keep its transcript here, and continue the earlier one. */
+  get options(): Given {
+    const { sessionId, store } = this;
+    const resume = sessionId === null ? {} : { resume: sessionId };
+    return { persistSession: true, sessionStore: store, sessionStoreFlush: "eager", ...resume };
+  }
+
   /** For the SDK's option `sessionStore`. */
   get store(): Given {
     return {

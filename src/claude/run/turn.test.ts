@@ -3,7 +3,7 @@ import type { HostedCall } from "../../adapter/model-client.ts";
 import { noUsage } from "../../base/usage.ts";
 import type { Given } from "../given.ts";
 import type { RunStep } from "./run-state.ts";
-import { turnOf } from "./turn.ts";
+import { findAttempt, toCompaction, toTurn } from "./turn.ts";
 
 const message = {
   number: 1,
@@ -23,7 +23,7 @@ const done = (more: Given = {}) => ({ subtype: "success", stop_reason: "end_turn
 
 describe("a step is a turn", () => {
   test("that calls our tools, by our names", () => {
-    expect(turnOf(step({ calls: [add, { ...add, id: "t2", name: "Nope" }] }), [])).toEqual({
+    expect(toTurn(step({ calls: [add, { ...add, id: "t2", name: "Nope" }] }), [])).toEqual({
       text: "Hi.",
       toolCalls: [
         { name: "add", callId: "t1", arguments: '{"a":1}' },
@@ -50,7 +50,7 @@ describe("a step is a turn", () => {
       message: "hi",
       raw: {},
     };
-    expect(turnOf(step({}), [hosted])).toMatchObject({
+    expect(toTurn(step({}), [hosted])).toMatchObject({
       goesOn: true,
       hostedCalls: [hosted],
       finishReason: "stop",
@@ -58,12 +58,12 @@ describe("a step is a turn", () => {
   });
 
   test("that answers, where the run has ended", () => {
-    const turn = turnOf(step({ result: done({ result: "Hi." }) }), []);
+    const turn = toTurn(step({ result: done({ result: "Hi." }) }), []);
     expect(turn).toMatchObject({ text: "Hi.", goesOn: false, stopReason: "end_turn" });
   });
 
   test("of which nothing is known, where the model said nothing", () => {
-    const turn = turnOf(step({ message: null, text: "", result: done() }), []);
+    const turn = toTurn(step({ message: null, text: "", result: done() }), []);
     expect(turn).toMatchObject({ text: "", responseId: null, requestId: null, model: null });
   });
 });
@@ -71,13 +71,13 @@ describe("a step is a turn", () => {
 describe("arguments", () => {
   test("that are no JSON are as the model wrote them", () => {
     const input = { __unparsedToolInput: { raw: '{"a":', len: 5 } };
-    expect(turnOf(step({ calls: [{ ...add, input }] }), []).toolCalls[0]?.arguments).toBe('{"a":');
+    expect(toTurn(step({ calls: [{ ...add, input }] }), []).toolCalls[0]?.arguments).toBe('{"a":');
   });
 
   test.each([{ __unparsedToolInput: "x" }, { __unparsedToolInput: { len: 5 } }])(
     "that only look so are JSON: %j",
     (input) => {
-      const turn = turnOf(step({ calls: [{ ...add, input }] }), []);
+      const turn = toTurn(step({ calls: [{ ...add, input }] }), []);
       expect(turn.toolCalls[0]?.arguments).toBe(JSON.stringify(input));
     },
   );
@@ -90,11 +90,11 @@ describe("the answer", () => {
     [{ structured_output: null, result: "short" }, "Hi."],
     [{ result: "short" }, "Hi."],
   ])("of %j is %s", (more, text) => {
-    expect(turnOf(step({ result: done(more) }), []).text).toBe(text);
+    expect(toTurn(step({ result: done(more) }), []).text).toBe(text);
   });
 
   test("is the SDK's own words where the model has none", () => {
-    expect(turnOf(step({ text: "", result: done({ result: "short" }) }), []).text).toBe("short");
+    expect(toTurn(step({ text: "", result: done({ result: "short" }) }), []).text).toBe("short");
   });
 
   test.each([
@@ -105,7 +105,24 @@ describe("the answer", () => {
     ["refusal", "content_filter"],
     [null, "stop"],
   ])("that stopped for %s is finished for %s", (stop_reason, finishReason) => {
-    const turn = turnOf(step({ result: done({ stop_reason }) }), []);
+    const turn = toTurn(step({ result: done({ stop_reason }) }), []);
     expect(turn).toMatchObject({ finishReason, stopReason: stop_reason });
   });
+});
+
+test("the last structured answer of a step is found, as JSON", () => {
+  const attempt = (id: string, word: string) => ({ id, name: "StructuredOutput", input: { word } });
+  const uses = [attempt("t1", "bat"), attempt("t2", "owl"), add];
+  expect(findAttempt(step({ message: { ...message, uses } }))).toBe('{"word":"owl"}');
+  expect(findAttempt(step({}))).toBeNull();
+  expect(findAttempt(step({ message: null }))).toBeNull();
+});
+
+test("a compaction of the SDK is an event with its token counts", () => {
+  const event = { type: "ContextCompacted", strategy: "sdk", usage: null };
+  expect(toCompaction({ pre_tokens: 90, post_tokens: 9 })).toMatchObject({
+    ...event,
+    ...{ tokensBefore: 90, tokensAfter: 9 },
+  });
+  expect(toCompaction({})).toMatchObject({ ...event, tokensBefore: 0, tokensAfter: null });
 });

@@ -1,24 +1,26 @@
+import type { Announcement } from "../../adapter/announce.ts";
 import type { FinishReason, HostedCall, ToolCall, Turn } from "../../adapter/model-client.ts";
 import { isPlainObject } from "../../base/freeze.ts";
-import { maybeTextAt, textAt } from "../../base/reading.ts";
+import { maybeTextAt, numberAt, recordAt, textAt } from "../../base/reading.ts";
+import { addUsage, noUsage, type TokenUsage, usageOf } from "../../base/usage.ts";
 import type { Given } from "../given.ts";
 import { ownName } from "../tools/tool-bridge.ts";
 import type { ToolUse } from "./model-message.ts";
-import type { RunStep } from "./run-state.ts";
+import { ANSWER_TOOL, type RunStep } from "./run-state.ts";
 
-/** A step of a run, as far as it does not need to be counted. */
+/** The part of a turn that a step alone tells. */
 export type StepTurn = Omit<Turn, "usage" | "history" | "citations" | "costUsd">;
 
-/** What the model did in a step. */
-export function turnOf(step: RunStep, hostedCalls: readonly HostedCall[]): StepTurn {
+/** Converts a step of a run to a turn. */
+export function toTurn(step: RunStep, hostedCalls: readonly HostedCall[]): StepTurn {
   const { message, result } = step;
-  const toolCalls = step.calls.map(toolCallOf);
+  const toolCalls = step.calls.map(toToolCall);
   const stopReason = result ? maybeTextAt(result, "stop_reason") : null;
   return {
-    text: result ? answerOf(result, step.text) : step.text,
+    text: result ? readAnswer(result, step.text) : step.text,
     toolCalls,
     hostedCalls,
-    finishReason: toolCalls.length > 0 ? "tool_calls" : finishReasonOf(stopReason),
+    finishReason: toolCalls.length > 0 ? "tool_calls" : toFinishReason(stopReason),
     stopReason,
     responseId: message?.id ?? null,
     requestId: message?.requestId ?? null,
@@ -27,21 +29,96 @@ export function turnOf(step: RunStep, hostedCalls: readonly HostedCall[]): StepT
   };
 }
 
-/** A structured answer is the SDK's to take, in a call of its own. */
-function answerOf(result: Given, text: string): string {
+/** Returns the structured answer that the model tried in a step, as JSON; `null` if there is none. */
+export function findAttempt({ message }: RunStep): string | null {
+  const use = message?.uses.findLast(({ name }) => name === ANSWER_TOOL);
+  return use ? JSON.stringify(use.input) : null;
+}
+
+/** Converts the SDK's report of a compaction to an event. */
+export function toCompaction(about: Given): Announcement {
+  return {
+    type: "ContextCompacted",
+    tokensBefore: numberAt(about, "pre_tokens") ?? 0,
+    tokensAfter: numberAt(about, "post_tokens"),
+    strategy: "sdk",
+    usage: null,
+    itemsBefore: null,
+    itemsAfter: null,
+    encryptedLength: 0,
+  };
+}
+
+/** Counts what a run has used and cost. The SDK reports the rest of its usage with its result. */
+export class UsageMeter {
+  #counted: TokenUsage = noUsage;
+  #costUsd = 0;
+
+  /** Counts a step; with the result, also the SDK's other usage and the cost. */
+  measure({ usage, result }: RunStep): Pick<Turn, "usage" | "costUsd"> {
+    const counted = this.add(usage);
+    if (!result) return { usage: counted };
+    const costUsd = this.costSince(result);
+    const all = addUsage(counted, this.remainder(result));
+    return { usage: all, ...(costUsd === undefined ? {} : { costUsd }) };
+  }
+
+  /** Counts usage and returns it. */
+  add(usage: TokenUsage): TokenUsage {
+    this.#counted = addUsage(this.#counted, usage);
+    return usage;
+  }
+
+  /** Counts and returns what the SDK used besides: to search the web, or to compact the conversation. */
+  remainder(result: Given): TokenUsage {
+    const models = Object.values(recordAt(result, "modelUsage"));
+    const all = models.map((model) => readModelUsage(model)).reduce(addUsage, noUsage);
+    const left = (key: keyof TokenUsage) => Math.max(0, all[key] - this.#counted[key]);
+    return this.add(
+      usageOf({
+        inputTokens: left("inputTokens"),
+        outputTokens: left("outputTokens"),
+        cachedTokens: left("cachedTokens"),
+      }),
+    );
+  }
+
+  /** Returns the cost since the last call. The SDK reports running totals. */
+  costSince(result: Given): number | undefined {
+    const sum = numberAt(result, "total_cost_usd");
+    if (sum === null) return undefined;
+    const cost = Math.max(0, sum - this.#costUsd);
+    this.#costUsd = sum;
+    return cost;
+  }
+}
+
+/** A structured answer is in a field of its own, because the model gives it in a call. */
+function readAnswer(result: Given, text: string): string {
   const structured = result["structured_output"];
   if (structured !== undefined && structured !== null) return JSON.stringify(structured);
   return text === "" ? textAt(result, "result") : text;
 }
 
-function toolCallOf({ id, name, input }: ToolUse): ToolCall {
+function toToolCall({ id, name, input }: ToolUse): ToolCall {
   const unparsed = input["__unparsedToolInput"];
   const raw = isPlainObject(unparsed) ? maybeTextAt(unparsed, "raw") : null;
   return { name: ownName(name) ?? name, callId: id, arguments: raw ?? JSON.stringify(input) };
 }
 
-function finishReasonOf(stopReason: string | null): FinishReason {
+function toFinishReason(stopReason: string | null): FinishReason {
   if (stopReason === "max_tokens" || stopReason === "model_context_window_exceeded")
     return "length";
   return stopReason === "refusal" ? "content_filter" : "stop";
+}
+
+function readModelUsage(given: unknown): TokenUsage {
+  const usage = recordAt({ given }, "given");
+  const cachedTokens = numberAt(usage, "cacheReadInputTokens") ?? 0;
+  const written = numberAt(usage, "cacheCreationInputTokens") ?? 0;
+  return usageOf({
+    inputTokens: (numberAt(usage, "inputTokens") ?? 0) + cachedTokens + written,
+    outputTokens: numberAt(usage, "outputTokens") ?? 0,
+    cachedTokens,
+  });
 }

@@ -2,8 +2,8 @@ import { realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import type { IsolationConfig } from "../isolation.ts";
 import type { PermissionMode } from "../permissions.ts";
-import type { ClaudeAuth } from "../process/claude-auth.ts";
-import { hostVariables, type Variables } from "../process/variables.ts";
+import type { ClaudeAuth, Variables } from "../process/claude-auth.ts";
+import { hostVariables } from "../process/environment.ts";
 
 /** What the sandbox of one run is made for. */
 export interface SandboxedRun {

@@ -52,7 +52,6 @@ export const fileKinds: readonly HostedKind[] = fileNatives.map(({ kind, name })
   becomes: "never leaves the workspace; events, no typed output",
   refused: "a prompt without `ClaudeAgentWorkspaceSection`",
   needsWorkspace: true,
-  findObstacles: () => [],
 }));
 
 /** Creates the hosted tools that a workspace adds to a prompt; `"plan"` leaves only those that read. */

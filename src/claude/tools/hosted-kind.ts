@@ -21,8 +21,8 @@ export interface HostedKind {
   readonly refused: string;
   /** Whether the prompt must have a workspace. @default false */
   readonly needsWorkspace?: boolean | undefined;
-  /** Lists what the SDK cannot do for this tool. Throws if the config is invalid. */
-  findObstacles(tool: HostedTool): readonly (Obstacle | false)[];
+  /** Lists what the SDK cannot do for a tool. Throws if its config is invalid. @default nothing */
+  findObstacles?(tool: HostedTool): readonly (Obstacle | false)[];
 }
 
 /** Something about a hosted tool that the SDK cannot do. */

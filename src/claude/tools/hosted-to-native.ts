@@ -96,7 +96,7 @@ function isOnlyPlanned(kind: string, permissionMode: string | undefined): boolea
 function findObstacles(tool: HostedTool, { hasWorkspace }: HostedToolChecks): readonly Obstacle[] {
   const kind = kinds.get(tool.kind);
   if (!kind) return [refuseUnknownKind(tool)];
-  const obstacles = kind.findObstacles(tool).filter((obstacle) => obstacle !== false);
+  const obstacles = (kind.findObstacles?.(tool) ?? []).filter((obstacle) => obstacle !== false);
   if (hasWorkspace || !kind.needsWorkspace) return obstacles;
   const missing = {
     field: `The workspace of hosted tool "${tool.name}"`,

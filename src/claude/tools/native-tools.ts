@@ -1,7 +1,9 @@
 import type { HostedCall } from "../../adapter/model-client.ts";
 import { isPlainObject } from "../../base/freeze.ts";
+import type { Prompt } from "../../prompt/prompt.ts";
 import type { Citation } from "../../tools/hosted/citation.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
+import { projectedTool } from "../../tools/projected-tool.ts";
 import type { Given } from "../given.ts";
 import type { Verdict } from "../workspace/bounds.ts";
 import type { CallLog, NativeName } from "./hosted-kind.ts";
@@ -114,6 +116,25 @@ export class NativeTools {
   }
 }
 
+/**
+ * Lists the hosted tools of summarized sections, which the model may open later. The SDK's tools are
+ * switched on when it starts, so these are on from the start, and each call is refused until its
+ * section is open.
+ */
+export function undisclosedTools(
+  { template }: Prompt,
+  allowed: boolean | readonly string[] = true,
+): readonly HostedTool[] {
+  if (allowed === false) return [];
+  return template.outline
+    .filter(({ section }) => section.summary !== null)
+    .flatMap((top) => template.outline.filter((one) => isBelow(one.path, top.path)))
+    .flatMap(({ section }) => [...section.hostedTools(), ...section.tools().flatMap(projectedTool)])
+    .filter(
+      ({ name, kind }) => allowed === true || allowed.includes(name) || allowed.includes(kind),
+    );
+}
+
 /** Summarizes a successful call of one of the SDK's tools. */
 export function nativeMessage(name: string, input: Given, response: unknown): string {
   if (typeof response === "string") return cut(response);
@@ -124,6 +145,10 @@ export function nativeMessage(name: string, input: Given, response: unknown): st
 export function nativeFailure(error: string): string {
   const [, inner] = /^<tool_use_error>(?:Error: )?(.*)<\/tool_use_error>$/s.exec(error) ?? [];
   return cut((inner ?? error).replace(/^PreToolUse:\w+ hook error: /, "") || "It failed");
+}
+
+function isBelow(path: string, top: string): boolean {
+  return path === top || path.startsWith(`${top}.`);
 }
 
 /** The most characters of a message that an event keeps. */

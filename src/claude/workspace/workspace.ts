@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Announcement } from "../../adapter/events.ts";
 import { systemClock } from "../../base/clock.ts";
-import { WinkError } from "../../base/errors.ts";
+import { InvalidOptionError, WinkError } from "../../base/errors.ts";
 import { surveyFolder } from "../../files/digests/folder-survey.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { MountedFolder } from "../../files/mounts/mounted-folder.ts";
@@ -10,7 +10,13 @@ import { ancestorsOf, ROOT } from "../../files/path.ts";
 import type { SyncPolicy } from "../../files/sync/sync-policy.ts";
 import type { SyncFailure } from "../../files/sync/sync-reason.ts";
 import { newSyncFolder, notSynced, type SyncReport, syncTo } from "../../files/sync/sync-report.ts";
+import type { Prompt } from "../../prompt/prompt.ts";
+import type { Section } from "../../prompt/section.ts";
+import { MountedSection } from "../../prompt/sections/mounted-section.ts";
 import { WorkspaceFilesystem } from "./workspace-filesystem.ts";
+
+/** A section of a prompt that has a workspace for Claude. */
+export type WorkspaceOwner = MountedSection<HostWorkspace>;
 
 /** What a workspace is made from, checked. */
 export interface WorkspaceSettings {
@@ -113,6 +119,33 @@ export class HostWorkspace {
     });
     return report;
   }
+}
+
+/** Finds the section with a prompt's workspace; `null` if it has none. */
+export function findWorkspace(prompt: Prompt): WorkspaceOwner | null {
+  return findWorkspaces(prompt)[0]?.section ?? null;
+}
+
+/** Throws for a prompt with several workspaces, because the SDK works in one folder. */
+export function checkOneWorkspace(prompt: Prompt): void {
+  const all = findWorkspaces(prompt);
+  if (all.length < 2) return;
+  throw new InvalidOptionError({
+    field: "The prompt's workspaces",
+    value: all.map(({ path }) => path),
+    rule: "must be at most one, for the SDK works in one folder",
+    remedy: "put all mounts into one section",
+  });
+}
+
+/** `evaluate` refuses what is no prompt; until then it has no workspace. */
+function findWorkspaces(prompt: Prompt) {
+  const outline = prompt?.template?.outline ?? [];
+  return outline.flatMap(({ path, section }) => (isOwner(section) ? [{ path, section }] : []));
+}
+
+function isOwner(section: Section): section is WorkspaceOwner {
+  return section instanceof MountedSection && section.workspace instanceof HostWorkspace;
 }
 
 /** What could not be looked at was not deleted. */

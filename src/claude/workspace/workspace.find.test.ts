@@ -4,7 +4,7 @@ import type { Section } from "../../prompt/section.ts";
 import { MarkdownSection } from "../../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../../prompt/template.ts";
 import { Session } from "../../session/session.ts";
-import { checkOneWorkspace, workspaceOf } from "./workspace-of.ts";
+import { checkOneWorkspace, findWorkspace } from "./workspace.ts";
 import { ClaudeAgentWorkspaceSection } from "./workspace-section.ts";
 
 const session = new Session();
@@ -20,8 +20,8 @@ test("a prompt has one workspace or none, wherever it stands", () => {
   const nested = promptOf(new MarkdownSection({ ...parts, children: [section] }));
   const none = promptOf(new MarkdownSection(parts));
   for (const prompt of [nested, none]) expect(() => checkOneWorkspace(prompt)).not.toThrow();
-  expect(workspaceOf(nested)).toBe(section);
-  expect(workspaceOf(none)).toBeNull();
+  expect(findWorkspace(nested)).toBe(section);
+  expect(findWorkspace(none)).toBeNull();
 });
 
 test("a prompt with two workspaces is refused, and both are named", () => {

@@ -2,7 +2,7 @@ import { readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { growTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { SandboxTraces } from "./sandbox-traces.ts";
+import { SandboxLeftovers } from "./prepare-sandbox.ts";
 
 const filesIn = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
@@ -10,7 +10,7 @@ const filesIn = (folder: string) =>
 describe("what a sandbox leaves in a workspace", () => {
   test("is removed", async () => {
     const workspace = temporaryTree({ "a.txt": "1" });
-    const traces = new SandboxTraces(workspace);
+    const traces = new SandboxLeftovers(workspace);
     growTree(workspace, { ".bashrc": "", ".vscode": "", ".claude/.cc-writes": null });
     growTree(workspace, { ".claude/settings.json": "", ".claude/skills": null });
     await traces.remove();
@@ -20,7 +20,7 @@ describe("what a sandbox leaves in a workspace", () => {
 
   test("is told from what was there before, however empty", async () => {
     const workspace = temporaryTree({ ".bashrc": "", ".claude/agents": null, ".vscode": null });
-    const traces = new SandboxTraces(workspace);
+    const traces = new SandboxLeftovers(workspace);
     growTree(workspace, { ".profile": "", ".claude/hooks": "" });
     await traces.remove();
     expect(filesIn(workspace)).toEqual([".bashrc", ".claude", ".claude/agents", ".vscode"]);
@@ -28,7 +28,7 @@ describe("what a sandbox leaves in a workspace", () => {
 
   test("is told from what somebody wrote", async () => {
     const workspace = temporaryTree();
-    const traces = new SandboxTraces(workspace);
+    const traces = new SandboxLeftovers(workspace);
     growTree(workspace, { ".gitmodules": "[submodule]", ".claude/agents/mine.md": "1", empty: "" });
     symlinkSync("elsewhere", join(workspace, ".mcp.json"));
     const before = filesIn(workspace);
@@ -37,7 +37,7 @@ describe("what a sandbox leaves in a workspace", () => {
   });
 
   test("is nothing where the workspace is gone", async () => {
-    const traces = new SandboxTraces(join(temporaryTree(), "gone"));
+    const traces = new SandboxLeftovers(join(temporaryTree(), "gone"));
     await expect(traces.remove()).resolves.toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { checkSandboxStarts, sandboxRefusal } from "./sandbox-check.ts";
+import { checkSandboxStarts, sandboxRefusal } from "./prepare-sandbox.ts";
 
 /** A folder of programs that do what their script says. */
 function programs(scripts: Readonly<Record<string, string>>): string {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { checkIsolation, type IsolationConfig, noNetwork, withDomains } from "./isolation.ts";
+import { checkIsolation } from "./check-isolation.ts";
+import { type IsolationConfig, noNetwork, withDomains } from "./isolation.ts";
 
 const SECRET = "sk-ant-not-to-be-shown";
 
