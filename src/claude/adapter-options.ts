@@ -14,7 +14,7 @@ import {
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import { checkIsolation } from "./check-isolation.ts";
 import type { Given } from "./given.ts";
-import { type ClaudeHostedToolsConfig, hostedToolsOf } from "./hosted-tools-config.ts";
+import { type ClaudeHostedToolsConfig, createHostedTools } from "./hosted-tools-config.ts";
 import type { IsolationConfig } from "./isolation.ts";
 import {
   type ClaudeModelConfig,
@@ -26,31 +26,31 @@ import { type PermissionMode, permissionModes } from "./permissions.ts";
 import type { ClaudeSdk } from "./sdk.ts";
 import { fileTools } from "./tools/file-tools.ts";
 
-/** What a `ClaudeAgentSDKAdapter` is made from. */
+/** Options of a `ClaudeAgentSDKAdapter`. */
 export interface ClaudeAgentSDKAdapterOptions {
-  /** As Anthropic names it: `"claude-sonnet-5"`. @default the SDK's own */
+  /** The model by Anthropic's name: `"claude-sonnet-5"`. @default the SDK's own */
   readonly model?: string | undefined;
   readonly modelConfig?: ClaudeModelConfig | undefined;
-  /** What the model may do unasked; nobody is ever asked. @default "dontAsk" */
+  /** What the model may do. Nothing ever asks for permission. @default "dontAsk" */
   readonly permissionMode?: PermissionMode | undefined;
-  /** What the SDK's process and the model's commands see of this machine. @default next to nothing */
+  /** What the SDK's process and the model's commands see of this machine. @default almost nothing */
   readonly isolation?: IsolationConfig | undefined;
-  /** For the SDK's process, over all else. */
+  /** Environment variables for the SDK's process. They override all others. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** Where `evaluate` is given none. @default 50 */
+  /** The limit for evaluations that set none themselves. @default 50 */
   readonly maxTurns?: number | undefined;
-  /** For every prompt; the prompt's own tool of the same kind wins. @default none */
+  /** Added to every prompt, except where the prompt has a tool of the same kind. @default none */
   readonly hostedTools?: ClaudeHostedToolsConfig | null | undefined;
-  /** `"omit"` leaves out what the SDK cannot run, with an event. @default "error" */
+  /** `"omit"` leaves out tools that the SDK cannot run, and publishes an event. @default "error" */
   readonly unsupportedHostedTools?: "error" | "omit" | undefined;
-  /** Undoes what a failed call of the SDK's own tools did, in session and workspace. @default false */
+  /** Rolls back session and workspace when a call of the SDK's own tools fails. @default false */
   readonly rollBackFailedNativeTools?: boolean | undefined;
-  /** How a first request that was throttled is sent again; later ones the SDK sends again once. */
+  /** How a throttled first request is retried. The SDK itself retries later requests once. */
   readonly throttle?: Partial<ThrottlePolicy> | undefined;
-  /** The package itself, where it cannot be imported by its name. @default the installed one */
+  /** The SDK, if it cannot be imported by its package name. @default the installed one */
   readonly sdk?: ClaudeSdk | undefined;
   readonly clock?: Clock | undefined;
-  /** From 0 up to 1: spreads waits. @default Math.random */
+  /** Returns a number from 0 up to 1, to vary the pauses between retries. @default Math.random */
   readonly random?: (() => number) | undefined;
   readonly logger?: Logger | undefined;
 }
@@ -87,7 +87,7 @@ export function adapterSettings(options: ClaudeAgentSDKAdapterOptions = {}): Ada
     rollBackFailedNativeTools: optional(checkBoolean),
     env: optional(checkEnv),
     sdk: optional(checkSdk),
-    // Each of these is looked at by what takes it.
+    // These are checked where they are used.
     modelConfig: elsewhere,
     isolation: elsewhere,
     maxTurns: elsewhere,
@@ -106,7 +106,7 @@ export function adapterSettings(options: ClaudeAgentSDKAdapterOptions = {}): Ada
     isolation: checkIsolation(options.isolation ?? {}),
     env: { ...modelVariables(modelConfig), ...options.env },
     maxTurns: options.maxTurns,
-    hostedTools: hostedToolsOf(options.hostedTools ?? {}),
+    hostedTools: createHostedTools(options.hostedTools ?? {}),
     fileTools: fileTools(permissionMode),
     unsupported: options.unsupportedHostedTools ?? "error",
     rollsBack: options.rollBackFailedNativeTools ?? false,

@@ -15,7 +15,7 @@ import { Conversation } from "./conversation.ts";
 /** Runs prompts on the Claude Agent SDK, in a process of its own for each evaluation. */
 export class ClaudeAgentSDKAdapter implements ProviderAdapter {
   readonly name = "claude";
-  /** `null`: the SDK chooses. */
+  /** `null` if the SDK chooses. */
   readonly model: string | null;
   readonly #settings: AdapterSettings;
 

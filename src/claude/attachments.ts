@@ -18,18 +18,18 @@ const LIMIT: AttachmentLimit = {
 
 /** Throws for a file of another provider, before anything is started. */
 export function checkAttachment(attachment: Attachment): void {
-  if ("fileId" in attachment) throw refusedFile(attachment.fileId);
+  if ("fileId" in attachment) throw refuseFile(attachment.fileId);
 }
 
 /** Converts a file or image of a prompt to a block of a message. */
 export async function toAttachedBlock(attachment: Attachment): Promise<object> {
-  if ("fileId" in attachment) throw refusedFile(attachment.fileId);
-  if ("imageUrl" in attachment) return imageAt(attachment.imageUrl);
-  if ("bytes" in attachment) return inlined(attachment.bytes, attachment.filename);
-  return inlined(await attachedBytes(attachment.path, LIMIT), fileNameOf(attachment.path));
+  if ("fileId" in attachment) throw refuseFile(attachment.fileId);
+  if ("imageUrl" in attachment) return toImageBlock(attachment.imageUrl);
+  if ("bytes" in attachment) return toInlineBlock(attachment.bytes, attachment.filename);
+  return toInlineBlock(await attachedBytes(attachment.path, LIMIT), fileNameOf(attachment.path));
 }
 
-function refusedFile(value: string): InvalidOptionError {
+function refuseFile(value: string): InvalidOptionError {
   return new InvalidOptionError({
     field: "attach(files).fileId",
     value,
@@ -38,7 +38,7 @@ function refusedFile(value: string): InvalidOptionError {
   });
 }
 
-function imageAt(url: string): object {
+function toImageBlock(url: string): object {
   const inline = /^data:(image\/[a-z+.-]+);base64,(.*)$/s.exec(url);
   const source = inline
     ? { type: "base64", media_type: inline[1], data: inline[2] }
@@ -46,7 +46,7 @@ function imageAt(url: string): object {
   return { type: "image", source };
 }
 
-function inlined(bytes: Uint8Array, filename: string): object {
+function toInlineBlock(bytes: Uint8Array, filename: string): object {
   checkAttachedSize(bytes.byteLength, filename, LIMIT);
   const image = imageTypeOf(filename);
   if (image) {
@@ -56,11 +56,11 @@ function inlined(bytes: Uint8Array, filename: string): object {
   const isPdf = fileTypeOf(filename) === "application/pdf";
   const source = isPdf
     ? { type: "base64", media_type: "application/pdf", data: base64Of(bytes) }
-    : { type: "text", media_type: "text/plain", data: textOf(bytes, filename) };
+    : { type: "text", media_type: "text/plain", data: decodeText(bytes, filename) };
   return { type: "document", title: filename, source };
 }
 
-function textOf(bytes: Uint8Array, filename: string): string {
+function decodeText(bytes: Uint8Array, filename: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {

@@ -69,7 +69,7 @@ function checkSandbox(value: unknown, field: string): void {
   });
 }
 
-/** It goes into a header. */
+/** The key goes into a header. */
 function checkApiKey(value: unknown, field: string): void {
   if (typeof value === "string" && /^[\x21-\x7e]+$/.test(value)) return;
   const rule = "must be one word of ASCII";
@@ -80,7 +80,7 @@ function checkApiKey(value: unknown, field: string): void {
 function checkAddress(value: unknown, field: string): void {
   const url = typeof value === "string" && /^https?:\/\/\S+$/i.test(value) && URL.parse(value);
   if (url && url.username === "" && url.password === "") return;
-  const secret = typeof value === "string" && value.includes("@"); // there may be a password in it
+  const secret = typeof value === "string" && value.includes("@"); // it may contain a password
   const rule = "must be an http: or https: address without user and password";
   const remedy = 'write one like "https://api.anthropic.com", and give the key as apiKey';
   throw new PromptValidationError({ field, value, rule, remedy, secret });

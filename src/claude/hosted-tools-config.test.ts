@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { type ClaudeHostedToolsConfig, hostedToolsOf } from "./hosted-tools-config.ts";
+import { type ClaudeHostedToolsConfig, createHostedTools } from "./hosted-tools-config.ts";
 
-const kinds = (config?: ClaudeHostedToolsConfig) => hostedToolsOf(config).map(({ kind }) => kind);
+const kinds = (config?: ClaudeHostedToolsConfig) =>
+  createHostedTools(config).map(({ kind }) => kind);
 
 describe("hosted tools of the adapter", () => {
   test.each([
@@ -10,8 +11,8 @@ describe("hosted tools of the adapter", () => {
     { codeInterpreter: false, webSearch: false },
     { webSearch: undefined },
   ])("are none where nothing is switched on: %j", (config) => {
-    expect(hostedToolsOf(config)).toEqual([]);
-    expect(hostedToolsOf(config)).toSatisfy(Object.isFrozen);
+    expect(createHostedTools(config)).toEqual([]);
+    expect(createHostedTools(config)).toSatisfy(Object.isFrozen);
   });
 
   test("are those that are switched on", () => {
@@ -24,7 +25,7 @@ describe("hosted tools of the adapter", () => {
   });
 
   test("take a config of their own", () => {
-    const [search] = hostedToolsOf({ webSearch: { allowLiveAccess: false } });
+    const [search] = createHostedTools({ webSearch: { allowLiveAccess: false } });
     expect(search?.config).toMatchObject({ allowLiveAccess: false });
   });
 
@@ -35,12 +36,12 @@ describe("hosted tools of the adapter", () => {
     [{ webSearch: "yes" }, "must be a plain object"],
     [{ webSearch: null }, "must be a plain object"],
   ])("are refused: %j", (config, words) => {
-    expect(() => hostedToolsOf(config as ClaudeHostedToolsConfig)).toThrow(words);
+    expect(() => createHostedTools(config as ClaudeHostedToolsConfig)).toThrow(words);
   });
 
   test("are refused in the words of whoever asks for them", () => {
     const config = { shell: true } as ClaudeHostedToolsConfig;
-    expect(() => hostedToolsOf(config, "with(options).hostedTools")).toThrow(
+    expect(() => createHostedTools(config, "with(options).hostedTools")).toThrow(
       "with(options).hostedTools",
     );
   });

@@ -3,16 +3,16 @@ import { codeInterpreterTool } from "../tools/hosted/code-interpreter.ts";
 import { type WebSearchConfig, webSearchTool } from "../tools/hosted/web-search.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 
-/** What the adapter adds to every prompt; a prompt's own tool of the same kind wins. */
+/** Hosted tools that the adapter adds to every prompt that has none of the same kind. */
 export interface ClaudeHostedToolsConfig {
-  /** Lets the model run commands, with the SDK's Bash. @default false */
+  /** Lets the model run commands with the SDK's `Bash`. @default false */
   readonly codeInterpreter?: boolean | undefined;
-  /** @default false */
+  /** Lets the model search the web. @default false */
   readonly webSearch?: boolean | WebSearchConfig | undefined;
 }
 
-/** The tools that are switched on. */
-export function hostedToolsOf(
+/** Creates the hosted tools that a config switches on. */
+export function createHostedTools(
   config: ClaudeHostedToolsConfig = {},
   field = "ClaudeAgentSDKAdapter.hostedTools",
 ): readonly HostedTool[] {

@@ -2,19 +2,19 @@ import { InvalidOptionError } from "../base/errors.ts";
 import { checkKeys, checkText, oneOf, optional } from "../tools/config-checks.ts";
 import type { Given } from "./given.ts";
 
-/** How the model is to work. */
+/** How the model works. */
 export interface ClaudeModelConfig {
-  /** How much it thinks before it answers. @default the model's own */
+  /** How much the model thinks before it answers. @default the model's own */
   readonly effort?: "low" | "medium" | "high" | "xhigh" | "max" | undefined;
-  /** Tokens of one answer. @default the SDK's own */
+  /** The most tokens of one answer. @default the SDK's own */
   readonly maxOutputTokens?: number | undefined;
-  /** Another model for when the first is overloaded. @default none */
+  /** The model to use when the first one is overloaded. @default none */
   readonly fallbackModel?: string | undefined;
-  /** The SDK ends an evaluation that has cost more, by its own estimate. @default no limit */
+  /** The most that an evaluation may cost, by the SDK's estimate. The SDK ends it above that. @default no limit */
   readonly maxBudgetUsd?: number | undefined;
 }
 
-/** Refuses what cannot be. */
+/** Throws if a model config is invalid. */
 export function checkModelConfig(config: ClaudeModelConfig): ClaudeModelConfig {
   checkKeys<ClaudeModelConfig>(config, "ClaudeAgentSDKAdapter.modelConfig", {
     effort: optional(oneOf(["low", "medium", "high", "xhigh", "max"])),
@@ -25,7 +25,7 @@ export function checkModelConfig(config: ClaudeModelConfig): ClaudeModelConfig {
   return config;
 }
 
-/** As the SDK's options have it. */
+/** Converts a model config to the SDK's options. */
 export function modelOptions(model: string | null, config: ClaudeModelConfig): Given {
   const { effort, fallbackModel, maxBudgetUsd } = config;
   return Object.fromEntries(
@@ -35,7 +35,7 @@ export function modelOptions(model: string | null, config: ClaudeModelConfig): G
   );
 }
 
-/** What is not an option of the SDK, but a variable of its process. */
+/** Converts the settings that the SDK reads from environment variables. */
 export function modelVariables({ maxOutputTokens }: ClaudeModelConfig): Record<string, string> {
   return maxOutputTokens === undefined
     ? {}

@@ -3,14 +3,14 @@ import { PromptValidationError } from "../base/errors.ts";
 import type { IsolationConfig } from "./isolation.ts";
 
 /**
- * What a model may do unasked: exactly what is switched on (`"dontAsk"`, and `"bypassPermissions"`, which
- * the SDK refuses to root under its own name), no commands but simple ones on files (`"acceptEdits"`),
- * reading and your own tools (`"default"`), or reading alone (`"plan"`). The web may be searched in all
- * of them. What is not allowed is denied.
+ * What a model may do: everything that is switched on (`"dontAsk"`; `"bypassPermissions"` is the same,
+ * because the SDK refuses its own mode of that name to root), edits and only simple commands on files
+ * (`"acceptEdits"`), reading and your own tools (`"default"`), or only reading (`"plan"`). The web may be
+ * searched in every mode. Everything else is denied; nothing asks for permission.
  */
 export type PermissionMode = (typeof permissionModes)[number];
 
-/** All of them. */
+/** All permission modes. */
 export const permissionModes = Object.freeze([
   "dontAsk",
   "acceptEdits",
@@ -19,11 +19,11 @@ export const permissionModes = Object.freeze([
   "bypassPermissions",
 ] as const);
 
-/** What is switched on for one run, and where. */
+/** The tools that are switched on for one run, and where they work. */
 export interface PermittedTools {
   /** By the SDK's names: `"Bash"`, `"Read"`. */
   readonly native: readonly string[];
-  /** Our own, by the names that the model calls them: `"mcp__wink__add"`. */
+  /** Our own tools, by the names that the model uses: `"mcp__wink__add"`. */
   readonly bridged: readonly string[];
   /** The real path of the folder that the SDK works in. */
   readonly workspace: string;
@@ -38,8 +38,8 @@ export interface PermissionOptions {
 }
 
 /**
- * The rules under which tools run. The SDK's tools for files work in its own process, which no
- * sandbox binds: they get no rule of their own but folders in which they may read and write.
+ * Returns the permission rules of a run. The SDK's tools for files run in its own process, outside the
+ * sandbox, so they get only rules for the folders that they may read and write.
  */
 export function permissionOptions(mode: PermissionMode, tools: PermittedTools): PermissionOptions {
   checkPlainPath(tools.workspace, "workspace");
@@ -53,7 +53,7 @@ export function permissionOptions(mode: PermissionMode, tools: PermittedTools): 
     ...(allowsAll && tools.native.some((name) => EDITING.has(name)) ? writable : []),
     ...tools.native
       .filter((name) => allowsAll || name === SEARCHING)
-      .flatMap((name) => rulesOf(name, tools.isolation)),
+      .flatMap((name) => toRules(name, tools.isolation)),
   ];
   return {
     permissionMode: mode === "bypassPermissions" ? "dontAsk" : mode,
@@ -75,12 +75,12 @@ export function checkPlainPath(value: unknown, field: string): void {
 }
 
 const EDITING = new Set(["Edit", "Write", "NotebookEdit"]);
-/** It changes nothing, and the SDK would ask about it all the same. */
+/** It changes nothing, but the SDK would ask for permission. */
 const SEARCHING = "WebSearch";
-/** They may read the workspace without a rule, and with one the whole machine. */
+/** They may read the workspace without a rule. With one they could read the whole machine. */
 const READING = new Set(["Read", "Glob", "Grep"]);
 
-function rulesOf(name: string, { networkPolicy }: IsolationConfig): readonly string[] {
+function toRules(name: string, { networkPolicy }: IsolationConfig): readonly string[] {
   if (EDITING.has(name) || READING.has(name)) return [];
   if (name !== "WebFetch") return [name];
   const domains = networkPolicy?.type === "allowlist" ? networkPolicy.allowedDomains : [];

@@ -6,28 +6,28 @@ import type { IsolationConfig } from "../isolation.ts";
 /** Environment variables by name. */
 export type Variables = Readonly<Record<string, string>>;
 
-/** There is nothing to show to the model's provider; nothing was started. */
+/** Thrown if there are no credentials for the model's provider. Nothing was started. */
 export class IsolationAuthError extends InvalidOptionError {
   override readonly name = "IsolationAuthError";
 }
 
-/** How the SDK's process shows the model's provider who it is. */
+/** How the SDK's process authenticates with the model's provider. */
 export interface ClaudeAuth {
   readonly kind: "apiKey" | "oauthToken" | "authToken" | "bedrock" | "vertex";
-  /** What the process itself gets to see of it. */
+  /** Environment variables for the process. */
   readonly variables: Variables;
-  /** What goes through a pipe instead, so that no environment ever has it; `null` for nothing. */
+  /** A secret to pass through a pipe, so that it is in no environment; `null` for none. */
   readonly handed: string | null;
-  /** All that must be told to nobody. */
+  /** Values that no error or event may contain. */
   readonly secrets: readonly string[];
 }
 
-/** The pipe's place among the process's descriptors: the first after the three that all have. */
+/** The file descriptor of that pipe: the first after stdin, stdout and stderr. */
 export const SECRET_DESCRIPTOR = 3;
 
 /**
- * Picks the first there is: the config's key, a key in the environment, a token there, Bedrock, Vertex.
- * `given` are the variables that the caller gave, `host` are this process's own.
+ * Picks the first credentials found: the config's key, a key in the environment, a token, Bedrock, Vertex.
+ * `given` are the variables from the options, `host` are those of this process.
  */
 export function claudeAuth(
   { apiKey, inheritAuth = true }: IsolationConfig,
@@ -36,16 +36,16 @@ export function claudeAuth(
 ): ClaudeAuth {
   const known = inheritAuth ? { ...host, ...given } : given;
   const key = apiKey ?? known["ANTHROPIC_API_KEY"];
-  if (key) return handedOver("apiKey", "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR", key);
+  if (key) return passByPipe("apiKey", "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR", key);
   const token = known["ANTHROPIC_AUTH_TOKEN"];
-  if (token) return inEnvironment("authToken", { ANTHROPIC_AUTH_TOKEN: token });
+  if (token) return passByEnvironment("authToken", { ANTHROPIC_AUTH_TOKEN: token });
   const login = known["CLAUDE_CODE_OAUTH_TOKEN"];
-  if (login) return handedOver("oauthToken", "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR", login);
+  if (login) return passByPipe("oauthToken", "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR", login);
   if (isOn(known["CLAUDE_CODE_USE_BEDROCK"]) && hasAny(known, /^AWS_/)) {
-    return inEnvironment("bedrock", { ...awsFiles(host), ...only(known, BEDROCK) });
+    return passByEnvironment("bedrock", { ...awsFiles(host), ...pick(known, BEDROCK) });
   }
   if (isOn(known["CLAUDE_CODE_USE_VERTEX"])) {
-    return inEnvironment("vertex", { ...googleFiles(host), ...only(known, VERTEX) });
+    return passByEnvironment("vertex", { ...googleFiles(host), ...pick(known, VERTEX) });
   }
   throw new IsolationAuthError({
     field: "isolation.apiKey",
@@ -57,7 +57,7 @@ export function claudeAuth(
   });
 }
 
-/** What says who one is: none of them is passed on unless it was picked. */
+/** Variables that select credentials. They are passed on only if they were picked. */
 export const AUTH_VARIABLES: readonly string[] = Object.freeze([
   "ANTHROPIC_API_KEY",
   "ANTHROPIC_AUTH_TOKEN",
@@ -71,13 +71,13 @@ const VERTEX =
   /^(GOOGLE_.*|GCLOUD_PROJECT|CLOUDSDK_.*|CLOUD_ML_REGION|VERTEX_REGION_.*|ANTHROPIC_VERTEX_.*|CLAUDE_CODE_(USE|SKIP)_VERTEX.*)$/;
 const TELLS = /KEY|TOKEN|SECRET|PASSWORD/;
 
-/** The SDK reads it from the pipe once: commands would inherit a variable. */
-function handedOver(kind: ClaudeAuth["kind"], descriptor: string, secret: string): ClaudeAuth {
+/** The SDK reads a pipe once, whereas commands would inherit a variable. */
+function passByPipe(kind: ClaudeAuth["kind"], descriptor: string, secret: string): ClaudeAuth {
   const variables = { [descriptor]: String(SECRET_DESCRIPTOR) };
   return { kind, variables, handed: secret, secrets: [secret] };
 }
 
-function inEnvironment(kind: ClaudeAuth["kind"], variables: Variables): ClaudeAuth {
+function passByEnvironment(kind: ClaudeAuth["kind"], variables: Variables): ClaudeAuth {
   const telling = Object.entries(variables).filter(([name, text]) => TELLS.test(name) && text);
   return { kind, variables, handed: null, secrets: telling.map(([, text]) => text) };
 }
@@ -90,23 +90,23 @@ function hasAny(variables: Variables, names: RegExp): boolean {
   return Object.keys(variables).some((name) => names.test(name));
 }
 
-function only(variables: Variables, names: RegExp): Variables {
+function pick(variables: Variables, names: RegExp): Variables {
   return Object.fromEntries(Object.entries(variables).filter(([name]) => names.test(name)));
 }
 
-/** Profiles are in the real home, and the process has another. */
+/** Profiles are in the user's real home, which is not the home of the process. */
 function awsFiles(host: Variables): Variables {
-  return found(host, {
+  return findFiles(host, {
     AWS_CONFIG_FILE: ".aws/config",
     AWS_SHARED_CREDENTIALS_FILE: ".aws/credentials",
   });
 }
 
 function googleFiles(host: Variables): Variables {
-  return found(host, { CLOUDSDK_CONFIG: ".config/gcloud" });
+  return findFiles(host, { CLOUDSDK_CONFIG: ".config/gcloud" });
 }
 
-function found(host: Variables, paths: Variables): Variables {
+function findFiles(host: Variables, paths: Variables): Variables {
   const home = host["HOME"];
   if (!home) return {};
   const places = Object.entries(paths).map(([name, path]) => [name, join(home, path)] as const);

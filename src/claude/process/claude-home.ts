@@ -7,12 +7,12 @@ import {
   type TemporaryFolder,
 } from "../../host/temporary-folder.ts";
 
-/** The folders of one run: what the SDK takes for its user's home, for its temporary files, to work in. */
+/** The folders of one run: the SDK's home, its temporary folder, and a folder to work in. */
 export class ClaudeHome {
-  /** Real paths, all of them. */
+  /** The SDK's home. All three are real paths. */
   readonly home: string;
   readonly temporary: string;
-  /** Empty; for a run that was given no workspace. */
+  /** Empty, for a run without a workspace. */
   readonly work: string;
   readonly #remove: () => Promise<void>;
 
@@ -23,7 +23,7 @@ export class ClaudeHome {
     this.#remove = remove;
   }
 
-  /** Makes them, for this user only, and removes those of processes that have crashed. */
+  /** Creates the folders for this user only, and removes those of processes that have crashed. */
   static async create(folder: TemporaryFolder = reserveFolder()): Promise<ClaudeHome> {
     await sweepAbandonedFolders();
     await folder.create();
@@ -37,7 +37,7 @@ export class ClaudeHome {
     }
   }
 
-  /** Removes all of it, as often as it is asked to; only when nothing of the run is left to write there. */
+  /** Removes the folders. Call it when no process of the run is left; calling it again does nothing. */
   async remove(): Promise<void> {
     await this.#remove();
   }

@@ -12,37 +12,38 @@ import {
   type RunOrigin,
 } from "./run-processes.ts";
 
-/** What the SDK asks to be started. */
+/** The process that the SDK asks to start. */
 export interface SpawnRequest {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Aborts when the SDK gives the process up. */
+  /** Aborts when the SDK no longer needs the process. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How a process ended; neither if it never began. */
+/** How a process ended. Both are `null` if it never started. */
 export interface ProcessEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
+/** Options of a `ClaudeProcess`. */
 export interface ClaudeProcessOptions {
-  /** What the process reads from a pipe of its own, at `SECRET_DESCRIPTOR`. @default nothing */
+  /** A secret that the process reads from a pipe at `SECRET_DESCRIPTOR`. @default none */
   readonly handed?: string | null | undefined;
-  /** Left out of `complaint`. @default none */
+  /** Redacted in `complaint`. @default none */
   readonly secrets?: readonly string[] | undefined;
-  /** How long it may take to end in good order. @default 300 */
+  /** How long the process may take to end by itself after SIGTERM. @default 300 */
   readonly graceMs?: number | undefined;
   readonly clock?: Clock | undefined;
 }
 
-/** The SDK's process and all that it starts, which end together whatever becomes of any of them. */
+/** The SDK's process and everything that it starts. They always end together. */
 export class ClaudeProcess {
-  /** Every process of the run has it in its environment. */
+  /** Marks every process of the run, through its environment. */
   readonly runId: string = randomUUID();
-  /** Settles when the SDK's own process has ended, or is never to begin. */
+  /** Settles when the SDK's own process has ended, or will not start any more. */
   readonly ended: Promise<ProcessEnd>;
   readonly #options: ClaudeProcessOptions;
   readonly #end: (end: ProcessEnd) => void;
@@ -57,7 +58,7 @@ export class ClaudeProcess {
     this.#end = resolve;
   }
 
-  /** `null` until it is started. */
+  /** `null` until the process is started. */
   get pid(): number | null {
     return this.#child?.pid ?? null;
   }
@@ -74,12 +75,12 @@ export class ClaudeProcess {
       throw new WinkError("The SDK's process is started once: make a new run");
     }
     const { handed = null } = this.#options;
-    const [program = command, ...rest] = [...guard(command), command, ...args];
+    const [program = command, ...rest] = [...findGuard(command), command, ...args];
     const child = spawn(program, rest, {
       cwd,
       env: { ...env, [RUN_VARIABLE]: this.runId },
       stdio: ["pipe", "pipe", "pipe", handed === null ? "ignore" : "pipe"],
-      detached: true, // a group of its own, which a signal reaches as one
+      detached: true, // in a process group of its own
     });
     this.#child = child;
     child.once("exit", (code, signal) => this.#end({ code, signal }));
@@ -87,9 +88,9 @@ export class ClaudeProcess {
       this.#complain(error.message);
       if (child.pid === undefined) this.#end({ code: null, signal: null });
     });
-    child.stdin?.on("error", () => {}); // it has ended; `ended` says so
+    child.stdin?.on("error", () => {}); // the process has ended, which `ended` reports
     child.stderr?.setEncoding("utf8").on("data", (text: string) => this.#complain(text));
-    hand(child, handed);
+    handOver(child, handed);
     signal?.addEventListener("abort", () => void this.stop(), { once: true });
     return child;
   };
@@ -102,7 +103,7 @@ export class ClaudeProcess {
     clearTimeout(timer);
   }
 
-  /** Ends the process and every other of the run, and settles when they are gone. */
+  /** Ends the process and all others of the run, and settles when they are gone. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
@@ -118,11 +119,11 @@ export class ClaudeProcess {
     const { exitCode = null, signalCode = null } = this.#child ?? {};
     const isOver = exitCode !== null || signalCode !== null;
     const origin = { runId: this.runId, root, isOver };
-    // Looked up while they still hang together: a child whose parent is gone shows no descent.
+    // Before the first signal: a child whose parent is gone can no longer be traced to the run.
     const known = await processesOfRun(origin);
     const end = new AbortController();
     void this.ended.then(() => end.abort());
-    // To this one only: it ends its commands in order, and tidies up after them.
+    // Only to this process, which ends its commands and cleans up after them.
     this.#child?.kill("SIGTERM");
     await clock.sleep(graceMs, end.signal).catch(() => {});
     await killAll(origin, known, clock);
@@ -137,13 +138,13 @@ export class ClaudeProcess {
 const LONGEST_COMPLAINT = 4_096;
 const LONGEST_KILLING_MS = 10_000;
 
-/** Again until there are none: one that is just being made is not in the list. */
+/** Kills until none is left, because a process that is just starting is not listed yet. */
 async function killAll(
   origin: RunOrigin,
   known: readonly ListedProcess[],
   clock: Clock,
 ): Promise<void> {
-  const until = clock.now() + LONGEST_KILLING_MS; // the kernel may hold one that waits for a disk
+  const until = clock.now() + LONGEST_KILLING_MS; // a process that waits for a disk cannot be killed
   for (let seen = known; clock.now() < until; ) {
     const left = await processesOfRun(origin, seen);
     if (left.length === 0) return;
@@ -158,26 +159,26 @@ const PAUSE_MS = 10;
 function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
-  } catch {} // it has ended meanwhile
+  } catch {} // it has ended already
 }
 
-/** The pipe is closed behind it: nobody else can read it again. */
-function hand(child: ChildProcess, handed: string | null): void {
+/** Closes the pipe after the secret, so that it cannot be read again. */
+function handOver(child: ChildProcess, handed: string | null): void {
   const pipe: unknown = child.stdio[3];
   if (handed === null || !(pipe instanceof Writable)) return;
-  pipe.on("error", () => {}); // the process has ended before it read it
+  pipe.on("error", () => {}); // the process has ended without reading it
   pipe.end(handed);
 }
 
 /**
- * If this process is killed, nobody is left to stop the SDK's, which would first finish what it does.
- * Linux then sends it a signal, if util-linux has asked for that before it becomes the SDK's process.
+ * Finds the command that makes Linux end the SDK's process when this process is killed. Without it
+ * the SDK would first finish what it is doing. `setpriv` of util-linux sets that up, then becomes the SDK.
  */
-function guard(command: string): readonly string[] {
+function findGuard(command: string): readonly string[] {
   const program = GUARDS.find((path) => existsSync(path));
-  // What is looked up along the PATH, or is not there at all, fails under its own name.
+  // A command on the PATH, or one that does not exist, must fail under its own name.
   if (program === undefined || !existsSync(command)) return [];
-  // busybox has one that cannot do it.
+  // The one of busybox has no such option.
   if (basename(realpathSync(program)) !== "setpriv") return [];
   return [program, "--pdeathsig", "TERM", "--"];
 }

@@ -133,6 +133,8 @@ describe("after the calls of a message", () => {
     const content = [add("a"), add("b")];
     const state = reduceAll(message("m1", content), announced("a"), batchEnded);
     expect(takeStep(state, isNative)?.step.calls).toMatchObject([{ id: "b" }]);
+    const made = reduceAll(message("m1", content), announced("a"), called("a"), batchEnded);
+    expect(takeStep(made, isNative)?.step.calls).toMatchObject([{ id: "a" }, { id: "b" }]);
   });
 
   test("the model reads answers that no call collected, in their order, and notes, once", () => {
@@ -203,6 +205,15 @@ describe("the result of a run", () => {
     expect(reduceAll(message("m1", [says("Once ")]), two).text).toBe("upon");
   });
 
+  test("counts a message once, whatever the SDK says of it afterwards", () => {
+    const ping: RunInput = {
+      type: "said",
+      said: { type: "stream_event", event: { type: "ping" } },
+    };
+    const state = reduceAll(message("m1", [says("Once ")], "max_tokens"), ping, ping);
+    expect(state).toMatchObject({ text: "Once ", usage: { outputTokens: 5 } });
+  });
+
   test("is kept when the run is closed", () => {
     const state = reduceAll(resultSaid, closed);
     expect(state.phase).toBe("closed");
@@ -241,6 +252,11 @@ describe("a run that is closed", () => {
 
   test("still gives an answer that is there", () => {
     expect(reduceAll(answered({ a: yes }), closed, called("a")).answers.get("a")).toBe(yes);
+  });
+
+  test("stays closed whatever it is answered or asked", () => {
+    expect(reduceAll(closed, answered({ a: yes })).phase).toBe("closed");
+    expect(reduceAll(resultSaid, closed, asked).phase).toBe("closed");
   });
 });
 

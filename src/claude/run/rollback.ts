@@ -11,8 +11,8 @@ interface OpenCall {
 }
 
 /**
- * Undoes what a call of the SDK's own tools did, if it fails: the session is as it was before, and
- * so are the files of the workspace, whichever process changed them.
+ * Rolls back failed calls of the SDK's own tools: it restores the session and the files of the
+ * workspace, whichever process changed them.
  */
 export class NativeRollback {
   readonly #session: Session;
@@ -24,14 +24,14 @@ export class NativeRollback {
     this.#checkpoint = checkpoint;
   }
 
-  /** Before a call: remembers how things are. */
+  /** Takes a snapshot before a call. */
   async before(callId: string, name: string): Promise<void> {
     if (!CHANGING.has(name)) return;
     await this.#checkpoint.take();
     this.#open = { callId, before: this.#session.snapshot() };
   }
 
-  /** After it. */
+  /** Restores the snapshot if the call has failed. */
   async after(callId: string, isFailed: boolean): Promise<void> {
     const open = this.#open;
     if (open?.callId !== callId) return;
@@ -39,12 +39,12 @@ export class NativeRollback {
     if (isFailed) await this.#undo(open);
   }
 
-  /** No call is in flight: one that has not ended was not let run, and has nothing to undo. */
+  /** Drops the snapshot, because no call is running: one that has not ended was not allowed to run. */
   idle(): void {
     this.#open = null;
   }
 
-  /** When the run is over: a call that was in flight has failed. */
+  /** Ends the rollback with the run. A call that was still running counts as failed. */
   async end(): Promise<void> {
     const open = this.#open;
     this.#open = null;

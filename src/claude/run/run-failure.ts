@@ -8,8 +8,8 @@ import { maybeTextAt, numberAt, recordAt, recordsAt, textAt, textsAt } from "../
 import type { Given } from "../given.ts";
 
 /**
- * What a run that ended in an error means: whether another try may help. `attempt` is the last answer
- * that was to fit the prompt's schema, if there was one.
+ * Converts a failed result to an error that says whether a retry may help. `attempt` is the last
+ * structured answer that the model tried, if there was one.
  */
 export function runFailure(
   result: Given,
@@ -17,7 +17,7 @@ export function runFailure(
   promptName: string,
   attempt: string | null = null,
 ): PromptEvaluationError {
-  const words = wordsOf(result, failure);
+  const words = readWords(result, failure);
   const requestId = failure ? maybeTextAt(failure, "request_id") : null;
   const details = { promptName, requestId, providerPayload: result };
   const kind = throttleKind(failure ?? {}, words);
@@ -42,19 +42,19 @@ export function runFailure(
   });
 }
 
-/** Whether what the SDK would send again may be answered then; else it soon says why not. */
+/** Whether a retry of the SDK may succeed. If not, the SDK soon reports why. */
 export function mayPass(retry: Given): boolean {
   const status = numberAt(retry, "error_status");
   return status === null || throttleKind({ ...retry, api_error_status: status }, "") !== null;
 }
 
-/** A first request that the SDK would send again by itself: we wait as we were told to. */
+/** Converts a retry of the first request, which the adapter makes instead of the SDK. */
 export function retryFailure(retry: Given, promptName: string): ThrottleError {
   const status = numberAt(retry, "error_status");
   const kind = throttleKind({ ...retry, api_error_status: status }, "") ?? "server";
   const said = status === null ? "the connection was lost" : `status ${status}`;
   const message = `Claude could not take the request now (${said})`;
-  // Without a status nobody has asked for a pause: the delay is the SDK's own idea.
+  // Without a status the provider has not asked for a pause: the SDK has chosen the delay.
   const retryAfterMs = status === 429 ? numberAt(retry, "retry_delay_ms") : null;
   return new ThrottleError(message, { promptName, kind, retryAfterMs, providerPayload: retry });
 }
@@ -99,14 +99,14 @@ export function notUndone(cause: WinkError, promptName: string): PromptEvaluatio
   return new PromptEvaluationError(message, { promptName, phase: "tool", cause });
 }
 
-function wordsOf(result: Given, failure: Given | null): string {
+function readWords(result: Given, failure: Given | null): string {
   const said = failure ? recordsAt(recordAt(failure, "message"), "content") : [];
   const texts = said.map((block) => textAt(block, "text")).filter((text) => text !== "");
   const words = texts.join(" ") || textsAt(result, "errors").join("; ") || textAt(result, "result");
   return words || textAt(result, "subtype") || "it does not say why";
 }
 
-/** `null`: the same request would fail again. */
+/** Returns `null` if the same request would fail again. */
 function throttleKind(failure: Given, words: string): ThrottleKind | null {
   const error = textAt(failure, "error");
   const status = numberAt(failure, "api_error_status");

@@ -6,29 +6,29 @@ import type { Slice } from "../../session/slice.ts";
 import type { Given } from "../given.ts";
 
 /**
- * The session's last conversation on the Claude Agent SDK, in the entries of its transcript: what
- * `continue` goes on from.
+ * The session's last conversation on the Claude Agent SDK, as entries of its transcript. An
+ * evaluation with `continue` starts from it.
  */
 export const claudeHistorySlice: Slice<readonly object[]> = historySliceOf({
   id: "claude.history",
   adapterName: "claude",
 });
 
-/** What the SDK counts anew in every run, or queues for itself. */
-const OF_ONE_RUN = new Set(["cost-state", "queue-operation", "last-prompt"]);
+/** Entries that the SDK writes again in every run, or uses as its own queue. */
+const RUN_SPECIFIC = new Set(["cost-state", "queue-operation", "last-prompt"]);
 
-/** The transcript of one run, kept here instead of in a folder of the SDK's. */
+/** Keeps the transcript of one run in memory instead of in a folder of the SDK. */
 export class Transcript {
   readonly #earlier: readonly object[];
   readonly #added: object[] = [];
   #told = 0;
 
-  /** `earlier`: the conversation that it goes on from. */
+  /** `earlier` is the conversation to continue. */
   constructor(earlier: readonly object[]) {
     this.#earlier = earlier;
   }
 
-  /** Of the conversation that it goes on from; `null` if there is none. */
+  /** The id of the conversation to continue; `null` if there is none. */
   get sessionId(): string | null {
     for (const entry of this.#earlier) {
       const id = isPlainObject(entry) ? maybeTextAt(entry, "sessionId") : null;
@@ -48,14 +48,14 @@ export class Transcript {
   get store(): Given {
     return {
       append: async (key: Given, entries: readonly object[]) => {
-        if (key["subpath"] !== undefined) return; // another agent's
-        for (const entry of entries) if (!isOfOneRun(entry)) this.#added.push(entry);
+        if (key["subpath"] !== undefined) return; // of another agent
+        for (const entry of entries) if (!isRunSpecific(entry)) this.#added.push(entry);
       },
       load: async () => this.#earlier,
     };
   }
 
-  /** What has come since it was last asked. */
+  /** Returns what was added since the last call. */
   step(): HistoryStep {
     const kept = this.#earlier.length + this.#told;
     const added = this.#added.slice(this.#told);
@@ -64,6 +64,6 @@ export class Transcript {
   }
 }
 
-function isOfOneRun(entry: object): boolean {
-  return isPlainObject(entry) && OF_ONE_RUN.has(maybeTextAt(entry, "type") ?? "");
+function isRunSpecific(entry: object): boolean {
+  return isPlainObject(entry) && RUN_SPECIFIC.has(maybeTextAt(entry, "type") ?? "");
 }

@@ -29,20 +29,20 @@ export async function checkSandboxStarts(
     ...(findProgram("socat", path) === null ? ["socat"] : []),
   ].join(" ");
   if (bubblewrap === null || missing !== "") {
-    throw unavailable(`install ${missing} (Debian, Ubuntu: apt-get install ${missing})`);
+    throw refuseSandbox(`install ${missing} (Debian, Ubuntu: apt-get install ${missing})`);
   }
   try {
     const limits = { timeout: START_TIMEOUT_MS, env: {} };
     await promisify(execFile)(bubblewrap, SAME_AS_THE_SDK, limits);
   } catch (cause) {
     const said = lastLine(messageOf(cause));
-    throw unavailable(`let this user make namespaces (bubblewrap said: ${said})`, cause);
+    throw refuseSandbox(`let this user make namespaces (bubblewrap said: ${said})`, cause);
   }
 }
 
 /** The same error for what the SDK reports when it starts. */
 export function sandboxRefusal(said: string): InvalidOptionError {
-  return unavailable(`see to what the SDK says (${lastLine(said)})`);
+  return refuseSandbox(`see to what the SDK says (${lastLine(said)})`);
 }
 
 /**
@@ -91,7 +91,7 @@ function lastLine(text: string): string {
   return text.trim().replace(/^.*\n/s, "");
 }
 
-function unavailable(remedy: string, cause?: unknown): InvalidOptionError {
+function refuseSandbox(remedy: string, cause?: unknown): InvalidOptionError {
   return new InvalidOptionError({
     field: "isolation.sandbox.enabled",
     value: true,

@@ -5,18 +5,18 @@ import type { PermissionMode } from "../permissions.ts";
 import type { ClaudeAuth, Variables } from "../process/claude-auth.ts";
 import { hostVariables } from "../process/environment.ts";
 
-/** What the sandbox of one run is made for. */
+/** What the sandbox settings of one run depend on. */
 export interface SandboxedRun {
   readonly isolation: IsolationConfig;
   readonly mode: PermissionMode;
   /** The SDK's tools that are on, by its names. */
   readonly native: readonly string[];
-  /** Real paths: what the SDK works in, and what it has for itself. */
+  /** Real paths of the working folder, and of the SDK's home and temporary folder. */
   readonly workspace: string;
   readonly home: string;
   readonly temporary: string;
   readonly auth: ClaudeAuth;
-  /** @default this process's own */
+  /** The variables of this process. @default those of `process.env` */
   readonly host?: Variables | undefined;
 }
 
@@ -26,14 +26,14 @@ export interface SandboxOptions {
   readonly sandbox?: object;
 }
 
-/** Whether commands of this run are bound at all, so that the machine must have what that takes. */
+/** Whether the commands of a run are sandboxed, so that the machine must support that. */
 export function needsSandbox({ isolation, native }: SandboxedRun): boolean {
   return native.includes("Bash") && (isolation.sandbox?.enabled ?? true);
 }
 
 /**
- * What binds the commands of a run: they write in the workspace and in a temporary folder, read
- * neither homes nor anybody's temporary files, and reach the hosts that the policy names.
+ * Returns the sandbox settings of a run: commands may write to the workspace and a temporary folder,
+ * read neither homes nor other temporary files, and reach only the hosts of the network policy.
  */
 export function sandboxOptions(run: SandboxedRun): SandboxOptions {
   if (!needsSandbox(run)) return { settings: SETTINGS };
@@ -46,7 +46,7 @@ export function sandboxOptions(run: SandboxedRun): SandboxOptions {
       enabled: true,
       failIfUnavailable: true,
       allowUnsandboxedCommands: sandbox.allowUnsandboxedCommands ?? false,
-      // Without it the SDK asks about some commands though the tool is allowed, and nobody answers.
+      // Without it the SDK asks for permission for some commands even if the tool is allowed.
       autoAllowBashIfSandboxed: allowsAll,
       excludedCommands: sandbox.excludedCommands ?? [],
       network: {
@@ -54,7 +54,7 @@ export function sandboxOptions(run: SandboxedRun): SandboxOptions {
         strictAllowlist: true,
       },
       filesystem: {
-        denyRead: privateFolders(run),
+        denyRead: listPrivateFolders(run),
         allowRead: [workspace, temporary, ...(sandbox.readablePaths ?? [])],
         allowWrite: [...(sandbox.writablePaths ?? [])],
       },
@@ -68,18 +68,18 @@ export function sandboxOptions(run: SandboxedRun): SandboxOptions {
   };
 }
 
-/** In the SDK's plan mode a classifier would decide otherwise, and let all of the machine be read. */
+/** In plan mode the SDK would otherwise use a classifier, which allows reading the whole machine. */
 const SETTINGS = Object.freeze({
-  attribution: Object.freeze({ commit: "", pr: "" }), // only the prompt says what is written
+  attribution: Object.freeze({ commit: "", pr: "" }), // no signature of the SDK in commits
   useAutoModeDuringPlan: false,
   permissions: Object.freeze({ disableAutoMode: "disable" }),
 });
 
-/** With it one could speak to the SDK's process in its user's stead. */
+/** With this token a command could send messages to the SDK's process. */
 const SDK_TOKEN = "CLAUDE_CODE_MESSAGING_TOKEN";
 
-/** This user's home and everybody's, other runs' files, and what the SDK keeps for itself. */
-function privateFolders({ home, host = hostVariables() }: SandboxedRun): readonly string[] {
+/** Lists all homes, temporary folders, and the SDK's own files. */
+function listPrivateFolders({ home, host = hostVariables() }: SandboxedRun): readonly string[] {
   const own = host["HOME"];
   const folders = [
     ...(own ? [own] : []),
@@ -91,11 +91,11 @@ function privateFolders({ home, host = hostVariables() }: SandboxedRun): readonl
     "/var/tmp",
     home,
   ];
-  return [...new Set(folders.flatMap(real))].filter((folder) => folder !== "/");
+  return [...new Set(folders.flatMap(resolveReal))].filter((folder) => folder !== "/");
 }
 
-/** The sandbox cannot hide what is not there. */
-function real(path: string): readonly string[] {
+/** Returns nothing for a missing path, which the sandbox cannot hide. */
+function resolveReal(path: string): readonly string[] {
   try {
     return [realpathSync(path)];
   } catch {

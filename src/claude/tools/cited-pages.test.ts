@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { pagesCited } from "./cited-pages.ts";
+import { findCitations } from "./cited-pages.ts";
 
 const owls = { url: "https://example.com/owls", title: "Owls" };
 const birds = { url: "https://example.com/owls/birds", title: "Birds" };
@@ -10,7 +10,7 @@ const pages = [owls, birds, bare, round];
 
 /** What stands in the text where each page is cited. */
 const cited = (text: string) =>
-  pagesCited(text, pages).map(({ title, span }) => [title, text.slice(...(span ?? [0, 0]))]);
+  findCitations(text, pages).map(({ title, span }) => [title, text.slice(...(span ?? [0, 0]))]);
 
 describe("a page is cited by", () => {
   test.each([
@@ -82,12 +82,12 @@ describe("a page is not cited by", () => {
 
 test("a page without an address is nowhere", () => {
   const nowhere = ["", "/"].map((url) => ({ url, title: "None" }));
-  expect(pagesCited("some / text", nowhere)).toEqual([]);
+  expect(findCitations("some / text", nowhere)).toEqual([]);
 });
 
 test("a page that was found twice has the first title that it was given", () => {
   const twice = [{ ...owls, title: "" }, owls, { ...owls, title: "Later" }];
-  expect(pagesCited(owls.url, twice)).toEqual([{ type: "url", span: [0, 24], ...owls }]);
+  expect(findCitations(owls.url, twice)).toEqual([{ type: "url", span: [0, 24], ...owls }]);
 });
 
 test("citations lie within the text, in order, and never overlap", () => {
@@ -109,7 +109,7 @@ test("citations lie within the text, in order, and never overlap", () => {
     fc.property(fc.array(words, { maxLength: 30 }), (parts) => {
       const text = parts.join("");
       let end = 0;
-      for (const { span, url } of pagesCited(text, pages)) {
+      for (const { span, url } of findCitations(text, pages)) {
         const [from, to] = span ?? [-1, -1];
         expect(from).toBeGreaterThanOrEqual(end);
         expect(text.slice(from, to)).toContain(url);

@@ -1,28 +1,28 @@
 import type { UrlCitation } from "../../tools/hosted/citation.ts";
 
-/** A page that was found. */
+/** A page that a search has found. */
 export interface Page {
   readonly url: string;
   readonly title: string;
 }
 
-/** From where to where, in UTF-16 units. */
+/** A range of a text, in UTF-16 units. */
 interface Place {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Where a text cites pages that were found. The SDK gives no places; it tells the model to write
- * its sources as Markdown links, so a citation is where such a link stands, or the bare address.
+ * Finds where a text cites pages. The SDK reports no positions; it tells the model to write its
+ * sources as Markdown links, so a citation is such a link, or a bare address.
  */
-export function pagesCited(text: string, pages: readonly Page[]): readonly UrlCitation[] {
+export function findCitations(text: string, pages: readonly Page[]): readonly UrlCitation[] {
   const titles = new Map<string, string>();
   for (const { url, title } of pages) titles.set(url, titles.get(url) || title);
   const found = [...titles].flatMap(([url, title]) =>
-    placesOf(url, text).map((place) => ({ ...place, url, title })),
+    findPlaces(url, text).map((place) => ({ ...place, url, title })),
   );
-  // A link whose label is an address cites once: what begins first and reaches furthest counts.
+  // A link whose label is an address is one citation: the first and longest range counts.
   const ordered = found.toSorted((one, two) => one.start - two.start || two.end - one.end);
   const citations: UrlCitation[] = [];
   let cited = 0;
@@ -34,38 +34,38 @@ export function pagesCited(text: string, pages: readonly Page[]): readonly UrlCi
   return citations;
 }
 
-function placesOf(url: string, text: string): readonly Place[] {
-  const address = url.replace(/\/$/, ""); // the same page, with it or without
+function findPlaces(url: string, text: string): readonly Place[] {
+  const address = url.replace(/\/$/, ""); // the same page, with the slash or without
   if (address === "") return [];
   const places: Place[] = [];
   for (let start = text.indexOf(address); start >= 0; ) {
     const after = start + address.length;
     const rest = text.slice(after, after + LONGEST_PART);
     const end = after + rest.length - rest.replace(/^\/?(?:#[^\s<>()[\]"]*)?/, "").length;
-    if (!goesOn.test(text.slice(end, end + 4))) places.push(linkAround({ start, end }, text));
+    if (!continues.test(text.slice(end, end + 4))) places.push(widenToLink({ start, end }, text));
     start = text.indexOf(address, after);
   }
   return places;
 }
 
-/** Of a link: its label, its title, the part of a page. */
+/** The most characters of a link's label, its title, or a page's fragment. */
 const LONGEST_PART = 1000;
 
-/** The address is a longer one: full stops and the like are part of one only before more of it. */
-const goesOn = /^(?:[.,;:!]*[\p{L}\p{N}%&=?+~_@$(/-])/u;
+/** Matches if the address continues. Punctuation is part of it only if more of it follows. */
+const continues = /^(?:[.,;:!]*[\p{L}\p{N}%&=?+~_@$(/-])/u;
 
-/** `[label](address "title")`, or what was given if there is no such link around it. */
-function linkAround({ start, end }: Place, text: string): Place {
+/** Widens an address to the link around it, `[label](address "title")`, if there is one. */
+function widenToLink({ start, end }: Place, text: string): Place {
   const before = text.slice(Math.max(0, start - LONGEST_PART), start);
   const opening = /\]\(<?$/.exec(before);
   const closing = /^>?(?:\s+(?:"[^"]*"|'[^']*'))?\s*\)/.exec(text.slice(end, end + LONGEST_PART));
-  const label = opening && closing ? labelBefore(before, opening.index) : null;
+  const label = opening && closing ? findLabelStart(before, opening.index) : null;
   if (label === null || closing === null) return { start, end };
   return { start: start - before.length + label, end: end + closing[0].length };
 }
 
-/** Where the bracket was opened that closes at `end`; labels may hold brackets. */
-function labelBefore(text: string, end: number): number | null {
+/** Finds the bracket that closes at `end`. Labels may contain brackets. */
+function findLabelStart(text: string, end: number): number | null {
   let depth = 0;
   for (let at = end; at >= 0; at--) {
     if (text[at] === "]") depth += 1;

@@ -1,7 +1,7 @@
 import { textAt, textsAt } from "../../base/reading.ts";
 import { HostedTool } from "../../tools/hosted-tool.ts";
 import type { Given } from "../given.ts";
-import { withinBounds } from "../workspace/bounds.ts";
+import { keepInBounds } from "../workspace/bounds.ts";
 import type { HostedKind, NativeName, NativeTool } from "./hosted-kind.ts";
 
 interface FileTool extends Required<Omit<NativeTool, "createLog">> {
@@ -73,7 +73,7 @@ function fileTool(
     needsWorkspace: true,
     judge: async ({ input, bounds }) =>
       bounds
-        ? await withinBounds(name, input, bounds)
+        ? await keepInBounds(name, input, bounds)
         : { denied: `${name} has no files to work on` },
     ...parts,
   };

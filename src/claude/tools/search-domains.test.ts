@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DomainFilter } from "../../tools/hosted/web-search.ts";
-import { type DomainRule, domainRule, keptToDomains } from "./search-domains.ts";
+import { type DomainRule, keepToDomains, toDomainRule } from "./search-domains.ts";
 
 describe("a filter", () => {
   test.each<readonly [DomainFilter | undefined, DomainRule]>([
@@ -13,7 +13,7 @@ describe("a filter", () => {
     [{ allowed: ["cdc.gov"], blocked: ["x.com"] }, { only: ["cdc.gov"] }],
     [{ allowed: ["a.cdc.gov", "who.int"], blocked: ["cdc.gov"] }, { only: ["who.int"] }],
   ])("%j is one list", (filter, rule) => {
-    expect(domainRule(filter)).toEqual(rule);
+    expect(toDomainRule(filter)).toEqual(rule);
   });
 
   test.each<DomainFilter>([
@@ -21,7 +21,7 @@ describe("a filter", () => {
     { allowed: ["CDC.gov"], blocked: ["flu.cdc.GOV"] },
     { allowed: ["a.cdc.gov"], blocked: ["cdc.gov"] },
   ])("%j would need two", (filter) => {
-    expect(domainRule(filter)).toBeNull();
+    expect(toDomainRule(filter)).toBeNull();
   });
 });
 
@@ -48,7 +48,7 @@ describe("of a search the lists", () => {
     [only, { blocked_domains: ["cdc.gov/flu"] }, { allowed_domains: ["cdc.gov", "who.int"] }],
     [only, { allowed_domains: "cdc.gov" }, { allowed_domains: ["cdc.gov", "who.int"] }],
   ])("under %j with %j are %j", (rule, given, kept) => {
-    expect(keptToDomains(rule, { query: "flu", ...given })).toEqual({
+    expect(keepToDomains(rule, { query: "flu", ...given })).toEqual({
       input: { query: "flu", ...kept },
     });
   });
@@ -65,7 +65,7 @@ describe("of a search the lists", () => {
     "*.cdc.gov",
     "",
   ])("cannot name what the filter does not: %j", (domain) => {
-    expect(keptToDomains(only, { query: "flu", allowed_domains: [domain] })).toEqual({
+    expect(keepToDomains(only, { query: "flu", allowed_domains: [domain] })).toEqual({
       denied:
         'Only "cdc.gov", "who.int" may be searched: search again without allowed_domains and blocked_domains',
     });
@@ -73,8 +73,8 @@ describe("of a search the lists", () => {
 
   test("cannot block all that may be searched, nor ask for what may not", () => {
     const all = { query: "flu", blocked_domains: ["cdc.gov", "int"] };
-    expect(keptToDomains(only, all)).toHaveProperty("denied");
-    expect(keptToDomains(never, { query: "flu", allowed_domains: ["a.x.com"] })).toEqual({
+    expect(keepToDomains(only, all)).toHaveProperty("denied");
+    expect(keepToDomains(never, { query: "flu", allowed_domains: ["a.x.com"] })).toEqual({
       denied: 'None of "a.x.com" may be searched: search again without allowed_domains',
     });
   });
@@ -88,7 +88,7 @@ describe("of a search the lists", () => {
       fc.property(domains, domains, domains, fc.boolean(), (listed, wanted, unwanted, isOnly) => {
         const rule = isOnly && listed.length > 0 ? { only: listed } : { never: listed };
         const input = { allowed_domains: wanted, blocked_domains: unwanted };
-        const verdict = keptToDomains(rule, input);
+        const verdict = keepToDomains(rule, input);
         if ("denied" in verdict) return;
         const { allowed_domains: allowed, blocked_domains: blocked } = verdict.input;
         expect(allowed === undefined || blocked === undefined).toBe(true);

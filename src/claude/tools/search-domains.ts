@@ -3,21 +3,21 @@ import { list } from "../../base/show.ts";
 import type { DomainFilter } from "../../tools/hosted/web-search.ts";
 import type { Given } from "../given.ts";
 
-/** The one list that a search of the SDK takes: what alone counts, or what never does. */
+/** The one list that the SDK's search takes: the only domains to search, or those never to search. */
 export type DomainRule =
   | { readonly only: readonly string[] }
-  /** Empty for the whole web. */
+  /** Empty to search the whole web. */
   | { readonly never: readonly string[] };
 
-/** The filter as one list; `null` if that cannot be: something is blocked within what is allowed. */
-export function domainRule({ allowed = [], blocked = [] }: DomainFilter = {}): DomainRule | null {
+/** Converts a filter to one list; `null` if a blocked domain is inside an allowed one. */
+export function toDomainRule({ allowed = [], blocked = [] }: DomainFilter = {}): DomainRule | null {
   if (allowed.length === 0) return { never: blocked };
-  const only = without(allowed, blocked);
-  return only.length === 0 || holdsSomeOf(only, blocked) ? null : { only };
+  const only = exclude(allowed, blocked);
+  return only.length === 0 || containsSome(only, blocked) ? null : { only };
 }
 
-/** The search with the rule kept. The model's own lists count as far as they narrow it. */
-export function keptToDomains(
+/** Applies a rule to a search. The model's own lists may only narrow it. */
+export function keepToDomains(
   rule: DomainRule,
   input: Given,
 ): { readonly input: Given } | { readonly denied: string } {
@@ -25,49 +25,49 @@ export function keptToDomains(
   const wanted = textsAt(input, "allowed_domains");
   const unwanted = textsAt(input, "blocked_domains");
   if ("only" in rule) {
-    const both = wanted.length === 0 ? rule.only : common(wanted, rule.only);
-    const only = without(both, unwanted);
+    const both = wanted.length === 0 ? rule.only : intersect(wanted, rule.only);
+    const only = exclude(both, unwanted);
     if (only.length > 0) return { input: { ...search, allowed_domains: only } };
     const remedy = "search again without allowed_domains and blocked_domains";
     return { denied: `Only ${list(rule.only)} may be searched: ${remedy}` };
   }
-  const only = without(wanted, rule.never);
+  const only = exclude(wanted, rule.never);
   if (wanted.length > 0 && only.length === 0) {
     const remedy = "search again without allowed_domains";
     return { denied: `None of ${list(wanted)} may be searched: ${remedy}` };
   }
-  if (only.length > 0 && !holdsSomeOf(only, rule.never)) {
+  if (only.length > 0 && !containsSome(only, rule.never)) {
     return { input: { ...search, allowed_domains: only } };
   }
   const never = [...new Set([...rule.never, ...unwanted])];
   return { input: never.length > 0 ? { ...search, blocked_domains: never } : search };
 }
 
-function without(domains: readonly string[], out: readonly string[]): readonly string[] {
+function exclude(domains: readonly string[], out: readonly string[]): readonly string[] {
   return domains.filter((domain) => !out.some((wider) => isWithin(domain, wider)));
 }
 
-function holdsSomeOf(domains: readonly string[], others: readonly string[]): boolean {
+function containsSome(domains: readonly string[], others: readonly string[]): boolean {
   return others.some((other) => domains.some((domain) => isWithin(other, domain)));
 }
 
-/** What is in both lists, as the narrower of the two says it. */
-function common(wanted: readonly string[], rule: readonly string[]): readonly string[] {
+/** Lists the domains that are in both lists, each in its narrower form. */
+function intersect(wanted: readonly string[], rule: readonly string[]): readonly string[] {
   const narrower = wanted.filter((domain) => rule.some((wider) => isWithin(domain, wider)));
   const wider = rule.filter((domain) => wanted.some((other) => isWithin(domain, other)));
   return [...new Set([...narrower, ...wider])];
 }
 
-/** Subdomains count as within, and so does a path. What is no domain is within nothing. */
+/** Whether a domain is the same as another, a subdomain, or a path of it. Invalid domains never are. */
 function isWithin(domain: string, wider: string): boolean {
-  const inner = parts(domain);
-  const outer = parts(wider);
+  const inner = parseDomain(domain);
+  const outer = parseDomain(wider);
   if (inner === null || outer === null) return false;
   if (outer.path !== "") return inner.host === outer.host && inner.path.startsWith(outer.path);
   return inner.host === outer.host || inner.host.endsWith(`.${outer.host}`);
 }
 
-function parts(domain: string): { readonly host: string; readonly path: string } | null {
+function parseDomain(domain: string): { readonly host: string; readonly path: string } | null {
   const [host = "", ...steps] = domain.toLowerCase().split("/");
   const path = steps.join("/");
   return /^[\p{L}\p{N}.-]+$/u.test(host) ? { host, path } : null;

@@ -3,43 +3,43 @@ import { recordAt, textAt } from "../../base/reading.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Given } from "../given.ts";
 
-/** A call that the SDK has for one of our tools. */
+/** A call of one of our tools by the SDK. */
 export interface BridgedCall {
-  /** The model's `tool_use`. */
+  /** The id of the model's `tool_use`. */
   readonly callId: string;
   readonly name: string;
 }
 
-/** What the model is to read. */
+/** What the model reads as the result of a call. */
 export interface BridgedAnswer {
   readonly text: string;
   readonly isError: boolean;
 }
 
-/** What the SDK talks to a server in this process through. */
+/** The SDK's connection to a server in this process. */
 interface Transport {
   onmessage?: ((message: unknown) => void) | undefined;
   start?(): Promise<void>;
   send(message: object): Promise<void>;
 }
 
-/** Under which the SDK knows our tools: `mcp__wink__add`. */
+/** The server's name, which is part of the names of our tools: `mcp__wink__add`. */
 export const SERVER = "wink";
 
-/** The model-side name of a tool. */
+/** Returns the name by which the model calls one of our tools. */
 export function bridgedName(name: string): string {
   return `mcp__${SERVER}__${name}`;
 }
 
-/** Our name of a tool that the model called; `null` for one of the SDK's own. */
+/** Returns our name of a tool that the model called; `null` for one of the SDK's own. */
 export function ownName(name: string): string | null {
   const prefix = bridgedName("");
   return name.startsWith(prefix) ? name.slice(prefix.length) : null;
 }
 
 /**
- * Our tools as a server of the Model Context Protocol within this process: it says what there is,
- * and hands every call on. Arguments are looked at where all tool calls are.
+ * Offers our tools to the SDK as a Model Context Protocol server in this process, and passes each
+ * call on. It does not check arguments: the adapter does that for all tool calls.
  */
 export class ToolBridge {
   readonly #run: (call: BridgedCall) => Promise<BridgedAnswer>;
@@ -60,7 +60,7 @@ export class ToolBridge {
     return { [SERVER]: { type: "sdk", name: SERVER, instance } };
   }
 
-  /** Says what there is from now on; once the SDK runs, when it has taken note. */
+  /** Sets the tools. If the SDK runs, this waits until it has listed them. */
   async offer(tools: readonly Tool[]): Promise<void> {
     const before = this.#tools;
     this.#tools = tools;
@@ -68,10 +68,10 @@ export class ToolBridge {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#listed = resolve;
     const change = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };
-    if (await isSent(this.#transport, change)) await promise;
+    if (await trySend(this.#transport, change)) await promise;
   }
 
-  /** The SDK has ended: nobody waits for it any more. */
+  /** Ends all waiting, because the SDK has ended. */
   close(): void {
     this.#transport = null;
     this.#listed?.();
@@ -88,7 +88,7 @@ export class ToolBridge {
     const { id } = message as { readonly id: unknown };
     const result = await this.#resultOf(textAt(message, "method"), recordAt(message, "params"));
     const reply = result ?? { error: { code: -32601, message: "There is no such method" } };
-    await isSent(transport, { jsonrpc: "2.0", id, ...reply });
+    await trySend(transport, { jsonrpc: "2.0", id, ...reply });
     if (message["method"] === "tools/list") this.#listed?.();
   }
 
@@ -100,7 +100,7 @@ export class ToolBridge {
       return { result: { protocolVersion, capabilities, serverInfo } };
     }
     if (method === "ping") return { result: {} };
-    if (method === "tools/list") return { result: { tools: this.#tools.map(toolOf) } };
+    if (method === "tools/list") return { result: { tools: this.#tools.map(toListedTool) } };
     if (method !== "tools/call") return null;
     const callId = textAt(recordAt(params, "_meta"), "claudecode/toolUseId");
     const call = { callId, name: textAt(params, "name") };
@@ -109,27 +109,27 @@ export class ToolBridge {
   }
 }
 
-/** A prompt that was rendered anew has new tools, which may say what the old ones did. */
+/** A prompt that is rendered again has new tool objects, which may list the same. */
 function isSame(tools: readonly Tool[], others: readonly Tool[]): boolean {
   if (tools.length === others.length && tools.every((tool, index) => tool === others[index]))
     return true;
-  return JSON.stringify(tools.map(toolOf)) === JSON.stringify(others.map(toolOf));
+  return JSON.stringify(tools.map(toListedTool)) === JSON.stringify(others.map(toListedTool));
 }
 
-/** `false` where the SDK has ended: whoever waits for it is told that elsewhere. */
-async function isSent(transport: Transport, message: object): Promise<boolean> {
+/** Returns `false` if the SDK has ended. The run reports that. */
+async function trySend(transport: Transport, message: object): Promise<boolean> {
   return await transport.send(message).then(
     () => true,
     () => false,
   );
 }
 
-/** Nobody could say which of the model's calls it is. */
+/** The answer to a call without an id, which cannot be matched with the model's message. */
 const nameless: BridgedAnswer = { text: "The call has no id, and was not run.", isError: true };
 
-/** Never behind a search for tools; and results come whole, as far as the SDK lets them. */
+/** Lists tools without a tool search, and allows the longest results that the SDK passes on whole. */
 const WHOLE = { "anthropic/alwaysLoad": true, "anthropic/maxResultSizeChars": 500_000 };
 
-function toolOf({ name, description, paramsSchema }: Tool): Given {
+function toListedTool({ name, description, paramsSchema }: Tool): Given {
   return { name, description, inputSchema: paramsSchema, _meta: WHOLE };
 }

@@ -14,9 +14,9 @@ import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { checkedConfig } from "../../tools/made-as.ts";
 import type { Given } from "../given.ts";
 import type { Verdict } from "../workspace/bounds.ts";
-import { type Page, pagesCited } from "./cited-pages.ts";
+import { findCitations, type Page } from "./cited-pages.ts";
 import type { CallLog, HostedKind, JudgedUse, NativeTool, Obstacle } from "./hosted-kind.ts";
-import { domainRule, keptToDomains } from "./search-domains.ts";
+import { keepToDomains, toDomainRule } from "./search-domains.ts";
 
 /** The kind `web_search`: the SDK's `WebSearch`, which takes domains and no other settings. */
 export const searchKind: HostedKind = {
@@ -76,7 +76,7 @@ function findObstacles(tool: HostedTool): readonly (Obstacle | false)[] {
   const field = `Hosted tool "${tool.name}" config`;
   const hasPlace = Object.values(geoHint ?? {}).some((part) => part !== undefined);
   return [
-    domainRule(domainFilter) === null && {
+    toDomainRule(domainFilter) === null && {
       field: `${field}.domainFilter`,
       value: domainFilter,
       rule: "must not block any of what it allows on Claude, whose search takes one list",
@@ -107,16 +107,16 @@ function findObstacles(tool: HostedTool): readonly (Obstacle | false)[] {
 
 function keepToFilter({ owner, input }: JudgedUse): Verdict {
   const { config } = checkedConfig(owner, () => webSearchTool(owner.config));
-  const rule = domainRule(config.domainFilter);
+  const rule = toDomainRule(config.domainFilter);
   if (rule === null) return { denied: "The web may not be searched: what is allowed is blocked" };
-  return keptToDomains(rule, input);
+  return keepToDomains(rule, input);
 }
 
 function toResult(searches: readonly Search[], text: string): WebSearchResult {
   const pages = searches.flatMap((search) => search.pages);
   const consulted = pages.map(({ url }) => url);
   const calls = searches.map(({ call }) => call);
-  const words = { text, citations: pagesCited(text, pages) };
+  const words = { text, citations: findCitations(text, pages) };
   return webSearchResult(words, { consulted, searches: calls });
 }
 

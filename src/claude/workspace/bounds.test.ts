@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { withinBounds } from "./bounds.ts";
+import { keepInBounds } from "./bounds.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "bounds-")));
 const workspace = join(base, "work");
@@ -21,11 +21,11 @@ const bounds = { workspace, cwd: workspace, readable: [] };
 const real = (path: unknown) =>
   typeof path === "string" ? path.replace("WORK", workspace).replace("OUT", outside) : path;
 const read = (file_path: unknown, more = {}) =>
-  withinBounds("Read", { file_path }, { ...bounds, ...more });
+  keepInBounds("Read", { file_path }, { ...bounds, ...more });
 const glob = (pattern: unknown, path?: unknown) =>
-  withinBounds("Glob", { pattern, ...(path !== undefined && { path }) }, bounds);
+  keepInBounds("Glob", { pattern, ...(path !== undefined && { path }) }, bounds);
 const grep = (path?: unknown, glob?: unknown) =>
-  withinBounds("Grep", { pattern: "x", path, glob }, bounds);
+  keepInBounds("Grep", { pattern: "x", path, glob }, bounds);
 
 beforeAll(() => {
   mkdirSync(join(workspace, "sub"), { recursive: true });
@@ -94,7 +94,7 @@ describe("a file", () => {
     ["a.txt"],
   ])("that is none is denied: %j", async (path) => {
     for (const name of ["Read", "Write", "Edit"]) {
-      const verdict = await withinBounds(name, { file_path: real(path), content: "x" }, bounds);
+      const verdict = await keepInBounds(name, { file_path: real(path), content: "x" }, bounds);
       expect(verdict).toEqual({
         denied: expect.stringContaining(`${name} may not leave the working folder, as `),
       });
@@ -112,7 +112,7 @@ describe("a file", () => {
   test("is looked for from where the shell was left, and what else was given stays", async () => {
     const cwd = join(workspace, "sub");
     const input = { file_path: "../a.txt", old_string: "a", new_string: "b" };
-    expect(await withinBounds("Edit", input, { ...bounds, cwd })).toEqual({
+    expect(await keepInBounds("Edit", input, { ...bounds, cwd })).toEqual({
       input: { ...input, file_path: join(workspace, "a.txt") },
     });
     expect(await read("../../x", { cwd })).toHaveProperty("denied");
@@ -134,11 +134,11 @@ describe("a file", () => {
     const file_path = join(outside, "secret.txt");
     expect(await read(file_path, { readable })).toEqual({ input: { file_path } });
     const at = { ...bounds, readable };
-    expect(await withinBounds("Grep", { pattern: "s", path: outside }, at)).toHaveProperty("input");
-    expect(await withinBounds("Glob", { pattern: "*", path: outside }, at)).toHaveProperty(
+    expect(await keepInBounds("Grep", { pattern: "s", path: outside }, at)).toHaveProperty("input");
+    expect(await keepInBounds("Glob", { pattern: "*", path: outside }, at)).toHaveProperty(
       "denied",
     );
-    expect(await withinBounds("Write", { file_path }, at)).toHaveProperty("denied");
+    expect(await keepInBounds("Write", { file_path }, at)).toHaveProperty("denied");
     expect(await read(join(base, "other"), { readable })).toHaveProperty("denied");
   });
 

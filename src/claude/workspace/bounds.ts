@@ -5,46 +5,51 @@ import { show } from "../../base/show.ts";
 import { isWithin, locate } from "../../files/filesystem/host-place.ts";
 import type { Given } from "../given.ts";
 
-/** Where the SDK's file tools may go. */
+/** The folders that the SDK's file tools may use. */
 export interface Bounds {
   readonly workspace: string;
-  /** Where relative paths start: the folder that the shell was left in. */
+  /** Where relative paths start: the current folder of the shell. */
   readonly cwd: string;
-  /** Other folders of which files may be read. */
+  /** Other folders that may be read. */
   readonly readable: readonly string[];
 }
 
-/** The call as it may be made, with the very path that was looked at; or why it may not. */
+/** The input to run a call with, containing the path that was checked; or why the call is refused. */
 export type Verdict = { readonly input: Given } | { readonly denied: string };
 
 /**
- * Holds a call of a file tool inside the workspace. Symlinks are followed as they are now: whoever
- * changes them between this look and the tool's own could still lead it out. The model could do so
- * only by commands, which run in a sandbox of their own.
+ * Keeps a call of a file tool inside the workspace. Symlinks are followed as they are now: a change
+ * between this check and the call could still lead outside. The model could make one only by
+ * commands, which run in their own sandbox.
  */
-export async function withinBounds(name: string, input: Given, bounds: Bounds): Promise<Verdict> {
-  if (name === "Glob" || name === "Grep") return await searchWithin(name, input, bounds);
+export async function keepInBounds(name: string, input: Given, bounds: Bounds): Promise<Verdict> {
+  if (name === "Glob" || name === "Grep") return await keepSearchInBounds(name, input, bounds);
   const readable = name === "Read" ? bounds.readable : [];
-  const path = await placeOf(input["file_path"], { ...bounds, readable });
-  if (path === null) return denied(name, input["file_path"]);
+  const path = await resolvePlace(input["file_path"], { ...bounds, readable });
+  if (path === null) return deny(name, input["file_path"]);
   return { input: { ...input, file_path: path } };
 }
 
-async function searchWithin(name: "Glob" | "Grep", input: Given, bounds: Bounds): Promise<Verdict> {
+async function keepSearchInBounds(
+  name: "Glob" | "Grep",
+  input: Given,
+  bounds: Bounds,
+): Promise<Verdict> {
   const { path: given = "" } = input;
   const readable = name === "Grep" ? bounds.readable : [];
-  const path = await placeOf(given, { ...bounds, readable });
-  if (path === null) return denied(name, given);
+  const path = await resolvePlace(given, { ...bounds, readable });
+  if (path === null) return deny(name, given);
   const pattern = textAt(input, name === "Glob" ? "pattern" : "glob");
-  const isInside = !climbs(pattern) && (name === "Grep" || (await holds(pattern, path, bounds)));
-  return isInside ? { input: { ...input, path } } : denied(name, pattern);
+  const isInside =
+    !climbs(pattern) && (name === "Grep" || (await leadsInside(pattern, path, bounds)));
+  return isInside ? { input: { ...input, path } } : deny(name, pattern);
 }
 
-/** The SDK takes none that is longer. */
+/** The longest path that the SDK accepts. */
 const LONGEST = 4096;
 
-/** Where a path leads once `..` and symlinks are followed; `null` if that is out of bounds. */
-async function placeOf(
+/** Resolves `..` and symlinks in a path; `null` if it leads out of bounds. */
+async function resolvePlace(
   path: unknown,
   { workspace, cwd, readable }: Bounds,
 ): Promise<string | null> {
@@ -62,22 +67,22 @@ async function isInside(root: string, full: string): Promise<boolean> {
     const base = [root, real].find((folder) => isWithin(folder, full));
     return base !== undefined && (await locate(real, relative(base, full))).kind !== "outside";
   } catch {
-    return false; // what cannot be looked at, such as a name too long or with a NUL, may be anything
+    return false; // what cannot be checked, such as a name too long or with a NUL, is refused
   }
 }
 
 /**
- * The SDK searches an absolute pattern from where it begins, whatever `path` says, and through a
- * symlink if it begins with one. So the pattern must lead inside as a path, escaped or not.
+ * The SDK searches an absolute pattern from its own start instead of `path`, and follows a symlink at
+ * its start. So the pattern must lead inside when read as a path, with or without escapes.
  */
-async function holds(pattern: string, cwd: string, bounds: Bounds): Promise<boolean> {
+async function leadsInside(pattern: string, cwd: string, bounds: Bounds): Promise<boolean> {
   const readings = new Set([pattern, pattern.replaceAll("\\", "")]);
   const from = { ...bounds, cwd, readable: [] };
-  const places = await Promise.all([...readings].map((reading) => placeOf(reading, from)));
+  const places = await Promise.all([...readings].map((reading) => resolvePlace(reading, from)));
   return !places.includes(null);
 }
 
-/** Whether `..` is a step of it, alternatives in braces included. */
+/** Whether a pattern has a step `..`, alternatives in braces included. */
 function climbs(pattern: string): boolean {
   const steps = pattern.split("/").flatMap((step) => [
     step.replaceAll(/[[\]{}()|\\,]/g, ""), // "[.]." and ".{.,}" are dots as well
@@ -86,6 +91,6 @@ function climbs(pattern: string): boolean {
   return steps.some((step) => step.trim() === "..");
 }
 
-function denied(name: string, path: unknown): Verdict {
+function deny(name: string, path: unknown): Verdict {
   return { denied: `${name} may not leave the working folder, as ${show(path)} would` };
 }

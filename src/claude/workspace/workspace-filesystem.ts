@@ -10,8 +10,8 @@ import type {
 import type { HostFilesystem } from "../../files/filesystem/host-filesystem.ts";
 
 /**
- * The files of a workspace, which are copied at their first use. What another process does to them
- * is seen at once; a snapshot covers only what is changed through this object.
+ * The files of a workspace, which are copied at their first use. Changes by other processes are visible
+ * at once, but a snapshot covers only changes made through this object.
  */
 export class WorkspaceFilesystem implements Filesystem {
   readonly readOnly = false;

@@ -1,7 +1,7 @@
 import { literalTemplate, mountLines } from "../../files/mounts/mount-text.ts";
 import type { MountPlan } from "../../files/mounts/planned-mounts.ts";
 
-/** What the model reads about its files; a template, in which `$$` is a dollar. */
+/** Writes what the model reads about its files: a template, in which `$$` is a dollar sign. */
 export function workspaceText({ files, previews }: MountPlan): string {
   return literalTemplate([files.length === 0 ? EMPTY : FILLED, ...mountLines(previews)]);
 }

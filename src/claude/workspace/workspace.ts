@@ -18,14 +18,14 @@ import { WorkspaceFilesystem } from "./workspace-filesystem.ts";
 /** A section of a prompt that has a workspace for Claude. */
 export type WorkspaceOwner = MountedSection<HostWorkspace>;
 
-/** What a workspace is made from, checked. */
+/** Checked settings of a workspace. */
 export interface WorkspaceSettings {
   readonly plan: MountPlan;
   readonly syncPolicy: SyncPolicy;
   readonly syncDestination: string | null;
 }
 
-/** Copies of host files in a temporary folder of this machine, which other processes work in. */
+/** Copies of host files in a temporary folder of this machine, in which other processes work. */
 export class HostWorkspace {
   readonly plan: MountPlan;
   readonly filesystem: Filesystem = new WorkspaceFilesystem(() => this.#begin());
@@ -41,7 +41,7 @@ export class HostWorkspace {
   constructor(settings: WorkspaceSettings) {
     this.plan = settings.plan;
     this.#settings = settings;
-    // Whoever works in the folder does so unseen: what was there first is known now or never.
+    // Other processes change the folder unseen, so the digests must be taken before that.
     this.#folder = new MountedFolder(
       { plan: settings.plan },
       { keepsDigests: this.#isBroughtBack },
@@ -52,28 +52,28 @@ export class HostWorkspace {
     return this.#folder.root;
   }
 
-  /** Where the files were brought back to. */
+  /** Where the files were synced to; `null` if they were not. */
   get syncedDir(): string | null {
     return this.#syncedDir;
   }
 
-  /** From now on this is how it tells what comes of it. */
+  /** Sets how the workspace publishes events. */
   bind(announce: (event: Announcement) => void): void {
     this.#announce = announce;
   }
 
-  /** Copies the mounts, if that has not been done. */
+  /** Copies the mounts, if they were not copied before. */
   async ready(): Promise<void> {
     await this.#begin();
   }
 
-  /** One more section stands for it. */
+  /** Counts one more section that uses the workspace. */
   share(): void {
     if (this.#users === 0) throw new WinkError("The workspace was cleaned up: make a new one");
     this.#users += 1;
   }
 
-  /** Brings files back if that was asked for, and gives up all that is temporary. */
+  /** Syncs files back if the policy says so, and removes the temporary folder. */
   async cleanup(): Promise<SyncReport> {
     this.#users -= 1;
     if (this.#users > 0) return notSynced;
@@ -99,7 +99,7 @@ export class HostWorkspace {
   }
 
   async #sync(): Promise<SyncReport> {
-    // Why mounts could not be copied was said when it was tried: there is nothing to bring back.
+    // If copying the mounts failed, that was reported then, and there is nothing to sync.
     if ((await this.#folder.ready().catch(() => null)) === null) return notSynced;
     const { digests, failed } = await surveyFolder(this.tempDir);
     const given = this.#settings.syncDestination;
@@ -148,7 +148,7 @@ function isOwner(section: Section): section is WorkspaceOwner {
   return section instanceof MountedSection && section.workspace instanceof HostWorkspace;
 }
 
-/** What could not be looked at was not deleted. */
+/** Leaves out files that could not be read, because they were not deleted. */
 function withoutFailed(
   original: ReadonlyMap<string, string>,
   failed: readonly SyncFailure[],
