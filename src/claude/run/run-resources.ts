@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { orAborted } from "../../base/abort.ts";
+import { orAborted } from "../../base/clock.ts";
 import { scrubbed, scrubbedError } from "../../base/scrubbed.ts";
 import { FolderCheckpoint } from "../../files/checkpoint/folder-checkpoint.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";

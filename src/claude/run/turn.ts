@@ -1,4 +1,4 @@
-import type { Announcement } from "../../adapter/announce.ts";
+import type { Announcement } from "../../adapter/events.ts";
 import type { FinishReason, HostedCall, ToolCall, Turn } from "../../adapter/model-client.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { maybeTextAt, numberAt, recordAt, textAt } from "../../base/reading.ts";

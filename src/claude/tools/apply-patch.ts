@@ -1,5 +1,5 @@
 import { applyPatchTool } from "../../tools/hosted/apply-patch.ts";
-import { checkedConfig } from "../../tools/made-as.ts";
+import { checkedConfig } from "../../tools/hosted-tool.ts";
 import type { HostedKind } from "./hosted-kind.ts";
 
 /** The kind `apply_patch`: the SDK's `Write` and `Edit` change the files of the workspace. */

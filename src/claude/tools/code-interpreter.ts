@@ -1,5 +1,5 @@
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
-import { checkedConfig } from "../../tools/made-as.ts";
+import { checkedConfig } from "../../tools/hosted-tool.ts";
 import type { HostedKind } from "./hosted-kind.ts";
 import { findContainerObstacles, refuseContainer } from "./shell.ts";
 

@@ -1,11 +1,11 @@
 import type { Omission } from "../../adapter/model-client.ts";
-import { checkApart } from "../../adapter/tools-apart.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { suggestion } from "../../base/nearest.ts";
 import { list } from "../../base/show.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
+import { checkApart } from "../../tools/hosted-tool.ts";
 import { patchKind } from "./apply-patch.ts";
 import { codeKind } from "./code-interpreter.ts";
 import { fileKinds, fileNatives } from "./file-tools.ts";

@@ -2,7 +2,7 @@ import { isPlainObject } from "../../base/freeze.ts";
 import { textAt } from "../../base/reading.ts";
 import { shellTool } from "../../tools/hosted/shell.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { checkedConfig } from "../../tools/made-as.ts";
+import { checkedConfig } from "../../tools/hosted-tool.ts";
 import type { Given } from "../given.ts";
 import type { Verdict } from "../workspace/bounds.ts";
 import type { HostedKind, JudgedUse, NativeTool, Obstacle } from "./hosted-kind.ts";

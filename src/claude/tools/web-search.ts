@@ -11,7 +11,7 @@ import {
   webSearchResult,
 } from "../../tools/hosted/web-search-result.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { checkedConfig } from "../../tools/made-as.ts";
+import { checkedConfig } from "../../tools/hosted-tool.ts";
 import type { Given } from "../given.ts";
 import type { Verdict } from "../workspace/bounds.ts";
 import { findCitations, type Page } from "./cited-pages.ts";

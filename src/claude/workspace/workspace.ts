@@ -13,10 +13,11 @@ import { newSyncFolder, notSynced, type SyncReport, syncTo } from "../../files/s
 import type { Prompt } from "../../prompt/prompt.ts";
 import type { Section } from "../../prompt/section.ts";
 import { MountedSection } from "../../prompt/sections/mounted-section.ts";
+import type { WorkspaceSectionOptions } from "../../prompt/sections/workspace-options.ts";
 import { WorkspaceFilesystem } from "./workspace-filesystem.ts";
 
 /** A section of a prompt that has a workspace for Claude. */
-export type WorkspaceOwner = MountedSection<HostWorkspace>;
+export type WorkspaceOwner = MountedSection<HostWorkspace, WorkspaceSectionOptions>;
 
 /** Checked settings of a workspace. */
 export interface WorkspaceSettings {
