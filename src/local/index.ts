@@ -6,14 +6,9 @@
  */
 
 export type { Listening, ListenOptions } from "./http/listen.ts";
+export type { ModelAction, ModelCitation } from "./model-action.ts";
 export { echoModel } from "./models/echo-model.ts";
-export type {
-  LocalModel,
-  ModelAction,
-  ModelCitation,
-  ModelOptions,
-  ModelRequest,
-} from "./models/local-model.ts";
+export type { LocalModel, ModelOptions, ModelRequest } from "./models/local-model.ts";
 export { type ModelScript, scriptedModel } from "./models/scripted-model.ts";
 export { upstreamModel } from "./models/upstream/upstream-model.ts";
 export type { UpstreamModelOptions } from "./models/upstream/upstream-options.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import OpenAI from "openai";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { hostSandbox } from "../../tests/support/host-sandbox.ts";
-import type { ModelAction } from "./models/local-model.ts";
+import type { ModelAction } from "./model-action.ts";
 import { scriptedModel } from "./models/scripted-model.ts";
 import { LocalProvider } from "./provider.ts";
 import type { LocalProviderOptions } from "./provider-options.ts";

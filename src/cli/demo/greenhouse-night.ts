@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { itemsOfType, recordsAt, textAt } from "../../base/reading.ts";
-import type { LocalModel, ModelAction } from "../../local/models/local-model.ts";
+import type { ModelAction } from "../../local/model-action.ts";
+import type { LocalModel } from "../../local/models/local-model.ts";
 import { scriptedModel } from "../../local/models/scripted-model.ts";
 import { LOG } from "./greenhouse.ts";
 

@@ -1,5 +1,5 @@
 import { ApiProblem } from "../api-problem.ts";
-import type { ModelAction } from "../models/local-model.ts";
+import type { ModelAction } from "../model-action.ts";
 
 type Failure = Extract<ModelAction, { fail: unknown }>["fail"];
 

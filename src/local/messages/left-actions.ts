@@ -1,4 +1,4 @@
-import type { ModelAction } from "../models/local-model.ts";
+import type { ModelAction } from "../model-action.ts";
 import type { CheckedMessage } from "./check/checked-message.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { textAt } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import type { ModelAction } from "../models/local-model.ts";
+import type { ModelAction } from "../model-action.ts";
 import { Dropped } from "../turn/dropped.ts";
 import { lastText } from "../turn/last-text.ts";
 import { modelFault } from "./check/refusal.ts";

@@ -1,6 +1,6 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { ApiProblem } from "../api-problem.ts";
-import { chunksOf } from "../turn/event-chunks.ts";
+import { chunksOf } from "../event-chunks.ts";
 import { anthropicProblem } from "./anthropic-problem.ts";
 import { editsOf, type MessageParts, messageObject, usageOf } from "./message-object.ts";
 import type { Ended, MadeBlock } from "./message-state.ts";

@@ -1,5 +1,5 @@
 import type { WireItem } from "../../openai/wire.ts";
-import type { ModelAction } from "../models/local-model.ts";
+import type { ModelAction } from "../model-action.ts";
 import { modelFault } from "./check/refusal.ts";
 import type { NativeUse } from "./native-use.ts";
 import { patchUses } from "./patch-uses.ts";

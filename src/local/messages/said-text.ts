@@ -1,4 +1,4 @@
-import type { ModelAction } from "../models/local-model.ts";
+import type { ModelAction } from "../model-action.ts";
 import type { Ended, MadeBlock, MessageState } from "./message-state.ts";
 import { STRUCTURED } from "./model-tools.ts";
 import { callOf } from "./tool-uses.ts";

@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import { parseJson } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import type { ModelAction } from "../models/local-model.ts";
+import type { ModelAction } from "../model-action.ts";
 import { modelFault } from "./check/refusal.ts";
 import type { MadeBlock, MessageState } from "./message-state.ts";
 import type { NativeUse } from "./native-use.ts";

@@ -1,6 +1,7 @@
 import { isPlainObject } from "../../base/freeze.ts";
+import type { ModelAction } from "../model-action.ts";
 import { allowedTools, type Choice, choiceOf, isOfType } from "./forced-choice.ts";
-import type { LocalModel, ModelAction, ModelRequest } from "./local-model.ts";
+import type { LocalModel, ModelRequest } from "./local-model.ts";
 import { smallestValue } from "./smallest-value.ts";
 
 /**

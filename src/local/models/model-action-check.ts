@@ -3,7 +3,7 @@ import { frozenCopy, isPlainObject } from "../../base/freeze.ts";
 import { jsonProblem } from "../../base/json.ts";
 import { suggestion } from "../../base/nearest.ts";
 import { list } from "../../base/show.ts";
-import type { ModelAction } from "./local-model.ts";
+import type { ModelAction } from "../model-action.ts";
 
 /** A frozen copy of what a model is to do in one turn; `field` is what the caller knows it by. */
 export function checkedActions(actions: unknown, field: string): readonly ModelAction[] {

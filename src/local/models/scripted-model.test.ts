@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { InvalidOptionError } from "../../base/errors.ts";
-import type { ModelAction, ModelRequest } from "./local-model.ts";
+import type { ModelAction } from "../model-action.ts";
+import type { ModelRequest } from "./local-model.ts";
 import { scriptedModel } from "./scripted-model.ts";
 
 function asked(turn: number, text = "Hello?"): ModelRequest {

@@ -1,7 +1,8 @@
 import { InvalidOptionError } from "../../base/errors.ts";
 import { show } from "../../base/show.ts";
 import { ApiProblem } from "../api-problem.ts";
-import type { LocalModel, ModelAction, ModelRequest } from "./local-model.ts";
+import type { ModelAction } from "../model-action.ts";
+import type { LocalModel, ModelRequest } from "./local-model.ts";
 import { checkedActions } from "./model-action-check.ts";
 
 /** What a scripted model does: one inner list a turn, or what makes that list from the request. */

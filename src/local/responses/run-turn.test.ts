@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type TurnParts, turnState } from "../../../tests/support/local/turn-state.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import type { ModelAction } from "../models/local-model.ts";
+import type { ModelAction } from "../model-action.ts";
 import { Dropped } from "../turn/dropped.ts";
 import type { TurnInput } from "../turn/turn.ts";
 import { runTurn } from "./run-turn.ts";

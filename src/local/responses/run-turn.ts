@@ -1,7 +1,7 @@
 import { recordsAt, textAt } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
-import type { ModelAction } from "../models/local-model.ts";
+import type { ModelAction } from "../model-action.ts";
 import { runCode } from "../tools/code-interpreter.ts";
 import { searchFiles } from "../tools/file-search.ts";
 import { runCommands } from "../tools/shell.ts";

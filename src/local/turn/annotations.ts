@@ -1,5 +1,5 @@
 import type { WireItem } from "../../openai/wire.ts";
-import type { ModelCitation } from "../models/local-model.ts";
+import type { ModelCitation } from "../model-action.ts";
 
 /** What a message may cite: what was found last, and the files that code made. */
 export interface Citable {

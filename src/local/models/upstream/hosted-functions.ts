@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../../base/freeze.ts";
+import type { ModelAction } from "../../model-action.ts";
 import { isOfType } from "../forced-choice.ts";
-import type { ModelAction } from "../local-model.ts";
 
 /** A hosted tool, or a part of one, as a function that any model can call. */
 export interface HostedFunction {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ModelAction } from "../local-model.ts";
+import type { ModelAction } from "../../model-action.ts";
 import { offeredFunctions } from "./offered-functions.ts";
 import { understood } from "./upstream-actions.ts";
 import type { UpstreamAnswer } from "./upstream-wire.ts";

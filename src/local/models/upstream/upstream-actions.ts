@@ -2,7 +2,7 @@ import { isPlainObject } from "../../../base/freeze.ts";
 import { parseJson } from "../../../base/json.ts";
 import { list, show } from "../../../base/show.ts";
 import type { Validation } from "../../../base/validation.ts";
-import type { ModelAction } from "../local-model.ts";
+import type { ModelAction } from "../../model-action.ts";
 import type { OfferedFunction, OfferedFunctions } from "./offered-functions.ts";
 import { argumentsText } from "./past-calls.ts";
 import type { SpokenTurn } from "./spoken-history.ts";

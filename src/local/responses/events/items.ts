@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import type { WireItem } from "../../../openai/wire.ts";
-import { chunksOf } from "../../turn/event-chunks.ts";
+import { chunksOf } from "../../event-chunks.ts";
 import type { ItemEvent, ItemEvents } from "./item-events.ts";
 import { messageEvents, reasoningEvents } from "./texts.ts";
 

@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import type { WireItem } from "../../../openai/wire.ts";
-import { chunksOf, wholeAt } from "../../turn/event-chunks.ts";
+import { chunksOf, wholeAt } from "../../event-chunks.ts";
 import type { ItemEvent, ItemEvents } from "./item-events.ts";
 
 /** What the model says: each part of it opens, grows and closes. */

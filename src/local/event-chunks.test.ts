@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { eventsOf } from "../responses/events/events.ts";
 import { chunksOf } from "./event-chunks.ts";
+import { eventsOf } from "./responses/events/events.ts";
 
 /** Long and short ones, with characters of every width, and halves of some. */
 const anyText = fc.oneof(
