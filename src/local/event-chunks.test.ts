@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chunksOf } from "./event-chunks.ts";
 import { eventsOf } from "./responses/events/events.ts";
+import { builtInCatalog } from "./tools/index.ts";
 
 /** Long and short ones, with characters of every width, and halves of some. */
 const anyText = fc.oneof(
@@ -17,7 +18,9 @@ const anyCitations = fc.array(
 
 /** All deltas of one type, put together. */
 function joined(item: object, type: string, read = (delta: unknown): unknown => delta): string {
-  const events = eventsOf([{ item: { ...item } }]).filter((event) => event.type === type);
+  const events = eventsOf([{ item: { ...item } }], builtInCatalog).filter(
+    (event) => event.type === type,
+  );
   return events.map((event) => String(read(event["delta"]))).join("");
 }
 

@@ -21,6 +21,13 @@ export type ModelAction =
         | { readonly find: string; readonly in: string };
     }
   | { readonly patch: readonly object[] }
+  | {
+      /** Calls any hosted tool of the server, also those of `new LocalProvider({ tools })`. */
+      readonly use: {
+        readonly kind: string;
+        readonly args: object;
+      };
+    }
   | { readonly compact: true }
   | { readonly refuse: string }
   | {

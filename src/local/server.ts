@@ -24,6 +24,7 @@ import { VectorStores } from "./search/vector-stores.ts";
 import { openDatabase } from "./store/database.ts";
 import { FileStore } from "./store/file-store.ts";
 import { ResponseStore } from "./store/response-store.ts";
+import { builtInCatalog } from "./tools/index.ts";
 import { sealer } from "./turn/sealed.ts";
 import type { TurnServices } from "./turn/turn.ts";
 import type { WebPages } from "./web/web-pages.ts";
@@ -51,22 +52,24 @@ export async function startServer(
   const containers = new Containers({ database, files, dataDir, sandbox, clock, ids });
   const vectorStores = new VectorStores({ database, files, clock, ids, onFault });
   const store = new ResponseStore(database);
+  const catalog = builtInCatalog;
   const turns: TurnServices = {
     model: makeAbortable(settings.model ?? echoModel()),
-    tools: { containers, fileSearch: vectorStores, web },
+    tools: { containers, vectorStores, web },
+    catalog,
     sealer: sealer(sealKey(dataDir)),
     ids,
     sleep: (ms, signal) => clock.sleep(ms, signal),
     asked: { count: 0 },
     runTimeoutMs: limits.runTimeoutMs,
   };
-  const conversations = new Conversations({ store, sealer: turns.sealer });
+  const conversations = new Conversations({ store, sealer: turns.sealer, catalog });
   const { maxBodyBytes } = limits;
   const seconds = () => Math.floor(clock.now() / 1000);
   const app = emptyApi({ clock, ids, apiKey, onFault });
   compactionRoutes(app, { conversations, turns, seconds, maxBodyBytes });
   const responses = new RunningTurns({ turns, conversations, clock });
-  responseRoutes(app, { responses, store, maxBodyBytes, onFault });
+  responseRoutes(app, { responses, store, catalog, maxBodyBytes, onFault });
   containerRoutes(app, { containers, files });
   fileRoutes(app, { files, onDelete: (id) => vectorStores.files.removeEverywhere(id) });
   modelRoutes(app);

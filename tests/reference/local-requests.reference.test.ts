@@ -3,8 +3,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isPlainObject } from "../../src/base/freeze.ts";
 import { ApiProblem } from "../../src/local/api-problem.ts";
-import { checkHistory, checkRequest } from "../../src/local/responses/check/request.ts";
+import { checkHistory, createRequestCheck } from "../../src/local/responses/check/request.ts";
 import { EventWriter, type StreamEvent } from "../../src/local/responses/events/events.ts";
+import { builtInCatalog } from "../../src/local/tools/index.ts";
+
+const checkRequest = createRequestCheck(builtInCatalog);
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -75,7 +78,9 @@ describe("a recorded request that OpenAI answered", () => {
         return [];
       const { input } = request;
       if (!Array.isArray(input)) return [];
-      const refusal = refusalOf(() => checkHistory(input, { isStored: () => true }));
+      const refusal = refusalOf(() =>
+        checkHistory(input, { stored: { isStored: () => true }, catalog: builtInCatalog }),
+      );
       return refusal === null ? [] : [`${id}: ${refusal}`];
     });
     expect(refusals).toEqual([]);
@@ -115,7 +120,7 @@ const recordedItems = exchanges.flatMap(({ id, events }) => {
 
 function toldOf(item: Json): readonly StreamEvent[] {
   const events: StreamEvent[] = [];
-  new EventWriter((event) => events.push(event)).item(item);
+  new EventWriter(builtInCatalog, (event) => events.push(event)).item(item);
   return events;
 }
 

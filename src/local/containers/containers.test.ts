@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { localStorage, START, temporaryDataDir } from "../../../tests/support/local-storage.ts";
-import type { ContainerService } from "../turn/ports.ts";
+import type { ContainerService } from "../tools/tool-services.ts";
 
 const LIMITS = { timeoutMs: 5000, maxOutputBytes: 10_000 };
 const ALL = { limit: 100, order: "asc" } as const;

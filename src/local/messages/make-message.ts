@@ -86,7 +86,9 @@ function checkForced(actions: readonly ModelAction[], { request, tools }: Messag
   if (type !== "any" && type !== "tool") return;
   const takesAnswer = tools.some(({ name }) => name === STRUCTURED);
   const isCall = (action: ModelAction) =>
-    ["call", "code", "shell", "search", "patch", "fail", "drop"].some((key) => key in action) ||
+    ["call", "code", "shell", "search", "patch", "use", "fail", "drop"].some(
+      (key) => key in action,
+    ) ||
     ("say" in action && typeof action.say === "object" && takesAnswer);
   if (actions.some(isCall)) return;
   throw modelFault(
@@ -113,6 +115,10 @@ async function perform(action: ModelAction, state: MessageState): Promise<readon
     throw modelFault("The model compacted, and the Messages API has no item for it.");
   if ("expireContainer" in action)
     throw modelFault("The model let a container expire, and the Messages API has none.");
+  if ("use" in action)
+    throw modelFault(
+      `The model used the tool '${action.use.kind}', and the Messages API has no hosted tools of that form: call a tool of the client's instead.`,
+    );
   const tool = state.tools.find(isWebSearch);
   const asked = "search" in action ? webQuery(action.search) : null;
   if (tool && asked !== null) return searched(asked, tool, state);

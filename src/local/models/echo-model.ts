@@ -1,6 +1,8 @@
 import { isPlainObject } from "../../base/freeze.ts";
+import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
-import { allowedTools, type Choice, choiceOf, isOfType } from "./forced-choice.ts";
+import { toAction } from "../tools/tool-catalog.ts";
+import { allowedTools, type Choice, catalogOf, choiceOf } from "./forced-choice.ts";
 import type { LocalModel, ModelRequest } from "./local-model.ts";
 import { smallestValue } from "./smallest-value.ts";
 
@@ -14,34 +16,38 @@ export function echoModel(): LocalModel {
 
 function answerTo(request: ModelRequest): ModelAction {
   const choice = choiceOf(request);
-  const tool = forcedTool(choice, allowedTools(request));
-  return (tool && callOf(tool, request.text)) ?? saying(request);
+  const tool = forcedTool(choice, request);
+  return (tool && callOf(tool, request)) ?? saying(request);
 }
 
 type Tool = Readonly<Record<string, unknown>>;
 
-function forcedTool(choice: Choice, tools: readonly object[]): Tool | undefined {
-  const plain = tools.filter(isPlainObject);
+function forcedTool(choice: Choice, request: ModelRequest): Tool | undefined {
+  const plain = allowedTools(request).filter(isPlainObject);
   if (choice.mode === "required") return plain.find(({ type }) => type === "function") ?? plain[0];
   if (choice.mode !== "one") return undefined;
-  const { type: wanted, name: named } = choice;
-  return plain.find(({ type, name }) => isOfType(type, wanted) && (named ?? name) === name);
+  const { name: named } = choice;
+  const catalog = catalogOf(request);
+  const wanted = catalog.findKind(choice.type);
+  return plain.find(
+    ({ type, name }) => catalog.findKind(type) === wanted && (named ?? name) === name,
+  );
 }
 
-function callOf(tool: Tool, text: string): ModelAction | undefined {
+/** The smallest call of a tool; `undefined` if nothing here can run it, and something must be said. */
+function callOf(tool: Tool, request: ModelRequest): ModelAction | undefined {
   const { type, name, parameters } = tool;
-  if (type === "function") {
-    const args = smallestValue(parameters ?? {});
-    return { call: { name: String(name), args: isPlainObject(args) ? args : {} } };
-  }
-  if (type === "code_interpreter") return { code: `print(${JSON.stringify(echo(text))})` };
-  if (type === "shell") return { shell: ["true"] };
-  if (type === "file_search") return { search: { file: cut(text) || "anything" } };
-  if (isOfType(type, "web_search")) return { search: { web: cut(text) || "anything" } };
-  if (type === "apply_patch") {
-    return { patch: [{ type: "create_file", path: "echo.txt", diff: "+You said something.\n" }] };
-  }
-  return undefined; // nothing that is known here: all that is left is to say something
+  if (type === "function") return { call: { name: String(name), args: smallestArgs(parameters) } };
+  const hosted = catalogOf(request).byType.get(type);
+  if (!hosted?.run) return undefined;
+  const args =
+    hosted.echoArgs?.(cut(request.text)) ?? smallestArgs(hosted.functions?.[0]?.parameters);
+  return toAction(hosted, args);
+}
+
+function smallestArgs(parameters: unknown): WireItem {
+  const args = smallestValue(parameters ?? {});
+  return isPlainObject(args) ? args : {};
 }
 
 function saying({ format, text }: ModelRequest): ModelAction {

@@ -1,4 +1,7 @@
 import { isPlainObject } from "../../base/freeze.ts";
+import type { WireItem } from "../../openai/wire.ts";
+import { builtInCatalog } from "../tools/index.ts";
+import type { ToolCatalog } from "../tools/tool-catalog.ts";
 import type { ModelRequest } from "./local-model.ts";
 
 /** What a `tool_choice` comes to: free, no tool, some tool, or one of a type and, for functions, a name. */
@@ -10,23 +13,26 @@ export type Choice =
  * How free the model is in this answer. What a choice forces is forced once: when a hosted call was
  * made since the client last spoke, the model may say what came of it.
  */
-export function choiceOf({ toolChoice, items }: ModelRequest): Choice {
-  const choice = namedChoice(toolChoice);
+export function choiceOf(request: ModelRequest): Choice {
+  const choice = namedChoice(request.toolChoice);
   const isForced = choice.mode === "required" || choice.mode === "one";
-  return isForced && endsWithHosted(items) ? { mode: "auto" } : choice;
+  return isForced && endsWithHosted(request.items, catalogOf(request)) ? { mode: "auto" } : choice;
 }
 
 /** The tools that a choice leaves: those of `allowed_tools`, or all. */
-export function allowedTools({ tools, toolChoice }: ModelRequest): readonly object[] {
+export function allowedTools(request: ModelRequest): readonly object[] {
+  const { tools, toolChoice } = request;
   if (!isPlainObject(toolChoice) || toolChoice["type"] !== "allowed_tools") return tools;
   const { tools: listed } = toolChoice;
   const allowed = Array.isArray(listed) ? listed.filter(isPlainObject) : [];
-  return tools.filter((tool) => allowed.some((one) => isSame(one, { ...tool })));
+  return tools.filter((tool) =>
+    allowed.some((one) => isSame(one, { ...tool }, catalogOf(request))),
+  );
 }
 
-/** Whether a tool is of a type, by any of the names that OpenAI has for that. */
-export function isOfType(type: unknown, wanted: string): boolean {
-  return plainType(type) === plainType(wanted);
+/** Returns the hosted tools of the server that asks; a request made by hand has the built-in ones. */
+export function catalogOf({ hostedTools }: ModelRequest): ToolCatalog {
+  return hostedTools ?? builtInCatalog;
 }
 
 function namedChoice(toolChoice: unknown): Choice {
@@ -38,39 +44,29 @@ function namedChoice(toolChoice: unknown): Choice {
   return { mode: "one", type, name: typeof name === "string" ? name : null };
 }
 
-function isSame(
-  one: Readonly<Record<string, unknown>>,
-  tool: Readonly<Record<string, unknown>>,
-): boolean {
+function isSame(one: WireItem, tool: WireItem, catalog: ToolCatalog): boolean {
   const isNamed = one["name"] !== undefined;
-  return isOfType(one["type"], String(tool["type"])) && (!isNamed || one["name"] === tool["name"]);
+  const isOfType = catalog.findKind(one["type"]) === catalog.findKind(tool["type"]);
+  return isOfType && (!isNamed || one["name"] === tool["name"]);
 }
 
-/** `web_search_preview_2025_03_11` is a `web_search`. */
-function plainType(type: unknown): unknown {
-  return typeof type === "string" && type.startsWith("web_search") ? "web_search" : type;
-}
-
-function endsWithHosted(items: readonly object[]): boolean {
-  const hosted = new Set(items.flatMap((item) => containerCallId({ ...item })));
+function endsWithHosted(items: readonly object[], catalog: ToolCatalog): boolean {
   for (const item of items.toReversed()) {
-    const { type, role, call_id: id }: Readonly<Record<string, unknown>> = { ...item };
+    const { type, role }: WireItem = { ...item };
     if (type === "reasoning" || (type === "message" && role === "assistant")) continue;
-    if (type === "shell_call" || type === "shell_call_output") return hosted.has(id);
-    return HOSTED.has(type);
+    return isHosted({ ...item }, items, catalog);
   }
   return false;
 }
 
-const HOSTED: ReadonlySet<unknown> = new Set([
-  "code_interpreter_call",
-  "file_search_call",
-  "web_search_call",
-]);
-
-/** Of commands that ran in a container, and not at the client. */
-function containerCallId(item: Readonly<Record<string, unknown>>): readonly unknown[] {
-  const { type, call_id: id, environment } = item;
-  const isHosted = isPlainObject(environment) && environment["type"] !== "local";
-  return type === "shell_call" && isHosted ? [id] : [];
+/** Whether the provider ran the call that an item is, or belongs to. */
+function isHosted(item: WireItem, items: readonly object[], catalog: ToolCatalog): boolean {
+  const { type, call_id: id } = item;
+  if (!catalog.byItem.get(type)?.tool.run) return false;
+  const callType = catalog.calls.get(String(type));
+  if (callType === undefined) return !catalog.needsAnswer(item);
+  const calls = items.map((one): WireItem => ({ ...one }));
+  return calls.some(
+    (call) => call["type"] === callType && call["call_id"] === id && !catalog.needsAnswer(call),
+  );
 }

@@ -1,4 +1,5 @@
 import type { ModelAction } from "../model-action.ts";
+import type { ToolCatalog } from "../tools/tool-catalog.ts";
 
 /** Plays the model: decides what to do next, from the conversation as it now is. */
 export interface LocalModel {
@@ -28,4 +29,6 @@ export interface ModelRequest {
   readonly turn: number;
   /** Of the last user or system message. */
   readonly text: string;
+  /** The hosted tools that the server can run. @default the built-in ones */
+  readonly hostedTools?: ToolCatalog | undefined;
 }

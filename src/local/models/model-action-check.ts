@@ -61,6 +61,7 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ["shell", checkCommands],
   ["search", checkSearch],
   ["patch", checkOperations],
+  ["use", checkUse],
   ["compact", yes],
   ["refuse", text],
   ["fail", checkFailure],
@@ -86,6 +87,17 @@ function checkCall(call: unknown, field: string): void {
       refuse(place, args, rule, "write {} where there is nothing to say");
     },
     "callId?": words,
+  });
+}
+
+/** Which kinds there are is known to the server alone: it refuses others when it is asked. */
+function checkUse(use: unknown, field: string): void {
+  checkFields(use, field, {
+    kind: words,
+    args(args, place) {
+      if (isPlainObject(args) && jsonProblem(args) === null) return;
+      refuse(place, args, "must be an object that JSON can express", "write {} for no arguments");
+    },
   });
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { messageOf } from "../../base/errors.ts";
 import type { WireItem } from "../../openai/wire.ts";
+import { builtInCatalog } from "../tools/index.ts";
 import { checkHistory } from "./check/request-history.ts";
 import { History, type HistoryPoint } from "./history.ts";
 
@@ -41,7 +42,7 @@ function someOf(from: readonly WireItem[], most: number, next: (below: number) =
 
 function refusal(given: readonly WireItem[], before?: HistoryPoint): string {
   try {
-    checkHistory(given, stored, before);
+    checkHistory(given, { stored, catalog: builtInCatalog, before });
     return "";
   } catch (error) {
     return messageOf(error);
@@ -49,7 +50,7 @@ function refusal(given: readonly WireItem[], before?: HistoryPoint): string {
 }
 
 function pointAfter(given: readonly WireItem[]): HistoryPoint {
-  const history = new History();
+  const history = new History(builtInCatalog);
   for (const item of given) history.add(item);
   return history.point;
 }
@@ -76,7 +77,7 @@ describe("what a request adds to a conversation", () => {
       { type: "function_call", call_id: "call_1" },
       { type: "function_call_output", call_id: "call_1" },
     ];
-    const history = new History();
+    const history = new History(builtInCatalog);
     const beginning = history.point;
     history.add(call);
     const asked = history.point;

@@ -1,5 +1,6 @@
-import { maybeTextAt, recordAt, textAt } from "../../base/reading.ts";
+import { maybeTextAt, textAt } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
+import type { ToolCatalog } from "../tools/tool-catalog.ts";
 
 /** What OpenAI would say against a conversation. */
 export interface Fault {
@@ -21,6 +22,7 @@ export interface HistoryPoint {
 
 /** What has been called, answered and thought; items are taken in one after the other, each once. */
 export class History {
+  readonly #catalog: ToolCatalog;
   readonly #before: HistoryPoint;
   /** By the number of items before the first one that makes the call. */
   readonly #calls = new Map<string, number>();
@@ -29,7 +31,8 @@ export class History {
   #thought: WireItem | null;
   #length = 0;
 
-  constructor(before: HistoryPoint = beginning) {
+  constructor(catalog: ToolCatalog, before: HistoryPoint = beginning) {
+    this.#catalog = catalog;
     this.#before = before;
     this.#open = new Map(before.open);
     this.#faults = before.faults;
@@ -54,13 +57,13 @@ export class History {
     if (this.#thought && !isByModel(item)) faults.push(withoutFollower(this.#thought));
     const [type, callId] = [typeOf(item), textAt(item, "call_id")];
     this.#thought = type === "reasoning" ? item : null;
-    if (answered.has(type)) {
+    if (this.#catalog.isAnswered(type)) {
       const made = `${type} ${callId}`;
       if (!this.#calls.has(made)) this.#calls.set(made, this.#length);
-      if (!ranThere(item)) this.#open.set(made, `${spoken(type)} ${callId}`);
+      if (this.#catalog.needsAnswer(item)) this.#open.set(made, `${spoken(type)} ${callId}`);
     }
-    const call = type.replace(/_output$/, "");
-    if (call !== type && answered.has(call) && !this.#answer(`${call} ${callId}`)) {
+    const call = this.#catalog.calls.get(type);
+    if (call !== undefined && !this.#answer(`${call} ${callId}`)) {
       const message = `No tool call found for ${spoken(type)} with call_id ${callId}.`;
       faults.push({ message, isOrphan: true });
     }
@@ -106,20 +109,6 @@ const beginning: HistoryPoint = {
   faults: [],
   thought: null,
 };
-
-/** Calls that whoever asks must answer. */
-const answered: ReadonlySet<string> = new Set([
-  "function_call",
-  "custom_tool_call",
-  "shell_call",
-  "apply_patch_call",
-  "computer_call",
-]);
-
-/** A shell's call in a container: its output is nobody's to send. */
-function ranThere(call: WireItem): boolean {
-  return recordAt(call, "environment")["type"] === "container_reference";
-}
 
 function isByModel(item: WireItem): boolean {
   const type = typeOf(item);

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { responseProblems } from "../../../tests/support/openapi.ts";
-import { checkRequest } from "./check/request.ts";
+import { builtInCatalog } from "../tools/index.ts";
+import { createRequestCheck } from "./check/request.ts";
 import { type ResponseParts, responseObject } from "./response-object.ts";
+
+const checkRequest = createRequestCheck(builtInCatalog);
 
 const usage = {
   input_tokens: 3,
@@ -22,7 +25,7 @@ const message = {
 function responseTo(request: object, parts: Partial<ResponseParts> = {}) {
   const { echo } = checkRequest({ model: "gpt-5", input: "Hello.", ...request });
   const made = { id: "resp_1", createdAt: 100, status: "completed", output: [message] } as const;
-  return responseObject({ ...made, usage, echo, ...parts });
+  return responseObject({ ...made, usage, echo, ...parts }, builtInCatalog);
 }
 
 /** Its tools as they are repeated. */
@@ -70,7 +73,7 @@ describe("a response", () => {
         reasoning: { effort: "low", summary: "auto" },
         metadata: { of: "me" },
       },
-      { shellContainerId: "cntr_1" },
+      { containerId: "cntr_1" },
     ],
   ])("is one of OpenAI's: %s", (_title, request, parts) => {
     const response = responseTo(request, parts);
@@ -162,7 +165,7 @@ describe("a tool is repeated", () => {
       { type: "shell", environment: { type: "container_reference", container_id: "cntr_1" } },
     ],
   ])("%j", (tool, echo) => {
-    expect(echoOf([tool], { shellContainerId: "cntr_1" })).toEqual([echo]);
+    expect(echoOf([tool], { containerId: "cntr_1" })).toEqual([echo]);
   });
 
   test("as it was asked for while its container is not made", () => {

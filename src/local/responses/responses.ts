@@ -1,16 +1,16 @@
 import type { Clock } from "../../base/clock.ts";
 import { recordsAt } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
-import { checkContainers } from "../tools/container-of.ts";
 import type { TurnOutcome, TurnServices } from "../turn/turn.ts";
 import { withIncludes } from "./check/includes.ts";
-import { type CheckedRequest, checkRequest } from "./check/request.ts";
+import { type CheckedRequest, createRequestCheck, type RequestCheck } from "./check/request.ts";
 import { allowedBy } from "./check/tool-choice.ts";
-import { refuseToolsNotHere } from "./check/tools-not-here.ts";
+import { refuseUnsupportedTools } from "./check/unsupported-tools.ts";
 import { compactionItem } from "./conversation/compaction.ts";
 import type { Conversation } from "./conversation/conversation.ts";
 import type { Conversations } from "./conversation/conversations.ts";
 import { inputTokens } from "./conversation/input-tokens.ts";
+import { checkContainers } from "./resolve-container.ts";
 import { responseObject } from "./response-object.ts";
 import { runTurn } from "./run-turn.ts";
 import { usageOf } from "./usage.ts";
@@ -35,25 +35,29 @@ export class Responses {
   readonly #turns: TurnServices;
   readonly #conversations: Conversations;
   readonly #clock: Clock;
+  readonly #checkRequest: RequestCheck;
 
   constructor({ turns, conversations, clock }: ResponsesOptions) {
     this.#turns = turns;
     this.#conversations = conversations;
     this.#clock = clock;
+    this.#checkRequest = createRequestCheck(turns.catalog);
   }
 
   /** Throws what OpenAI would answer, before anything has run. */
   begin(body: unknown): Begun {
-    const request = checkRequest(body);
-    refuseToolsNotHere(request);
+    const { catalog, tools } = this.#turns;
+    const request = this.#checkRequest(body);
+    refuseUnsupportedTools(request, catalog);
     const conversation = this.#conversations.of(request);
-    checkContainers(request.tools, conversation.notable, this.#turns.tools.containers);
+    const { containers } = tools;
+    checkContainers(request.tools, conversation.notable, { containers, catalog });
     const id = this.#turns.ids.next("resp_");
     const parts = { id, createdAt: this.#seconds(), output: [], echo: request.echo };
     return {
       request,
       conversation,
-      response: responseObject({ ...parts, status: "in_progress" }),
+      response: responseObject({ ...parts, status: "in_progress" }, catalog),
     };
   }
 
@@ -64,25 +68,29 @@ export class Responses {
     onItem: (item: WireItem) => void = () => {},
   ): Promise<WireItem> {
     const { request, conversation } = begun;
-    const shown = (item: WireItem) => withIncludes(item, request.include);
+    const { catalog } = this.#turns;
+    const shown = (item: WireItem) => withIncludes(item, request.include, catalog);
     const outcome = request.compactNow
       ? compactNow(conversation, this.#turns)
       : await this.#run(begun, signal, (item) => onItem(shown(item)));
     if (request.compactNow) for (const item of outcome.output) onItem(shown(item));
     const tokens = inputTokens(request, conversation);
     const output = this.#withCompaction(begun, outcome, tokens, (item) => onItem(shown(item)));
-    const response = responseObject({
-      id: String(begun.response["id"]),
-      createdAt: Number(begun.response["created_at"]),
-      completedAt: this.#seconds(),
-      status: outcome.status,
-      output: output.map(shown),
-      usage: usageOf(tokens, output),
-      error: outcome.error,
-      incompleteReason: outcome.incompleteReason,
-      echo: request.echo,
-      shellContainerId: outcome.containerId,
-    });
+    const response = responseObject(
+      {
+        id: String(begun.response["id"]),
+        createdAt: Number(begun.response["created_at"]),
+        completedAt: this.#seconds(),
+        status: outcome.status,
+        output: output.map(shown),
+        usage: usageOf(tokens, output),
+        error: outcome.error,
+        incompleteReason: outcome.incompleteReason,
+        echo: request.echo,
+        containerId: outcome.containerId,
+      },
+      catalog,
+    );
     const { include } = request;
     if (request.store) this.#conversations.keep({ response, output, include, conversation });
     return response;
@@ -93,7 +101,11 @@ export class Responses {
     const added = conversation.notable
       .filter(({ type }) => type === "additional_tools")
       .flatMap((item) => recordsAt(item, "tools"));
-    const { tools } = allowedBy(request.toolChoice, [...request.tools, ...added]);
+    const { tools } = allowedBy(
+      request.toolChoice,
+      [...request.tools, ...added],
+      this.#turns.catalog,
+    );
     const input = {
       model: request.model,
       instructions: request.instructions,

@@ -1,18 +1,15 @@
-import { recordsAt, textAt } from "../../base/reading.ts";
+import { recordsAt } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { ModelAction } from "../model-action.ts";
-import { runCode } from "../tools/code-interpreter.ts";
-import { searchFiles } from "../tools/file-search.ts";
-import { runCommands } from "../tools/shell.ts";
-import { toolOf } from "../tools/tool-of.ts";
-import { findInPage, openPage, searchWeb } from "../tools/web-search.ts";
+import { toAction } from "../tools/tool-catalog.ts";
 import { annotationsOf } from "../turn/annotations.ts";
 import { Dropped } from "../turn/dropped.ts";
 import { lastText } from "../turn/last-text.ts";
 import type { TurnInput, TurnOutcome, TurnServices, TurnState } from "../turn/turn.ts";
 import { compactionItem } from "./conversation/compaction.ts";
-import { forcedBlock } from "./forced-block.ts";
+import { findForcedCall } from "./forced-call.ts";
+import { useTool } from "./use-tool.ts";
 
 /** A model that only ever uses tools is asked no more often than this. */
 const MOST_ASKS = 100;
@@ -53,19 +50,15 @@ export async function runTurn(
   throw new ApiProblem(500, message, { code: "model_error" });
 }
 
-/** What there is to do where the request leaves the model no choice; it is not asked then. */
-function forcedActions({ input, output }: TurnState): (() => readonly ModelAction[])[] {
-  const code = forcedBlock(input);
-  if (code === null) return [];
-  return [() => [{ code }], () => [{ say: printedBy(output.at(-1)) || "Done." }]];
-}
-
-function printedBy(call: WireItem = {}): string {
-  const outputs = recordsAt(call, "outputs");
-  return outputs
-    .map((part) => textAt(part, "logs"))
-    .join("")
-    .trim();
+/** The actions of a request that leaves the model no choice; it is not asked for them. */
+function forcedActions({ input, services, output }: TurnState): (() => readonly ModelAction[])[] {
+  const call = findForcedCall(input, services.catalog);
+  if (!call) return [];
+  const { tool, args, forced } = call;
+  return [
+    () => [toAction(tool, args)],
+    () => [{ say: forced.answer(output.at(-1) ?? {}) || "Done." }],
+  ];
 }
 
 async function ask({ input, services, output }: TurnState): Promise<readonly ModelAction[]> {
@@ -73,8 +66,9 @@ async function ask({ input, services, output }: TurnState): Promise<readonly Mod
   const items = output.length === 0 ? input.items : input.items.concat(output);
   const turn = services.asked.count++;
   const text = lastText(items) || (instructions ?? "");
-  const request = { model, instructions, items, tools, toolChoice, format, turn, text };
-  return await services.model.respond(request, { signal });
+  const { catalog: hostedTools } = services;
+  const asked = { model, instructions, items, tools, toolChoice, format, turn, text, hostedTools };
+  return await services.model.respond(asked, { signal });
 }
 
 /** Does one thing; says whether the turn is over by it. */
@@ -94,7 +88,6 @@ async function perform(
   }
   if ("think" in action) output.push(reasoning(action.think, state));
   else if ("call" in action) return callFunction(action.call, state);
-  else if ("patch" in action) return handPatches(action.patch, state);
   else if ("compact" in action) {
     output.push(compactionItem([...input.items, ...output], services));
     return true;
@@ -103,33 +96,6 @@ async function perform(
   else if ("expireContainer" in action) await expire(state);
   else return await useTool(action, state);
   return false;
-}
-
-/** Hosted tools. Those beyond `max_tool_calls` are ignored, as the API does. */
-async function useTool(
-  action: Extract<ModelAction, { code: string } | { shell: unknown } | { search: unknown }>,
-  state: TurnState,
-): Promise<boolean> {
-  const { maxToolCalls } = state.input;
-  if (maxToolCalls !== null && state.toolCalls >= maxToolCalls) return false;
-  state.toolCalls += 1;
-  if ("code" in action) await runCode(action.code, state);
-  else if ("shell" in action) return await runCommands(action.shell, state);
-  else await search(action.search, state);
-  return false;
-}
-
-async function search(
-  what: Extract<ModelAction, { search: unknown }>["search"],
-  state: TurnState,
-): Promise<void> {
-  if (typeof what === "string") {
-    const isFiles = state.input.tools.some(({ type }) => type === "file_search");
-    await search(isFiles ? { file: what } : { web: what }, state);
-  } else if ("file" in what) await searchFiles(what.file, state);
-  else if ("web" in what) searchWeb(what.web, state);
-  else if ("open" in what) openPage(what.open, state);
-  else findInPage(what.in, what.find, state);
 }
 
 function message(
@@ -195,24 +161,6 @@ function offered(tools: readonly WireItem[], name: string) {
   if (callable.length > 0) return { tool: {}, namespace: null };
   const text = `The model called the function '${name}', and the request offers none.`;
   throw new ApiProblem(500, text, { code: "model_error" });
-}
-
-/** The client applies them: one call each, as the API has it. */
-function handPatches(
-  operations: readonly object[],
-  { input, services, output }: TurnState,
-): boolean {
-  toolOf(input.tools, ["apply_patch"], "wrote a patch");
-  for (const operation of operations) {
-    output.push({
-      id: services.ids.next("apc_"),
-      type: "apply_patch_call",
-      call_id: services.ids.next("call_"),
-      status: "completed",
-      operation,
-    });
-  }
-  return true;
 }
 
 async function expire({ input, services, containerId }: TurnState): Promise<void> {

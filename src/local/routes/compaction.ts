@@ -3,7 +3,7 @@ import { isPlainObject } from "../../base/freeze.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { missingParameter, unknownParameter } from "../api-problem.ts";
 import { jsonBody } from "../http/json-body.ts";
-import { checkRequest } from "../responses/check/request.ts";
+import { createRequestCheck } from "../responses/check/request.ts";
 import { compacted } from "../responses/conversation/compaction.ts";
 import type { Conversations } from "../responses/conversation/conversations.ts";
 import { inputTokens } from "../responses/conversation/input-tokens.ts";
@@ -21,6 +21,7 @@ export interface CompactionServices {
 /** `/v1/responses/compact` and `/v1/responses/input_tokens`: both read a conversation and run nothing. */
 export function compactionRoutes(app: Hono, services: CompactionServices): void {
   const { conversations, turns, seconds, maxBodyBytes } = services;
+  const checkRequest = createRequestCheck(turns.catalog);
   const read = async (request: Request, known: ReadonlySet<string>) => {
     const body = await jsonBody(request, maxBodyBytes);
     checkKeys(body, known);

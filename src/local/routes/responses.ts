@@ -10,11 +10,13 @@ import { responseObject } from "../responses/response-object.ts";
 import type { Begun, Responses } from "../responses/responses.ts";
 import { pageQuery, toPage } from "../store/paging.ts";
 import type { ResponseStore, StoredResponse } from "../store/response-store.ts";
+import type { ToolCatalog } from "../tools/tool-catalog.ts";
 import { Dropped } from "../turn/dropped.ts";
 
 export interface ResponseServices {
   readonly responses: Responses;
   readonly store: ResponseStore;
+  readonly catalog: ToolCatalog;
   readonly maxBodyBytes: number;
   /** Told what must not happen and did, where an answer had begun. */
   readonly onFault: (error: unknown) => void;
@@ -23,13 +25,13 @@ export interface ResponseServices {
 /** `/v1/responses` and what hangs on one. */
 export function responseRoutes(
   app: Hono,
-  { responses, store, maxBodyBytes, onFault }: ResponseServices,
+  { responses, store, catalog, maxBodyBytes, onFault }: ResponseServices,
 ): void {
   app.post("/v1/responses", async (context) => {
     const { raw } = context.req;
     try {
       const begun = responses.begin(await jsonBody(raw, maxBodyBytes));
-      if (begun.request.stream) return streamed(context, begun, { responses, onFault });
+      if (begun.request.stream) return streamed(context, begun, { responses, catalog, onFault });
       const response = await responses.finish(begun, raw.signal);
       return new WholeResponse(JSON.stringify(response), ANSWERED);
     } catch (error) {
@@ -47,7 +49,7 @@ export function responseRoutes(
     const id = context.req.param("id");
     const found = store.get(id);
     if (!found) throw notFound("Response", id);
-    return context.json(asAnswered(found));
+    return context.json(asAnswered(found, catalog));
   });
   app.delete("/v1/responses/:id", (context) => {
     const id = context.req.param("id");
@@ -69,7 +71,7 @@ export function responseRoutes(
     const query = pageQuery((name) => context.req.query(name));
     const { items, hasMore } = store.input(id, query);
     const shown = items.map(({ item, id: itemId }) => ({
-      ...inputMessage(withIncludes(item, include)),
+      ...inputMessage(withIncludes(item, include, catalog)),
       id: itemId,
     }));
     return context.json(toPage(shown, hasMore));
@@ -77,9 +79,9 @@ export function responseRoutes(
 }
 
 /** With the output as the client asked to see it. */
-function asAnswered({ response, include, output }: StoredResponse): WireItem {
+function asAnswered({ response, include, output }: StoredResponse, catalog: ToolCatalog): WireItem {
   if (include === null) return response;
-  return { ...response, output: output.map((item) => withIncludes(item, include)) };
+  return { ...response, output: output.map((item) => withIncludes(item, include, catalog)) };
 }
 
 /** A message as it is shown: in parts, and done. */
@@ -110,7 +112,7 @@ const ANSWERED = { ...LIMITS, "content-type": "application/json" };
 function streamed(
   context: Context,
   begun: Begun,
-  { responses, onFault }: Pick<ResponseServices, "responses" | "onFault">,
+  { responses, catalog, onFault }: Pick<ResponseServices, "responses" | "catalog" | "onFault">,
 ): Response {
   const gone = new AbortController();
   const signal = AbortSignal.any([context.req.raw.signal, gone.signal]);
@@ -121,7 +123,9 @@ function streamed(
     if (dropped !== null && Number(controller.desiredSize) > 0) controller.error(dropped);
   };
   const run = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    const writer = new EventWriter((event) => controller.enqueue(encoder.encode(sse(event))));
+    const writer = new EventWriter(catalog, (event) =>
+      controller.enqueue(encoder.encode(sse(event))),
+    );
     writer.begin(begun.response);
     try {
       writer.end(await responses.finish(begun, signal, (item) => writer.item(item)));
@@ -134,7 +138,8 @@ function streamed(
         return;
       }
       if (!(error instanceof ApiProblem)) onFault(error);
-      endFailed(writer, begun, error);
+      writer.problem(toProblem(error));
+      writer.end(failedResponse(begun, toProblem(error), catalog));
       controller.close();
     }
   };
@@ -149,18 +154,25 @@ function streamed(
   return context.body(body);
 }
 
-/** What goes wrong midway is an event, and then a response that failed. */
-function endFailed(writer: EventWriter, { request, response }: Begun, error: unknown): void {
-  const problem = error instanceof ApiProblem ? error : new ApiProblem(500, messageOf(error));
-  writer.problem(problem);
-  writer.end(
-    responseObject({
+function toProblem(error: unknown): ApiProblem {
+  return error instanceof ApiProblem ? error : new ApiProblem(500, messageOf(error));
+}
+
+/** An error after the stream has begun is an event, followed by a response that failed. */
+function failedResponse(
+  { request, response }: Begun,
+  { code, message }: ApiProblem,
+  catalog: ToolCatalog,
+): WireItem {
+  return responseObject(
+    {
       id: String(response["id"]),
       createdAt: Number(response["created_at"]),
       status: "failed",
       output: [],
-      error: { code: problem.code ?? "server_error", message: problem.message },
+      error: { code: code ?? "server_error", message },
       echo: request.echo,
-    }),
+    },
+    catalog,
   );
 }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { type TurnParts, turnState } from "../../../tests/support/local/turn-state.ts";
-import { runCode } from "./code-interpreter.ts";
+import { useTool } from "../responses/use-tool.ts";
 
 const tools = [{ type: "code_interpreter", container: { type: "auto" } }];
 
 async function outputsOf(python: NonNullable<TurnParts["python"]>) {
   const state = turnState({ tools, python });
-  await runCode("…", state);
+  await useTool({ code: "…" }, state);
   return state.output[0]?.["outputs"];
 }
 

@@ -1,36 +1,107 @@
+import { recordsAt, textAt } from "../../base/reading.ts";
+import type { WireItem } from "../../openai/wire.ts";
 import type { PythonRun } from "../sandbox/sandbox.ts";
-import type { TurnState } from "../turn/turn.ts";
-import { containerOf } from "./container-of.ts";
-import { addFiles } from "./made-files.ts";
-import { toolOf } from "./tool-of.ts";
+import { byType, either, list, maybe, object, oneOf, text } from "../validators/shapes.ts";
+import { hideContainerSecrets, newContainerFields } from "./container-fields.ts";
+import { createTextsSchema, isText, joinTexts } from "./function-schema.ts";
+import { createDeltas, createStages, toInProgress } from "./item-events.ts";
+import { allowed_callers, created_by, longText, type } from "./item-fields.ts";
+import type { LocalToolEvents, LocalToolPastCall } from "./local-tool.ts";
+import type { ToolRecord } from "./tool-record.ts";
 
-const MOST_OUTPUT_BYTES = 1024 * 1024;
+/** Runs Python that the model wrote, in a container. https://platform.openai.com/docs/guides/tools-code-interpreter */
+export const codeInterpreter: ToolRecord = {
+  kind: "code_interpreter",
+  check: object(
+    {
+      type,
+      container: either({
+        string: text({ min: 1 }),
+        object: byType({ auto: object({ type }, newContainerFields) }),
+      }),
+    },
+    { allowed_callers },
+  ),
+  containerField: "container",
+  echo: (entry) => hideContainerSecrets(entry, "container"),
 
-/** Runs code that the model wrote, in the container of the request's tool. */
-export async function runCode(code: string, state: TurnState): Promise<void> {
-  const { services, input, output } = state;
-  const tool = toolOf(input.tools, ["code_interpreter"], "ran code");
-  const containerId = await containerOf(tool["container"], state);
-  const run = await services.tools.containers.python(containerId, code, {
-    timeoutMs: services.runTimeoutMs,
-    maxOutputBytes: MOST_OUTPUT_BYTES,
-    signal: input.signal,
-  });
-  addFiles(state, containerId, run.files);
-  output.push({
-    id: services.ids.next("ci_"),
-    type: "code_interpreter_call",
-    status: "completed",
-    code,
-    container_id: containerId,
-    outputs: outputsOf(run),
-  });
-}
+  async run({ entry, args }, { newId, containers }) {
+    const code = textAt(args, "code");
+    const containerId = await containers.resolve(entry["container"]);
+    const run = await containers.python(containerId, code);
+    const where = { code, container_id: containerId };
+    const outputs = toOutputs(run);
+    const id = newId("ci_");
+    return [{ id, type: "code_interpreter_call", status: "completed", ...where, outputs }];
+  },
 
-/** One text of all that was printed, as the API has it: it does not tell errors apart. */
-function outputsOf(run: PythonRun) {
-  const said = [run.stdout, run.stderr, run.error ?? "", endOf(run)].filter((part) => part !== "");
-  const logs = said.map((part) => (part.endsWith("\n") ? part : `${part}\n`)).join("");
+  shorthand: {
+    key: "code",
+    fromAction: (action) =>
+      "code" in action ? { args: { code: action.code }, did: "ran code" } : null,
+    toAction: (args) => ({ code: textAt(args, "code") }),
+  },
+  echoArgs: (said) => ({ code: `print(${JSON.stringify(`You said: ${said}`)})` }),
+  functions: [
+    {
+      name: "python",
+      description:
+        "Runs Python in a sandbox without network and gives back what it printed. State is kept between calls. Files are in /mnt/data; save there what is to be kept.",
+      parameters: createTextsSchema({ code: "The Python code to run." }),
+      read: ({ code }) => (isText(code) ? { code } : null),
+    },
+  ],
+  forced: {
+    /** The only Python block of the last message: any model would run that. */
+    readArgs(said) {
+      const blocks = [...said.matchAll(BLOCK)];
+      const code = blocks.length === 1 ? blocks[0]?.[1] : undefined;
+      return code === undefined ? null : { code };
+    },
+    answer: (call) => {
+      const logs = recordsAt(call, "outputs").map((part) => textAt(part, "logs"));
+      return logs.join("").trim();
+    },
+  },
+
+  items: {
+    code_interpreter_call: {
+      check: object(
+        {
+          type,
+          id: text({ min: 1 }),
+          container_id: text({ min: 1 }),
+          code: maybe(longText),
+        },
+        {
+          status: oneOf("in_progress", "completed", "incomplete", "interpreting", "failed"),
+          outputs: maybe(
+            list(
+              byType({
+                logs: object({ type, logs: longText }),
+                image: object({ type, url: text() }),
+              }),
+            ),
+          ),
+          created_by,
+        },
+      ),
+      events: createEvents,
+      includes: { "code_interpreter_call.outputs": (item) => ({ ...item, outputs: null }) },
+      toCall,
+      containerAt: ["container_id"],
+      needsContainer: true,
+    },
+  },
+};
+
+const BLOCK = /^```python\n([\s\S]*?)\n```[ \t]*$/gm;
+
+/** One text of everything that was printed, as the API has it: it does not tell errors apart. */
+function toOutputs(run: PythonRun): readonly object[] {
+  const printed = [run.stdout, run.stderr, run.error ?? "", describeEnd(run)];
+  const lines = printed.filter((part) => part !== "");
+  const logs = lines.map((part) => (part.endsWith("\n") ? part : `${part}\n`)).join("");
   const images = run.images.map(({ mediaType, base64 }) => ({
     type: "image",
     url: `data:${mediaType};base64,${base64}`,
@@ -38,9 +109,30 @@ function outputsOf(run: PythonRun) {
   return [...(logs === "" ? [] : [{ type: "logs", logs }]), ...images];
 }
 
-function endOf({ timedOut, died, truncated }: PythonRun): string {
+function describeEnd({ timedOut, died, truncated }: PythonRun): string {
   if (timedOut) return "The code was interrupted: it took too long.";
   if (died)
     return "The interpreter was killed: it used too much, or ended itself. Its state is lost.";
   return truncated ? "The output was cut off." : "";
+}
+
+function createEvents(item: WireItem): LocalToolEvents {
+  const code = textAt(item, "code");
+  return {
+    added: { ...toInProgress(item), code: "", outputs: null },
+    running: [
+      ...createStages(item, "in_progress"),
+      ...createDeltas("response.code_interpreter_call_code", item, code, { code }),
+      ...createStages(item, "interpreting"),
+    ],
+    finished: createStages(item, "completed"),
+  };
+}
+
+function toCall(item: WireItem): LocalToolPastCall {
+  const outputs = recordsAt(item, "outputs").map(({ type: kind, logs }) =>
+    kind === "image" ? "[A picture was made.]" : logs,
+  );
+  const result = joinTexts(outputs, "It printed nothing.");
+  return { args: { code: item["code"] ?? "" }, result };
 }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { turnState } from "../../../tests/support/local/turn-state.ts";
-import { runCommands } from "./shell.ts";
+import { useTool } from "../responses/use-tool.ts";
 
 describe("commands", () => {
   test("that took too long say so, and nothing of how they ended", async () => {
     const tools = [{ type: "shell", environment: { type: "container_auto" } }];
     const state = turnState({ tools, shell: { stdout: "1", exitCode: null, timedOut: true } });
-    expect(await runCommands(["sleep 9"], state)).toBe(false);
+    expect(await useTool({ shell: ["sleep 9"] }, state)).toBe(false);
     expect(state.output[1]).toMatchObject({
       output: [{ stdout: "1", stderr: "", outcome: { type: "timeout" } }],
     });
@@ -16,7 +16,7 @@ describe("commands", () => {
     "are the client's with %j",
     async (more) => {
       const state = turnState({ tools: [{ type: "shell", ...more }] });
-      expect(await runCommands(["ls"], state)).toBe(true);
+      expect(await useTool({ shell: ["ls"] }, state)).toBe(true);
       expect(state.output).toMatchObject([{ environment: { type: "local" } }]);
     },
   );

@@ -1,58 +1,200 @@
 import { isPlainObject } from "../../base/freeze.ts";
+import { recordAt, recordsAt, textAt, textsAt } from "../../base/reading.ts";
+import type { WireItem } from "../../openai/wire.ts";
+import { chunksOf } from "../event-chunks.ts";
 import type { ShellRun } from "../sandbox/sandbox.ts";
-import type { TurnState } from "../turn/turn.ts";
-import { containerOf } from "./container-of.ts";
-import { addFiles } from "./made-files.ts";
-import { toolOf } from "./tool-of.ts";
+import { byType, integer, list, maybe, object, oneOf, text } from "../validators/shapes.ts";
+import { hideContainerSecrets, newContainerFields } from "./container-fields.ts";
+import { createObjectSchema, isText, joinTexts } from "./function-schema.ts";
+import { toInProgress } from "./item-events.ts";
+import {
+  allowed_callers,
+  callFields,
+  callOptions,
+  created_by,
+  longText,
+  type,
+} from "./item-fields.ts";
+import type { LocalToolEvents } from "./local-tool.ts";
+import type { ToolRecord } from "./tool-record.ts";
 
-const MOST_OUTPUT_BYTES = 1024 * 1024;
+const localSkills = list(object({ name: text(), description: text(), path: text() }), { max: 200 });
+const reference = object({ type, container_id: text({ min: 1 }) });
+const local = object({ type }, { skills: localSkills });
 
-/**
- * Runs commands in the container of the request's tool, one after the other. In a local environment
- * they are handed to the client. Says whether they were.
- */
-export async function runCommands(commands: readonly string[], state: TurnState): Promise<boolean> {
-  const { services, input, output } = state;
-  const tool = toolOf(input.tools, ["shell"], "ran commands");
-  const { environment } = tool;
-  const call = {
-    id: services.ids.next("sh_"),
-    type: "shell_call",
-    call_id: services.ids.next("call_"),
-    status: "completed",
-    action: { commands, timeout_ms: null, max_output_length: null },
-  };
-  if (!isPlainObject(environment) || environment["type"] === "local") {
-    output.push({ ...call, environment: { type: "local" } });
-    return true;
-  }
-  const containerId = await containerOf(environment, state);
-  output.push({
-    ...call,
-    environment: { type: "container_reference", container_id: containerId },
-  });
-  const outputs = [];
-  for (const command of commands) {
-    const run = await services.tools.containers.shell(containerId, command, {
-      timeoutMs: services.runTimeoutMs,
-      maxOutputBytes: MOST_OUTPUT_BYTES,
-      signal: input.signal,
-    });
-    addFiles(state, containerId, run.files);
-    outputs.push(outputOf(run));
-  }
-  output.push({
-    id: services.ids.next("sho_"),
-    type: "shell_call_output",
-    call_id: call.call_id,
-    status: "completed",
-    max_output_length: null,
-    output: outputs,
-  });
-  return false;
+const containerSkills = list(
+  byType({
+    skill_reference: object({ type, skill_id: text({ min: 1 }) }, { version: text() }),
+    inline: object({
+      type,
+      name: text(),
+      description: text(),
+      source: object({
+        type: oneOf("base64"),
+        media_type: oneOf("application/zip"),
+        data: text({ max: 70_254_592 }),
+      }),
+    }),
+  }),
+  { max: 200 },
+);
+
+const environment = byType({
+  container_auto: object({ type }, { ...newContainerFields, skills: containerSkills }),
+  container_reference: reference,
+  local,
+});
+
+const outcome = byType({ exit: object({ type, exit_code: integer() }), timeout: object({ type }) });
+
+/** Runs commands in a container, or hands them to the client. https://platform.openai.com/docs/guides/tools-shell */
+export const shell: ToolRecord = {
+  kind: "shell",
+  check: object({ type }, { environment: maybe(environment), allowed_callers }),
+  containerField: "environment",
+  echo(entry, containerId) {
+    const isNew = recordAt(entry, "environment")["type"] === "container_auto";
+    if (!isNew || containerId === null) return hideContainerSecrets(entry, "environment");
+    return { ...entry, environment: { type: "container_reference", container_id: containerId } };
+  },
+
+  async run({ entry, args }, { newId, containers }) {
+    const commands = textsAt(args, "commands");
+    const call = {
+      id: newId("sh_"),
+      type: "shell_call",
+      call_id: newId("call_"),
+      status: "completed",
+      action: { commands, timeout_ms: null, max_output_length: null },
+    };
+    const { environment: place } = entry;
+    if (!isPlainObject(place) || place["type"] === "local")
+      return [{ ...call, environment: { type: "local" } }];
+    const containerId = await containers.resolve(place);
+    const output: object[] = [];
+    for (const command of commands)
+      output.push(toOutput(await containers.shell(containerId, command)));
+    return [
+      { ...call, environment: { type: "container_reference", container_id: containerId } },
+      {
+        id: newId("sho_"),
+        type: "shell_call_output",
+        call_id: call.call_id,
+        status: "completed",
+        max_output_length: null,
+        output,
+      },
+    ];
+  },
+
+  shorthand: {
+    key: "shell",
+    fromAction: (action) =>
+      "shell" in action ? { args: { commands: action.shell }, did: "ran commands" } : null,
+    toAction: (args) => ({ shell: textsAt(args, "commands") }),
+  },
+  echoArgs: () => ({ commands: ["true"] }),
+  functions: [
+    {
+      name: "shell",
+      description: "Runs shell commands one after the other and gives back what each printed.",
+      parameters: createObjectSchema({
+        commands: {
+          type: "array",
+          items: { type: "string" },
+          minItems: 1,
+          description: "The commands to run.",
+        },
+      }),
+      read({ commands }) {
+        const all = isText(commands) ? [commands] : commands; // models often give just one
+        return Array.isArray(all) && all.length > 0 && all.every(isText) ? { commands: all } : null;
+      },
+    },
+  ],
+
+  items: {
+    shell_call: {
+      check: object(
+        {
+          ...callFields,
+          action: object(
+            { commands: list(text()) },
+            { timeout_ms: maybe(integer()), max_output_length: maybe(integer()) },
+          ),
+        },
+        {
+          ...callOptions,
+          environment: maybe(byType({ local, container_reference: reference })),
+        },
+      ),
+      events: createCallEvents,
+      answer: "shell_call_output",
+      needsAnswer: (item) => recordAt(item, "environment")["type"] !== "container_reference",
+      toCall: (item) => ({ args: { commands: recordAt(item, "action")["commands"] } }),
+      containerAt: ["environment", "container_id"],
+    },
+    shell_call_output: {
+      check: object(
+        {
+          ...callFields,
+          output: list(object({ stdout: longText, stderr: longText, outcome }, { created_by })),
+        },
+        { ...callOptions, max_output_length: maybe(integer()) },
+      ),
+      events: createOutputEvents,
+      toResult: (item) => joinTexts(recordsAt(item, "output").map(describeOutput)),
+    },
+  },
+};
+
+function toOutput({ stdout, stderr, exitCode }: ShellRun): object {
+  const end = exitCode === null ? { type: "timeout" } : { type: "exit", exit_code: exitCode };
+  return { stdout, stderr, outcome: end };
 }
 
-function outputOf({ stdout, stderr, exitCode }: ShellRun) {
-  const outcome = exitCode === null ? { type: "timeout" } : { type: "exit", exit_code: exitCode };
-  return { stdout, stderr, outcome };
+function createCallEvents(item: WireItem): LocalToolEvents {
+  const action = recordAt(item, "action");
+  const { commands } = action;
+  const all = Array.isArray(commands) ? commands.map(String) : [];
+  return {
+    added: { ...toInProgress(item), action: { ...action, commands: [] } },
+    running: all.flatMap((command, command_index) => {
+      const name = "response.shell_call_command";
+      return [
+        { type: `${name}.added`, command_index, command: "" },
+        ...chunksOf(command).map((delta) => ({ type: `${name}.delta`, command_index, delta })),
+        { type: `${name}.done`, command_index, command },
+      ];
+    }),
+    finished: [],
+  };
+}
+
+/** One entry for each command. The item is `completed` from its first event on. */
+function createOutputEvents(item: WireItem): LocalToolEvents {
+  const name = "response.shell_call_output_content";
+  const { output } = item;
+  const entries: readonly unknown[] = Array.isArray(output) ? output : [];
+  const running = entries.flatMap((entry, command_index) => {
+    const place = { item_id: item["id"], command_index };
+    const streams = ["stdout", "stderr"].flatMap((key) => {
+      const printed = isPlainObject(entry) ? textAt(entry, key) : "";
+      return chunksOf(printed).map((part) => ({
+        type: `${name}.delta`,
+        ...place,
+        delta: { [key]: part },
+      }));
+    });
+    return [...streams, { type: `${name}.done`, ...place, output: [entry] }];
+  });
+  return { added: { ...item, output: [] }, running, finished: [] };
+}
+
+function describeOutput(output: WireItem): string {
+  const { stdout, stderr } = output;
+  const { type: how, exit_code: code } = recordAt(output, "outcome");
+  const end = how === "timeout" ? "It took too long and was stopped." : `Exit code: ${code}`;
+  const parts = [stdout, stderr && `stderr:\n${stderr}`, end];
+  return parts.filter((part) => isText(part) && part !== "").join("\n");
 }

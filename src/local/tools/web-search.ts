@@ -1,66 +1,244 @@
-import { recordAt, textsAt } from "../../base/reading.ts";
+import { isPlainObject } from "../../base/freeze.ts";
+import { recordAt, recordsAt, textAt, textsAt } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem } from "../api-problem.ts";
-import type { WebService } from "../turn/ports.ts";
-import type { TurnState } from "../turn/turn.ts";
-import { toolOf } from "./tool-of.ts";
+import type { ModelAction } from "../model-action.ts";
+import {
+  anyObject,
+  anything,
+  byType,
+  flag,
+  idOf,
+  integer,
+  list,
+  maybe,
+  object,
+  oneOf,
+  text,
+} from "../validators/shapes.ts";
+import { createTextsSchema, isText, joinTexts } from "./function-schema.ts";
+import { createStages, toInProgress } from "./item-events.ts";
+import { created_by, type } from "./item-fields.ts";
+import type { LocalToolPastCall } from "./local-tool.ts";
+import type { ShorthandCall, ToolContext, ToolRecord } from "./tool-record.ts";
+import type { WebService } from "./tool-services.ts";
 
-const types = [
-  "web_search",
-  "web_search_2025_08_26",
-  "web_search_preview",
-  "web_search_preview_2025_03_11",
-];
+const search_context_size = maybe(oneOf("low", "medium", "high"));
+const search_content_types = list(oneOf("text", "image"));
+const domains = maybe(list(text({ min: 1 }), { max: 100 }));
 
-/** Searches the pages that the server was given, within the tool's domains. */
-export function searchWeb(query: string, state: TurnState): void {
-  const tool = toolOf(state.input.tools, types, "searched the web");
-  const filters = recordAt(tool, "filters");
-  const found = pagesOf(state).search(query, {
+const user_location = maybe(
+  object(
+    {},
+    {
+      type: oneOf("approximate"),
+      country: maybe(text()),
+      region: maybe(text()),
+      city: maybe(text()),
+      timezone: maybe(text()),
+    },
+  ),
+);
+
+const current = object(
+  { type },
+  {
+    external_web_access: maybe(flag),
+    filters: maybe(object({}, { allowed_domains: domains, blocked_domains: domains })),
+    search_context_size,
+    user_location,
+    return_token_budget: oneOf("default", "unlimited"),
+    search_content_types,
+    image_settings: object({}, { max_results: integer({ min: 1 }), caption: anything }),
+  },
+);
+
+const preview = object({ type }, { search_context_size, search_content_types, user_location });
+
+const sources = maybe(
+  list(byType({ url: object({ type, url: text() }), api: object({ type, name: text() }) })),
+);
+
+/** Searches the provider's pages, opens one, or looks for words in one. https://platform.openai.com/docs/guides/tools-web-search */
+export const webSearch: ToolRecord = {
+  kind: "web_search",
+  aliases: ["web_search_2025_08_26", "web_search_preview", "web_search_preview_2025_03_11"],
+  check: byType({
+    web_search: current,
+    web_search_2025_08_26: current,
+    web_search_preview: preview,
+    web_search_preview_2025_03_11: preview,
+  }),
+  /** A search without a location is one from the United States. */
+  echo(entry) {
+    const { user_location: location } = entry;
+    const empty = { type: "approximate", city: null, country: null, region: null, timezone: null };
+    return {
+      ...entry,
+      search_context_size: entry["search_context_size"] ?? "medium",
+      user_location: isPlainObject(location)
+        ? { ...empty, ...location }
+        : { ...empty, country: "US" },
+    };
+  },
+
+  run({ entry, args }, context) {
+    const call = { id: context.newId("ws_"), type: "web_search_call" };
+    const { query, url, pattern } = args;
+    if (isText(query)) return [{ ...call, ...searchPages(query, entry, context) }];
+    const page = textAt({ url }, "url");
+    if (!isText(pattern)) return [{ ...call, ...openPage(page, context) }];
+    const results = findPages(context)
+      .find(page, pattern)
+      .map((found) => ({ type: "text", url: page, text: found.text }));
+    const action = { type: "find_in_page", url: page, pattern };
+    return [{ ...call, status: "completed", action, results }];
+  },
+
+  shorthand: {
+    key: "search",
+    fromAction: (action) => ("search" in action ? readSearch(action.search) : null),
+    toAction({ query, url, pattern }) {
+      if (isText(query)) return { search: { web: query } };
+      const page = String(url);
+      return { search: isText(pattern) ? { find: pattern, in: page } : { open: page } };
+    },
+  },
+  echoArgs: (said) => ({ query: said || "anything" }),
+  functions: [
+    {
+      name: "web_search",
+      description: "Searches the web and gives back pages with their addresses.",
+      parameters: createTextsSchema({ query: "What to look for, in words." }),
+      read: ({ query }) => (isText(query) ? { query } : null),
+    },
+    {
+      name: "open_page",
+      description: "Opens a page that a web search found and gives back its text.",
+      parameters: createTextsSchema({ url: "The page's address." }),
+      read: ({ url }) => (isText(url) ? { url } : null),
+    },
+    {
+      name: "find_in_page",
+      description: "Gives back the places in a page where some words are.",
+      parameters: createTextsSchema({
+        url: "The page's address.",
+        pattern: "The words to look for.",
+      }),
+      read: ({ url, pattern }) => (isText(url) && isText(pattern) ? { url, pattern } : null),
+    },
+  ],
+
+  items: {
+    web_search_call: {
+      check: object(
+        {
+          type,
+          id: idOf("ws"),
+          status: oneOf("in_progress", "searching", "completed", "failed", "incomplete"),
+        },
+        {
+          action: byType({
+            search: object(
+              { type },
+              { query: maybe(text()), queries: maybe(list(text())), sources },
+            ),
+            open_page: object({ type }, { url: maybe(text()) }),
+            find_in_page: object({ type, pattern: text() }, { url: maybe(text()) }),
+          }),
+          results: maybe(list(anyObject)),
+          created_by,
+        },
+      ),
+      events(item) {
+        const { action: _action, results: _results, ...rest } = item;
+        return {
+          added: toInProgress(rest),
+          running: createStages(item, "in_progress", "searching"),
+          finished: createStages(item, "completed"),
+        };
+      },
+      includes: {
+        "web_search_call.results": (item) => omit(item, "results"),
+        "web_search_call.action.sources": (item) => {
+          const { action } = item;
+          return isPlainObject(action) && "sources" in action
+            ? { ...item, action: omit(action, "sources") }
+            : item;
+        },
+      },
+      toCall,
+    },
+  },
+};
+
+function searchPages(query: string, entry: WireItem, context: ToolContext): WireItem {
+  const filters = recordAt(entry, "filters");
+  const found = findPages(context).search(query, {
     allowedDomains: textsAt(filters, "allowed_domains"),
     blockedDomains: textsAt(filters, "blocked_domains"),
   });
-  state.hits = found.map(({ url, title }) => ({ type: "url", url, title }));
-  const sources = found.map(({ url }) => ({ type: "url", url }));
+  context.cite(found.map(({ url, title }) => ({ type: "url", url, title })));
+  const pages = found.map(({ url }) => ({ type: "url", url }));
   const results = found.map(({ url, title, snippet }) => ({
     type: "text",
     url,
     title,
     text: snippet,
   }));
-  push(state, { type: "search", query, queries: [query], sources }, results);
+  const action = { type: "search", query, queries: [query], sources: pages };
+  return { status: "completed", action, results };
 }
 
-/** Opens a page; one that is not there is opened in vain, as on the web. */
-export function openPage(url: string, state: TurnState): void {
-  toolOf(state.input.tools, types, "opened a page");
-  const page = pagesOf(state).open(url);
-  if (page) state.hits = [{ type: "url", url: page.url, title: page.title }];
-  const results = page ? [{ type: "text", ...page }] : [];
-  push(state, { type: "open_page", url }, results, page ? "completed" : "failed");
+/** A page that does not exist fails to open, as on the web. */
+function openPage(url: string, context: ToolContext): WireItem {
+  const page = findPages(context).open(url);
+  if (page) context.cite([{ type: "url", url: page.url, title: page.title }]);
+  const action = { type: "open_page", url };
+  return page
+    ? { status: "completed", action, results: [{ type: "text", ...page }] }
+    : { status: "failed", action, results: [] };
 }
 
-/** Looks for words in a page. */
-export function findInPage(url: string, pattern: string, state: TurnState): void {
-  toolOf(state.input.tools, types, "looked into a page");
-  const results = pagesOf(state)
-    .find(url, pattern)
-    .map(({ text }) => ({ type: "text", url, text }));
-  push(state, { type: "find_in_page", url, pattern }, results);
-}
-
-function push(
-  { services, output }: TurnState,
-  action: WireItem,
-  results: readonly WireItem[],
-  status = "completed",
-): void {
-  output.push({ id: services.ids.next("ws_"), type: "web_search_call", status, action, results });
-}
-
-function pagesOf({ services }: TurnState): WebService {
-  if (services.tools.web) return services.tools.web;
+function findPages({ services }: ToolContext): WebService {
+  if (services.web) return services.web;
   const message =
     "There are no pages to search: start the server with a folder of pages (--web FOLDER, or the option web).";
   throw new ApiProblem(500, message, { code: "web_search_unavailable" });
+}
+
+function readSearch(
+  search: Extract<ModelAction, { search: unknown }>["search"],
+): ShorthandCall | null {
+  if (typeof search === "string") return { args: { query: search }, did: "searched the web" };
+  if ("web" in search) return { args: { query: search.web }, did: "searched the web" };
+  if ("open" in search) return { args: { url: search.open }, did: "opened a page" };
+  if (!("find" in search)) return null;
+  return { args: { url: search.in, pattern: search.find }, did: "looked into a page" };
+}
+
+function omit(record: WireItem, key: string): WireItem {
+  if (!(key in record)) return record;
+  const { [key]: _omitted, ...rest } = record;
+  return rest;
+}
+
+function toCall(item: WireItem): LocalToolPastCall {
+  const action = recordAt(item, "action");
+  const { type: did, url, pattern, query, queries } = action;
+  const result = joinTexts(describePages(item, action), "Nothing was found.");
+  if (did === "open_page") return { name: "open_page", args: { url }, result };
+  if (did === "find_in_page") return { name: "find_in_page", args: { url, pattern }, result };
+  const words = query ?? (Array.isArray(queries) ? queries.join("; ") : "");
+  return { args: { query: words }, result };
+}
+
+/** Pages with their text if the item has it, otherwise with their addresses alone. */
+function describePages(item: WireItem, action: WireItem): readonly string[] {
+  const found = recordsAt(item, "results");
+  const pages = found.length > 0 ? found : recordsAt(action, "sources");
+  return pages.map(({ title, url, text: words }) => {
+    const parts = [title && url ? `${title} (${url})` : url, words];
+    return parts.filter((part) => isText(part) && part !== "").join("\n");
+  });
 }

@@ -1,16 +1,12 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelCitation } from "../model-action.ts";
+import type { LocalToolHit } from "../tools/local-tool.ts";
 
 /** What a message may cite: what was found last, and the files that code made. */
 export interface Citable {
-  readonly hits: readonly Hit[];
+  readonly hits: readonly LocalToolHit[];
   readonly files: readonly MadeFile[];
 }
-
-/** A passage or a page that a search found. */
-export type Hit =
-  | { readonly type: "file"; readonly fileId: string; readonly filename: string }
-  | { readonly type: "url"; readonly url: string; readonly title: string };
 
 /** A file in a container. */
 export interface MadeFile {
@@ -40,7 +36,7 @@ export function annotationsOf(
 
 type At = readonly [start: number, end: number] | undefined;
 
-function hitAnnotation(text: string, hit: Hit | undefined, at: At): readonly WireItem[] {
+function hitAnnotation(text: string, hit: LocalToolHit | undefined, at: At): readonly WireItem[] {
   if (!hit) return [];
   if (hit.type === "file") {
     const { fileId, filename } = hit;

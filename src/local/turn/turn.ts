@@ -1,8 +1,10 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { Ids } from "../ids.ts";
 import type { LocalModel } from "../models/local-model.ts";
-import type { Hit, MadeFile } from "./annotations.ts";
-import type { ToolServices } from "./ports.ts";
+import type { LocalToolHit } from "../tools/local-tool.ts";
+import type { ToolCatalog } from "../tools/tool-catalog.ts";
+import type { ToolServices } from "../tools/tool-services.ts";
+import type { MadeFile } from "./annotations.ts";
 import type { Sealer } from "./sealed.ts";
 
 /** What a turn is made from: a request, and the conversation that it goes on with. */
@@ -24,6 +26,8 @@ export interface TurnInput {
 export interface TurnServices {
   readonly model: LocalModel;
   readonly tools: ToolServices;
+  /** The hosted tools that the server knows. */
+  readonly catalog: ToolCatalog;
   readonly sealer: Sealer;
   readonly ids: Ids;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -38,7 +42,7 @@ export interface TurnState {
   readonly input: TurnInput;
   readonly services: TurnServices;
   readonly output: WireItem[];
-  hits: readonly Hit[];
+  hits: readonly LocalToolHit[];
   readonly files: MadeFile[];
   /** The container that code and commands of this turn run in, once there is one. */
   containerId: string | null;

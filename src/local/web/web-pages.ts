@@ -23,7 +23,7 @@ export interface OpenPage {
 }
 
 /** Which pages, and how many. */
-export interface WebSearchOptions {
+export interface PageSearchOptions {
   /** With their subdomains; none: all. */
   readonly allowedDomains?: readonly string[] | undefined;
   /** With their subdomains. */
@@ -55,7 +55,7 @@ export class WebPages implements Disposable {
   }
 
   /** The pages that have any of the query's words, best first. */
-  search(query: string, options: WebSearchOptions = {}): readonly FoundPage[] {
+  search(query: string, options: PageSearchOptions = {}): readonly FoundPage[] {
     const { max = 10 } = options;
     const terms = termsOf(query);
     const found: FoundPage[] = [];

@@ -1,6 +1,7 @@
 import { randomIds } from "../../../src/local/ids.ts";
 import type { PythonRun, ShellRun } from "../../../src/local/sandbox/sandbox.ts";
-import type { ContainerService, NewContainer } from "../../../src/local/turn/ports.ts";
+import { builtInCatalog } from "../../../src/local/tools/index.ts";
+import type { ContainerService, NewContainer } from "../../../src/local/tools/tool-services.ts";
 import { sealer } from "../../../src/local/turn/sealed.ts";
 import type { TurnState } from "../../../src/local/turn/turn.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
@@ -34,7 +35,8 @@ export function turnState(parts: TurnParts): TurnState {
     },
     services: {
       model: { respond: async () => [{ say: "Hello." }] },
-      tools: { containers: containersOf(parts), fileSearch: { search: () => [] }, web: null },
+      tools: { containers: containersOf(parts), vectorStores: { search: () => [] }, web: null },
+      catalog: builtInCatalog,
       sealer: sealer(new Uint8Array(32)),
       ids: randomIds(),
       sleep: async () => undefined,

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { builtInTools } from "../../tools/index.ts";
 import type { ModelRequest } from "../local-model.ts";
-import { hostedFunctions } from "./hosted-functions.ts";
 import { offeredFunctions } from "./offered-functions.ts";
+
+const hostedFunctions = builtInTools.flatMap(({ functions = [] }) => functions);
 
 function request(tools: readonly object[], toolChoice: unknown = "auto"): ModelRequest {
   const base = { model: "m", instructions: null, items: [], format: null, turn: 0, text: "" };

@@ -1,7 +1,8 @@
+import type { ToolCatalog } from "../../tools/tool-catalog.ts";
+import type { FunctionRecord, ToolRecord } from "../../tools/tool-record.ts";
 import type { Choice } from "../forced-choice.ts";
-import { allowedTools, choiceOf, isOfType } from "../forced-choice.ts";
+import { allowedTools, catalogOf, choiceOf } from "../forced-choice.ts";
 import type { ModelRequest } from "../local-model.ts";
-import { functionsOf, type HostedFunction } from "./hosted-functions.ts";
 
 /** All that an upstream model may call, as functions of different names. */
 export interface OfferedFunctions {
@@ -21,17 +22,23 @@ export interface OfferedFunction {
   readonly hosted: HostedFunction | null;
 }
 
+/** A hosted tool, or a part of one, as a function that any model can call. */
+export interface HostedFunction extends FunctionRecord {
+  readonly tool: ToolRecord;
+}
+
 /** The client's functions, and the hosted tools as functions that are called otherwise. */
 export function offeredFunctions(request: ModelRequest): OfferedFunctions {
   const taken = new Set(request.tools.flatMap((tool) => clientFunction(tool)).map(nameIn));
   const nameOf = (hosted: string): string =>
     taken.has(hosted) ? nameOf(`${PREFIX}${hosted}`) : hosted;
+  const catalog = catalogOf(request);
   const all = allowedTools(request).flatMap((tool) => [
     ...clientFunction(tool),
-    ...functionsOf(tool).map((hosted) => offeredAs(hosted, nameOf(hosted.name))),
+    ...hostedFunctions(tool, catalog).map((hosted) => offeredAs(hosted, nameOf(hosted.name))),
   ]);
   const unique = [...new Map(all.map((one) => [one.name, one])).values()];
-  return { all: unique, choice: choiceAmong(unique, choiceOf(request)), nameOf };
+  return { all: unique, choice: choiceAmong(unique, choiceOf(request), catalog), nameOf };
 }
 
 const PREFIX = "hosted_";
@@ -56,17 +63,26 @@ function clientFunction(tool: object): readonly OfferedFunction[] {
   ];
 }
 
+function hostedFunctions(tool: object, { byType }: ToolCatalog): readonly HostedFunction[] {
+  const { type }: { readonly type?: unknown } = tool;
+  const known = byType.get(type);
+  return known?.functions?.map((one) => ({ ...one, tool: known })) ?? [];
+}
+
 function offeredAs(hosted: HostedFunction, name: string): OfferedFunction {
   const { description, parameters } = hosted;
   return { name, description, parameters, strict: false, hosted };
 }
 
-function choiceAmong(all: readonly OfferedFunction[], choice: Choice): OfferedFunctions["choice"] {
+function choiceAmong(
+  all: readonly OfferedFunction[],
+  choice: Choice,
+  catalog: ToolCatalog,
+): OfferedFunctions["choice"] {
   if (choice.mode !== "one") return choice.mode;
+  const wanted = catalog.findKind(choice.type);
   const forced = all.find(({ name, hosted }) =>
-    hosted
-      ? isOfType(hosted.type, choice.type)
-      : choice.type === "function" && name === choice.name,
+    hosted ? hosted.tool.kind === wanted : choice.type === "function" && name === choice.name,
   );
   return forced ? { name: forced.name } : "auto";
 }

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { builtInCatalog } from "../../tools/index.ts";
 import { spokenHistory } from "./spoken-history.ts";
 
-const history = (...items: readonly object[]) => spokenHistory(items, (name) => `its_${name}`);
+const history = (...items: readonly object[]) =>
+  spokenHistory(items, (name) => `its_${name}`, builtInCatalog);
 const user = { type: "message", role: "user", content: "Go." };
 const go = { role: "user", parts: [{ text: "Go." }] };
 

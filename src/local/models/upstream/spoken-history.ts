@@ -1,3 +1,4 @@
+import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import { callIn, resultIn } from "./past-calls.ts";
 import { type SpokenPart, spokenParts, wordsOf } from "./spoken-parts.ts";
 
@@ -22,12 +23,13 @@ export interface SpokenCall {
 export function spokenHistory(
   items: readonly object[],
   nameOf: (hosted: string) => string,
+  catalog: ToolCatalog,
 ): readonly SpokenTurn[] {
   const turns: SpokenTurn[] = [];
-  const results = resultsByCall(items);
+  const results = resultsByCall(items, catalog);
   let open: SpokenCall[] | null = null; // the last turn's calls, while more may join them
   for (const item of items.map((one): Item => ({ ...one }))) {
-    const call = callIn(item);
+    const call = callIn(item, catalog);
     if (call) {
       const { id, isHosted, args } = call;
       const name = isHosted ? nameOf(call.name) : call.name;
@@ -38,7 +40,7 @@ export function spokenHistory(
       }
       open.push({ id, name, args, result });
       if (call.result) open = null;
-    } else if (resultIn(item)) open = null;
+    } else if (resultIn(item, catalog)) open = null;
     else if (typeof item["role"] === "string") {
       open = null;
       turns.push(spokenMessage(item));
@@ -52,10 +54,13 @@ type Item = Readonly<Record<string, unknown>>;
 const NOTHING: readonly SpokenPart[] = [{ text: "There is no result." }];
 
 /** In their order: calls of different turns may share an id. */
-function resultsByCall(items: readonly object[]): Map<string, (readonly SpokenPart[])[]> {
+function resultsByCall(
+  items: readonly object[],
+  catalog: ToolCatalog,
+): Map<string, (readonly SpokenPart[])[]> {
   const results = new Map<string, (readonly SpokenPart[])[]>();
   for (const item of items) {
-    const result = resultIn({ ...item });
+    const result = resultIn({ ...item }, catalog);
     if (!result) continue;
     const all = results.get(result.callId) ?? [];
     results.set(result.callId, [...all, result.parts]);

@@ -3,6 +3,7 @@ import { parseJson } from "../../../base/json.ts";
 import { list, show } from "../../../base/show.ts";
 import type { Validation } from "../../../base/validation.ts";
 import type { ModelAction } from "../../model-action.ts";
+import { isHandedOver, toAction } from "../../tools/tool-catalog.ts";
 import type { OfferedFunction, OfferedFunctions } from "./offered-functions.ts";
 import { argumentsText } from "./past-calls.ts";
 import type { SpokenTurn } from "./spoken-history.ts";
@@ -21,15 +22,19 @@ export function understood(answer: UpstreamAnswer, offered: OfferedFunctions): U
     return { ok: false, problem, correction: correctionOf(answer, calls) };
   }
   const actions = calls.flatMap((call) => (call.ok ? [call.value] : []));
-  return { ok: true, actions: [...saidBefore(answer, actions), ...actions] };
+  return { ok: true, actions: [...saidBefore(answer, actions, offered), ...actions] };
 }
 
 /** What is said ends a turn; what is said on the way to a hosted tool is a thought. */
 function saidBefore(
-  { thought, text, refusal }: UpstreamAnswer,
+  { thought, text, refusal, calls }: UpstreamAnswer,
   actions: readonly ModelAction[],
+  { all }: OfferedFunctions,
 ): readonly ModelAction[] {
-  const goesOn = actions.some((one) => "code" in one || "shell" in one || "search" in one);
+  const goesOn = calls.some((call) => {
+    const { hosted = null } = all.find(({ name }) => name === call.name) ?? {};
+    return hosted !== null && !isHandedOver(hosted.tool);
+  });
   const thoughts = goesOn ? [thought, text, refusal] : [thought];
   const said: readonly ModelAction[] = [
     ...(refusal === "" ? [] : [{ refuse: refusal }]),
@@ -54,9 +59,10 @@ function actionOf(
   if (!called.hosted) return { ok: true, value: { call: { name, args: asWritten(args) } } };
   const read = argumentsOf(args);
   if (!read.ok) return { ok: false, problem: badArguments(called, read.problem) };
-  const action = called.hosted.action(read.value);
-  return action
-    ? { ok: true, value: action }
+  const { hosted } = called;
+  const fitting = hosted.read(read.value);
+  return fitting
+    ? { ok: true, value: toAction(hosted.tool, fitting) }
     : { ok: false, problem: badArguments(called, `they are ${show(read.value)}`) };
 }
 

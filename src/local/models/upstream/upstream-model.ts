@@ -1,4 +1,5 @@
 import { isPlainObject } from "../../../base/freeze.ts";
+import { catalogOf } from "../forced-choice.ts";
 import type { LocalModel, ModelOptions, ModelRequest } from "../local-model.ts";
 import { chatWire } from "./chat-wire.ts";
 import { offeredFunctions } from "./offered-functions.ts";
@@ -26,7 +27,8 @@ export function upstreamModel(options: UpstreamModelOptions): LocalModel {
 
   const ask = async (request: ModelRequest, corrections: readonly SpokenTurn[], signal: Signal) => {
     const offered = offeredFunctions(request);
-    const turns = [...spokenHistory(request.items, offered.nameOf), ...corrections];
+    const history = spokenHistory(request.items, offered.nameOf, catalogOf(request));
+    const turns = [...history, ...corrections];
     const { instructions } = request;
     const format = isPlainObject(request.format) ? request.format : null;
     const question = { model, instructions, turns, offered, format };

@@ -1,11 +1,10 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import { missingParameter } from "../../api-problem.ts";
+import { longText, type } from "../../tools/item-fields.ts";
 import {
   anyObject,
-  anything,
   at,
   byType,
-  decimal,
   either,
   integer,
   list,
@@ -16,13 +15,9 @@ import {
   text,
 } from "../../validators/shapes.ts";
 
-const type = anything; // it chose the shape
 const prompt_cache_breakpoint = maybe(
   object({ mode: oneOf("explicit") }, { ttl: oneOf("30m", "12h") }),
 );
-
-/** Ten megabytes: the longest text that OpenAI takes in one piece. */
-export const longText: Shape = text({ max: 10_485_760 });
 
 /** Also needs one of `keys`; the first is named if none is there. */
 function withOneOf(shape: Shape, ...keys: readonly [string, ...string[]]): Shape {
@@ -108,28 +103,3 @@ export const outputContent: Shape = either({
 
 /** What a function or a custom tool gave. */
 export const callOutput: Shape = inputContent;
-
-const attributes = (value: unknown, path: string) =>
-  typeof value === "number" || typeof value === "boolean" ? null : text()(value, path);
-
-/** `results` of a `file_search_call`. */
-export const searchResult: Shape = object(
-  {},
-  {
-    file_id: text(),
-    text: text(),
-    filename: text(),
-    score: decimal(),
-    attributes: maybe((value, path) => attributesOf(value, path)),
-    vector_store_id: text(),
-  },
-);
-
-function attributesOf(value: unknown, path: string) {
-  if (!isPlainObject(value)) return anyObject(value, path);
-  for (const [key, part] of Object.entries(value)) {
-    const problem = attributes(part, at(path, key));
-    if (problem) return problem;
-  }
-  return null;
-}

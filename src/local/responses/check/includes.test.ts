@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { withIncludes } from "./includes.ts";
+import type { WireItem } from "../../../openai/wire.ts";
+import { builtInCatalog } from "../../tools/index.ts";
+import { withIncludes as showItem } from "./includes.ts";
+
+const withIncludes = (item: WireItem, include: ReadonlySet<string>) =>
+  showItem(item, include, builtInCatalog);
 
 const none = new Set<string>();
 const code = { type: "code_interpreter_call", id: "ci_1", outputs: [{ type: "logs", logs: "1" }] };

@@ -1,31 +1,24 @@
-import { isPlainObject } from "../../../base/freeze.ts";
 import type { WireItem } from "../../../openai/wire.ts";
+import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 
-/** An item as a response shows it: what is large or private only if `include` asks for it. */
-export function withIncludes(item: WireItem, include: ReadonlySet<string>): WireItem {
-  switch (item["type"]) {
-    case "code_interpreter_call":
-      return include.has("code_interpreter_call.outputs") ? item : { ...item, outputs: null };
-    case "file_search_call":
-      return include.has("file_search_call.results") ? item : { ...item, results: null };
-    case "web_search_call":
-      return webSearchCall(item, include);
-    case "reasoning":
-      return include.has("reasoning.encrypted_content") ? item : without(item, "encrypted_content");
-    default:
-      return item;
-  }
+/** Returns an item as a response shows it: what is large or private only if `include` asks for it. */
+export function withIncludes(
+  item: WireItem,
+  include: ReadonlySet<string>,
+  catalog: ToolCatalog,
+): WireItem {
+  if (item["type"] === "reasoning")
+    return include.has("reasoning.encrypted_content") ? item : withoutSealed(item);
+  const includes = catalog.byItem.get(item["type"])?.includes;
+  if (!includes) return item;
+  let shown = item;
+  for (const [value, without] of Object.entries(includes))
+    if (!include.has(value)) shown = without(shown);
+  return shown;
 }
 
-function webSearchCall(item: WireItem, include: ReadonlySet<string>): WireItem {
-  const call = include.has("web_search_call.results") ? item : without(item, "results");
-  const { action } = call;
-  if (!isPlainObject(action) || include.has("web_search_call.action.sources")) return call;
-  return { ...call, action: without(action, "sources") };
-}
-
-function without(record: WireItem, key: string): WireItem {
-  if (!(key in record)) return record;
-  const { [key]: _left, ...rest } = record;
+function withoutSealed(item: WireItem): WireItem {
+  if (!("encrypted_content" in item)) return item;
+  const { encrypted_content: _sealed, ...rest } = item;
   return rest;
 }

@@ -1,5 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { items } from "./items.ts";
+import { builtInCatalog } from "../../tools/index.ts";
+import { createItemsShape } from "./items.ts";
+import { createToolShape } from "./tools.ts";
+
+const items = createItemsShape(builtInCatalog, createToolShape(builtInCatalog));
 
 const problemOf = (...values: readonly unknown[]) => items(values, "input");
 

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { checkHistory } from "./request.ts";
+import type { WireItem } from "../../../openai/wire.ts";
+import { builtInCatalog } from "../../tools/index.ts";
+import { checkHistory as checkItems } from "./request.ts";
+import type { StoredItems } from "./request-history.ts";
+
+const checkHistory = (items: readonly WireItem[], stored: StoredItems) =>
+  checkItems(items, { stored, catalog: builtInCatalog });
 
 const nothing = { isStored: () => false };
 const kept = { isStored: (id: string) => id === "rs_kept" };

@@ -1,11 +1,20 @@
 import { textAt } from "../../../base/reading.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
+import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import { type Fault, History, type HistoryPoint, typeOf } from "../history.ts";
 
 /** What is known of items that are only named. */
 export interface StoredItems {
   isStored(id: string): boolean;
+}
+
+/** What a conversation's items are checked with. */
+export interface HistoryContext {
+  readonly stored: StoredItems;
+  readonly catalog: ToolCatalog;
+  /** What the items continue from. @default nothing */
+  readonly before?: HistoryPoint | undefined;
 }
 
 /**
@@ -15,10 +24,9 @@ export interface StoredItems {
  */
 export function checkHistory(
   items: readonly WireItem[],
-  stored: StoredItems,
-  before?: HistoryPoint,
+  { stored, catalog, before }: HistoryContext,
 ): void {
-  const history = new History(before);
+  const history = new History(catalog, before);
   const hasReferences = items.some((item) => typeOf(item) === "item_reference");
   const refuse = (faults: readonly Fault[]) => {
     const fault = faults.find(({ isOrphan }) => !isOrphan || !hasReferences);

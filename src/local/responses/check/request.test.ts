@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { ApiProblem } from "../../api-problem.ts";
-import { checkRequest } from "./request.ts";
+import { builtInCatalog } from "../../tools/index.ts";
+import { createRequestCheck } from "./request.ts";
+
+const checkRequest = createRequestCheck(builtInCatalog);
 
 const plain = { model: "gpt-5", input: "Hello." };
 

@@ -1,8 +1,10 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem, invalidType } from "../../api-problem.ts";
-import { body as bodyShape } from "./body.ts";
-import { checkToolChoice, type ToolChoice } from "./tool-choice.ts";
+import type { ToolCatalog } from "../../tools/tool-catalog.ts";
+import type { Shape } from "../../validators/shapes.ts";
+import { createBodyShape } from "./body.ts";
+import { createToolChoiceCheck, type ToolChoice, type ToolChoiceCheck } from "./tool-choice.ts";
 
 export { checkHistory } from "./request-history.ts";
 
@@ -43,8 +45,21 @@ export interface CheckedRequest {
  */
 export type Echo = WireItem & { readonly tools: readonly WireItem[] };
 
-/** Reads the body of `POST /v1/responses`, or throws what OpenAI would answer. */
-export function checkRequest(given: unknown): CheckedRequest {
+/** Reads the body of `POST /v1/responses`, or throws OpenAI's error. */
+export type RequestCheck = (body: unknown) => CheckedRequest;
+
+/** Creates the check of requests to a server with these hosted tools. Create it once: it builds all validators. */
+export function createRequestCheck(catalog: ToolCatalog): RequestCheck {
+  const bodyShape = createBodyShape(catalog);
+  const checkToolChoice = createToolChoiceCheck(catalog);
+  return (body) => readRequest(body, bodyShape, checkToolChoice);
+}
+
+function readRequest(
+  given: unknown,
+  bodyShape: Shape,
+  checkToolChoice: ToolChoiceCheck,
+): CheckedRequest {
   if (!isPlainObject(given)) throw invalidType("body", "an object", given);
   const problem = bodyShape(given, "") ?? unsupported(given);
   if (problem) throw problem;

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { checkRequest } from "./request.ts";
-import { tool } from "./tools.ts";
+import { builtInCatalog } from "../../tools/index.ts";
+import { createRequestCheck } from "./request.ts";
+import { createToolShape } from "./tools.ts";
+
+const checkRequest = createRequestCheck(builtInCatalog);
+const tool = createToolShape(builtInCatalog);
 
 const empty = { type: "object", properties: {}, required: [], additionalProperties: false };
 const withKey = (part: object) => ({ ...empty, properties: { a: part }, required: ["a"] });

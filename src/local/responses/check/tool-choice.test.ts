@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { allowedBy, checkToolChoice } from "./tool-choice.ts";
+import type { WireItem } from "../../../openai/wire.ts";
+import { builtInCatalog } from "../../tools/index.ts";
+import { createToolChoiceCheck, allowedBy as narrowTools, type ToolChoice } from "./tool-choice.ts";
+
+const checkToolChoice = createToolChoiceCheck(builtInCatalog);
+const allowedBy = (choice: ToolChoice, given: readonly WireItem[]) =>
+  narrowTools(choice, given, builtInCatalog);
 
 const look = { type: "function", name: "look" };
 const run = { type: "custom", name: "run" };

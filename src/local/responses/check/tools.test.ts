@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { ApiProblem } from "../../api-problem.ts";
-import { checkRequest } from "./request.ts";
-import { tool } from "./tools.ts";
+import { builtInCatalog } from "../../tools/index.ts";
+import { createRequestCheck } from "./request.ts";
+import { createToolShape } from "./tools.ts";
+
+const checkRequest = createRequestCheck(builtInCatalog);
+const tool = createToolShape(builtInCatalog);
 
 const problemOf = (value: unknown) => tool(value, "tools[0]");
 

@@ -1,13 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { randomIds } from "../../ids.ts";
+import { builtInCatalog } from "../../tools/index.ts";
 import { sealer as sealerOf } from "../../turn/sealed.ts";
 import { compacted, compactionItem, unsealed } from "./compaction.ts";
 
 const ids = randomIds();
 
 const sealer = sealerOf(new Uint8Array(32).fill(7));
-const services = { sealer, ids };
+const services = { sealer, ids, catalog: builtInCatalog };
 const user = { type: "message", role: "user", content: "One." };
 const assistant = {
   id: "msg_1",
@@ -25,7 +26,7 @@ describe("a compaction", () => {
       { role: "user", content: [{ type: "input_text", text: "One." }] },
       { type: "compaction" },
     ]);
-    expect(unsealed(window, sealer)).toMatchObject([{ role: "user" }, assistant, call, answer]);
+    expect(unsealed(window, services)).toMatchObject([{ role: "user" }, assistant, call, answer]);
   });
 
   test("of messages without a type is the same", () => {
@@ -33,7 +34,7 @@ describe("a compaction", () => {
     const bare = { role: "user", content: [image] };
     const window = compacted([bare, { role: "assistant", content: "Eins." }], services);
     expect(window[0]).toEqual({ type: "message", role: "user", content: [image] });
-    expect(unsealed(window, sealer)).toHaveLength(2);
+    expect(unsealed(window, services)).toHaveLength(2);
   });
 
   test("is read once, whatever of it stands beside it", () => {
@@ -41,7 +42,7 @@ describe("a compaction", () => {
     const other = { type: "message", role: "user", content: "Two." };
     const parts = [{ type: "input_text", text: "One." }];
     const again = { id: "msg_9", type: "message", role: "user", content: parts };
-    const read = unsealed([again, assistant, call, answer, other, item], sealer);
+    const read = unsealed([again, assistant, call, answer, other, item], services);
     expect(read).toEqual([other, user, assistant, call, answer]);
   });
 
@@ -49,20 +50,20 @@ describe("a compaction", () => {
     const said = (part: object) => ({ type: "message", role: "assistant", content: [part] });
     const [no, never] = ["No.", "Never."].map((refusal) => said({ type: "refusal", refusal }));
     const item = compactionItem([no ?? {}], services);
-    expect(unsealed([no ?? {}, never ?? {}, item], sealer)).toEqual([never, no]);
+    expect(unsealed([no ?? {}, never ?? {}, item], services)).toEqual([never, no]);
   });
 
   test("of a compaction holds what that held", () => {
     const inner = compactionItem([user], services);
     const outer = compactionItem([inner, assistant], services);
-    expect(unsealed([outer], sealer)).toEqual([user, assistant]);
+    expect(unsealed([outer], services)).toEqual([user, assistant]);
   });
 
   test("that is not the server's is refused by its place", () => {
     const other = sealerOf(new Uint8Array(32).fill(8));
-    const item = compactionItem([user], { sealer: other, ids });
+    const item = compactionItem([user], { ...services, sealer: other });
     for (const wrong of [item, { type: "compaction" }])
-      expect(() => unsealed([user, wrong], sealer)).toThrow(
+      expect(() => unsealed([user, wrong], services)).toThrow(
         expect.objectContaining({ status: 400, param: "input[1].encrypted_content" }),
       );
   });
@@ -75,7 +76,7 @@ describe("a compaction", () => {
     }));
     const window = compacted([user, ...rest], services);
     expect(JSON.stringify(window).length).toBeLessThan(24_000);
-    const read = unsealed(window, sealer);
+    const read = unsealed(window, services);
     expect(read[0]).toMatchObject({ role: "user" });
     expect(read.at(-1)).toEqual(rest.at(-1));
     expect(read.slice(1)).toEqual(rest.slice(1 - read.length));
@@ -90,7 +91,7 @@ describe("a compaction", () => {
     const shell = { type: "shell_call", call_id: "call_1", environment: place };
     const local = { type: "shell_call", call_id: "call_2", environment: null };
     const item = compactionItem([code, shell, local], services);
-    expect(unsealed([item], sealer)).toEqual([
+    expect(unsealed([item], services)).toEqual([
       { type: "code_interpreter_call", id: "ci_1", code: "1" },
       { ...shell, environment: { type } },
       local,

@@ -3,25 +3,37 @@ import { isPlainObject } from "../../../base/freeze.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
 import type { Ids } from "../../ids.ts";
+import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import type { Sealer } from "../../turn/sealed.ts";
 import { remembered } from "./remembered.ts";
+
+/** What seals and opens compactions. */
+export interface CompactionReader {
+  readonly sealer: Sealer;
+  readonly catalog: ToolCatalog;
+}
+
+/** What compactions are made with. */
+export interface CompactionServices extends CompactionReader {
+  readonly ids: Ids;
+}
 
 /** The next window: what users said, word for word, and all else in one item that only we can read. */
 export function compacted(
   items: readonly WireItem[],
-  { sealer, ids }: { readonly sealer: Sealer; readonly ids: Ids },
+  services: CompactionServices,
 ): readonly WireItem[] {
   const said = items.filter(isUserMessage).map(asInputMessage);
   const rest = items.filter((item) => !isUserMessage(item));
-  return [...said, compactionItem(rest, { sealer, ids })];
+  return [...said, compactionItem(rest, services)];
 }
 
 /** One item that stands for all of these: clients may leave out what comes before it. */
 export function compactionItem(
   items: readonly WireItem[],
-  { sealer, ids }: { readonly sealer: Sealer; readonly ids: Ids },
+  { sealer, ids, catalog }: CompactionServices,
 ): WireItem {
-  const packed = packedOf(remembered(items, fits));
+  const packed = packedOf(remembered(items, fits, catalog));
   const sealed = sealer.seal({ packed });
   return { id: ids.next("cmp_"), type: "compaction", encrypted_content: sealed };
 }
@@ -38,7 +50,7 @@ export interface ReadBefore {
  */
 export function unsealed(
   items: readonly WireItem[],
-  sealer: Sealer,
+  reader: CompactionReader,
   before: ReadBefore = { count: 0, readable: [] },
 ): readonly WireItem[] {
   let readable = [...before.readable];
@@ -47,9 +59,11 @@ export function unsealed(
       readable.push(item);
       continue;
     }
-    const opened = sealer.open(String(item["encrypted_content"] ?? ""));
+    const opened = reader.sealer.open(String(item["encrypted_content"] ?? ""));
     if (!opened) throw tampered(before.count + index);
-    const within = unsealed(unpacked(opened), sealer).map(withoutContainer);
+    const within = unsealed(unpacked(opened), reader).map((one) =>
+      withoutContainer(one, reader.catalog),
+    );
     const known = new Set(within.map(sameness));
     readable = [...readable.filter((one) => !known.has(sameness(one))), ...within];
   }
@@ -73,16 +87,17 @@ function fits(items: readonly WireItem[]): boolean {
   return packedOf(items).length <= MOST_PACKED;
 }
 
-/** What is only told of a call names no container: whether that lives is nobody's concern. */
-function withoutContainer(item: WireItem): WireItem {
-  const { type, environment } = item;
-  if (type === "code_interpreter_call") {
-    const { container_id: _id, ...rest } = item;
-    return rest;
-  }
-  if (type !== "shell_call" || !isPlainObject(environment)) return item;
-  const { container_id: _id, ...place } = environment;
-  return { ...item, environment: place };
+/** What a compaction says of a call names no container, which need not live on. */
+function withoutContainer(item: WireItem, { byItem }: ToolCatalog): WireItem {
+  const path = byItem.get(item["type"])?.containerAt;
+  return path ? omitAt(item, path) : item;
+}
+
+function omitAt(record: WireItem, [key, ...path]: readonly string[]): WireItem {
+  if (key === undefined || !(key in record)) return record;
+  const { [key]: value, ...rest } = record;
+  if (path.length === 0) return rest;
+  return isPlainObject(value) ? { ...record, [key]: omitAt(value, path) } : record;
 }
 
 function unpacked({ packed }: WireItem): readonly WireItem[] {

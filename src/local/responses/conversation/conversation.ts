@@ -1,6 +1,6 @@
 import type { WireItem } from "../../../openai/wire.ts";
 import type { WrittenItem } from "../../store/written-item.ts";
-import { isNotable, type ThreadPoint } from "./thread.ts";
+import type { ThreadPoint } from "./thread.ts";
 
 /** What a conversation is made of. */
 export interface ConversationParts {
@@ -46,8 +46,9 @@ export class Conversation {
 
   /** Those of `readable` that add tools or name containers; one is enough for each container. */
   get notable(): readonly WireItem[] {
-    if (this.#unsealed) return this.#unsealed.filter(isNotable);
     const { thread, notable } = this.before;
+    const isNotable = (item: WireItem) => thread.isNotable(item);
+    if (this.#unsealed) return this.#unsealed.filter(isNotable);
     return joined(thread.notable, notable, this.#ownItems().filter(isNotable));
   }
 

@@ -4,12 +4,14 @@ import type { WireItem } from "../../../openai/wire.ts";
 import { randomIds } from "../../ids.ts";
 import { openDatabase } from "../../store/database.ts";
 import { ResponseStore } from "../../store/response-store.ts";
+import { builtInCatalog } from "../../tools/index.ts";
 import { type Sealer, sealer as sealerOf } from "../../turn/sealed.ts";
 import { compactionItem } from "./compaction.ts";
 import { Conversations } from "./conversations.ts";
 import { inputTokens } from "./input-tokens.ts";
 
 const ids = randomIds();
+const catalog = builtInCatalog;
 const user = (content: string): WireItem => ({ type: "message", role: "user", content });
 const said = (text: string): WireItem => ({
   id: ids.next("msg_"),
@@ -37,7 +39,7 @@ function opened() {
     },
   };
   const store = new ResponseStore(database);
-  const conversations = new Conversations({ store, sealer });
+  const conversations = new Conversations({ store, sealer, catalog });
   const thought = (text: string): WireItem => ({
     id: ids.next("rs_"),
     type: "reasoning",
@@ -46,7 +48,7 @@ function opened() {
   });
   /** Remembers nothing, as after a restart. */
   const afresh = (by: Sealer = real) =>
-    new Conversations({ store: new ResponseStore(database), sealer: by });
+    new Conversations({ store: new ResponseStore(database), sealer: by, catalog });
   /** One whole turn; gives the id of its response. */
   const turn = (
     previous: string | null,
@@ -74,7 +76,7 @@ describe("a conversation that goes on", () => {
     using stage = opened();
     const { turn, thought, conversations, afresh, sealer } = stage;
     const tools = { type: "additional_tools", role: "developer", tools: [{ type: "function" }] };
-    const packed = compactionItem([user("Long ago."), ran("cntr_0")], { sealer, ids });
+    const packed = compactionItem([user("Long ago."), ran("cntr_0")], { sealer, ids, catalog });
     const steps: readonly (readonly [readonly WireItem[], readonly WireItem[]])[] = [
       [[user("One. é 🎉")], [thought("Hm."), said("Eins.")]],
       [
@@ -83,7 +85,7 @@ describe("a conversation that goes on", () => {
       ],
       [[user("Three.")], [ran("cntr_2"), said("Drei.")]],
       [[packed, user("Four.")], [said("Vier.")]],
-      [[user("Five.")], [said("Fünf."), compactionItem([user("All.")], { sealer, ids })]],
+      [[user("Five.")], [said("Fünf."), compactionItem([user("All.")], { sealer, ids, catalog })]],
       [[user("Six.")], [said("Sechs.")]],
       [[user("Seven.")], []],
     ];
@@ -212,7 +214,7 @@ describe("a conversation is refused", () => {
     const other = sealerOf(new Uint8Array(32).fill(8));
     const id = stage.turn(null, [user("0")], [said("Zero.")]);
     const wrong = { ...stage.thought("Hm."), encrypted_content: other.seal({}) };
-    const packed = compactionItem([], { sealer: other, ids });
+    const packed = compactionItem([], { sealer: other, ids, catalog });
     expect(() => stage.goOn(id, [user("1"), wrong, said("One.")])).toThrow(
       refusal("input[3].encrypted_content"),
     );

@@ -2,6 +2,7 @@ import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
 import type { ResponseStore } from "../../store/response-store.ts";
 import { type WrittenItem, written } from "../../store/written-item.ts";
+import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import type { Sealer } from "../../turn/sealed.ts";
 import type { CheckedRequest } from "../check/request.ts";
 import { checkHistory } from "../check/request-history.ts";
@@ -19,16 +20,25 @@ export interface FinishedTurn {
   readonly conversation: Conversation;
 }
 
+/** What conversations are kept in and read with. */
+export interface ConversationsOptions {
+  readonly store: ResponseStore;
+  readonly sealer: Sealer;
+  readonly catalog: ToolCatalog;
+}
+
 /** Conversations that requests go on with. A long one costs a turn no more than a short one. */
 export class Conversations {
   readonly #store: ResponseStore;
   readonly #sealer: Sealer;
+  readonly #catalog: ToolCatalog;
   /** Conversations used lately: a lookup here costs the same at any length. */
   readonly #recent = new RecentThreads();
 
-  constructor({ store, sealer }: { readonly store: ResponseStore; readonly sealer: Sealer }) {
+  constructor({ store, sealer, catalog }: ConversationsOptions) {
     this.#store = store;
     this.#sealer = sealer;
+    this.#catalog = catalog;
   }
 
   /** All that a request goes on from, or what OpenAI would say against it. */
@@ -36,10 +46,14 @@ export class Conversations {
     previousResponseId: previous,
     input,
   }: Pick<CheckedRequest, "previousResponseId" | "input">): Conversation {
-    const before = previous === null ? new Thread().point : this.#upTo(previous);
+    const before = previous === null ? new Thread(this.#catalog).point : this.#upTo(previous);
     const given = input.filter(({ type }) => type !== "compaction_trigger");
     const named = new Map(given.filter(isNamed).map((item) => this.#named(item)));
-    checkHistory(given, { isStored: (id) => Boolean(named.get(id)) }, before.history);
+    checkHistory(given, {
+      stored: { isStored: (id) => Boolean(named.get(id)) },
+      catalog: this.#catalog,
+      before: before.history,
+    });
     const items = given.map((item) => (isNamed(item) && named.get(String(item["id"]))) || item);
     this.#checkSeals(items, before.items);
     const own = items.map(written);
@@ -74,7 +88,7 @@ export class Conversations {
 
   /** After a restart, or where a conversation parts: all of it is read, once. */
   #read(id: string): ThreadPoint {
-    const thread = new Thread();
+    const thread = new Thread(this.#catalog);
     const kept: readonly WrittenItem[] = this.#store.conversation(id);
     const items = kept.map(({ item }) => item);
     this.#checkSeals(items, 0);
@@ -100,7 +114,8 @@ export class Conversations {
   #unsealed(items: readonly WireItem[], before: ThreadPoint): readonly WireItem[] | null {
     if (!items.some(isCompaction)) return null;
     const readable = before.thread.readable.slice(0, before.readable);
-    return unsealed(items, this.#sealer, { count: before.items, readable });
+    const reader = { sealer: this.#sealer, catalog: this.#catalog };
+    return unsealed(items, reader, { count: before.items, readable });
   }
 }
 

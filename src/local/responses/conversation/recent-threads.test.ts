@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { written } from "../../store/written-item.ts";
+import { builtInCatalog } from "../../tools/index.ts";
 import { RecentThreads } from "./recent-threads.ts";
 import { Thread } from "./thread.ts";
 
 /** A thread with one item of about that many bytes. */
 function thread(bytes = 1): Thread {
-  const made = new Thread();
+  const made = new Thread(builtInCatalog);
   made.add([written({ type: "message", content: "x".repeat(bytes) })]);
   return made;
 }

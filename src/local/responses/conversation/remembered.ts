@@ -1,4 +1,5 @@
 import type { WireItem } from "../../../openai/wire.ts";
+import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import { History, typeOf } from "../history.ts";
 
 /**
@@ -8,9 +9,10 @@ import { History, typeOf } from "../history.ts";
 export function remembered(
   items: readonly WireItem[],
   fits: (items: readonly WireItem[]) => boolean,
+  catalog: ToolCatalog,
 ): readonly WireItem[] {
   if (fits(items)) return items;
-  const starts = wholeStarts(items);
+  const starts = wholeStarts(items, catalog);
   const since = (index: number) => known(items, starts[index] ?? 0);
   let [tooMuch, index] = [0, starts.length - 1];
   while (index - tooMuch > 1) {
@@ -22,8 +24,8 @@ export function remembered(
 }
 
 /** Where a conversation may begin without half a call or half a thought. */
-function wholeStarts(items: readonly WireItem[]): readonly number[] {
-  const history = new History();
+function wholeStarts(items: readonly WireItem[], catalog: ToolCatalog): readonly number[] {
+  const history = new History(catalog);
   const starts = [0];
   for (const [place, item] of items.entries()) {
     history.add(item);

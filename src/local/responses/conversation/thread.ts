@@ -1,6 +1,7 @@
 import { deepFreeze } from "../../../base/freeze.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import type { WrittenItem } from "../../store/written-item.ts";
+import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import { History, type HistoryPoint } from "../history.ts";
 
 /** A conversation up to some response, as a part of a thread: nothing of it is copied. */
@@ -23,9 +24,15 @@ export class Thread {
   /** Those of `readable` that every later turn asks for. */
   readonly notable: WireItem[] = [];
   readonly #containers = new Set<unknown>();
-  readonly #history = new History();
+  readonly #catalog: ToolCatalog;
+  readonly #history: History;
   #bytes = 0;
   #size = 0;
+
+  constructor(catalog: ToolCatalog) {
+    this.#catalog = catalog;
+    this.#history = new History(catalog);
+  }
 
   /** About how many bytes of memory it takes. */
   get size(): number {
@@ -57,15 +64,24 @@ export class Thread {
     const read = readable?.map((item) => deepFreeze(item)) ?? items.map(({ item }) => item);
     for (const item of read) {
       this.readable.push(item);
-      if (isNotable(item) && !this.#isKnown(item)) this.notable.push(item);
+      if (this.isNotable(item) && !this.#isKnown(item)) this.notable.push(item);
     }
     const readBytes = readable ? Buffer.byteLength(JSON.stringify(readable)) : 0;
     this.#size += bytes + readBytes + BYTES_PER_ITEM * read.length;
   }
 
+  /** Whether turns look for the item in everything before them: it adds tools, or needs its container. */
+  isNotable(item: WireItem): boolean {
+    const { type } = item;
+    if (type === "additional_tools") return true;
+    const isNeeded = this.#catalog.byItem.get(type)?.needsContainer === true;
+    return isNeeded && this.#catalog.findContainer(item) !== null;
+  }
+
   /** Another call in the same container. */
-  #isKnown({ container_id: id }: WireItem): boolean {
-    if (id === undefined) return false;
+  #isKnown(item: WireItem): boolean {
+    const id = this.#catalog.findContainer(item);
+    if (id === null) return false;
     const isKnown = this.#containers.has(id);
     this.#containers.add(id);
     return isKnown;
@@ -74,10 +90,3 @@ export class Thread {
 
 /** An object takes several times its JSON, however short that is. */
 const BYTES_PER_ITEM = 512;
-
-/** What turns look for in all that came before: tools that were added, and containers that were used. */
-export function isNotable({ type, container_id: id }: WireItem): boolean {
-  return (
-    type === "additional_tools" || (type === "code_interpreter_call" && typeof id === "string")
-  );
-}

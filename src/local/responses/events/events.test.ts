@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { ApiProblem } from "../../api-problem.ts";
-import { EventWriter, eventsOf, type StreamEvent, sse } from "./events.ts";
+import { builtInCatalog } from "../../tools/index.ts";
+import {
+  EventWriter,
+  eventsOf as eventsWith,
+  type ResponseStep,
+  type StreamEvent,
+  sse,
+} from "./events.ts";
+
+const eventsOf = (steps: Iterable<ResponseStep>) => eventsWith(steps, builtInCatalog);
 
 const begin = { id: "resp_1", status: "in_progress", output: [] };
 const end = { id: "resp_1", status: "completed", output: [] };
@@ -70,7 +79,7 @@ describe("a stream", () => {
 
   test("is told in time: a call before it runs, and the rest when it has", () => {
     const events: StreamEvent[] = [];
-    const writer = new EventWriter((event) => events.push(event));
+    const writer = new EventWriter(builtInCatalog, (event) => events.push(event));
     const call = { id: "ci_1", type: "code_interpreter_call", status: "in_progress", code: "1" };
     writer.start(call);
     expect(orderOf(events).at(-1)).toBe("code_interpreter_call.interpreting");

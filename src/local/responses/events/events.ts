@@ -1,6 +1,7 @@
 import type { WireItem } from "../../../openai/wire.ts";
 import type { ApiProblem } from "../../api-problem.ts";
-import { eventsOfItem } from "./items.ts";
+import type { ToolCatalog } from "../../tools/tool-catalog.ts";
+import { createItemEvents } from "./items.ts";
 
 /** One event of a stream. */
 export type StreamEvent = WireItem & { readonly type: string; readonly sequence_number: number };
@@ -14,12 +15,14 @@ export type ResponseStep =
 
 /** Tells of a response as it is made, with OpenAI's events in OpenAI's order. */
 export class EventWriter {
+  readonly #catalog: ToolCatalog;
   readonly #write: (event: StreamEvent) => void;
   #sequence = 0;
   #outputIndex = 0;
   #isOpen = false;
 
-  constructor(write: (event: StreamEvent) => void) {
+  constructor(catalog: ToolCatalog, write: (event: StreamEvent) => void) {
+    this.#catalog = catalog;
     this.#write = write;
   }
 
@@ -39,7 +42,7 @@ export class EventWriter {
   start(item: WireItem): void {
     if (this.#isOpen) throw new Error("The item before was not finished");
     this.#isOpen = true;
-    const { added, running } = eventsOfItem(item);
+    const { added, running } = createItemEvents(item, this.#catalog);
     this.#send({ ...this.#place(), type: "response.output_item.added", item: added });
     for (const event of running) this.#send({ ...this.#place(), ...event });
   }
@@ -47,7 +50,8 @@ export class EventWriter {
   /** The same call when it has run: the rest of its events. */
   finish(item: WireItem): void {
     if (!this.#isOpen) throw new Error("No item was started");
-    for (const event of eventsOfItem(item).finished) this.#send({ ...this.#place(), ...event });
+    const { finished } = createItemEvents(item, this.#catalog);
+    for (const event of finished) this.#send({ ...this.#place(), ...event });
     this.#send({ ...this.#place(), type: "response.output_item.done", item });
     this.#outputIndex++;
     this.#isOpen = false;
@@ -75,9 +79,12 @@ export class EventWriter {
 }
 
 /** The whole stream of a response whose steps are known. */
-export function eventsOf(steps: Iterable<ResponseStep>): readonly StreamEvent[] {
+export function eventsOf(
+  steps: Iterable<ResponseStep>,
+  catalog: ToolCatalog,
+): readonly StreamEvent[] {
   const events: StreamEvent[] = [];
-  const writer = new EventWriter((event) => events.push(event));
+  const writer = new EventWriter(catalog, (event) => events.push(event));
   for (const step of steps) {
     if ("begin" in step) writer.begin(step.begin);
     else if ("item" in step) writer.item(step.item);

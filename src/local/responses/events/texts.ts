@@ -1,10 +1,10 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { chunksOf, wholeAt } from "../../event-chunks.ts";
-import type { ItemEvent, ItemEvents } from "./item-events.ts";
+import type { LocalToolEvent, LocalToolEvents } from "../../tools/local-tool.ts";
 
 /** What the model says: each part of it opens, grows and closes. */
-export function messageEvents(item: WireItem): ItemEvents {
+export function messageEvents(item: WireItem): LocalToolEvents {
   return {
     added: { ...item, status: "in_progress", content: [] },
     running: contentEvents(item),
@@ -13,7 +13,7 @@ export function messageEvents(item: WireItem): ItemEvents {
 }
 
 /** What it thinks: a summary of it, and its own words where a model shows them. */
-export function reasoningEvents(item: WireItem): ItemEvents {
+export function reasoningEvents(item: WireItem): LocalToolEvents {
   const { encrypted_content: sealed, content: _content, ...rest } = item;
   const isSealed = typeof sealed === "string";
   // The one that counts comes with the finished item; this one opens nowhere.
@@ -30,7 +30,7 @@ export function reasoningEvents(item: WireItem): ItemEvents {
   };
 }
 
-function* summaryEvents(item: WireItem): Iterable<ItemEvent> {
+function* summaryEvents(item: WireItem): Iterable<LocalToolEvent> {
   for (const [summary_index, part] of partsIn(item, "summary").entries()) {
     const place = { item_id: item["id"], summary_index };
     const name = "response.reasoning_summary";
@@ -42,7 +42,7 @@ function* summaryEvents(item: WireItem): Iterable<ItemEvent> {
   }
 }
 
-function* contentEvents(item: WireItem): Iterable<ItemEvent> {
+function* contentEvents(item: WireItem): Iterable<LocalToolEvent> {
   for (const [content_index, part] of partsIn(item, "content").entries()) {
     const place = { item_id: item["id"], content_index };
     yield { type: "response.content_part.added", ...place, part: emptyOf(part) };
@@ -57,7 +57,7 @@ function emptyOf(part: WireItem): WireItem {
   return { ...part, text: "", annotations: [] };
 }
 
-function partEvents(part: WireItem): Iterable<ItemEvent> {
+function partEvents(part: WireItem): Iterable<LocalToolEvent> {
   switch (part["type"]) {
     case "refusal":
       return plainEvents("response.refusal", "refusal", textIn(part, "refusal"));
@@ -68,13 +68,13 @@ function partEvents(part: WireItem): Iterable<ItemEvent> {
   }
 }
 
-function* plainEvents(name: string, key: string, text: string): Iterable<ItemEvent> {
+function* plainEvents(name: string, key: string, text: string): Iterable<LocalToolEvent> {
   for (const delta of chunksOf(text)) yield { type: `${name}.delta`, delta };
   yield { type: `${name}.done`, [key]: text };
 }
 
 /** Each citation comes right after the words that it is for. */
-function* citedEvents(part: WireItem): Iterable<ItemEvent> {
+function* citedEvents(part: WireItem): Iterable<LocalToolEvent> {
   const name = "response.output_text";
   const text = textIn(part, "text");
   let told = 0;

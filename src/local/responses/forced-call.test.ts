@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { forcedBlock } from "./forced-block.ts";
+import { builtInCatalog } from "../tools/index.ts";
+import { type ForcedRequest, findForcedCall } from "./forced-call.ts";
+
+const forcedBlock = (request: ForcedRequest) =>
+  findForcedCall(request, builtInCatalog)?.args["code"] ?? null;
 
 const choice = { type: "code_interpreter" };
 const said = (content: string, role = "user") => [{ type: "message", role, content }];

@@ -1,8 +1,20 @@
 import { describe, expect, test } from "vitest";
 import { stage } from "../../../tests/support/local/stage.ts";
 import { turnState } from "../../../tests/support/local/turn-state.ts";
-import type { NewContainer } from "../turn/ports.ts";
-import { checkContainers, containerIn, containerOf } from "./container-of.ts";
+import type { WireItem } from "../../openai/wire.ts";
+import { builtInCatalog } from "../tools/index.ts";
+import type { ContainerService, NewContainer } from "../tools/tool-services.ts";
+import {
+  checkContainers as checkAll,
+  resolveContainer as containerOf,
+} from "./resolve-container.ts";
+
+const containerIn = (item: WireItem) => builtInCatalog.findContainer(item);
+const checkContainers = (
+  tools: readonly WireItem[],
+  items: readonly WireItem[],
+  containers: Pick<ContainerService, "check">,
+) => checkAll(tools, items, { containers, catalog: builtInCatalog });
 
 const code = { type: "code_interpreter_call", container_id: "cntr_code" };
 const shell = {

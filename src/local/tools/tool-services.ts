@@ -1,26 +1,29 @@
 import type { PythonRun, RunLimits, ShellRun } from "../sandbox/sandbox.ts";
 import type { NetworkPolicy } from "../store/container-store.ts";
 
-/** What the tools of a turn need of the server. Each is one service of it. */
+/** The parts of the server that tools use. */
 export interface ToolServices {
   readonly containers: ContainerService;
-  readonly fileSearch: FileSearchService;
-  /** `null` where no pages were given. */
+  readonly vectorStores: VectorStoreService;
+  /** `null` if the provider has no pages. */
   readonly web: WebService | null;
 }
 
-/** Containers, as code and commands use them. */
+/** Containers, in which code and commands run. */
 export interface ContainerService {
-  /** Makes one. */
+  /** Creates a container. */
   create(options: NewContainer): Promise<{ readonly id: string }>;
-  /** Refuses one that is unknown or has expired, in OpenAI's words. */
+  /** Refuses a container that is unknown or has expired, with OpenAI's error. */
   check(id: string): void;
+  /** Runs Python in a container. */
   python(id: string, code: string, limits: RunLimits): Promise<PythonRun & Changed>;
+  /** Runs a shell command in a container. */
   shell(id: string, command: string, limits: RunLimits): Promise<ShellRun & Changed>;
-  /** Ends its life now, as if its time were over. */
+  /** Ends a container now, as if its time were over. */
   expire(id: string): Promise<void>;
 }
 
+/** What a new container is created with. */
 export interface NewContainer {
   readonly name: string;
   readonly memoryLimit?: string | undefined;
@@ -28,16 +31,17 @@ export interface NewContainer {
   readonly networkPolicy?: NetworkPolicy | undefined;
 }
 
-/** Files that a run made or changed. */
+/** The files that a run created or changed. */
 export interface Changed {
   readonly files: readonly { readonly id: string; readonly path: string }[];
 }
 
 /** Search over vector stores. */
-export interface FileSearchService {
+export interface VectorStoreService {
   search(query: FileQuery): readonly FileHit[] | Promise<readonly FileHit[]>;
 }
 
+/** What to search vector stores for. */
 export interface FileQuery {
   readonly vectorStoreIds: readonly string[];
   readonly query: string;
@@ -46,6 +50,7 @@ export interface FileQuery {
   readonly scoreThreshold: number;
 }
 
+/** A passage of a file that matches a query. */
 export interface FileHit {
   readonly fileId: string;
   readonly filename: string;
@@ -54,7 +59,7 @@ export interface FileHit {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** Search over the pages that the server was given. */
+/** Search over the provider's folder of pages. */
 export interface WebService {
   search(
     query: string,
@@ -64,6 +69,7 @@ export interface WebService {
   find(url: string, pattern: string): readonly { readonly text: string }[];
 }
 
+/** The domains that a search is limited to. */
 export interface WebDomains {
   readonly allowedDomains?: readonly string[] | undefined;
   readonly blockedDomains?: readonly string[] | undefined;

@@ -1,11 +1,14 @@
 import { expect, test } from "vitest";
-import { checkRequest } from "./request.ts";
-import { refuseToolsNotHere } from "./tools-not-here.ts";
+import { builtInCatalog } from "../../tools/index.ts";
+import { createRequestCheck } from "./request.ts";
+import { refuseUnsupportedTools } from "./unsupported-tools.ts";
+
+const checkRequest = createRequestCheck(builtInCatalog);
 
 const asking =
   (...tools: readonly object[]) =>
   () =>
-    refuseToolsNotHere(checkRequest({ model: "local", input: "Go.", tools }));
+    refuseUnsupportedTools(checkRequest({ model: "local", input: "Go.", tools }), builtInCatalog);
 
 test("what nothing here can run is refused in OpenAI's words", () => {
   const problem = { status: 400, param: "tools", code: null };

@@ -1,0 +1,95 @@
+import { isPlainObject } from "../../base/freeze.ts";
+import { recordAt, recordsAt } from "../../base/reading.ts";
+import type { WireItem } from "../../openai/wire.ts";
+import { noNetwork, noSkills } from "../containers/container-request.ts";
+import type { ToolCatalog } from "../tools/tool-catalog.ts";
+import type { ContainerService } from "../tools/tool-services.ts";
+import type { TurnState } from "../turn/turn.ts";
+
+/**
+ * Returns the container that a tool runs in: the one it names, otherwise the turn's, otherwise, as the API
+ * does, the newest that a call of this conversation names, otherwise a new one.
+ */
+export async function resolveContainer(place: unknown, state: TurnState): Promise<string> {
+  const { containers } = state.services.tools;
+  const named = readContainerId(place);
+  if (named !== null) {
+    containers.check(named);
+    return named;
+  }
+  state.containerId ??= findLiveContainer(state) ?? (await createContainer(place, state));
+  return state.containerId;
+}
+
+/**
+ * Refuses a request that names a lost container, in its tools or in what it continues from, or whose tools
+ * ask for a container with what containers here do not have.
+ */
+export function checkContainers(
+  tools: readonly WireItem[],
+  items: readonly WireItem[],
+  { containers, catalog }: ContainerCheck,
+): void {
+  const added = items.filter(({ type }) => type === "additional_tools");
+  const offered = [
+    ...tools.map((tool, place) => ({ tool, path: `tools[${place}]` })),
+    ...added
+      .flatMap((item) => recordsAt(item, "tools"))
+      .map((tool, place) => ({ tool, path: `additional_tools.tools[${place}]` })),
+  ];
+  const places = offered.flatMap(({ tool, path }) => {
+    const known = catalog.byType.get(tool["type"]);
+    const field = known ? known.containerField : "container";
+    return field === undefined ? [] : [{ place: tool[field], path: `${path}.${field}` }];
+  });
+  for (const { place, path } of places) refuseUnavailable(place, path);
+  const named = places.map(({ place }) => readContainerId(place));
+  const used = items.map((item) => {
+    const isNeeded = catalog.byItem.get(item["type"])?.needsContainer;
+    return isNeeded ? catalog.findContainer(item) : null;
+  });
+  for (const id of new Set([...named, ...used])) if (id !== null) containers.check(id);
+}
+
+/** What containers are checked with. */
+export interface ContainerCheck {
+  readonly containers: Pick<ContainerService, "check">;
+  readonly catalog: ToolCatalog;
+}
+
+/** Refuses what `POST /v1/containers` refuses. Skills of a local environment are the client's. */
+function refuseUnavailable(place: unknown, path: string): void {
+  if (!isPlainObject(place)) return;
+  if (place["type"] !== "auto" && place["type"] !== "container_auto") return;
+  const policy = recordAt(place, "network_policy");
+  if (policy["type"] === "allowlist") throw noNetwork(`${path}.network_policy.type`);
+  if (place["skills"] !== undefined) throw noSkills(`${path}.skills`);
+}
+
+function readContainerId(place: unknown): string | null {
+  if (typeof place === "string") return place;
+  if (!isPlainObject(place)) return null;
+  const { container_id: id } = place;
+  return typeof id === "string" ? id : null;
+}
+
+/** A call that names a lost container is refused, as by the API: it must be removed from the history first. */
+function findLiveContainer({ input, services }: TurnState): string | null {
+  const { tools, catalog } = services;
+  const item = input.items.findLast((one) => catalog.findContainer(one) !== null);
+  const id = item ? catalog.findContainer(item) : null;
+  if (id !== null) tools.containers.check(id);
+  return id;
+}
+
+async function createContainer(place: unknown, { services }: TurnState): Promise<string> {
+  const wanted = isPlainObject(place) ? place : {};
+  const { memory_limit: memoryLimit, file_ids: fileIds, network_policy: policy } = wanted;
+  const { id } = await services.tools.containers.create({
+    name: "auto",
+    memoryLimit: typeof memoryLimit === "string" ? memoryLimit : undefined,
+    fileIds: Array.isArray(fileIds) ? fileIds.map(String) : undefined,
+    networkPolicy: isPlainObject(policy) ? { type: "disabled" } : undefined,
+  });
+  return id;
+}

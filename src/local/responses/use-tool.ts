@@ -1,0 +1,89 @@
+import { suggestion } from "../../base/nearest.ts";
+import { list, show } from "../../base/show.ts";
+import type { WireItem } from "../../openai/wire.ts";
+import { ApiProblem } from "../api-problem.ts";
+import type { ModelAction } from "../model-action.ts";
+import { isHandedOver, type ToolCatalog } from "../tools/tool-catalog.ts";
+import type { ShorthandCall, ToolRecord } from "../tools/tool-record.ts";
+import type { TurnState } from "../turn/turn.ts";
+import { createToolContext } from "./tool-context.ts";
+
+/** Performs an action that calls a hosted tool. Returns whether the client has to answer the call. */
+export async function useTool(action: ModelAction, state: TurnState): Promise<boolean> {
+  const { input, services, output } = state;
+  const { catalog } = services;
+  const { tool, args, did } = findCall(action, input.tools, catalog);
+  if (!isHandedOver(tool)) {
+    // Calls beyond `max_tool_calls` are ignored, as the API does.
+    if (input.maxToolCalls !== null && state.toolCalls >= input.maxToolCalls) return false;
+    state.toolCalls += 1;
+  }
+  const entry = findEntry(input.tools, { tool, did });
+  if (!tool.run) throw modelFault(`The model ${did}, and nothing here can run it.`);
+  const items = await tool.run({ entry, args }, createToolContext(state));
+  output.push(...items);
+  return isHandedOver(tool) || items.some((item) => catalog.needsAnswer(item));
+}
+
+interface FoundCall extends ShorthandCall {
+  readonly tool: ToolRecord;
+}
+
+function findCall(
+  action: ModelAction,
+  tools: readonly WireItem[],
+  catalog: ToolCatalog,
+): FoundCall {
+  if ("use" in action) return readUse(action.use, catalog);
+  const [key = ""] = Object.keys(action);
+  for (const tool of catalog.byAction.get(key) ?? []) {
+    const isOffered = tools.some(({ type }) => catalog.byType.get(type) === tool);
+    const call = tool.shorthand?.fromAction(action, isOffered);
+    if (call) return { ...call, tool };
+  }
+  throw modelFault(`The model did ${show(action)}, which no tool of this server performs.`);
+}
+
+function readUse(
+  { kind, args }: Extract<ModelAction, { use: unknown }>["use"],
+  catalog: ToolCatalog,
+): FoundCall {
+  const tool = catalog.byType.get(kind);
+  if (!tool) {
+    const kinds = catalog.tools.filter(({ run }) => run).map((one) => one.kind);
+    const near = suggestion(String(kind), kinds);
+    const remedy = near === null ? "Use one of them" : `Did you mean ${show(near)}`;
+    throw modelFault(
+      `The model used a tool of kind ${show(kind)}, and there are ${list(kinds, 40)}. ${remedy}${near === null ? ", or pass yours in new LocalProvider({ tools })." : "?"}`,
+    );
+  }
+  const { functions = [] } = tool;
+  const did = `used the tool '${tool.kind}'`;
+  const given: WireItem = { ...args };
+  if (functions.length === 0) return { tool, args: given, did };
+  // The last that fits is the one with the most arguments.
+  const fitting = functions.map(({ read }) => read(given)).findLast((one) => one !== null);
+  if (fitting) return { tool, args: fitting, did };
+  const schemas = functions.map(({ parameters }) => JSON.stringify(parameters)).join(" or ");
+  throw modelFault(
+    `The model ${did} with the arguments ${show(args)}, which do not fit ${schemas}.`,
+  );
+}
+
+/** What a model does without its tool being offered is a fault of the model. */
+function findEntry(
+  tools: readonly WireItem[],
+  { tool: { kind, aliases = [] }, did }: Pick<FoundCall, "tool" | "did">,
+): WireItem {
+  const types: readonly unknown[] = [kind, ...aliases];
+  const entry = tools.find(({ type }) => types.includes(type));
+  if (entry) return entry;
+  const wanted = types.join(" or ");
+  throw modelFault(
+    `The model ${did}, and the request offers no tool of type ${wanted}: offer one, or change what the model does.`,
+  );
+}
+
+function modelFault(message: string): ApiProblem {
+  return new ApiProblem(500, message, { code: "model_error" });
+}

@@ -1,0 +1,49 @@
+import {
+  anyObject,
+  byType,
+  integer,
+  list,
+  maybe,
+  object,
+  oneOf,
+  text,
+} from "../validators/shapes.ts";
+import { bare, callFields, itemId, status, type } from "./item-fields.ts";
+import type { ToolRecord } from "./tool-record.ts";
+
+/** Operates a computer of the client's. No model here calls it; its items are understood. https://platform.openai.com/docs/guides/tools-computer-use */
+export const computer: ToolRecord = {
+  kind: "computer",
+  aliases: ["computer_use_preview"],
+  choiceTypes: ["computer", "computer_use", "computer_use_preview"],
+  check: byType({
+    computer: bare,
+    computer_use_preview: object({
+      type,
+      display_width: integer({ min: 1 }),
+      display_height: integer({ min: 1 }),
+      environment: oneOf("windows", "mac", "linux", "ubuntu", "browser"),
+    }),
+  }),
+  items: {
+    computer_call: {
+      check: object(
+        { ...callFields, id: text() },
+        {
+          action: anyObject,
+          actions: list(anyObject),
+          pending_safety_checks: maybe(list(anyObject)),
+          status,
+        },
+      ),
+      answer: "computer_call_output",
+    },
+    computer_call_output: {
+      check: object(
+        { ...callFields, output: anyObject },
+        { id: itemId, acknowledged_safety_checks: maybe(list(anyObject)), status },
+      ),
+      includes: { "computer_call_output.output.image_url": (item) => item },
+    },
+  },
+};

@@ -1,0 +1,84 @@
+import { applyPatch } from "./apply-patch.ts";
+import { codeInterpreter } from "./code-interpreter.ts";
+import { computer } from "./computer.ts";
+import { fileSearch } from "./file-search.ts";
+import { imageGeneration } from "./image-generation.ts";
+import { localShell } from "./local-shell.ts";
+import { mcp } from "./mcp.ts";
+import { programmaticToolCalling } from "./programmatic-tool-calling.ts";
+import { shell } from "./shell.ts";
+import { ToolCatalog } from "./tool-catalog.ts";
+import type { ToolRecord } from "./tool-record.ts";
+import { toolSearch } from "./tool-search.ts";
+import { webSearch } from "./web-search.ts";
+
+/** The hosted kinds that OpenAI has, run here or not. A new kind is a file beside this one and a line here. */
+export const builtInTools: readonly ToolRecord[] = [
+  fileSearch,
+  computer,
+  webSearch,
+  mcp,
+  codeInterpreter,
+  programmaticToolCalling,
+  imageGeneration,
+  localShell,
+  shell,
+  toolSearch,
+  applyPatch,
+];
+
+/** The catalog of a server without tools of the user's. */
+export const builtInCatalog = new ToolCatalog(builtInTools);
+
+/** The orders in which OpenAI's errors list the values that it knows. Values that are not here follow in any order. */
+export const errorOrders = {
+  tools: [
+    "function",
+    "file_search",
+    "computer",
+    "computer_use_preview",
+    "web_search",
+    "web_search_2025_08_26",
+    "web_search_preview",
+    "web_search_preview_2025_03_11",
+    "mcp",
+    "code_interpreter",
+    "programmatic_tool_calling",
+    "image_generation",
+    "local_shell",
+    "shell",
+    "custom",
+    "namespace",
+    "tool_search",
+    "apply_patch",
+  ],
+  choices: [
+    "function",
+    "custom",
+    "mcp",
+    "file_search",
+    "web_search",
+    "web_search_2025_08_26",
+    "web_search_preview",
+    "web_search_preview_2025_03_11",
+    "computer",
+    "computer_use",
+    "computer_use_preview",
+    "code_interpreter",
+    "image_generation",
+    "apply_patch",
+    "shell",
+    "local_shell",
+    "programmatic_tool_calling",
+  ],
+  includes: [
+    "file_search_call.results",
+    "web_search_call.results",
+    "web_search_call.action.sources",
+    "message.input_image.image_url",
+    "computer_call_output.output.image_url",
+    "code_interpreter_call.outputs",
+    "reasoning.encrypted_content",
+    "message.output_text.logprobs",
+  ],
+} as const;

@@ -1,0 +1,47 @@
+import { textAt } from "../../base/reading.ts";
+import type { WireItem } from "../../openai/wire.ts";
+import { chunksOf } from "../event-chunks.ts";
+import type { LocalToolEvent, LocalToolEvents } from "./local-tool.ts";
+
+/** Returns an item as it is before it is done. */
+export function toInProgress(item: WireItem): WireItem {
+  return "status" in item ? { ...item, status: "in_progress" } : item;
+}
+
+/** Returns events that say only how far a call has come: `response.<type>.<stage>`. */
+export function createStages(
+  item: WireItem,
+  ...stages: readonly string[]
+): readonly LocalToolEvent[] {
+  return stages.map((stage) => ({
+    type: `response.${textAt(item, "type")}.${stage}`,
+    item_id: item["id"],
+  }));
+}
+
+/** Yields a text of an item in pieces, and then `whole`. */
+export function* createDeltas(
+  name: string,
+  item: WireItem,
+  text: string,
+  whole: WireItem,
+): Iterable<LocalToolEvent> {
+  const { id: item_id } = item;
+  for (const delta of chunksOf(text)) yield { type: `${name}.delta`, item_id, delta };
+  yield { type: `${name}.done`, item_id, ...whole };
+}
+
+/** Returns the events of a call about which nothing is known but that it runs and ends. */
+export function createPlainEvents(item: WireItem): LocalToolEvents {
+  const { id, type, call_id } = item;
+  return {
+    added: { id, type, ...(call_id !== undefined && { call_id }), status: "in_progress" },
+    running: createStages(item, "in_progress"),
+    finished: createStages(item, item["status"] === "failed" ? "failed" : "completed"),
+  };
+}
+
+/** Returns the events of an item that has none besides `output_item.added` and `output_item.done`. */
+export function createNoEvents(item: WireItem): LocalToolEvents {
+  return { added: toInProgress(item), running: [], finished: [] };
+}

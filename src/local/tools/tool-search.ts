@@ -1,0 +1,20 @@
+import { anyObject, anything, list, maybe, object, oneOf, text } from "../validators/shapes.ts";
+import { callId, created_by, itemId, status, type } from "./item-fields.ts";
+import type { ToolRecord } from "./tool-record.ts";
+
+const execution = oneOf("server", "client");
+const options = { id: itemId, call_id: maybe(callId), execution, status, created_by };
+
+/** Finds tools whose loading is deferred. No model here calls it; its items are understood. */
+export const toolSearch: ToolRecord = {
+  kind: "tool_search",
+  choiceTypes: [],
+  check: object({ type }, { execution, description: maybe(text()), parameters: maybe(anyObject) }),
+  items: {
+    tool_search_call: { check: object({ type, arguments: anything }, options) },
+    tool_search_output: {
+      check: object({ type, tools: list(anything) }, options),
+      listsTools: true,
+    },
+  },
+};
