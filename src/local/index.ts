@@ -24,3 +24,17 @@ export type {
   ShellRun,
 } from "./sandbox/sandbox.ts";
 export { sandboxedShell } from "./sandbox/sandboxed-shell.ts";
+export type {
+  LocalTool,
+  LocalToolCall,
+  LocalToolCheck,
+  LocalToolContainers,
+  LocalToolContext,
+  LocalToolEvent,
+  LocalToolEvents,
+  LocalToolFunction,
+  LocalToolHit,
+  LocalToolItem,
+  LocalToolOutput,
+  LocalToolPastCall,
+} from "./tools/local-tool.ts";

@@ -2,6 +2,9 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import { InvalidOptionError } from "../base/errors.ts";
 import type { LocalModel } from "./models/local-model.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
+import type { LocalTool } from "./tools/local-tool.ts";
+import { checkLocalTools } from "./tools/own/check-local-tools.ts";
+import type { ToolRecord } from "./tools/tool-record.ts";
 
 /** What a `LocalProvider` is made from. */
 export interface LocalProviderOptions {
@@ -16,6 +19,8 @@ export interface LocalProviderOptions {
   readonly clock?: Clock | undefined;
   /** A folder of pages, which is the web. @default there is none */
   readonly web?: string | undefined;
+  /** Hosted tools of your own, beside the built-in ones. @default none */
+  readonly tools?: readonly LocalTool[] | undefined;
   readonly limits?: LocalLimits | undefined;
   /** Told of faults of the server's own. @default `console.error` */
   readonly onFault?: ((error: unknown) => void) | undefined;
@@ -30,7 +35,8 @@ export interface LocalLimits {
 }
 
 /** The same with its defaults. */
-export interface ProviderSettings extends LocalProviderOptions {
+export interface ProviderSettings extends Omit<LocalProviderOptions, "tools"> {
+  readonly tools: readonly ToolRecord[];
   readonly sandbox: NonNullable<LocalProviderOptions["sandbox"]>;
   readonly clock: Clock;
   readonly limits: { readonly [Name in keyof LocalLimits]-?: number };
@@ -59,6 +65,7 @@ export function providerSettings(options: LocalProviderOptions = {}): ProviderSe
   }
   return {
     ...options,
+    tools: checkLocalTools(options.tools, "LocalProvider.tools"),
     sandbox: options.sandbox ?? "auto",
     clock: options.clock ?? systemClock,
     limits: {

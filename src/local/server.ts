@@ -24,7 +24,8 @@ import { VectorStores } from "./search/vector-stores.ts";
 import { openDatabase } from "./store/database.ts";
 import { FileStore } from "./store/file-store.ts";
 import { ResponseStore } from "./store/response-store.ts";
-import { builtInCatalog } from "./tools/index.ts";
+import { builtInTools } from "./tools/index.ts";
+import { ToolCatalog } from "./tools/tool-catalog.ts";
 import { sealer } from "./turn/sealed.ts";
 import type { TurnServices } from "./turn/turn.ts";
 import type { WebPages } from "./web/web-pages.ts";
@@ -52,7 +53,7 @@ export async function startServer(
   const containers = new Containers({ database, files, dataDir, sandbox, clock, ids });
   const vectorStores = new VectorStores({ database, files, clock, ids, onFault });
   const store = new ResponseStore(database);
-  const catalog = builtInCatalog;
+  const catalog = new ToolCatalog([...builtInTools, ...settings.tools]);
   const turns: TurnServices = {
     model: makeAbortable(settings.model ?? echoModel()),
     tools: { containers, vectorStores, web },

@@ -38,8 +38,6 @@ export interface LocalTool<Args extends object = WireItem> {
   readonly check?: LocalToolCheck | undefined;
   /** Checks a `tool_choice` of this tool. @default `type` and nothing else */
   readonly checkChoice?: LocalToolCheck | undefined;
-  /** The tool as responses repeat it: with defaults, without secrets. @default as it was sent */
-  echo?(entry: WireItem, containerId: string | null): WireItem;
   /** The field of the tool that says which container it runs in; requests that name a lost one are refused. @default none */
   readonly containerField?: string | undefined;
 }

@@ -22,6 +22,8 @@ export interface ToolRecord
     call: LocalToolCall,
     context: ToolContext,
   ): readonly WireItem[] | Promise<readonly WireItem[]>;
+  /** The tool as responses repeat it: with OpenAI's defaults, without secrets. @default as it was sent */
+  echo?(entry: WireItem, containerId: string | null): WireItem;
   /** Requests that offer the kind are refused. @default they are accepted, also if nothing runs it */
   readonly isRefused?: true | undefined;
   /** The types by which `tool_choice` names the kind. @default `kind` and `aliases` */

@@ -1,0 +1,150 @@
+import { frozenCopy, isPlainObject } from "../../../base/freeze.ts";
+import { recordAt } from "../../../base/reading.ts";
+import { jsonSchema } from "../../../base/schema/json-schema.ts";
+import { validateNow } from "../../../base/schema/schema.ts";
+import type { WireItem } from "../../../openai/wire.ts";
+import { anyObject, object, type Shape, text } from "../../validators/shapes.ts";
+import { createNoEvents, createPlainEvents } from "../item-events.ts";
+import { bare, callId } from "../item-fields.ts";
+import type { LocalTool, LocalToolFunction, LocalToolItem } from "../local-tool.ts";
+import type { FunctionRecord, ItemRecord, ToolRecord } from "../tool-record.ts";
+import { runTool } from "./run-tool.ts";
+import { ToolGuard } from "./tool-guard.ts";
+
+/**
+ * Turns a checked `LocalTool` into the record that the server uses. Defaults are filled in, and all functions are
+ * guarded: what they throw, or should not return, becomes an error that names the tool.
+ */
+export function toToolRecord(tool: LocalTool): ToolRecord {
+  const { kind, aliases = [], containerField, check, checkChoice, run } = tool;
+  const guard = new ToolGuard(kind);
+  const functions = listFunctions(tool).map((one) => toFunction(one, guard));
+  const answers = new Set(Object.values(tool.items).map(({ answer }) => answer));
+  const items = Object.entries(tool.items).map(([type, item]) => {
+    const place = { type, isAnswer: answers.has(type), functions, guard };
+    return [type, toItem(item, place)] as const;
+  });
+  const record: ToolRecord = {
+    kind,
+    aliases: [...aliases],
+    items: Object.fromEntries(items),
+    functions,
+    check: guard.toShape("check", check, anyObject),
+    checkChoice: checkChoice ? guard.toShape("checkChoice", checkChoice, anyObject) : bare,
+    containerField,
+    run: (call, context) => runTool({ run: run.bind(tool), record, guard }, call, context),
+  };
+  return Object.freeze(record);
+}
+
+/** What a tool says of the functions that an upstream model is offered. */
+export type OfferedTool = Pick<LocalTool, "kind" | "description" | "parameters" | "functions">;
+
+/** Returns the functions that a tool gives, or the one that its `description` and `parameters` are. */
+export function listFunctions(tool: OfferedTool): readonly LocalToolFunction[] {
+  const { kind: name, description, parameters, functions = [] } = tool;
+  if (description === undefined || parameters === undefined) return functions;
+  return [{ name, description, parameters }];
+}
+
+function toFunction(given: LocalToolFunction, guard: ToolGuard): FunctionRecord {
+  const { name, description, read } = given;
+  const parameters = frozenCopy(given.parameters);
+  const schema = jsonSchema(parameters);
+  return {
+    name,
+    description,
+    parameters,
+    read(args) {
+      if (!read) return validateNow(schema, args).ok ? args : null;
+      const field = `functions.${name}.read`;
+      const result = guard.call(field, () => read.call(given, args));
+      return result === null ? null : guard.toItem(field, () => result);
+    },
+  };
+}
+
+interface ItemPlace {
+  readonly type: string;
+  /** Whether it answers a call. */
+  readonly isAnswer: boolean;
+  readonly functions: readonly FunctionRecord[];
+  readonly guard: ToolGuard;
+}
+
+function toItem(item: LocalToolItem, place: ItemPlace): ItemRecord {
+  const { isAnswer, guard } = place;
+  const { answer, needsAnswer, events, containerAt, needsContainer } = item;
+  const field = (key: string) => `items.${place.type}.${key}`;
+  const includes = Object.entries(item.includes ?? {}).map(([value, without]) => {
+    const hide = (shown: WireItem) => guard.toItem(field("includes"), () => without(shown));
+    return [value, hide] as const;
+  });
+  return {
+    answer,
+    containerAt,
+    needsContainer,
+    includes: Object.fromEntries(includes),
+    check: guard.toShape(field("check"), item.check, createItemShape(item, isAnswer)),
+    events(given) {
+      if (events) return guard.toEvents(field("events"), () => events.call(item, given));
+      return isAnswer ? createNoEvents(given) : createPlainEvents(given);
+    },
+    ...(needsAnswer && {
+      needsAnswer: (given) =>
+        guard.call(field("needsAnswer"), () => needsAnswer.call(item, given)) === true,
+    }),
+    ...(isAnswer
+      ? { toResult: createToResult(item, place) }
+      : { toCall: createToCall(item, place) }),
+  };
+}
+
+/** The fields that the server itself relies on; all others are the tool's. */
+function createItemShape({ answer }: LocalToolItem, isAnswer: boolean): Shape {
+  const id = text({ min: 1 });
+  const call = answer !== undefined || isAnswer ? { call_id: callId } : {};
+  const frame = isAnswer ? object(call, { id }) : object({ ...call, id });
+  const names = ["id", ...Object.keys(call)];
+  return (value, path) => {
+    if (!isPlainObject(value)) return anyObject(value, path);
+    const own = names.filter((name) => name in value).map((name) => [name, value[name]]);
+    return frame(Object.fromEntries(own), path);
+  };
+}
+
+function createToResult(
+  item: LocalToolItem,
+  { type, guard }: ItemPlace,
+): NonNullable<ItemRecord["toResult"]> {
+  const { toResult } = item;
+  if (!toResult) return (given) => JSON.stringify(omitFrame(given));
+  return (given) => {
+    const field = `items.${type}.toResult`;
+    const result = guard.call(field, () => toResult.call(item, given));
+    if (typeof result === "string") return result;
+    throw guard.fail(field, `it must return a text, got ${typeof result}`);
+  };
+}
+
+/** Fields that are named as arguments are the arguments; the others are the result, unless another item is. */
+function createToCall(item: LocalToolItem, place: ItemPlace): NonNullable<ItemRecord["toCall"]> {
+  const { type, guard, functions } = place;
+  const { answer, toCall } = item;
+  if (toCall)
+    return (given) => guard.toPastCall(`items.${type}.toCall`, () => toCall.call(item, given));
+  const names = new Set(
+    functions.flatMap(({ parameters }) => Object.keys(recordAt(parameters, "properties"))),
+  );
+  return (given) => {
+    const entries = Object.entries(omitFrame(given));
+    const args = Object.fromEntries(entries.filter(([name]) => names.has(name)));
+    const rest = Object.fromEntries(entries.filter(([name]) => !names.has(name)));
+    return answer === undefined ? { args, result: JSON.stringify(rest) } : { args };
+  };
+}
+
+function omitFrame(item: WireItem): WireItem {
+  const { id: _id, type: _type, call_id: _callId, status: _status, ...rest } = item;
+  return rest;
+}

@@ -1,0 +1,78 @@
+import { messageOf } from "../../../base/errors.ts";
+import { isPlainObject } from "../../../base/freeze.ts";
+import { jsonProblem } from "../../../base/json.ts";
+import { show } from "../../../base/show.ts";
+import type { WireItem } from "../../../openai/wire.ts";
+import { ApiProblem } from "../../api-problem.ts";
+import type { Shape } from "../../validators/shapes.ts";
+import type { LocalToolCheck, LocalToolEvents, LocalToolPastCall } from "../local-tool.ts";
+
+const MAX_MESSAGE = 2_000;
+
+/** Calls the functions of a user's tool. What they throw, or should not return, is an error that names the tool. */
+export class ToolGuard {
+  readonly #kind: string;
+
+  constructor(kind: string) {
+    this.#kind = kind;
+  }
+
+  /** Returns the error for something that a function of the tool did. `field` is where the tool has it. */
+  fail(field: string, problem: string): ApiProblem {
+    const message = `Tool '${this.#kind}' failed in ${field}: ${problem.slice(0, MAX_MESSAGE)}`;
+    return new ApiProblem(500, message, { code: "tool_error" });
+  }
+
+  /** Calls one function. Errors of the server itself, for example about a lost container, stay what they are. */
+  call<Result>(field: string, work: () => Result): Result {
+    try {
+      return work();
+    } catch (error) {
+      throw error instanceof ApiProblem ? error : this.fail(field, messageOf(error));
+    }
+  }
+
+  /** Returns the validator that applies `first` and then the tool's own check. */
+  toShape(field: string, check: LocalToolCheck | undefined, first: Shape): Shape {
+    if (!check) return first;
+    return (value, path) => {
+      const problem = first(value, path) ?? this.call(field, () => check(value, path)) ?? null;
+      if (problem === null || problem instanceof ApiProblem) return problem;
+      if (typeof problem !== "string" && !(problem instanceof Error))
+        return this.fail(field, `it must return a text, an error or null, got ${show(problem)}`);
+      const message = typeof problem === "string" ? problem : problem.message;
+      return new ApiProblem(400, message, { param: path, code: "invalid_value" });
+    };
+  }
+
+  /** Calls a function that returns an item, or something else that goes on the wire. */
+  toItem(field: string, work: () => unknown): WireItem {
+    const item = this.call(field, work);
+    const problem = isPlainObject(item) ? jsonProblem(item) : `it is ${show(item)}`;
+    if (isPlainObject(item) && problem === null) return item;
+    throw this.fail(field, `it must return an object that JSON can express: ${problem}`);
+  }
+
+  /** Calls a function that returns the events of an item. */
+  toEvents(field: string, work: () => LocalToolEvents): LocalToolEvents {
+    const { added, running, finished } = this.call(field, () => {
+      const events = work();
+      return { ...events, running: [...events.running], finished: [...events.finished] };
+    });
+    this.toItem(field, () => added);
+    for (const event of [...running, ...finished]) {
+      if (typeof this.toItem(field, () => event)["type"] === "string") continue;
+      throw this.fail(field, `an event must have a type, got ${show(event)}`);
+    }
+    return { added, running, finished };
+  }
+
+  /** Calls a function that returns an earlier call as an upstream model is told of it. */
+  toPastCall(field: string, work: () => LocalToolPastCall): LocalToolPastCall {
+    const { name, args, result } = this.toItem(field, work);
+    const isName = name === undefined || typeof name === "string";
+    const isResult = result === undefined || typeof result === "string";
+    if (isPlainObject(args) && isName && isResult) return { name, args, result };
+    throw this.fail(field, "it must return { args }, with name and result as texts if it has them");
+  }
+}

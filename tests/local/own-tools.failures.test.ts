@@ -1,0 +1,292 @@
+import { describe, expect, test } from "vitest";
+import type { LocalTool, LocalToolItem, ModelAction } from "weakincentives/local";
+import type { WireItem } from "../../src/openai/wire.ts";
+import { dice, roll, startProvider } from "../support/local/own-tools-provider.ts";
+import { said } from "../support/local/stage.ts";
+
+const offered = { model: "any", input: "Roll.", tools: [{ type: "dice" }] };
+const rollAndSay = () => [roll, { say: "A six." }];
+
+/** The dice with other facets. */
+function diceWith(more: Partial<LocalTool>, item: LocalToolItem = {}): LocalTool {
+  return { ...dice, items: { dice_call: item }, ...more } as LocalTool;
+}
+
+const circular: Record<string, unknown> = {};
+circular["self"] = circular;
+
+/** What a request comes to that fails: whole, and as a stream. */
+async function failuresOf(tool: LocalTool, actions: readonly ModelAction[] = rollAndSay()) {
+  const faults: unknown[] = [];
+  const options = { onFault: (fault: unknown) => void faults.push(fault) };
+  const { ask } = await startProvider([tool], () => actions, options);
+  const whole = await ask("POST /responses", offered);
+  const streamed = await ask("POST /responses", { ...offered, stream: true });
+  const events = String(streamed.body["text"] ?? "");
+  expect(faults).toEqual([]);
+  return { whole, streamed, events };
+}
+
+describe("a tool of a user's that fails", () => {
+  test.each<readonly [did: string, run: () => unknown, problem: string]>([
+    [
+      "throws",
+      () => {
+        throw new Error("They fell off the table.");
+      },
+      "They fell off the table.",
+    ],
+    ["rejects", async () => await Promise.reject(new RangeError("Lost.")), "Lost."],
+    [
+      "throws no error",
+      () => {
+        throw "gone";
+      },
+      '"gone"',
+    ],
+    [
+      "throws null",
+      () => {
+        throw null;
+      },
+      "null",
+    ],
+    ["returns nothing", () => undefined, "it is undefined"],
+    ["returns null", () => null, "it is null"],
+    ["returns a text", () => "six", 'it is "six"'],
+    ["returns no items", () => [], "at least one item"],
+    ["returns what JSON lacks", () => ({ rolled: 6n }), "value.rolled is 6"],
+    ["returns a date", () => ({ at: new Date(0) }), "value.at is a Date"],
+    ["returns itself", () => circular, "contains itself"],
+    ["returns an instance", () => new Map(), "it is a Map"],
+    [
+      "returns another type",
+      () => ({ type: "message" }),
+      'must be one of "dice_call", got "message"',
+    ],
+    ["returns a type of a built-in tool", () => [{}, { type: "mcp_call" }], 'got "mcp_call"'],
+    ["returns a number for an id", () => ({ id: 7 }), "expected a string"],
+    ["returns an empty id", () => ({ id: "" }), "dice_call.id"],
+  ])("and %s makes a response that fails and names it", async (_did, run, problem) => {
+    const { whole, streamed, events } = await failuresOf(
+      diceWith({ run: run as LocalTool["run"] }),
+    );
+    expect(whole).toMatchObject({
+      status: 500,
+      body: {
+        error: {
+          message: expect.stringContaining("Tool 'dice' failed in run: "),
+          type: "server_error",
+          param: null,
+          code: "tool_error",
+        },
+      },
+    });
+    expect(Object(whole.body["error"]).message).toContain(problem);
+    expect(streamed.status).toBe(200);
+    expect(events).toContain("event: error\n");
+    expect(events.trimEnd().split("\n\n").at(-1)).toMatch(
+      /^event: response.failed\n.*"tool_error"/,
+    );
+  });
+
+  test("has an error that is cut where it is too long", async () => {
+    const run = () => {
+      throw new Error("x".repeat(1_000_000));
+    };
+    const { whole } = await failuresOf(diceWith({ run }));
+    expect(String(Object(whole.body["error"]).message).length).toBeLessThan(3_000);
+  });
+
+  test("by an item that its own check refuses says so", async () => {
+    const item: LocalToolItem = { check: () => "Roll again." };
+    const { whole } = await failuresOf(diceWith({}, item));
+    expect(Object(whole.body["error"]).message).toBe(
+      "Tool 'dice' failed in run: it returned an item that is refused: Roll again.",
+    );
+  });
+
+  test.each<readonly [field: string, item: LocalToolItem]>([
+    [
+      "items.dice_call.check",
+      {
+        check: () => {
+          throw new Error("Oh.");
+        },
+      },
+    ],
+    ["items.dice_call.check", { check: () => true as never }],
+    ["items.dice_call.check", { check: (async () => null) as never }],
+    [
+      "items.dice_call.includes",
+      {
+        includes: {
+          "dice_call.a": () => {
+            throw new Error("Oh.");
+          },
+        },
+      },
+    ],
+    ["items.dice_call.includes", { includes: { "dice_call.a": () => null as never } }],
+  ])("in %s fails the response, and not the server", async (field, item) => {
+    const { whole, events } = await failuresOf(diceWith({}, item));
+    expect(whole).toMatchObject({ status: 500, body: { error: { code: "tool_error" } } });
+    expect(Object(whole.body["error"]).message).toContain(`Tool 'dice' failed in`);
+    expect(Object(whole.body["error"]).message).toContain(field);
+    expect(events).toContain("event: response.failed\n");
+  });
+
+  test.each<readonly [did: string, events: () => unknown]>([
+    [
+      "throw",
+      () => {
+        throw new Error("Oh.");
+      },
+    ],
+    ["are nothing", () => undefined],
+    ["have no list", () => ({ added: {}, running: null, finished: [] })],
+    ["begin with nothing", () => ({ added: null, running: [], finished: [] })],
+    ["have no type", () => ({ added: {}, running: [{}], finished: [] })],
+    ["cannot be JSON", () => ({ added: {}, running: [], finished: [{ type: "a", big: 1n }] })],
+  ])("by events that %s fails the stream alone", async (_did, events) => {
+    const tool = diceWith({}, { events: events as never });
+    const { whole, events: streamed } = await failuresOf(tool);
+    expect(whole).toMatchObject({ status: 200 });
+    expect(streamed).toContain("Tool 'dice' failed in items.dice_call.events: ");
+    expect(streamed).toContain("event: response.failed\n");
+  });
+
+  test("by a check of tools or choices fails the request", async () => {
+    const check = () => {
+      throw new Error("Oh.");
+    };
+    const { ask } = await startProvider([diceWith({ check, checkChoice: check })], rollAndSay);
+    const answer = await ask("POST /responses", offered);
+    expect(answer).toMatchObject({
+      status: 500,
+      body: { error: { message: "Tool 'dice' failed in check: Oh." } },
+    });
+  });
+
+  test("leaves the server able to serve the next request", async () => {
+    let fails = true;
+    const run: LocalTool["run"] = () => {
+      if (fails) throw new Error("Not yet.");
+      return { rolled: 6 };
+    };
+    const { ask, respond } = await startProvider([diceWith({ run })], rollAndSay);
+    expect(await ask("POST /responses", offered)).toMatchObject({ status: 500 });
+    fails = false;
+    expect(said(await respond(offered))).toBe("A six.");
+  });
+});
+
+describe("a tool of a user's that runs long", () => {
+  /** Runs until it is aborted, or for ever. */
+  function slow(hears: boolean) {
+    const started = Promise.withResolvers<void>();
+    const reasons: unknown[] = [];
+    const run: LocalTool["run"] = async (_call, { signal }) => {
+      started.resolve();
+      await new Promise((_, reject) => {
+        signal.addEventListener("abort", () => {
+          reasons.push(signal.reason);
+          if (hears) reject(signal.reason);
+        });
+      });
+      return {};
+    };
+    return { tool: diceWith({ run }), started: started.promise, reasons };
+  }
+
+  test.each([
+    [true, false],
+    [true, true],
+    [false, false],
+    [false, true],
+  ])("is told that the client left (it hears of it: %s, streamed: %s)", async (hears, stream) => {
+    const { tool, started, reasons } = slow(hears);
+    const { url, respond } = await startProvider([tool], ({ turn }) =>
+      turn === 0 ? [roll] : [{ say: "Hello." }],
+    );
+    const client = new AbortController();
+    const left = fetch(`${url}/responses`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ ...offered, stream }),
+      signal: client.signal,
+    }).then((response) => response.text());
+    await started;
+    client.abort(new Error("gone"));
+    await expect(left).rejects.toThrow("gone");
+    await expect.poll(() => reasons.length).toBe(1);
+    expect(said(await respond(offered))).toBe("Hello.");
+  });
+
+  test.each([true, false])("ends with the provider (it hears of it: %s)", async (hears) => {
+    const { tool, started, reasons } = slow(hears);
+    const { provider } = await startProvider([tool], () => [roll]);
+    const asked = provider
+      .fetch("http://local/v1/responses", { method: "POST", body: JSON.stringify(offered) })
+      .then(({ status }) => status);
+    await started;
+    await provider[Symbol.asyncDispose]();
+    expect(await asked).toBe(503);
+    expect(reasons).toHaveLength(1);
+  });
+});
+
+describe("a model that uses a tool", () => {
+  const parameters = {
+    type: "object",
+    properties: { sides: { type: "integer" } },
+    required: ["sides"],
+  };
+
+  test.each<readonly [use: { kind: string; args: object }, problem: string]>([
+    [{ kind: "dices", args: {} }, 'Did you mean "dice"?'],
+    [{ kind: "coffee_machine", args: {} }, '"shell", "apply_patch", "dice"'],
+    [{ kind: "__proto__", args: {} }, 'a tool of kind "__proto__", and there are'],
+    [{ kind: "mcp", args: {} }, "the request offers no tool of type mcp"],
+    [{ kind: "local_shell", args: {} }, "The model used the tool 'local_shell', and nothing here"],
+    [{ kind: "dice", args: { sides: "six" } }, 'the arguments {"sides":"six"}, which do not fit {'],
+    [{ kind: "code_interpreter", args: {} }, "which do not fit {"],
+  ])("%j is told what is wrong", async (use, problem) => {
+    const tool = diceWith({ description: "Rolls.", parameters });
+    const { ask } = await startProvider([tool], () => [{ use }]);
+    const tools = [...offered.tools, { type: "local_shell" }];
+    const { status, body } = await ask("POST /responses", { ...offered, tools });
+    expect(status).toBe(500);
+    expect(body["error"]).toMatchObject({ code: "model_error" });
+    expect(Object(body["error"]).message).toContain(problem);
+  });
+
+  test("may use a built-in tool in the same way", async () => {
+    const use = { kind: "code_interpreter", args: { code: "print(6 * 7)" } };
+    const { ask } = await startProvider([], () => [{ use }, { say: "Done." }]);
+    const tools = [{ type: "code_interpreter", container: { type: "auto" } }];
+    const include = ["code_interpreter_call.outputs"];
+    const { body } = await ask("POST /responses", { ...offered, tools, include });
+    const [call] = body["output"] as readonly WireItem[];
+    expect(call).toMatchObject({ outputs: [{ type: "logs", logs: "42\n" }] });
+  });
+
+  test("over the Messages API is told that there are no such tools", async () => {
+    const { url } = await startProvider([dice], () => [roll]);
+    const response = await fetch(`${url}/messages`, {
+      method: "POST",
+      body: JSON.stringify({
+        model: "claude-any",
+        max_tokens: 100,
+        messages: [{ role: "user", content: "Roll." }],
+      }),
+    });
+    expect(response.status).toBe(500);
+    expect(await response.json()).toMatchObject({
+      type: "error",
+      error: {
+        message: expect.stringContaining("The model used the tool 'dice', and the Messages API"),
+      },
+    });
+  });
+});

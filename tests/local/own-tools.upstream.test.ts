@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type LocalTool, upstreamModel } from "weakincentives/local";
+import { dice, startProvider } from "../support/local/own-tools-provider.ts";
+import { itemOf, output, said } from "../support/local/stage.ts";
+import {
+  type UpstreamServer,
+  type UpstreamStep,
+  upstreamServer,
+} from "../support/upstream-server.ts";
+
+let server: UpstreamServer;
+beforeAll(async () => {
+  server = await upstreamServer();
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+});
+
+const parameters = {
+  type: "object",
+  properties: { sides: { type: "integer" } },
+  required: ["sides"],
+  additionalProperties: false,
+};
+const offeredDice = { ...dice, description: "Rolls a die.", parameters } as LocalTool;
+const tools = [{ type: "dice" }];
+
+function calling(...calls: readonly (readonly [name: string, args: unknown])[]): UpstreamStep {
+  const tool_calls = calls.map(([name, args], place) => ({
+    id: `call_${place}`,
+    type: "function",
+    function: { name, arguments: JSON.stringify(args) },
+  }));
+  return { message: { content: "I roll.", tool_calls } };
+}
+
+async function start(tool: LocalTool, steps: readonly UpstreamStep[]) {
+  await server.play(steps);
+  const model = upstreamModel({ baseURL: server.url, model: "qwen3" });
+  return await startProvider([tool], [], { model });
+}
+
+async function bodies() {
+  return (await server.requests()).map(({ body }) => Object(body));
+}
+
+describe("a tool of a user's, for an upstream model,", () => {
+  test("is a function, and a call of it runs the tool and is told with its result", async () => {
+    const { respond } = await start(offeredDice, [
+      calling(["dice", { sides: 6 }], ["dice", { sides: 8 }]),
+      { message: { content: "Six and eight." } },
+    ]);
+    const response = await respond({ input: "Roll.", tools });
+    expect(output(response).map(({ type }) => type)).toEqual([
+      "reasoning",
+      "dice_call",
+      "dice_call",
+      "message",
+    ]);
+    expect(said(response)).toBe("Six and eight.");
+    const [first, second] = await bodies();
+    expect(first.tools).toEqual([
+      { type: "function", function: { name: "dice", description: "Rolls a die.", parameters } },
+    ]);
+    const calls = second.messages.filter(({ role }: { role: string }) => role !== "user");
+    expect(calls).toMatchObject([
+      { tool_calls: [{ function: { name: "dice", arguments: '{"sides":6}' } }] },
+      { role: "tool", content: '{"rolled":6}' },
+      { tool_calls: [{ function: { name: "dice", arguments: '{"sides":8}' } }] },
+      { role: "tool", content: '{"rolled":8}' },
+    ]);
+  });
+
+  test("is called again where the arguments did not fit", async () => {
+    const { respond } = await start(offeredDice, [
+      calling(["dice", { sides: "six" }]),
+      calling(["dice", { sides: 6 }]),
+      { message: { content: "Six." } },
+    ]);
+    const response = await respond({ input: "Roll.", tools });
+    expect(itemOf(response, "dice_call")).toMatchObject({ rolled: 6 });
+    const [, again] = await bodies();
+    expect(again.messages.at(-1).content).toContain("the arguments of dice are not a JSON object");
+  });
+
+  test("is forced by tool_choice, once", async () => {
+    const { respond } = await start(offeredDice, [
+      calling(["dice", { sides: 6 }]),
+      { message: { content: "Six." } },
+    ]);
+    const forced = await respond({ input: "Roll.", tools, tool_choice: { type: "dice" } });
+    expect(said(forced)).toBe("Six.");
+    const [first, second] = await bodies();
+    expect(first.tool_choice).toMatchObject({ function: { name: "dice" } });
+    expect(second.tool_choice).toBe("auto");
+  });
+
+  test("has another name where the client has a function of that name", async () => {
+    const client = { type: "function", name: "dice", parameters: {}, strict: false };
+    const { respond } = await start(offeredDice, [
+      calling(["hosted_dice", { sides: 6 }]),
+      { message: { content: "Six." } },
+    ]);
+    const response = await respond({ input: "Roll.", tools: [client, ...tools] });
+    expect(itemOf(response, "dice_call")).toMatchObject({ rolled: 6 });
+    const [, second] = await bodies();
+    expect(second.messages[1]).toMatchObject({
+      tool_calls: [{ function: { name: "hosted_dice" } }],
+    });
+  });
+
+  test("is not offered without a description, and its items are told all the same", async () => {
+    const { respond } = await start(dice as LocalTool, [{ message: { content: "Hm." } }]);
+    const item = { type: "dice_call", id: "dice_1", rolled: 3 };
+    const user = { role: "user", content: "What was it?" };
+    await respond({ input: [item, user], tools });
+    const [asked] = await bodies();
+    expect(asked.tools).toBeUndefined();
+    expect(asked.messages).toMatchObject([
+      { tool_calls: [{ id: "dice_1", function: { name: "dice" } }] },
+      { role: "tool", content: '{"rolled":3}' },
+      user,
+    ]);
+  });
+
+  test("may have several functions, and tell of its calls and answers in its own words", async () => {
+    const tool: LocalTool = {
+      kind: "human",
+      items: {
+        human_call: {
+          answer: "human_call_output",
+          toCall: ({ question }) => ({ name: "ask_human", args: { q: question } }),
+        },
+        human_call_output: { toResult: ({ output: text }) => `They said: ${text}` },
+      },
+      functions: [
+        {
+          name: "ask_human",
+          description: "Asks a human.",
+          parameters: { type: "object", properties: { q: { type: "string" } } },
+          read: ({ q }) => (typeof q === "string" ? { question: q } : null),
+        },
+        {
+          name: "warn_human",
+          description: "Warns a human.",
+          parameters: { type: "object", properties: {} },
+        },
+      ],
+      run: ({ args }) => ({ question: args["question"] ?? "Beware." }),
+    };
+    const { respond } = await start(tool, [
+      { message: { content: null, tool_calls: [call("ask_human", '{"q":"Six?"}')] } },
+      { message: { content: "Good." } },
+    ]);
+    const human = [{ type: "human" }];
+    const first = await respond({ input: "Go.", tools: human });
+    expect(output(first)).toMatchObject([{ type: "human_call", question: "Six?" }]);
+    const { call_id } = itemOf(first, "human_call");
+    const answer = { type: "human_call_output", call_id, output: "Yes." };
+    await respond({ input: [answer], tools: human, previous_response_id: first["id"] });
+    const [asked, answered] = await bodies();
+    expect(asked.tools).toHaveLength(2);
+    expect(answered.messages.slice(1)).toMatchObject([
+      { tool_calls: [{ function: { name: "ask_human", arguments: '{"q":"Six?"}' } }] },
+      { role: "tool", content: "They said: Yes." },
+    ]);
+  });
+
+  test.each<readonly [field: string, item: object]>([
+    ["toCall", { toCall: () => ({ args: "six" }) }],
+    [
+      "toCall",
+      {
+        toCall: () => {
+          throw new Error("Oh.");
+        },
+      },
+    ],
+  ])("fails the response where its %s does", async (field, item) => {
+    const tool = { ...offeredDice, items: { dice_call: item } } as LocalTool;
+    const { ask } = await start(tool, [calling(["dice", { sides: 6 }])]);
+    expect(await ask("POST /responses", { model: "any", input: "Roll.", tools })).toMatchObject({
+      status: 500,
+      body: {
+        error: {
+          message: expect.stringContaining(`Tool 'dice' failed in items.dice_call.${field}`),
+        },
+      },
+    });
+  });
+});
+
+function call(name: string, args: string) {
+  return { id: "call_0", type: "function", function: { name, arguments: args } };
+}
