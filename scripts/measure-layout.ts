@@ -4,7 +4,8 @@
  * a target is missed.
  */
 import { parseArgs } from "node:util";
-import { readImportGraph } from "./layout/import-graph.ts";
+import { readSources, toImportGraph } from "./layout/import-graph.ts";
+import { measureKinds } from "./layout/kind-rows.ts";
 import { measureLayout } from "./layout/layout-rows.ts";
 import { hasClaudeSdk, measureTraces } from "./layout/trace-rows.ts";
 
@@ -14,7 +15,12 @@ const { values } = parseArgs({
     where: { type: "boolean", default: false },
   },
 });
-const rows = [...measureLayout(readImportGraph("src")), ...measureTraces()];
+const sources = readSources("src");
+const rows = [
+  ...measureLayout(toImportGraph(sources)),
+  ...measureKinds(sources),
+  ...measureTraces(),
+];
 const isMissed = rows.some(({ now, target }) => now > target);
 
 if (values.json) console.log(JSON.stringify(rows, null, 2));

@@ -6,11 +6,13 @@ import {
   parseModuleRules,
 } from "../scripts/layout/check-modules.ts";
 import { findDeepestChain, findImportCycles } from "../scripts/layout/import-chains.ts";
-import { readImportGraph, toImportGraph } from "../scripts/layout/import-graph.ts";
+import { readSources, toImportGraph } from "../scripts/layout/import-graph.ts";
+import { findKindFiles, measureKinds } from "../scripts/layout/kind-rows.ts";
 import { measureLayout } from "../scripts/layout/layout-rows.ts";
 
 describe("the sources", () => {
-  const graph = readImportGraph("src");
+  const sources = readSources("src");
+  const graph = toImportGraph(sources);
 
   test("import what modules.jsonc allows and nothing else", () => {
     const rules = parseModuleRules(readFileSync("modules.jsonc", "utf8"));
@@ -18,9 +20,37 @@ describe("the sources", () => {
   });
 
   test("meet every target of npm run measure:layout", () => {
-    for (const { measure, now, target, where } of measureLayout(graph)) {
+    const rows = [...measureLayout(graph), ...measureKinds(sources)];
+    for (const { measure, now, target, where } of rows) {
       expect(now, `${measure}: ${where.join("; ")}`).toBeLessThanOrEqual(target);
     }
+  });
+});
+
+describe("a hosted kind", () => {
+  const sources = new Map([
+    ["tools/my-kind.ts", 'kind: "my_kind"'],
+    ["adapter.ts", "import type { MyKindResult }"],
+    ["tools/list.ts", "[myKindTool]"],
+    ["tools/index.ts", "my_kind"],
+    ["other.ts", "my-kind mykind my kind"],
+  ]);
+
+  test("is named in three spellings, and entry points and lists may name it", () => {
+    const named = ["tools/my-kind.ts", "adapter.ts", "tools/list.ts"];
+    expect(findKindFiles(sources, "my_kind")).toEqual(named);
+  });
+
+  test("that two files of the local provider name is reported with both", () => {
+    const local = new Map([
+      ["local/a.ts", "code_interpreter"],
+      ["local/b.ts", "CodeInterpreter"],
+      ["local/c.ts", "file_search"],
+      ["openai/d.ts", "code_interpreter"],
+    ]);
+    const rows = measureKinds(local);
+    expect(rows[0]).toMatchObject({ measure: "sources that name code_interpreter", now: 3 });
+    expect(rows.at(-1)).toMatchObject({ now: 2, target: 1, where: ["local/a.ts", "local/b.ts"] });
   });
 });
 

@@ -83,6 +83,7 @@ test.each([
   "docs/decisions/README.md",
   "docs/renames.md",
   "docs/guides/claude.md",
+  "docs/guides/hosted-tools.md",
   "docs/guides/local.md",
   "docs/guides/long-sessions.md",
   "docs/guides/openai.md",

@@ -4,17 +4,24 @@ import { posix } from "node:path";
 /** The imports of every source file, types included. Paths are relative to `src`, with extensions. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 
+/** The texts of source files, by path. */
+export type Sources = ReadonlyMap<string, string>;
+
+/** Reads the sources below a folder. Tests are left out. */
+export function readSources(src: string): Sources {
+  const files = globSync("**/*.ts", { cwd: src }).filter((file) => !isTest(file));
+  return new Map(
+    files.sort().map((file) => [file, readFileSync(`${src}/${file}`, "utf8")] as const),
+  );
+}
+
 /** Reads the import graph of the sources below a folder. Tests are left out. */
 export function readImportGraph(src: string): ImportGraph {
-  const files = globSync("**/*.ts", { cwd: src }).filter((file) => !isTest(file));
-  const sources = files
-    .sort()
-    .map((file) => [file, readFileSync(`${src}/${file}`, "utf8")] as const);
-  return toImportGraph(new Map(sources));
+  return toImportGraph(readSources(src));
 }
 
 /** Builds the import graph of sources given as text, by path. */
-export function toImportGraph(sources: ReadonlyMap<string, string>): ImportGraph {
+export function toImportGraph(sources: Sources): ImportGraph {
   const graph = new Map<string, readonly string[]>();
   for (const [file, text] of sources) {
     const imported = findSpecifiers(text).map((specifier) =>
