@@ -166,6 +166,29 @@ describe("a tool of a user's, for an upstream model,", () => {
     ]);
   });
 
+  test("tells of a call and its answer by their fields, unless it says otherwise", async () => {
+    const tool: LocalTool = {
+      kind: "human",
+      description: "Asks a human.",
+      parameters: { type: "object", properties: { question: { type: "string" } } },
+      items: { human_call: { answer: "human_call_output" }, human_call_output: {} },
+      run: ({ args }) => ({ question: args["question"], at: "noon" }),
+    };
+    const { respond } = await start(tool, [{ message: { content: "Good." } }]);
+    const asked = { id: "h_1", call_id: "call_1", question: "Six?", at: "noon" };
+    const answer = { call_id: "call_1", said: "Yes." };
+    const input = [
+      { type: "human_call", ...asked },
+      { type: "human_call_output", ...answer },
+    ];
+    await respond({ input, tools: [{ type: "human" }] });
+    const [body] = await bodies();
+    expect(body.messages).toMatchObject([
+      { tool_calls: [{ function: { name: "human", arguments: '{"question":"Six?"}' } }] },
+      { role: "tool", content: '{"said":"Yes."}' },
+    ]);
+  });
+
   test.each<readonly [field: string, item: object]>([
     ["toCall", { toCall: () => ({ args: "six" }) }],
     [
@@ -176,8 +199,19 @@ describe("a tool of a user's, for an upstream model,", () => {
         },
       },
     ],
+    ["toCall", { toCall: () => null }],
+    [
+      "needsAnswer",
+      {
+        answer: "dice_output",
+        needsAnswer: () => {
+          throw new Error("Oh.");
+        },
+      },
+    ],
   ])("fails the response where its %s does", async (field, item) => {
-    const tool = { ...offeredDice, items: { dice_call: item } } as LocalTool;
+    const items = { dice_call: item, dice_output: {} };
+    const tool = { ...offeredDice, items } as LocalTool;
     const { ask } = await start(tool, [calling(["dice", { sides: 6 }])]);
     expect(await ask("POST /responses", { model: "any", input: "Roll.", tools })).toMatchObject({
       status: 500,
@@ -186,6 +220,40 @@ describe("a tool of a user's, for an upstream model,", () => {
           message: expect.stringContaining(`Tool 'dice' failed in items.dice_call.${field}`),
         },
       },
+    });
+  });
+
+  test.each<readonly [read: () => unknown, problem: string]>([
+    [
+      () => {
+        throw new Error("Oh.");
+      },
+      "Tool 'dice' failed in functions.dice.read: Oh.",
+    ],
+    [() => 6, "Tool 'dice' failed in functions.dice.read: it must return an object"],
+  ])("fails the response where reading its arguments does: %s", async (read, problem) => {
+    const functions = [{ name: "dice", description: "Rolls.", parameters, read }];
+    const tool = { ...dice, functions } as unknown as LocalTool;
+    const { ask } = await start(tool, [calling(["dice", { sides: 6 }])]);
+    expect(await ask("POST /responses", { model: "any", input: "Roll.", tools })).toMatchObject({
+      status: 500,
+      body: { error: { message: expect.stringContaining(problem), code: "tool_error" } },
+    });
+  });
+
+  test("fails the response where the result of an answer is no text", async () => {
+    const tool = {
+      ...dice,
+      items: { dice_call: { answer: "dice_output" }, dice_output: { toResult: () => 6 } },
+    } as unknown as LocalTool;
+    const { ask } = await start(tool, []);
+    const input = [
+      { type: "dice_call", id: "d_1", call_id: "call_1" },
+      { type: "dice_output", call_id: "call_1" },
+    ];
+    expect(await ask("POST /responses", { model: "any", input, tools })).toMatchObject({
+      status: 500,
+      body: { error: { message: expect.stringContaining("items.dice_output.toResult: it must") } },
     });
   });
 });

@@ -29,6 +29,6 @@ export interface ModelRequest {
   readonly turn: number;
   /** Of the last user or system message. */
   readonly text: string;
-  /** The hosted tools that the server can run. @default the built-in ones */
+  /** The server's hosted tools, which `echoModel` and `upstreamModel` read: pass it on if you wrap them. @default the built-in ones */
   readonly hostedTools?: ToolCatalog | undefined;
 }
