@@ -7,8 +7,8 @@ import type { LocalModel, ModelRequest } from "./local-model.ts";
 import { smallestValue } from "./smallest-value.ts";
 
 /**
- * A model that says what it was told, always the same to the same: with a schema the smallest value
- * that fits, with a tool that must be called the smallest call.
+ * A model that repeats what it was told. With a schema it returns the smallest value that matches, and with a tool
+ * that must be called the smallest call. Deterministic: same request, same answer.
  */
 export function echoModel(): LocalModel {
   return Object.freeze({ respond: async (request: ModelRequest) => [answerTo(request)] });
@@ -34,7 +34,7 @@ function forcedTool(choice: Choice, request: ModelRequest): Tool | undefined {
   );
 }
 
-/** The smallest call of a tool; `undefined` if nothing here can run it, and something must be said. */
+/** Returns the smallest call of a tool, or `undefined` if nothing here can run it. */
 function callOf(tool: Tool, request: ModelRequest): ModelAction | undefined {
   const { type, name, parameters } = tool;
   if (type === "function") return { call: { name: String(name), args: smallestArgs(parameters) } };

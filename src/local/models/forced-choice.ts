@@ -4,14 +4,14 @@ import { builtInCatalog } from "../tools/index.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
 import type { ModelRequest } from "./local-model.ts";
 
-/** What a `tool_choice` comes to: free, no tool, some tool, or one of a type and, for functions, a name. */
+/** What a `tool_choice` asks for: anything, no tool, some tool, or one tool by its type and, for functions, its name. */
 export type Choice =
   | { readonly mode: "auto" | "none" | "required" }
   | { readonly mode: "one"; readonly type: string; readonly name: string | null };
 
 /**
- * How free the model is in this answer. What a choice forces is forced once: when a hosted call was
- * made since the client last spoke, the model may say what came of it.
+ * Returns what the model may do in this answer. A forced call is forced once: after a hosted call that was made
+ * since the client's last item, the model is free to report the result.
  */
 export function choiceOf(request: ModelRequest): Choice {
   const choice = namedChoice(request.toolChoice);
@@ -19,7 +19,7 @@ export function choiceOf(request: ModelRequest): Choice {
   return isForced && endsWithHosted(request.items, catalogOf(request)) ? { mode: "auto" } : choice;
 }
 
-/** The tools that a choice leaves: those of `allowed_tools`, or all. */
+/** Returns the tools that the choice leaves: those of `allowed_tools`, or all. */
 export function allowedTools(request: ModelRequest): readonly object[] {
   const { tools, toolChoice } = request;
   if (!isPlainObject(toolChoice) || toolChoice["type"] !== "allowed_tools") return tools;

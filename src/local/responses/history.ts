@@ -2,17 +2,17 @@ import { maybeTextAt, textAt } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
 
-/** What OpenAI would say against a conversation. */
+/** Something for which OpenAI would refuse a conversation. */
 export interface Fault {
   readonly message: string;
   /** It is an output without its call, which may be behind a reference. */
   readonly isOrphan: boolean;
 }
 
-/** How far a conversation has come: what comes next is held against it, and not against all items. */
+/** The state of a conversation after some items, so that the next ones are checked without reading those again. */
 export interface HistoryPoint {
   wasCalled(call: string): boolean;
-  /** Calls that have no output yet, and how they are spoken of. */
+  /** Calls without an output yet, with how an error names each. */
   readonly open: ReadonlyMap<string, string>;
   /** The first of each kind, in their order. */
   readonly faults: readonly Fault[];
@@ -20,7 +20,7 @@ export interface HistoryPoint {
   readonly thought: WireItem | null;
 }
 
-/** What has been called, answered and thought; items are taken in one after the other, each once. */
+/** Tracks calls, answers and reasoning. Items are added one after the other, each once. */
 export class History {
   readonly #catalog: ToolCatalog;
   readonly #before: HistoryPoint;

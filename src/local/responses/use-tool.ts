@@ -19,7 +19,8 @@ export async function useTool(action: ModelAction, state: TurnState): Promise<bo
     state.toolCalls += 1;
   }
   const entry = findEntry(input.tools, { tool, did });
-  if (!tool.run) throw modelFault(`The model ${did}, and nothing here can run it.`);
+  if (!tool.run)
+    throw modelFault(`The model ${did}, and nothing here can run it: change what the model does.`);
   const items = await tool.run({ entry, args }, createToolContext(state));
   output.push(...items);
   return isHandedOver(tool) || items.some((item) => catalog.needsAnswer(item));
@@ -35,8 +36,8 @@ function findCall(
   catalog: ToolCatalog,
 ): FoundCall {
   if ("use" in action) return readUse(action.use, catalog);
-  const [key = ""] = Object.keys(action);
-  for (const tool of catalog.byAction.get(key) ?? []) {
+  const performers = Object.keys(action).flatMap((key) => catalog.byAction.get(key) ?? []);
+  for (const tool of performers) {
     const isOffered = tools.some(({ type }) => catalog.byType.get(type) === tool);
     const call = tool.shorthand?.fromAction(action, isOffered);
     if (call) return { ...call, tool };
@@ -49,14 +50,7 @@ function readUse(
   catalog: ToolCatalog,
 ): FoundCall {
   const tool = catalog.byType.get(kind);
-  if (!tool) {
-    const kinds = catalog.tools.filter(({ run }) => run).map((one) => one.kind);
-    const near = suggestion(String(kind), kinds);
-    const remedy = near === null ? "Use one of them" : `Did you mean ${show(near)}`;
-    throw modelFault(
-      `The model used a tool of kind ${show(kind)}, and there are ${list(kinds, 40)}. ${remedy}${near === null ? ", or pass yours in new LocalProvider({ tools })." : "?"}`,
-    );
-  }
+  if (!tool) throw unknownKind(kind, catalog);
   const { functions = [] } = tool;
   const did = `used the tool '${tool.kind}'`;
   const given: WireItem = { ...args };
@@ -67,6 +61,18 @@ function readUse(
   const schemas = functions.map(({ parameters }) => JSON.stringify(parameters)).join(" or ");
   throw modelFault(
     `The model ${did} with the arguments ${show(args)}, which do not fit ${schemas}.`,
+  );
+}
+
+function unknownKind(kind: unknown, { tools }: ToolCatalog): ApiProblem {
+  const kinds = tools.filter(({ run }) => run).map((tool) => tool.kind);
+  const near = suggestion(String(kind), kinds);
+  const remedy =
+    near === null
+      ? "Use one of them, or pass your own in new LocalProvider({ tools })."
+      : `Did you mean ${show(near)}?`;
+  return modelFault(
+    `The model used a tool of kind ${show(kind)}, and there are ${list(kinds, kinds.length)}. ${remedy}`,
   );
 }
 

@@ -4,30 +4,31 @@ import type { Choice } from "../forced-choice.ts";
 import { allowedTools, catalogOf, choiceOf } from "../forced-choice.ts";
 import type { ModelRequest } from "../local-model.ts";
 
-/** All that an upstream model may call, as functions of different names. */
+/** Everything that an upstream model may call, as functions with distinct names. */
 export interface OfferedFunctions {
   readonly all: readonly OfferedFunction[];
-  /** How free the model is; a tool that must be called by the name it is offered under. */
+  /** The choice for the upstream model; a forced tool is named as it is offered. */
   readonly choice: "auto" | "none" | "required" | { readonly name: string };
-  /** The name under which a hosted function goes in this conversation. */
+  /** Returns the name of a hosted function in this conversation: another one if the client has a function of its name. */
   nameOf(hosted: string): string;
 }
 
+/** One function that an upstream model may call. */
 export interface OfferedFunction {
   readonly name: string;
   readonly description: string | null;
   readonly parameters: unknown;
   readonly strict: boolean;
-  /** `null` for a function of the client's. */
+  /** `null` for one of the client's own functions. */
   readonly hosted: HostedFunction | null;
 }
 
-/** A hosted tool, or a part of one, as a function that any model can call. */
+/** A function that stands for a hosted tool, or for a part of one. */
 export interface HostedFunction extends FunctionRecord {
   readonly tool: ToolRecord;
 }
 
-/** The client's functions, and the hosted tools as functions that are called otherwise. */
+/** Returns the client's functions, and the hosted tools as functions. */
 export function offeredFunctions(request: ModelRequest): OfferedFunctions {
   const taken = new Set(request.tools.flatMap((tool) => clientFunction(tool)).map(nameIn));
   const nameOf = (hosted: string): string =>

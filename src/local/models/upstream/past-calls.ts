@@ -3,7 +3,7 @@ import { parseJson } from "../../../base/json.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import { type SpokenPart, spokenParts } from "./spoken-parts.ts";
 
-/** A call in the history, as a call of a function. */
+/** An earlier call, as a call of a function. */
 export interface CallItem {
   readonly id: string;
   /** The client's function, or a hosted one by the name that its tool gives it. */
@@ -11,11 +11,11 @@ export interface CallItem {
   readonly isHosted: boolean;
   /** A JSON object. */
   readonly args: string;
-  /** What came of it, where the item says so itself. */
+  /** The result, if the item itself has it. */
   readonly result: readonly SpokenPart[] | null;
 }
 
-/** What came of a call, where that is an item of its own. */
+/** The result of a call, in an item of its own. */
 export interface ResultItem {
   readonly callId: string;
   readonly parts: readonly SpokenPart[];
@@ -55,7 +55,7 @@ function clientCall(name: unknown, written: unknown): Omit<CallItem, "id"> {
   return { name: String(name), isHosted: false, args: argumentsText(written), result: null };
 }
 
-/** What a model wrote, as the JSON object that servers take it for: some parse it. */
+/** Returns what a model wrote as a JSON object: some servers parse it. */
 export function argumentsText(written: unknown): string {
   if (isPlainObject(written)) return JSON.stringify(written);
   if (typeof written !== "string" || written.trim() === "") return "{}";

@@ -8,10 +8,10 @@ import { byType, either, list, object, oneOf, type Shape } from "../../validator
 import { orderKeys } from "./order-keys.ts";
 import { toolName } from "./tools.ts";
 
-/** A `tool_choice` that was checked: a word, or one of its objects. */
+/** A checked `tool_choice`: a word, or an object. */
 export type ToolChoice = "none" | "auto" | "required" | WireItem;
 
-/** What the model may call, and whether it has to. */
+/** The tools that the model may call, and whether it must call one. */
 export interface Allowed {
   readonly mustCall: boolean;
   readonly tools: readonly WireItem[];
@@ -66,7 +66,7 @@ function createShape({ byChoice }: ToolCatalog): Shape {
   });
 }
 
-/** The tools that a choice names, one by one. */
+/** Returns the tools that a choice names, one by one. */
 function choicesIn(choice: WireItem): readonly WireItem[] {
   const tools = choice["type"] === "allowed_tools" ? choice["tools"] : [choice];
   return Array.isArray(tools) ? tools.filter(isPlainObject) : [];

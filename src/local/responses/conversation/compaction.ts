@@ -18,7 +18,7 @@ export interface CompactionServices extends CompactionReader {
   readonly ids: Ids;
 }
 
-/** The next window: what users said, word for word, and all else in one item that only we can read. */
+/** Returns the next window: users' messages word for word, and everything else in one item that only this server can read. */
 export function compacted(
   items: readonly WireItem[],
   services: CompactionServices,
@@ -28,7 +28,7 @@ export function compacted(
   return [...said, compactionItem(rest, services)];
 }
 
-/** One item that stands for all of these: clients may leave out what comes before it. */
+/** Returns one item that stands for all of these. Clients may omit what comes before it. */
 export function compactionItem(
   items: readonly WireItem[],
   { sealer, ids, catalog }: CompactionServices,
@@ -38,15 +38,15 @@ export function compactionItem(
   return { id: ids.next("cmp_"), type: "compaction", encrypted_content: sealed };
 }
 
-/** What items go on from: how many there are, and all of it as the model reads it. */
+/** What items continue from: how many items, and all of them as the model reads them. */
 export interface ReadBefore {
   readonly count: number;
   readonly readable: readonly WireItem[];
 }
 
 /**
- * A conversation with what is sealed in it made readable, for the model. What a client sends beside
- * the item that stands for it is read once.
+ * Returns a conversation with its compactions opened, for the model. Items that a client sends beside the
+ * compaction that holds them are read once.
  */
 export function unsealed(
   items: readonly WireItem[],

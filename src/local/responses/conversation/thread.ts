@@ -4,7 +4,7 @@ import type { WrittenItem } from "../../store/written-item.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import { History, type HistoryPoint } from "../history.ts";
 
-/** A conversation up to some response, as a part of a thread: nothing of it is copied. */
+/** A conversation up to some response: a part of a thread, of which nothing is copied. */
 export interface ThreadPoint {
   readonly thread: Thread;
   /** How many of the thread's items it has; the other lists likewise. */
@@ -16,7 +16,7 @@ export interface ThreadPoint {
   readonly history: HistoryPoint;
 }
 
-/** A conversation in memory, parsed, checked and readable. It is only ever added to. */
+/** A conversation in memory, parsed, checked and readable. Items are only ever added. */
 export class Thread {
   readonly items: WireItem[] = [];
   /** The same for the model: with what is sealed in it made readable. */
@@ -51,8 +51,8 @@ export class Thread {
   }
 
   /**
-   * `readable` is what `items` are to the model, if that is something else. Models see what is held here
-   * turn after turn, so nobody may change it.
+   * Adds items. `readable` is what the model reads instead of them, if that differs. Models see the same objects
+   * turn after turn, so they are frozen.
    */
   add(items: readonly WrittenItem[], readable: readonly WireItem[] | null = null): void {
     const bytes = items.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
