@@ -98,6 +98,26 @@ describe("a tool of a user's that fails", () => {
     expect(String(Object(whole.body["error"]).message).length).toBeLessThan(3_000);
   });
 
+  test("by citing no list says so", async () => {
+    const run: LocalTool["run"] = (_call, { cite }) => {
+      cite(null as never);
+      return {};
+    };
+    const { whole } = await failuresOf(diceWith({ run }));
+    expect(Object(whole.body["error"]).message).toBe(
+      "Tool 'dice' failed in run: cite() needs a list, got null",
+    );
+  });
+
+  test("cannot change the request that it is called with", async () => {
+    const run: LocalTool["run"] = ({ entry }) => {
+      Object.assign(entry, { color: "blue" });
+      return {};
+    };
+    const { whole } = await failuresOf(diceWith({ run }));
+    expect(Object(whole.body["error"]).message).toContain("Tool 'dice' failed in run: Cannot ");
+  });
+
   test("by an item that its own check refuses says so", async () => {
     const item: LocalToolItem = { check: () => "Roll again." };
     const { whole } = await failuresOf(diceWith({}, item));

@@ -134,6 +134,9 @@ describe("a tool of a user's", () => {
       kind = "coin";
       readonly items = { coin_call: {} };
       readonly #sides = 2;
+      check(entry: unknown) {
+        return Object(entry).sides === this.#sides ? null : "A coin has two sides.";
+      }
       run() {
         return { sides: this.#sides };
       }
@@ -143,7 +146,7 @@ describe("a tool of a user's", () => {
     const { respond } = await startProvider([coin], script);
     coin.kind = "dice";
     coin.run = () => ({ sides: 9 });
-    const response = await respond({ input: "Toss.", tools: [{ type: "coin" }] });
+    const response = await respond({ input: "Toss.", tools: [{ type: "coin", sides: 2 }] });
     expect(itemOf(response, "coin_call")).toMatchObject({ sides: 2 });
   });
 });

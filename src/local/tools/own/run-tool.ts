@@ -1,6 +1,6 @@
 import { orAborted } from "../../../base/abort.ts";
 import { messageOf } from "../../../base/errors.ts";
-import { deepFreeze } from "../../../base/freeze.ts";
+import { deepFreeze, frozenCopy } from "../../../base/freeze.ts";
 import { list, show } from "../../../base/show.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
@@ -27,7 +27,7 @@ export async function runTool(
   const { signal } = context;
   let output: unknown;
   try {
-    const running = async () => await run(call, context);
+    const running = async () => await run(frozenCopy(call), toOwnContext(context, guard));
     output = await orAborted(running(), signal);
   } catch (error) {
     signal.throwIfAborted();
@@ -36,6 +36,22 @@ export async function runTool(
   const items: readonly unknown[] = Array.isArray(output) ? output : [output];
   if (items.length === 0) throw guard.fail("run", "it must return at least one item, got none");
   return items.map((item) => toItem(item, { record, guard, context }));
+}
+
+/** What a user's tool may use, and no more than that. */
+function toOwnContext(
+  { signal, newId, containers, cite }: LocalToolContext,
+  guard: ToolGuard,
+): LocalToolContext {
+  return {
+    signal,
+    newId,
+    containers,
+    cite(hits) {
+      if (!Array.isArray(hits)) throw guard.fail("run", `cite() needs a list, got ${show(hits)}`);
+      cite(frozenCopy(hits));
+    },
+  };
 }
 
 interface ItemParts {

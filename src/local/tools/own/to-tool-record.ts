@@ -29,8 +29,10 @@ export function toToolRecord(tool: LocalTool): ToolRecord {
     aliases: [...aliases],
     items: Object.fromEntries(items),
     functions,
-    check: guard.toShape("check", check, anyObject),
-    checkChoice: checkChoice ? guard.toShape("checkChoice", checkChoice, anyObject) : bare,
+    check: guard.toShape("check", check?.bind(tool), anyObject),
+    checkChoice: checkChoice
+      ? guard.toShape("checkChoice", checkChoice.bind(tool), anyObject)
+      : bare,
     containerField,
     run: (call, context) => runTool({ run: run.bind(tool), record, guard }, call, context),
   };
@@ -85,7 +87,7 @@ function toItem(item: LocalToolItem, place: ItemPlace): ItemRecord {
     containerAt,
     needsContainer,
     includes: Object.fromEntries(includes),
-    check: guard.toShape(field("check"), item.check, createItemShape(item, isAnswer)),
+    check: guard.toShape(field("check"), item.check?.bind(item), createItemShape(item, isAnswer)),
     events(given) {
       if (events) return guard.toEvents(field("events"), () => events.call(item, given));
       return isAnswer ? createNoEvents(given) : createPlainEvents(given);
