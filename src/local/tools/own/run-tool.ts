@@ -1,4 +1,4 @@
-import { orAborted } from "../../../base/abort.ts";
+import { orAborted } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import { deepFreeze, frozenCopy } from "../../../base/freeze.ts";
 import { list, show } from "../../../base/show.ts";
