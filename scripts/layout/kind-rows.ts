@@ -4,8 +4,8 @@ import type { LayoutRow } from "./layout-rows.ts";
 
 /** Hosted kinds, and in how many sources each may be named. */
 const TARGETS: ReadonlyMap<string, number> = new Map([
-  ["code_interpreter", 19],
-  ["apply_patch", 14],
+  ["code_interpreter", 14],
+  ["apply_patch", 12],
   ["image_generation", 8],
 ]);
 

@@ -10,7 +10,7 @@ export interface ProviderToolOptions<Params, Result, Config extends object>
   extends Omit<ToolOptions<Params, Result>, "handler" | "parallel"> {
   /** The adapter it belongs to: `"openai"`. */
   readonly provider: string;
-  /** The capability: `"code_interpreter"`. */
+  /** The capability: `"web_search"`. */
   readonly kind: string;
   readonly config: Config;
   /** Works on what the provider did: it finds it as `context.providerOutput`. */

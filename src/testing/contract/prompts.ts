@@ -51,9 +51,12 @@ export function promptWith(
   );
 }
 
+/** The tool with which a model runs code beside a workspace. */
+export const codeTool = codeInterpreterTool();
+
 /** The same beside a workspace, in which code may run. */
 export function promptIn(workspace: Section, tools: readonly Tool[] = []): Prompt<string> {
-  const sections = [task(tools, [codeInterpreterTool()]), workspace];
+  const sections = [task(tools, [codeTool]), workspace];
   return new Prompt(new PromptTemplate({ ns: "contract", key: "files", sections }));
 }
 
@@ -64,7 +67,7 @@ export function wordPrompt(tools: readonly Tool[] = []): Prompt<Word> {
 
 /** The same beside a workspace, in which code may run. */
 export function wordPromptIn(workspace: Section): Prompt<Word> {
-  return wordsFrom([task([], [codeInterpreterTool()]), workspace]);
+  return wordsFrom([task([], [codeTool]), workspace]);
 }
 
 function wordsFrom(sections: readonly Section[]): Prompt<Word> {

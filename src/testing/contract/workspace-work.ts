@@ -3,7 +3,7 @@ import type { ToolContext } from "../../tools/tool-context.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
 import { holds, same } from "./expect.ts";
 import { listening } from "./listening.ts";
-import { promptIn, wordPromptIn, wordTool } from "./prompts.ts";
+import { codeTool, promptIn, wordPromptIn, wordTool } from "./prompts.ts";
 import type { WorkspaceCase, WorkspaceStage } from "./workspace-case.ts";
 
 const done = { text: "Done." };
@@ -103,16 +103,16 @@ export const workspaceWork: readonly WorkspaceCase[] = [
       const prompt = promptIn(await repository(stage), [readTool]);
       const { hostedCalls } = await stage.adapter.evaluate(prompt, { session: stage.session });
       const [code, read] = stage.bus.of("ToolInvoked");
-      same([code?.name, read?.name], ["code_interpreter", "read"], "ToolInvoked");
+      same([code?.name, read?.name], [codeTool.name, "read"], "ToolInvoked");
       const { execution, provider, capability } = code?.origin ?? {};
-      const expected = ["provider", stage.adapter.name, "code_interpreter"];
+      const expected = ["provider", stage.adapter.name, codeTool.kind];
       same([execution, provider, capability], expected, "origin");
       same(read?.origin, undefined, "origin of a call that ran here");
       same(code?.result.success, true, "success");
       holds(code?.result.message, "hoot", "what the event says");
       same(
         hostedCalls.map(({ kind }) => kind),
-        ["code_interpreter"],
+        [codeTool.kind],
         "hostedCalls",
       );
     },
