@@ -6,25 +6,35 @@ import {
   MarkdownSection,
   Prompt,
   PromptTemplate,
+  type ProviderAdapter,
   type Section,
+  type Session,
   Tool,
   ToolResult,
 } from "../../src/index.ts";
-import type { ModelScript } from "../../src/local/models/scripted-model.ts";
+import type { ModelAction, ModelScript } from "../../src/local/index.ts";
+import type { EnteredFiles } from "./entered-files.ts";
 
 /** Code that reads a mounted file and writes another; a path is relative to the workspace. */
 export function codeIn(folder: string): string {
   return `text = open("${folder}notes/a.txt").read(); open("${folder}notes/b.txt", "w").write(text)`;
 }
 
-/** What the model does: it runs code, calls a tool with a long text, calls it again, and answers. */
-export function scriptWith(code: string): ModelScript {
-  return [
+/**
+ * What the model does: it runs code, takes a short note, takes a note that makes the conversation
+ * too long, and answers. Asked for a summary, as the Claude Agent SDK does, it gives one.
+ */
+export function scriptWith(code: string, longNote: number): ModelScript {
+  const turns: ModelAction[][] = [
     [{ code }],
-    [{ call: { name: "note", args: { text: "owl ".repeat(5_000) } } }],
     [{ call: { name: "note", args: { text: "barn" } } }],
+    [{ call: { name: "note", args: { text: "owl ".repeat(longNote) } } }],
     [{ say: "Done." }],
   ];
+  return ({ text }) =>
+    text.includes("<summary>")
+      ? [{ say: "<summary>Two notes were taken.</summary>" }]
+      : (turns.shift() ?? [{ fail: { message: "The script is over." } }]);
 }
 
 /** A folder to mount; it is removed when the trace is over. */
@@ -50,4 +60,21 @@ export function promptWith(...sections: readonly Section[]): Prompt<string> {
   const task = new MarkdownSection({ key: "task", title: "Task", template: "Go.", tools: [note] });
   const all = [task, ...sections];
   return new Prompt(new PromptTemplate({ ns: "trace", key: "run", sections: all }));
+}
+
+/** Evaluates a prompt and records the files. It fails unless the conversation was compacted once. */
+export async function traceEvaluation(
+  adapter: ProviderAdapter,
+  prompt: Prompt<string>,
+  session: Session,
+  entered: EnteredFiles,
+): Promise<void> {
+  let compactions = 0;
+  session.bus.subscribe("*", ({ type }) => {
+    if (type === "ContextCompacted") compactions += 1;
+    entered.mark(type);
+  });
+  await adapter.evaluate(prompt, { session });
+  entered.mark("end");
+  if (compactions !== 1) throw new Error(`The conversation was compacted ${compactions} times.`);
 }

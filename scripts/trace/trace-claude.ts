@@ -2,12 +2,12 @@ import { ClaudeAgentSDKAdapter, ClaudeAgentWorkspaceSection } from "../../src/cl
 import { codeInterpreterTool, MarkdownSection, Session } from "../../src/index.ts";
 import { LocalProvider, scriptedModel } from "../../src/local/index.ts";
 import type { EnteredFiles } from "./entered-files.ts";
-import { codeIn, folderToMount, promptWith, scriptWith } from "./scenario.ts";
+import { codeIn, folderToMount, promptWith, scriptWith, traceEvaluation } from "./scenario.ts";
 
 /** The same evaluation on the Claude Agent SDK. */
 export async function traceClaude(start: () => EnteredFiles): Promise<EnteredFiles> {
   const folder = folderToMount();
-  const model = scriptedModel(scriptWith(codeIn("")));
+  const model = scriptedModel(scriptWith(codeIn(""), 100_000));
   await using provider = new LocalProvider({ model });
   const { url } = await provider.listen();
   const session = new Session();
@@ -23,13 +23,13 @@ export async function traceClaude(start: () => EnteredFiles): Promise<EnteredFil
   });
   const adapter = new ClaudeAgentSDKAdapter({
     model: "claude-sonnet-5",
+    // The smallest window that the SDK compacts in.
+    env: { CLAUDE_CODE_AUTO_COMPACT_WINDOW: "100000" },
     isolation: { baseURL: url.replace(/\/v1$/, ""), apiKey: "local" },
   });
   const prompt = promptWith(code, workspace);
   const entered = start();
-  session.bus.subscribe("*", ({ type }) => entered.mark(type));
-  await adapter.evaluate(prompt, { session });
-  entered.mark("end");
+  await traceEvaluation(adapter, prompt, session, entered);
   folder.remove();
   return entered;
 }

@@ -2,12 +2,12 @@ import { Session } from "../../src/index.ts";
 import { LocalProvider, scriptedModel } from "../../src/local/index.ts";
 import { OpenAIAdapter, OpenAIContainerWorkspaceSection } from "../../src/openai/index.ts";
 import type { EnteredFiles } from "./entered-files.ts";
-import { codeIn, folderToMount, promptWith, scriptWith } from "./scenario.ts";
+import { codeIn, folderToMount, promptWith, scriptWith, traceEvaluation } from "./scenario.ts";
 
 /** One evaluation on OpenAI's adapter, with a workspace, code, tool calls and a compaction. */
 export async function traceOpenAI(start: () => EnteredFiles): Promise<EnteredFiles> {
   const folder = folderToMount();
-  const model = scriptedModel(scriptWith(codeIn("/mnt/data/")));
+  const model = scriptedModel(scriptWith(codeIn("/mnt/data/"), 5_000));
   await using provider = new LocalProvider({ model });
   const { url: baseURL } = await provider.listen();
   const session = new Session();
@@ -24,9 +24,7 @@ export async function traceOpenAI(start: () => EnteredFiles): Promise<EnteredFil
   });
   const prompt = promptWith(workspace);
   const entered = start();
-  session.bus.subscribe("*", ({ type }) => entered.mark(type));
-  await adapter.evaluate(prompt, { session });
-  entered.mark("end");
+  await traceEvaluation(adapter, prompt, session, entered);
   folder.remove();
   return entered;
 }
