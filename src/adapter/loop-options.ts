@@ -11,6 +11,8 @@ import type { NestedOptions } from "./nested-adapter.ts";
 import type { ProviderAdapter } from "./provider-adapter.ts";
 import { type RetrySettings, type ThrottlePolicy, throttlePolicy } from "./throttle.ts";
 
+const refuse = InvalidOptionError.at((name) => `evaluate(${name})`);
+
 /** What the caller of an adapter said, and what the adapter adds to it. */
 export interface LoopOptions extends NestedOptions {
   readonly adapter: ProviderAdapter;
@@ -41,12 +43,12 @@ export function loopSettings(
   if (resources !== undefined) checkInstance(resources, ResourceRegistry, "resources");
   if (signal !== undefined) checkInstance(signal, AbortSignal, "signal");
   if (!Number.isSafeInteger(maxTurns) || maxTurns < 1) {
-    throw refused("maxTurns", maxTurns, "must be a whole number from 1", "leave it out for 50");
+    throw refuse("maxTurns", maxTurns, "must be a whole number from 1", "leave it out for 50");
   }
   checkAllowed(options.allowHostedTools);
   if (options.continue && !client.canContinue) {
     const rule = `must be left out, because ${client.adapterName} keeps no history to go on from`;
-    throw refused("continue", true, rule, "start anew, or use an adapter that stores history");
+    throw refuse("continue", true, rule, "start anew, or use an adapter that stores history");
   }
   return {
     ...options,
@@ -66,16 +68,12 @@ interface ClassOf {
 function checkInstance(value: unknown, type: ClassOf, field: string): void {
   if (type[Symbol.hasInstance](value)) return;
   const article = /^[AEIOU]/.test(type.name) ? "an" : "a";
-  throw refused(field, value, `must be ${article} ${type.name}`, `give the ${type.name} itself`);
+  throw refuse(field, value, `must be ${article} ${type.name}`, `give the ${type.name} itself`);
 }
 
 function checkAllowed(allowed: boolean | readonly string[] | undefined): void {
   if (allowed === undefined || typeof allowed === "boolean") return;
   if (Array.isArray(allowed) && allowed.every((name) => typeof name === "string")) return;
   const rule = "must be true, false or a list of names or kinds";
-  throw refused("allowHostedTools", allowed, rule, 'for example ["web_search"]');
-}
-
-function refused(name: string, value: unknown, rule: string, remedy: string): InvalidOptionError {
-  return new InvalidOptionError({ field: `evaluate(${name})`, value, rule, remedy });
+  throw refuse("allowHostedTools", allowed, rule, 'for example ["web_search"]');
 }

@@ -5,6 +5,8 @@ import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import { runsAtProvider } from "../tools/projected-tool.ts";
 import type { ToolChoice, Turn } from "./model-client.ts";
 
+const refuse = InvalidOptionError.at("toolChoice");
+
 /** Refuses a choice that names nothing in the prompt. */
 export function checkToolChoice(choice: ToolChoice, rendered: RenderedPrompt): void {
   if (choice === "auto" || choice === "none") return;
@@ -12,10 +14,11 @@ export function checkToolChoice(choice: ToolChoice, rendered: RenderedPrompt): v
   const hosted = rendered.hostedTools.map(({ name }) => name);
   if (choice === "required") {
     if (functions.length + hosted.length > 0) return;
-    throw refused(choice, "must be possible, and the prompt has no tools", 'use "auto"');
+    throw refuse("", choice, "must be possible, and the prompt has no tools", 'use "auto"');
   }
   if (!isPlainObject(choice) || typeof choice.type !== "string" || choice.type === "") {
-    throw refused(
+    throw refuse(
+      "",
       choice,
       "must be a tool choice",
       'use "auto", "none", "required" or { type, name }',
@@ -47,9 +50,5 @@ function checkNamed(
   const { name } = choice as { readonly name?: unknown };
   if (typeof name === "string" && names.includes(name)) return;
   const there = names.length > 0 ? `there are ${list(names)}` : "the prompt has none";
-  throw refused(choice, `must name ${what}`, there);
-}
-
-function refused(value: unknown, rule: string, remedy: string): InvalidOptionError {
-  return new InvalidOptionError({ field: "toolChoice", value, rule, remedy });
+  throw refuse("", choice, `must name ${what}`, there);
 }

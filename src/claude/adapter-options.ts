@@ -3,6 +3,7 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import { InvalidOptionError } from "../base/errors.ts";
 import { type Logger, silentLogger } from "../base/logger.ts";
 import { checkOptions } from "../base/names.ts";
+import type { UnknownRecord } from "../base/reading.ts";
 import {
   checkBoolean,
   checkKeys,
@@ -13,7 +14,6 @@ import {
 } from "../tools/config-checks.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import { checkIsolation } from "./check-isolation.ts";
-import type { Given } from "./given.ts";
 import { type ClaudeHostedToolsConfig, createHostedTools } from "./hosted-tools-config.ts";
 import type { IsolationConfig } from "./isolation.ts";
 import {
@@ -59,7 +59,7 @@ export interface ClaudeAgentSDKAdapterOptions {
 export interface AdapterSettings {
   readonly model: string | null;
   /** The SDK's options for the model. */
-  readonly modelOptions: Given;
+  readonly modelOptions: UnknownRecord;
   readonly permissionMode: PermissionMode;
   readonly isolation: IsolationConfig;
   readonly env: Readonly<Record<string, string>>;

@@ -1,6 +1,7 @@
 import { type Announcement, announce } from "../adapter/events.ts";
 import type { ModelClient, Omission, Turn, TurnRequest } from "../adapter/model-client.ts";
 import { InvalidOptionError, messageOf } from "../base/errors.ts";
+import type { UnknownRecord } from "../base/reading.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import type { Session } from "../session/session.ts";
@@ -9,7 +10,6 @@ import { runsAtProvider } from "../tools/projected-tool.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { AdapterSettings } from "./adapter-options.ts";
 import { checkAttachment, toAttachedBlock } from "./attachments.ts";
-import type { Given } from "./given.ts";
 import { explainEnd, retryFailure, runFailure } from "./run/run-failure.ts";
 import { RunResources } from "./run/run-resources.ts";
 import type { NativeCall, RunStep } from "./run/run-state.ts";
@@ -194,6 +194,6 @@ function ownTools({ tools }: RenderedPrompt): readonly Tool[] {
   return tools.filter((tool) => !runsAtProvider(tool));
 }
 
-function isFailed(result: Given): boolean {
+function isFailed(result: UnknownRecord): boolean {
   return result["is_error"] === true || result["subtype"] !== "success";
 }

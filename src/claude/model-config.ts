@@ -1,6 +1,6 @@
 import { InvalidOptionError } from "../base/errors.ts";
+import type { UnknownRecord } from "../base/reading.ts";
 import { checkKeys, checkText, oneOf, optional } from "../tools/config-checks.ts";
-import type { Given } from "./given.ts";
 
 /** How the model works. */
 export interface ClaudeModelConfig {
@@ -26,7 +26,7 @@ export function checkModelConfig(config: ClaudeModelConfig): ClaudeModelConfig {
 }
 
 /** Converts a model config to the SDK's options. */
-export function modelOptions(model: string | null, config: ClaudeModelConfig): Given {
+export function modelOptions(model: string | null, config: ClaudeModelConfig): UnknownRecord {
   const { effort, fallbackModel, maxBudgetUsd } = config;
   return Object.fromEntries(
     Object.entries({ model: model ?? undefined, effort, fallbackModel, maxBudgetUsd }).filter(

@@ -1,5 +1,5 @@
 import { messageOf, WinkError } from "../base/errors.ts";
-import type { Given } from "./given.ts";
+import type { UnknownRecord } from "../base/reading.ts";
 
 /** The part of `@anthropic-ai/claude-agent-sdk` that the adapter uses. The package fits as it is. */
 export interface ClaudeSdk {
@@ -9,7 +9,7 @@ export interface ClaudeSdk {
 /** What the SDK's `query` takes. */
 export interface SdkRequest {
   readonly prompt: AsyncIterable<SdkUserMessage>;
-  readonly options: Given;
+  readonly options: UnknownRecord;
 }
 
 /** A message to the model, in Anthropic's format. */

@@ -6,6 +6,8 @@ import type { LocalTool } from "./tools/local-tool.ts";
 import { checkLocalTools } from "./tools/own/check-local-tools.ts";
 import type { ToolRecord } from "./tools/tool-record.ts";
 
+const refuse = InvalidOptionError.at("LocalProvider");
+
 /** What a `LocalProvider` is made from. */
 export interface LocalProviderOptions {
   /** Plays the model. @default one that echoes what it is told */
@@ -47,7 +49,7 @@ export interface ProviderSettings extends Omit<LocalProviderOptions, "tools"> {
 export function providerSettings(options: LocalProviderOptions = {}): ProviderSettings {
   const { model, apiKey } = options;
   if (model !== undefined && typeof model?.respond !== "function") {
-    throw refused(
+    throw refuse(
       "model",
       model,
       "must be a LocalModel",
@@ -75,8 +77,4 @@ export function providerSettings(options: LocalProviderOptions = {}): ProviderSe
     // biome-ignore lint/suspicious/noConsole: a server's own faults must not pass unseen.
     onFault: options.onFault ?? ((error) => console.error(error)),
   };
-}
-
-function refused(name: string, value: unknown, rule: string, remedy: string): InvalidOptionError {
-  return new InvalidOptionError({ field: `LocalProvider.${name}`, value, rule, remedy });
 }

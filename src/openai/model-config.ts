@@ -91,6 +91,8 @@ export function modelFields(config: OpenAIModelConfig): ModelFields {
   };
 }
 
+const refuse = PromptValidationError.at(""); // fields are named in full
+
 const checks: Checks<OpenAIModelConfig> = {
   temperature: optional(numberFrom(0, 2)),
   topP: optional(numberFrom(0, 1)),
@@ -171,7 +173,7 @@ function checkReasoning(reasoning: unknown, field: string): void {
 function checkMetadata(metadata: unknown, field: string): void {
   if (!isPlainObject(metadata)) {
     const remedy = 'write { name: "its value" }';
-    throw refused(field, metadata, "must be a plain object", remedy);
+    throw refuse(field, metadata, "must be a plain object", remedy);
   }
   const pairs = Object.entries(metadata);
   integerFrom(0, 16)(pairs.length, `${field}.size`);
@@ -180,22 +182,22 @@ function checkMetadata(metadata: unknown, field: string): void {
     const isText = typeof value === "string" && [...value].length <= 512;
     const rule = "must be a text of at most 512 characters";
     const remedy = "shorten it, or keep it elsewhere; numbers go as texts";
-    if (!isText) throw refused(`${field}.${name}`, value, rule, remedy);
+    if (!isText) throw refuse(`${field}.${name}`, value, rule, remedy);
   }
 }
 
 function checkExtraBody(body: unknown, field: string): void {
   if (!isPlainObject(body)) {
-    throw refused(field, body, "must be a plain object", "write { … }, spelled as the API does");
+    throw refuse(field, body, "must be a plain object", "write { … }, spelled as the API does");
   }
   for (const key of Object.keys(body)) {
     const remedy = owned.get(snakeCased(key));
-    if (remedy !== undefined) throw refused(`${field} key`, key, "must be left out", remedy);
+    if (remedy !== undefined) throw refuse(`${field} key`, key, "must be left out", remedy);
   }
   const problem = jsonProblem(body);
   if (problem === null) return;
   const remedy = "give texts, numbers, booleans, null, lists and plain objects";
-  throw refused(field, Object.keys(body), `must be JSON (${problem})`, remedy);
+  throw refuse(field, Object.keys(body), `must be JSON (${problem})`, remedy);
 }
 
 function refuseTwice(config: OpenAIModelConfig, field: string): void {
@@ -203,7 +205,7 @@ function refuseTwice(config: OpenAIModelConfig, field: string): void {
   const key = Object.keys(modelFields(config)).find((name) => Object.hasOwn(extraBody, name));
   if (key === undefined) return;
   const rule = `must be left out beside modelConfig.${camelCased(key)}`;
-  throw refused(`${field} key`, key, rule, "say it once");
+  throw refuse(`${field} key`, key, rule, "say it once");
 }
 
 /** One line, counted in characters as people see them. */
@@ -212,7 +214,7 @@ function textUpTo(most: number): Check {
     checkText(value, field);
     if ([...String(value)].length <= most) return;
     const rule = `must have at most ${most} characters`;
-    throw refused(field, value, rule, "shorten it, or use a hash of it");
+    throw refuse(field, value, rule, "shorten it, or use a hash of it");
   };
 }
 
@@ -222,13 +224,4 @@ function camelCased(name: string): string {
 
 function snakeCased(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-function refused(
-  field: string,
-  value: unknown,
-  rule: string,
-  remedy: string,
-): PromptValidationError {
-  return new PromptValidationError({ field, value, rule, remedy });
 }

@@ -1,17 +1,21 @@
 import { describe, expect, test } from "vitest";
+import type { UnknownRecord } from "../../base/reading.ts";
 import { usageOf } from "../../base/usage.ts";
-import type { Given } from "../given.ts";
 import { claudeUsage, isSynthetic, noMessage, readMessage } from "./model-message.ts";
 
 const usage = { input_tokens: 10, output_tokens: 1, cache_read_input_tokens: 3 };
 const about = (id: string) => ({ id, type: "message", model: "claude-test", usage });
-const event = (of: Given) => ({ type: "stream_event", parent_tool_use_id: null, event: of });
+const event = (of: UnknownRecord) => ({
+  type: "stream_event",
+  parent_tool_use_id: null,
+  event: of,
+});
 const begin = (id: string) => event({ type: "message_start", message: about(id) });
 const end = (stop_reason: string) => [
   event({ type: "message_delta", delta: { stop_reason }, usage: { output_tokens: 5 } }),
   event({ type: "message_stop" }),
 ];
-const block = (id: string, content: readonly unknown[], more: Given = {}) => ({
+const block = (id: string, content: readonly unknown[], more: UnknownRecord = {}) => ({
   type: "assistant",
   parent_tool_use_id: null,
   message: { ...about(id), content, stop_reason: null, ...more },
@@ -19,10 +23,10 @@ const block = (id: string, content: readonly unknown[], more: Given = {}) => ({
 const text = (words: string) => ({ type: "text", text: words });
 const use = { type: "tool_use", id: "t1", name: "Bash", input: { command: "ls" } };
 
-function read(...said: readonly Given[]) {
+function read(...said: readonly UnknownRecord[]) {
   let draft = noMessage;
   const reader = {
-    take(one: Given): boolean {
+    take(one: UnknownRecord): boolean {
       const next = readMessage(draft, one);
       draft = next ?? draft;
       return next !== null;

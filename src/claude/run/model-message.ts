@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../base/freeze.ts";
+import type { UnknownRecord } from "../../base/reading.ts";
 import { maybeTextAt, numberAt, recordAt, recordsAt, textAt } from "../../base/reading.ts";
 import { type TokenUsage, usageOf } from "../../base/usage.ts";
-import type { Given } from "../given.ts";
 
 /** What the model said and called in one request. */
 export interface ModelMessage {
@@ -22,13 +22,13 @@ export interface ModelMessage {
 export interface ToolUse {
   readonly id: string;
   readonly name: string;
-  readonly input: Given;
+  readonly input: UnknownRecord;
 }
 
 /** The newest message as far as it has been read, with its usage in Anthropic's fields. */
 export interface MessageDraft {
   readonly message: ModelMessage | null;
-  readonly usage: Given;
+  readonly usage: UnknownRecord;
 }
 
 /** Before the first message. */
@@ -38,7 +38,7 @@ export const noMessage: MessageDraft = Object.freeze({ message: null, usage: {} 
  * Adds what the SDK said to the newest message: the SDK reports a message block by block, then how
  * it ended. Returns `null` if `said` is not part of a message of the main conversation.
  */
-export function readMessage(draft: MessageDraft, said: Given): MessageDraft | null {
+export function readMessage(draft: MessageDraft, said: UnknownRecord): MessageDraft | null {
   if (typeof said["parent_tool_use_id"] === "string") return null;
   if (said["type"] === "stream_event") return readEvent(draft, recordAt(said, "event"));
   if (said["type"] !== "assistant" || isSynthetic(said)) return null;
@@ -53,12 +53,12 @@ export function readMessage(draft: MessageDraft, said: Given): MessageDraft | nu
 }
 
 /** Whether a message was written by the SDK itself, about a request that failed. */
-export function isSynthetic(said: Given): boolean {
+export function isSynthetic(said: UnknownRecord): boolean {
   return recordAt(said, "message")["model"] === "<synthetic>" || said["error"] !== undefined;
 }
 
 /** Converts Anthropic's usage, which counts tokens read from and written to the cache separately. */
-export function claudeUsage(usage: Given): TokenUsage {
+export function claudeUsage(usage: UnknownRecord): TokenUsage {
   const cachedTokens = numberAt(usage, "cache_read_input_tokens") ?? 0;
   const written = numberAt(usage, "cache_creation_input_tokens") ?? 0;
   const details = isPlainObject(usage) ? recordAt(usage, "output_tokens_details") : {};
@@ -70,7 +70,7 @@ export function claudeUsage(usage: Given): TokenUsage {
   });
 }
 
-function readEvent(draft: MessageDraft, event: Given): MessageDraft {
+function readEvent(draft: MessageDraft, event: UnknownRecord): MessageDraft {
   switch (event["type"]) {
     case "message_start":
       return begin(draft, recordAt(event, "message"));
@@ -83,7 +83,7 @@ function readEvent(draft: MessageDraft, event: Given): MessageDraft {
   }
 }
 
-function begin({ message }: MessageDraft, begun: Given): MessageDraft {
+function begin({ message }: MessageDraft, begun: UnknownRecord): MessageDraft {
   const usage = recordAt(begun, "usage");
   return {
     usage,
@@ -101,7 +101,7 @@ function begin({ message }: MessageDraft, begun: Given): MessageDraft {
   };
 }
 
-function addBlock(draft: MessageDraft, block: Given): MessageDraft {
+function addBlock(draft: MessageDraft, block: UnknownRecord): MessageDraft {
   const { text = "", uses = [] } = draft.message ?? {};
   if (block["type"] === "text") return change(draft, { text: text + textAt(block, "text") });
   if (block["type"] !== "tool_use") return draft;
@@ -110,7 +110,7 @@ function addBlock(draft: MessageDraft, block: Given): MessageDraft {
 }
 
 /** A whole message is complete with its last block; a streamed one says when it is. */
-function end(draft: MessageDraft, ending: Given): MessageDraft {
+function end(draft: MessageDraft, ending: UnknownRecord): MessageDraft {
   const usage = { ...draft.usage, ...recordAt(ending, "usage") };
   const isWhole = ending["type"] === "message";
   return change(

@@ -1,6 +1,6 @@
 import { messageOf } from "../../base/errors.ts";
+import type { UnknownRecord } from "../../base/reading.ts";
 import { maybeTextAt, numberAt, recordAt, textAt } from "../../base/reading.ts";
-import type { Given } from "../given.ts";
 import type { SandboxLeftovers } from "../sandbox/prepare-sandbox.ts";
 import type { NativeTools } from "../tools/native-tools.ts";
 import type { ToolUse } from "./model-message.ts";
@@ -14,7 +14,7 @@ export interface NativeHooks {
   /** Returns why a call is refused, or the input to run it with. */
   before(
     use: ToolUse & { readonly cwd: string | undefined },
-  ): Promise<{ readonly denied: string } | { readonly input?: Given }>;
+  ): Promise<{ readonly denied: string } | { readonly input?: UnknownRecord }>;
   after(call: NativeCall): Promise<void>;
   /** Called when no call runs: one that has not ended was not allowed to run. */
   idle?(): void;
@@ -64,7 +64,7 @@ export class NativeCallTracker {
   }
 
   /** Decides about a call and returns the hook's output. A call that cannot be judged is denied. */
-  async before(input: Given): Promise<Given> {
+  async before(input: UnknownRecord): Promise<UnknownRecord> {
     const cwd = maybeTextAt(input, "cwd") ?? undefined;
     try {
       const verdict = await this.#hooks.before({ ...readUse(input), cwd });
@@ -77,14 +77,14 @@ export class NativeCallTracker {
   }
 
   /** Ends a call that succeeded or failed. */
-  async after(input: Given): Promise<void> {
+  async after(input: UnknownRecord): Promise<void> {
     const response = input["tool_response"] ?? null;
     const durationMs = numberAt(input, "duration_ms");
     await this.#end({ ...readUse(input), response, error: readError(input), durationMs });
   }
 
   /** Ends the calls of a batch that have not ended: the SDK did not allow them to run. */
-  async endBatch(calls: readonly Given[], settled: ReadonlySet<string>): Promise<void> {
+  async endBatch(calls: readonly UnknownRecord[], settled: ReadonlySet<string>): Promise<void> {
     for (const call of calls) {
       const use = readUse(call);
       if (!this.isOn(use.name) || settled.has(use.id)) continue;
@@ -105,7 +105,7 @@ export class NativeCallTracker {
 }
 
 /** Reads the call that a hook is about. */
-export function readUse(input: Given): ToolUse {
+export function readUse(input: UnknownRecord): ToolUse {
   return {
     id: textAt(input, "tool_use_id"),
     name: textAt(input, "tool_name"),
@@ -114,13 +114,13 @@ export function readUse(input: Given): ToolUse {
 }
 
 /** Reads why a call failed; `null` if it succeeded. */
-export function readError(input: Given): string | null {
+export function readError(input: UnknownRecord): string | null {
   return input["hook_event_name"] === "PostToolUseFailure" ? textAt(input, "error") : null;
 }
 
 const hookEventName = "PreToolUse";
 
-function deny(permissionDecisionReason: string): Given {
+function deny(permissionDecisionReason: string): UnknownRecord {
   const permissionDecision = "deny";
   return { hookSpecificOutput: { hookEventName, permissionDecision, permissionDecisionReason } };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { UnknownRecord } from "../../base/reading.ts";
 import { noUsage, usageOf } from "../../base/usage.ts";
-import type { Given } from "../given.ts";
 import { hasRead, joinNews, reduceRun, takeStep } from "./reduce-run.ts";
 import { initialRun, type NativeCall, type RunInput, type RunState } from "./run-state.ts";
 
@@ -15,7 +15,11 @@ function reduceAll(...inputs: readonly RunInput[]): RunState {
 }
 
 /** A whole message of the model. */
-function message(id: string, content: readonly Given[], stop_reason = "tool_use"): RunInput {
+function message(
+  id: string,
+  content: readonly UnknownRecord[],
+  stop_reason = "tool_use",
+): RunInput {
   const said = {
     type: "assistant",
     parent_tool_use_id: null,
@@ -24,8 +28,13 @@ function message(id: string, content: readonly Given[], stop_reason = "tool_use"
   return { type: "said", said };
 }
 
-const says = (text: string): Given => ({ type: "text", text });
-const uses = (id: string, name: string): Given => ({ type: "tool_use", id, name, input: {} });
+const says = (text: string): UnknownRecord => ({ type: "text", text });
+const uses = (id: string, name: string): UnknownRecord => ({
+  type: "tool_use",
+  id,
+  name,
+  input: {},
+});
 const add = (id: string) => uses(id, "mcp__wink__add");
 const announced = (callId: string): RunInput => ({ type: "announced", callId });
 const called = (callId: string): RunInput => ({ type: "called", callId });

@@ -1,5 +1,5 @@
+import type { UnknownRecord } from "../../base/reading.ts";
 import { addUsage, noUsage } from "../../base/usage.ts";
-import type { Given } from "../given.ts";
 import { isSynthetic, readMessage, type ToolUse } from "./model-message.ts";
 import { mayPass } from "./run-failure.ts";
 import type { NativeCall, RunInput, RunState, RunStep } from "./run-state.ts";
@@ -93,7 +93,7 @@ export function hasRead({ draft, phase, end }: RunState, callIds: readonly strin
   return draft.message?.uses.some(({ id }) => callIds.includes(id)) ?? false;
 }
 
-function readSaid(state: RunState, said: Given): RunState {
+function readSaid(state: RunState, said: UnknownRecord): RunState {
   const draft = readMessage(state.draft, said);
   if (draft) return countMessage({ ...state, draft, failure: null });
   if (said["type"] === "assistant" && isSynthetic(said)) return { ...state, failure: said };

@@ -4,16 +4,16 @@ import {
   ThrottleError,
   type ThrottleKind,
 } from "../../base/evaluation-errors.ts";
+import type { UnknownRecord } from "../../base/reading.ts";
 import { maybeTextAt, numberAt, recordAt, recordsAt, textAt, textsAt } from "../../base/reading.ts";
-import type { Given } from "../given.ts";
 
 /**
  * Converts a failed result to an error that says whether a retry may help. `attempt` is the last
  * structured answer that the model tried, if there was one.
  */
 export function runFailure(
-  result: Given,
-  failure: Given | null,
+  result: UnknownRecord,
+  failure: UnknownRecord | null,
   promptName: string,
   attempt: string | null = null,
 ): PromptEvaluationError {
@@ -43,13 +43,13 @@ export function runFailure(
 }
 
 /** Whether a retry of the SDK may succeed. If not, the SDK soon reports why. */
-export function mayPass(retry: Given): boolean {
+export function mayPass(retry: UnknownRecord): boolean {
   const status = numberAt(retry, "error_status");
   return status === null || throttleKind({ ...retry, api_error_status: status }, "") !== null;
 }
 
 /** Converts a retry of the first request, which the adapter makes instead of the SDK. */
-export function retryFailure(retry: Given, promptName: string): ThrottleError {
+export function retryFailure(retry: UnknownRecord, promptName: string): ThrottleError {
   const status = numberAt(retry, "error_status");
   const kind = throttleKind({ ...retry, api_error_status: status }, "") ?? "server";
   const said = status === null ? "the connection was lost" : `status ${status}`;
@@ -99,7 +99,7 @@ export function notUndone(cause: WinkError, promptName: string): PromptEvaluatio
   return new PromptEvaluationError(message, { promptName, phase: "tool", cause });
 }
 
-function readWords(result: Given, failure: Given | null): string {
+function readWords(result: UnknownRecord, failure: UnknownRecord | null): string {
   const said = failure ? recordsAt(recordAt(failure, "message"), "content") : [];
   const texts = said.map((block) => textAt(block, "text")).filter((text) => text !== "");
   const words = texts.join(" ") || textsAt(result, "errors").join("; ") || textAt(result, "result");
@@ -107,7 +107,7 @@ function readWords(result: Given, failure: Given | null): string {
 }
 
 /** Returns `null` if the same request would fail again. */
-function throttleKind(failure: Given, words: string): ThrottleKind | null {
+function throttleKind(failure: UnknownRecord, words: string): ThrottleKind | null {
   const error = textAt(failure, "error");
   const status = numberAt(failure, "api_error_status");
   if (error === "billing_error" || status === 402) return "quota_exhausted";

@@ -1,13 +1,13 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { orAborted } from "../../base/clock.ts";
+import type { UnknownRecord } from "../../base/reading.ts";
 import { scrubbed, scrubbedError } from "../../base/scrubbed.ts";
 import { FolderCheckpoint } from "../../files/checkpoint/folder-checkpoint.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { Session } from "../../session/session.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { AdapterSettings } from "../adapter-options.ts";
-import type { Given } from "../given.ts";
 import { permissionOptions } from "../permissions.ts";
 import { ClaudeHome } from "../process/claude-home.ts";
 import { ClaudeProcess } from "../process/claude-process.ts";
@@ -37,7 +37,7 @@ export interface RunResourcesSettings extends AdapterSettings {
   /** Returns the prompt as the model has last read it. */
   promptText(): string;
   /** Called when the SDK has compacted the conversation. */
-  compacted(about: Given): void;
+  compacted(about: UnknownRecord): void;
 }
 
 /** How long the SDK may take to end by itself once it has answered. */

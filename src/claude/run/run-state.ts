@@ -1,5 +1,5 @@
+import type { UnknownRecord } from "../../base/reading.ts";
 import { noUsage, type TokenUsage } from "../../base/usage.ts";
-import type { Given } from "../given.ts";
 import type { BridgedAnswer } from "../tools/tool-bridge.ts";
 import { type MessageDraft, type ModelMessage, noMessage, type ToolUse } from "./model-message.ts";
 
@@ -38,10 +38,10 @@ export interface RunState {
   /** The SDK has accepted a structured answer, so its result follows the batch. */
   readonly isAccepted: boolean;
   /** The SDK's report of a request that it is about to send again. */
-  readonly retry: Given | null;
+  readonly retry: UnknownRecord | null;
   /** The SDK's own message about a request that failed for good. */
-  readonly failure: Given | null;
-  readonly result: Given | null;
+  readonly failure: UnknownRecord | null;
+  readonly result: UnknownRecord | null;
   /** Our own work after a call failed, so the run cannot continue. */
   readonly fault: { readonly error: unknown } | null;
   /** The SDK has sent its last message; `error` is what it threw, or `null`. */
@@ -60,7 +60,7 @@ export interface NativeCall extends ToolUse {
 /** Something that happens in a run. */
 export type RunInput =
   /** The SDK sent a message. */
-  | { readonly type: "said"; readonly said: Given }
+  | { readonly type: "said"; readonly said: UnknownRecord }
   /** The SDK is about to call one of our tools, if its permission rules allow it. */
   | { readonly type: "announced"; readonly callId: string }
   /** The SDK called one of our tools and waits. */
@@ -99,11 +99,11 @@ export interface RunStep {
   readonly native: readonly NativeCall[];
   readonly usage: TokenUsage;
   /** How the run ended; `null` if it continues. */
-  readonly result: Given | null;
+  readonly result: UnknownRecord | null;
   /** What the SDK said about a request that failed for good. */
-  readonly failure: Given | null;
+  readonly failure: UnknownRecord | null;
   /** The SDK is about to send the very first request again after a pause. */
-  readonly retry: Given | null;
+  readonly retry: UnknownRecord | null;
 }
 
 /** The SDK's own tool for an answer that has a schema. */

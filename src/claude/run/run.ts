@@ -1,8 +1,8 @@
 import { orAborted } from "../../base/clock.ts";
 import { isPlainObject } from "../../base/freeze.ts";
+import type { UnknownRecord } from "../../base/reading.ts";
 import { recordAt, recordsAt, textAt } from "../../base/reading.ts";
 import type { Tool } from "../../tools/tool.ts";
-import type { Given } from "../given.ts";
 import { type ClaudeSdk, UserMessages } from "../sdk.ts";
 import { type BridgedAnswer, ownName, ToolBridge } from "../tools/tool-bridge.ts";
 import { NativeCallTracker, type NativeHooks, readError, readUse } from "./native-call-tracker.ts";
@@ -20,10 +20,10 @@ import { type Hook, splitHookOutput } from "./split-hook-output.ts";
 export interface RunSettings {
   readonly sdk: ClaudeSdk;
   /** The SDK's options that do not depend on the conversation. */
-  readonly options: Given;
+  readonly options: UnknownRecord;
   readonly native: NativeHooks;
   /** Called when the SDK has compacted the conversation. */
-  compacted(about: Given): void;
+  compacted(about: UnknownRecord): void;
 }
 
 /** Hooks may wait a week, because our tools take as long as they need. */
@@ -123,7 +123,7 @@ export class ClaudeRun {
     this.#dispatch({ type: "ended", error });
   }
 
-  #onMessage(said: Given): void {
+  #onMessage(said: UnknownRecord): void {
     this.#dispatch({ type: "said", said });
     if (said["subtype"] === "compact_boundary")
       this.#settings.compacted(recordAt(said, "compact_metadata"));
@@ -139,7 +139,7 @@ export class ClaudeRun {
     return answer;
   }
 
-  #hooks(): Given {
+  #hooks(): UnknownRecord {
     const inParts = splitHookOutput("PostToolBatch", BATCH_PARTS, (input) => this.#onBatch(input));
     const hook = (...hooks: readonly Hook[]) => [{ hooks, timeout: HOOK_TIMEOUT_SECONDS }];
     return {
@@ -150,14 +150,14 @@ export class ClaudeRun {
     };
   }
 
-  async #beforeCall(input: Given): Promise<Given> {
+  async #beforeCall(input: UnknownRecord): Promise<UnknownRecord> {
     const { id, name } = readUse(input);
     if (this.#native.isOn(name)) return await this.#native.before(input);
     if (ownName(name) !== null) this.#dispatch({ type: "announced", callId: id });
     return {};
   }
 
-  async #afterCall(input: Given): Promise<Given> {
+  async #afterCall(input: UnknownRecord): Promise<UnknownRecord> {
     const { name } = readUse(input);
     if (name === ANSWER_TOOL)
       this.#dispatch({ type: "structured", isAccepted: readError(input) === null });
@@ -166,7 +166,7 @@ export class ClaudeRun {
   }
 
   /** Holds the SDK after the calls of a message, and returns what the model is to read besides. */
-  async #onBatch(input: Given): Promise<string> {
+  async #onBatch(input: UnknownRecord): Promise<string> {
     const calls = recordsAt(input, "tool_calls");
     await this.#native.endBatch(calls, this.#state.settled);
     const callIds = calls.map((call) => textAt(call, "tool_use_id"));

@@ -1,12 +1,14 @@
 import { describe, expect, test } from "vitest";
+import type { UnknownRecord } from "../../base/reading.ts";
 import { recordAt, recordsAt, textAt } from "../../base/reading.ts";
-import type { Given } from "../given.ts";
 import { repeatPromptHooks } from "./split-hook-output.ts";
 
 /** What the hooks say together when a session starts. */
-async function said(hooks: Given, source: string): Promise<string> {
+async function said(hooks: UnknownRecord, source: string): Promise<string> {
   const [matcher] = recordsAt(hooks, "SessionStart");
-  const run = (matcher?.["hooks"] ?? []) as readonly ((input: Given) => Promise<Given>)[];
+  const run = (matcher?.["hooks"] ?? []) as readonly ((
+    input: UnknownRecord,
+  ) => Promise<UnknownRecord>)[];
   const outcomes = await Promise.all(run.map((hook) => hook({ source })));
   const outputs = outcomes.map((outcome) => recordAt(outcome, "hookSpecificOutput"));
   const texts = outputs.map((output) => textAt(output, "additionalContext"));

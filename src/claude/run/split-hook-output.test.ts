@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
+import type { UnknownRecord } from "../../base/reading.ts";
 import { recordAt, textAt } from "../../base/reading.ts";
-import type { Given } from "../given.ts";
 import { countParts, splitHookOutput } from "./split-hook-output.ts";
 
 /** What the hooks say of one event, each. */
 async function said(
-  hooks: readonly ((input: Given) => Promise<Given>)[],
-  input: Given = {},
+  hooks: readonly ((input: UnknownRecord) => Promise<UnknownRecord>)[],
+  input: UnknownRecord = {},
 ): Promise<readonly string[]> {
   const outcomes = await Promise.all(hooks.map((hook) => hook(input)));
   return outcomes.map((one) => textAt(recordAt(one, "hookSpecificOutput"), "additionalContext"));

@@ -1,5 +1,5 @@
+import type { UnknownRecord } from "../../base/reading.ts";
 import { textAt } from "../../base/reading.ts";
-import type { Given } from "../given.ts";
 
 /** The most characters that one hook may return: the SDK puts a longer output into a file. */
 const LONGEST = 9_000;
@@ -8,7 +8,7 @@ const LONGEST = 9_000;
 const SPARE_HOOKS = 8;
 
 /** A hook of the SDK, called with what it is about. */
-export type Hook = (input: Given) => Promise<Given>;
+export type Hook = (input: UnknownRecord) => Promise<UnknownRecord>;
 
 /**
  * Creates `count` hooks for one event that together return the text of `write`, each a part of it, in
@@ -17,7 +17,7 @@ export type Hook = (input: Given) => Promise<Given>;
 export function splitHookOutput(
   hookEventName: string,
   count: number,
-  write: (input: Given) => string | Promise<string>,
+  write: (input: UnknownRecord) => string | Promise<string>,
 ): readonly Hook[] {
   let latest = { number: 0, parts: Promise.resolve<readonly string[]>([]) };
   return Array.from({ length: count }, (_, index) => {
@@ -39,7 +39,7 @@ export function splitHookOutput(
  * Creates the hooks that repeat the prompt after the SDK has compacted the conversation, where a
  * summary has taken the prompt's place. `prompt` returns the current text.
  */
-export function repeatPromptHooks(prompt: () => string): Given {
+export function repeatPromptHooks(prompt: () => string): UnknownRecord {
   const hooks = splitHookOutput("SessionStart", countParts(prompt()) + SPARE_HOOKS, (input) =>
     textAt(input, "source") === "compact" ? `The instructions read:\n\n${prompt()}` : "",
   );
@@ -51,7 +51,10 @@ export function countParts(text: string): number {
   return splitText(text).length;
 }
 
-async function writeParts(write: (input: Given) => string | Promise<string>, input: Given) {
+async function writeParts(
+  write: (input: UnknownRecord) => string | Promise<string>,
+  input: UnknownRecord,
+) {
   return splitText(await write(input));
 }
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
+import type { UnknownRecord } from "../../base/reading.ts";
 import { Session } from "../../session/session.ts";
-import type { Given } from "../given.ts";
 import { claudeHistorySlice, Transcript } from "./transcript.ts";
 
 const entry = (uuid: string, type = "user") => ({ type, uuid, sessionId: "s1" });
 const key = { projectKey: "-tmp", sessionId: "s1" };
 
-type Append = (key: Given, entries: readonly object[]) => Promise<void>;
+type Append = (key: UnknownRecord, entries: readonly object[]) => Promise<void>;
 const append = (transcript: Transcript, entries: readonly object[], more = {}) =>
   (transcript.store["append"] as Append)({ ...key, ...more }, entries);
 

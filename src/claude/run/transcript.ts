@@ -1,9 +1,9 @@
 import { historySliceOf } from "../../adapter/history-slice.ts";
 import type { HistoryStep } from "../../adapter/model-client.ts";
 import { isPlainObject } from "../../base/freeze.ts";
+import type { UnknownRecord } from "../../base/reading.ts";
 import { maybeTextAt } from "../../base/reading.ts";
 import type { Slice } from "../../session/slice.ts";
-import type { Given } from "../given.ts";
 
 /**
  * The session's last conversation on the Claude Agent SDK, as entries of its transcript. An
@@ -38,16 +38,16 @@ export class Transcript {
   }
 
   /** The SDK's options that make it keep its transcript here, and continue the earlier one. */
-  get options(): Given {
+  get options(): UnknownRecord {
     const { sessionId, store } = this;
     const resume = sessionId === null ? {} : { resume: sessionId };
     return { persistSession: true, sessionStore: store, sessionStoreFlush: "eager", ...resume };
   }
 
   /** For the SDK's option `sessionStore`. */
-  get store(): Given {
+  get store(): UnknownRecord {
     return {
-      append: async (key: Given, entries: readonly object[]) => {
+      append: async (key: UnknownRecord, entries: readonly object[]) => {
         if (key["subpath"] !== undefined) return; // of another agent
         for (const entry of entries) if (!isRunSpecific(entry)) this.#added.push(entry);
       },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { HostedCall } from "../../adapter/model-client.ts";
+import type { UnknownRecord } from "../../base/reading.ts";
 import { noUsage } from "../../base/usage.ts";
-import type { Given } from "../given.ts";
 import type { RunStep } from "./run-state.ts";
 import { findAttempt, toCompaction, toTurn } from "./turn.ts";
 
@@ -19,7 +19,11 @@ const message = {
 const nothing = { calls: [], native: [], usage: noUsage, result: null, failure: null, retry: null };
 const step = (parts: Partial<RunStep>): RunStep => ({ message, text: "Hi.", ...nothing, ...parts });
 const add = { id: "t1", name: "mcp__wink__add", input: { a: 1 } };
-const done = (more: Given = {}) => ({ subtype: "success", stop_reason: "end_turn", ...more });
+const done = (more: UnknownRecord = {}) => ({
+  subtype: "success",
+  stop_reason: "end_turn",
+  ...more,
+});
 
 describe("a step is a turn", () => {
   test("that calls our tools, by our names", () => {

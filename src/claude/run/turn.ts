@@ -1,9 +1,9 @@
 import type { Announcement } from "../../adapter/events.ts";
 import type { FinishReason, HostedCall, ToolCall, Turn } from "../../adapter/model-client.ts";
 import { isPlainObject } from "../../base/freeze.ts";
+import type { UnknownRecord } from "../../base/reading.ts";
 import { maybeTextAt, numberAt, recordAt, textAt } from "../../base/reading.ts";
 import { addUsage, noUsage, type TokenUsage, usageOf } from "../../base/usage.ts";
-import type { Given } from "../given.ts";
 import { ownName } from "../tools/tool-bridge.ts";
 import type { ToolUse } from "./model-message.ts";
 import { ANSWER_TOOL, type RunStep } from "./run-state.ts";
@@ -36,7 +36,7 @@ export function findAttempt({ message }: RunStep): string | null {
 }
 
 /** Converts the SDK's report of a compaction to an event. */
-export function toCompaction(about: Given): Announcement {
+export function toCompaction(about: UnknownRecord): Announcement {
   return {
     type: "ContextCompacted",
     tokensBefore: numberAt(about, "pre_tokens") ?? 0,
@@ -70,7 +70,7 @@ export class UsageMeter {
   }
 
   /** Counts and returns what the SDK used besides: to search the web, or to compact the conversation. */
-  remainder(result: Given): TokenUsage {
+  remainder(result: UnknownRecord): TokenUsage {
     const models = Object.values(recordAt(result, "modelUsage"));
     const all = models.map((model) => readModelUsage(model)).reduce(addUsage, noUsage);
     const left = (key: keyof TokenUsage) => Math.max(0, all[key] - this.#counted[key]);
@@ -84,7 +84,7 @@ export class UsageMeter {
   }
 
   /** Returns the cost since the last call. The SDK reports running totals. */
-  costSince(result: Given): number | undefined {
+  costSince(result: UnknownRecord): number | undefined {
     const sum = numberAt(result, "total_cost_usd");
     if (sum === null) return undefined;
     const cost = Math.max(0, sum - this.#costUsd);
@@ -94,7 +94,7 @@ export class UsageMeter {
 }
 
 /** A structured answer is in a field of its own, because the model gives it in a call. */
-function readAnswer(result: Given, text: string): string {
+function readAnswer(result: UnknownRecord, text: string): string {
   const structured = result["structured_output"];
   if (structured !== undefined && structured !== null) return JSON.stringify(structured);
   return text === "" ? textAt(result, "result") : text;

@@ -1,6 +1,6 @@
+import type { UnknownRecord } from "../../base/reading.ts";
 import { textAt, textsAt } from "../../base/reading.ts";
 import { HostedTool } from "../../tools/hosted-tool.ts";
-import type { Given } from "../given.ts";
 import { keepInBounds } from "../workspace/bounds.ts";
 import type { HostedKind, NativeName, NativeTool } from "./hosted-kind.ts";
 
@@ -79,7 +79,7 @@ function fileTool(
   };
 }
 
-function describeMatches(_input: Given, response: Given): string {
+function describeMatches(_input: UnknownRecord, response: UnknownRecord): string {
   return (
     textAt(response, "content") || textsAt(response, "filenames").join("\n") || "Nothing found"
   );

@@ -1,8 +1,8 @@
 import type { HostedCall } from "../../adapter/model-client.ts";
 import type { Refusal } from "../../base/errors.ts";
+import type { UnknownRecord } from "../../base/reading.ts";
 import type { Citation } from "../../tools/hosted/citation.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import type { Given } from "../given.ts";
 import type { Bounds, Verdict } from "../workspace/bounds.ts";
 
 /** The name of an SDK tool that the adapter can switch on. */
@@ -41,7 +41,7 @@ export interface NativeTool {
   /** Returns the input to run a call with, or why the call is refused. */
   judge(use: JudgedUse): Verdict | Promise<Verdict>;
   /** Summarizes a successful call for events. Unused if there is a log. */
-  describe?(input: Given, response: Given): string;
+  describe?(input: UnknownRecord, response: UnknownRecord): string;
   /** Creates what collects the calls of one evaluation into a typed output. @default no typed output */
   createLog?(): CallLog;
 }
@@ -50,7 +50,7 @@ export interface NativeTool {
 export interface JudgedUse {
   /** The prompt's hosted tool that the call belongs to. */
   readonly owner: HostedTool;
-  readonly input: Given;
+  readonly input: UnknownRecord;
   /** `null` without a workspace. */
   readonly bounds: Bounds | null;
 }
@@ -60,7 +60,7 @@ export interface CallLog {
   /** Adds a call that has ended and returns its parts of a `HostedCall`. */
   add(
     id: string,
-    input: Given,
+    input: UnknownRecord,
     ended: { readonly response: unknown; readonly error: string | null },
   ): Pick<HostedCall, "params" | "output" | "success" | "message">;
   /** Returns the typed output of all calls, with what `text` cites; `null` without calls. */

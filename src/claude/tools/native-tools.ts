@@ -1,10 +1,10 @@
 import type { HostedCall } from "../../adapter/model-client.ts";
 import { isPlainObject } from "../../base/freeze.ts";
+import type { UnknownRecord } from "../../base/reading.ts";
 import type { Prompt } from "../../prompt/prompt.ts";
 import type { Citation } from "../../tools/hosted/citation.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { projectedTool } from "../../tools/projected-tool.ts";
-import type { Given } from "../given.ts";
 import type { Verdict } from "../workspace/bounds.ts";
 import type { CallLog, NativeName } from "./hosted-kind.ts";
 import { findNative, findOwner, nativeNames } from "./hosted-to-native.ts";
@@ -22,7 +22,7 @@ export interface NativeToolsOptions {
 /** A call of one of the SDK's own tools that the model asks for. */
 export interface NativeUse {
   readonly name: string;
-  readonly input: Given;
+  readonly input: UnknownRecord;
   /** Where relative paths start. @default the workspace */
   readonly cwd?: string | undefined;
 }
@@ -31,7 +31,7 @@ export interface NativeUse {
 export interface EndedCall {
   readonly id: string;
   readonly name: string;
-  readonly input: Given;
+  readonly input: UnknownRecord;
   /** In the tool's own shape. */
   readonly response: unknown;
   /** Why it failed or was not run; `null` if it succeeded. */
@@ -136,7 +136,7 @@ export function undisclosedTools(
 }
 
 /** Summarizes a successful call of one of the SDK's tools. */
-export function nativeMessage(name: string, input: Given, response: unknown): string {
+export function nativeMessage(name: string, input: UnknownRecord, response: unknown): string {
   if (typeof response === "string") return cut(response);
   return cut(findNative(name)?.describe?.(input, isPlainObject(response) ? response : {}) ?? "");
 }

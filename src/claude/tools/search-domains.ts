@@ -1,7 +1,7 @@
+import type { UnknownRecord } from "../../base/reading.ts";
 import { textsAt } from "../../base/reading.ts";
 import { list } from "../../base/show.ts";
 import type { DomainFilter } from "../../tools/hosted/web-search.ts";
-import type { Given } from "../given.ts";
 
 /** The one list that the SDK's search takes: the only domains to search, or those never to search. */
 export type DomainRule =
@@ -19,8 +19,8 @@ export function toDomainRule({ allowed = [], blocked = [] }: DomainFilter = {}):
 /** Applies a rule to a search. The model's own lists may only narrow it. */
 export function keepToDomains(
   rule: DomainRule,
-  input: Given,
-): { readonly input: Given } | { readonly denied: string } {
+  input: UnknownRecord,
+): { readonly input: UnknownRecord } | { readonly denied: string } {
   const { allowed_domains: _allowed, blocked_domains: _blocked, ...search } = input;
   const wanted = textsAt(input, "allowed_domains");
   const unwanted = textsAt(input, "blocked_domains");

@@ -1,9 +1,9 @@
 import { isPlainObject } from "../../base/freeze.ts";
+import type { UnknownRecord } from "../../base/reading.ts";
 import { textAt } from "../../base/reading.ts";
 import { shellTool } from "../../tools/hosted/shell.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { checkedConfig } from "../../tools/hosted-tool.ts";
-import type { Given } from "../given.ts";
 import type { Verdict } from "../workspace/bounds.ts";
 import type { HostedKind, JudgedUse, NativeTool, Obstacle } from "./hosted-kind.ts";
 
@@ -110,7 +110,7 @@ function judgeCommand({ input }: JudgedUse): Verdict {
 }
 
 /** The SDK returns both streams as `stdout`, and uses `stderr` for its own notes. */
-function describeOutput(_input: Given, response: Given): string {
+function describeOutput(_input: UnknownRecord, response: UnknownRecord): string {
   const texts = [textAt(response, "stdout"), textAt(response, "stderr")];
   const words = texts.map((text) => text.replace(/^\n+|\n+$/g, "")).filter((text) => text !== "");
   if (response["interrupted"] === true) words.push("It was interrupted");

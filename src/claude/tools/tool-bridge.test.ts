@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { bridgeEnd } from "../../../tests/support/claude/bridge-end.ts";
+import type { UnknownRecord } from "../../base/reading.ts";
 import { Tool } from "../../tools/tool.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
-import type { Given } from "../given.ts";
 import { type BridgedCall, bridgedName, ownName, ToolBridge } from "./tool-bridge.ts";
 
 const tool = (name: string, description = `Does ${name}.`) =>
@@ -92,7 +92,7 @@ describe("the server", () => {
 });
 
 describe("tools", () => {
-  const listed = async (end: { ask(method: string): Promise<Given> }) =>
+  const listed = async (end: { ask(method: string): Promise<UnknownRecord> }) =>
     Object((await end.ask("tools/list"))["result"]).tools;
 
   test("are listed with their schemas, and always in the model's sight", async () => {

@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../base/freeze.ts";
+import type { UnknownRecord } from "../../base/reading.ts";
 import { recordAt, textAt } from "../../base/reading.ts";
 import type { Tool } from "../../tools/tool.ts";
-import type { Given } from "../given.ts";
 
 /** A call of one of our tools by the SDK. */
 export interface BridgedCall {
@@ -52,7 +52,7 @@ export class ToolBridge {
   }
 
   /** For the SDK's option `mcpServers`. */
-  get servers(): Given {
+  get servers(): UnknownRecord {
     const instance = {
       connect: (transport: Transport) => this.#connect(transport),
       close: async () => {},
@@ -92,7 +92,7 @@ export class ToolBridge {
     if (message["method"] === "tools/list") this.#listed?.();
   }
 
-  async #resultOf(method: string, params: Given): Promise<Given | null> {
+  async #resultOf(method: string, params: UnknownRecord): Promise<UnknownRecord | null> {
     if (method === "initialize") {
       const capabilities = { tools: { listChanged: true } };
       const serverInfo = { name: SERVER, version: "1" };
@@ -130,6 +130,6 @@ const nameless: BridgedAnswer = { text: "The call has no id, and was not run.", 
 /** Lists tools without a tool search, and allows the longest results that the SDK passes on whole. */
 const WHOLE = { "anthropic/alwaysLoad": true, "anthropic/maxResultSizeChars": 500_000 };
 
-function toListedTool({ name, description, paramsSchema }: Tool): Given {
+function toListedTool({ name, description, paramsSchema }: Tool): UnknownRecord {
   return { name, description, inputSchema: paramsSchema, _meta: WHOLE };
 }

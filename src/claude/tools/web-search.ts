@@ -1,4 +1,5 @@
 import { isPlainObject } from "../../base/freeze.ts";
+import type { UnknownRecord } from "../../base/reading.ts";
 import { recordsAt, textAt } from "../../base/reading.ts";
 import {
   type WebSearchCall,
@@ -12,7 +13,6 @@ import {
 } from "../../tools/hosted/web-search-result.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { checkedConfig } from "../../tools/hosted-tool.ts";
-import type { Given } from "../given.ts";
 import type { Verdict } from "../workspace/bounds.ts";
 import { findCitations, type Page } from "./cited-pages.ts";
 import type { CallLog, HostedKind, JudgedUse, NativeTool, Obstacle } from "./hosted-kind.ts";
@@ -43,8 +43,12 @@ export const webSearch: NativeTool = {
 export class WebSearches implements CallLog {
   readonly #searches = new Map<string, Search>();
 
-  add(id: string, input: Given, { response, error }: { response: unknown; error: string | null }) {
-    const found: Given = isPlainObject(response) ? response : {};
+  add(
+    id: string,
+    input: UnknownRecord,
+    { response, error }: { response: unknown; error: string | null },
+  ) {
+    const found: UnknownRecord = isPlainObject(response) ? response : {};
     const problem = error ?? problemIn(found);
     const query = textAt(input, "query") || textAt(found, "query");
     const status = problem === null ? "completed" : "failed";
@@ -121,7 +125,7 @@ function toResult(searches: readonly Search[], text: string): WebSearchResult {
 }
 
 /** `results` mixes the search model's texts with objects that hold the pages found. */
-function pagesIn(found: Given): readonly Page[] {
+function pagesIn(found: UnknownRecord): readonly Page[] {
   return recordsAt(found, "results")
     .flatMap((result) => recordsAt(result, "content"))
     .map((page) => ({ url: textAt(page, "url"), title: textAt(page, "title") }))
@@ -129,7 +133,7 @@ function pagesIn(found: Given): readonly Page[] {
 }
 
 /** The SDK reports a failed search as one of the texts; the call failed only if nothing was found. */
-function problemIn(found: Given): string | null {
+function problemIn(found: UnknownRecord): string | null {
   const { results } = found;
   const texts = Array.isArray(results) ? results.filter((one) => typeof one === "string") : [];
   if (recordsAt(found, "results").length > 0) return null;

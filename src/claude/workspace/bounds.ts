@@ -1,9 +1,9 @@
 import { realpath } from "node:fs/promises";
 import { relative, resolve } from "node:path";
+import type { UnknownRecord } from "../../base/reading.ts";
 import { textAt } from "../../base/reading.ts";
 import { show } from "../../base/show.ts";
 import { isWithin, locate } from "../../files/filesystem/host-place.ts";
-import type { Given } from "../given.ts";
 
 /** The folders that the SDK's file tools may use. */
 export interface Bounds {
@@ -15,14 +15,18 @@ export interface Bounds {
 }
 
 /** The input to run a call with, containing the path that was checked; or why the call is refused. */
-export type Verdict = { readonly input: Given } | { readonly denied: string };
+export type Verdict = { readonly input: UnknownRecord } | { readonly denied: string };
 
 /**
  * Keeps a call of a file tool inside the workspace. Symlinks are followed as they are now: a change
  * between this check and the call could still lead outside. The model could make one only by
  * commands, which run in their own sandbox.
  */
-export async function keepInBounds(name: string, input: Given, bounds: Bounds): Promise<Verdict> {
+export async function keepInBounds(
+  name: string,
+  input: UnknownRecord,
+  bounds: Bounds,
+): Promise<Verdict> {
   if (name === "Glob" || name === "Grep") return await keepSearchInBounds(name, input, bounds);
   const readable = name === "Read" ? bounds.readable : [];
   const path = await resolvePlace(input["file_path"], { ...bounds, readable });
@@ -32,7 +36,7 @@ export async function keepInBounds(name: string, input: Given, bounds: Bounds): 
 
 async function keepSearchInBounds(
   name: "Glob" | "Grep",
-  input: Given,
+  input: UnknownRecord,
   bounds: Bounds,
 ): Promise<Verdict> {
   const { path: given = "" } = input;

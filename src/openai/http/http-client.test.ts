@@ -187,7 +187,7 @@ describe("a client", () => {
   test("lets a process end while its connection is still open", async () => {
     const server = await rawServer((_, response) => answer(response, 200, { id: "resp_1" }));
     const script = `
-      const { openAIClient } = await import(${JSON.stringify(new URL("./client.ts", import.meta.url))});
+      const { openAIClient } = await import(${JSON.stringify(new URL("./http-client.ts", import.meta.url))});
       const client = openAIClient({ baseURL: ${JSON.stringify(server.url)} });
       const start = performance.now();
       const { id } = await client.responses.create({});

@@ -14,6 +14,8 @@ import type { FilePurpose, NewFile, OpenAIClient } from "./client.ts";
 import { checkedResult, unreadable } from "./result.ts";
 import { checkFileType } from "./uploadable-types.ts";
 
+const refuse = InvalidOptionError.at("uploadFile(path)");
+
 /** How `uploadFile` uploads. */
 export interface UploadFileOptions {
   /** @default "user_data" */
@@ -80,16 +82,13 @@ async function fileAt(path: string, options: UploadFileOptions): Promise<File> {
   const filename = options.filename ?? basename(path);
   checkFileType(extname(filename), filename, options.allowedTypes);
   const found = await stat(path).catch((error: unknown) => {
-    throw refusal(path, "must be a file that can be read", messageOf(error), error);
+    throw refuse("", path, "must be a file that can be read", messageOf(error), { cause: error });
   });
-  if (!found.isFile()) throw refusal(path, "must be a file", "pack a folder first");
-  if (found.size === 0) throw refusal(path, "must not be an empty file", "write something into it");
+  if (!found.isFile()) throw refuse("", path, "must be a file", "pack a folder first");
+  if (found.size === 0)
+    throw refuse("", path, "must not be an empty file", "write something into it");
   if (found.size > LARGEST) {
-    throw refusal(path, `must be a file of at most ${LARGEST} bytes`, "split it or compress it");
+    throw refuse("", path, `must be a file of at most ${LARGEST} bytes`, "split it or compress it");
   }
   return new File([await openAsBlob(path)], filename);
-}
-
-function refusal(value: string, rule: string, remedy: string, cause?: unknown): InvalidOptionError {
-  return new InvalidOptionError({ field: "uploadFile(path)", value, rule, remedy, cause });
 }

@@ -1,5 +1,5 @@
+import type { UnknownRecord } from "../../../src/base/reading.ts";
 import { recordAt, recordsAt, textAt } from "../../../src/base/reading.ts";
-import type { Given } from "../../../src/claude/given.ts";
 
 /** What one of the SDK's own tools gives. */
 export type NativeOutcome =
@@ -13,30 +13,32 @@ export interface BridgeEnd {
   /** The tools there are, as the SDK was last told. */
   readonly listed: readonly string[];
   /** A request of any method; gives what came back. */
-  ask(method: string, params?: Given): Promise<Given>;
-  call(id: string, name: string, input: Given): Promise<NativeOutcome>;
+  ask(method: string, params?: UnknownRecord): Promise<UnknownRecord>;
+  call(id: string, name: string, input: UnknownRecord): Promise<NativeOutcome>;
   /** From now on nothing can be sent any more, as when the process has ended. */
   close(): void;
 }
 
 /** Connects to the server among the options, and asks what it has, as the SDK does. */
-export async function bridgeEnd(options: Given): Promise<BridgeEnd> {
+export async function bridgeEnd(options: UnknownRecord): Promise<BridgeEnd> {
   const server = recordAt(recordAt(options, "mcpServers"), "wink");
-  const waiting = new Map<unknown, (reply: Given) => void>();
+  const waiting = new Map<unknown, (reply: UnknownRecord) => void>();
   let listed: readonly string[] = [];
   let count = 0;
   let isClosed = false;
-  const transport: { onmessage?: (message: unknown) => void; send(message: Given): Promise<void> } =
-    {
-      async send(message) {
-        if (isClosed) throw new Error("Transport is closed");
-        if (message["method"] === "notifications/tools/list_changed") void list();
-        waiting.get(message["id"])?.(message);
-      },
-    };
-  async function ask(method: string, params: Given = {}): Promise<Given> {
+  const transport: {
+    onmessage?: (message: unknown) => void;
+    send(message: UnknownRecord): Promise<void>;
+  } = {
+    async send(message) {
+      if (isClosed) throw new Error("Transport is closed");
+      if (message["method"] === "notifications/tools/list_changed") void list();
+      waiting.get(message["id"])?.(message);
+    },
+  };
+  async function ask(method: string, params: UnknownRecord = {}): Promise<UnknownRecord> {
     const id = ++count;
-    const { promise, resolve } = Promise.withResolvers<Given>();
+    const { promise, resolve } = Promise.withResolvers<UnknownRecord>();
     waiting.set(id, resolve);
     transport.onmessage?.({ jsonrpc: "2.0", id, method, params });
     return await promise;

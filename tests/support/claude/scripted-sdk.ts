@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
+import type { UnknownRecord } from "../../../src/base/reading.ts";
 import { recordAt, textAt } from "../../../src/base/reading.ts";
-import type { Given } from "../../../src/claude/given.ts";
 import type { ClaudeSdk, SdkRequest, SdkUserMessage } from "../../../src/claude/sdk.ts";
 import { type BridgeEnd, bridgeEnd, type NativeOutcome } from "./bridge-end.ts";
 
@@ -8,24 +8,24 @@ import { type BridgeEnd, bridgeEnd, type NativeOutcome } from "./bridge-end.ts";
 export type SdkStep =
   | ModelStep
   /** Said first; then, when `until` is there, the request is sent again. */
-  | { readonly retry: Given; readonly until: Promise<void> }
+  | { readonly retry: UnknownRecord; readonly until: Promise<void> }
   /** The SDK's own words about a request that failed for good. */
-  | { readonly failure: Given; readonly words: string }
+  | { readonly failure: UnknownRecord; readonly words: string }
   /** The process ends, with an error or without a word. */
   | { readonly dies: Error | null };
 
 /** What the model says. */
 export interface ModelStep {
-  readonly content: readonly Given[];
+  readonly content: readonly UnknownRecord[];
   readonly stop?: string;
-  readonly usage?: Given;
+  readonly usage?: UnknownRecord;
   /** The end of the message comes no sooner. */
   readonly until?: Promise<void>;
 }
 
 export interface ScriptedSdkOptions {
   /** What the SDK's own tools give, by name; others are not there. */
-  readonly native?: Readonly<Record<string, (input: Given) => Promise<NativeOutcome>>>;
+  readonly native?: Readonly<Record<string, (input: UnknownRecord) => Promise<NativeOutcome>>>;
   /** Said before all else. */
   readonly says?: readonly unknown[];
   /** Rejects when the process dies, whatever it is at. */
@@ -41,7 +41,7 @@ export class ScriptedSdk implements ClaudeSdk {
   /** What the model would have been sent: the tools there were, and what is new. */
   readonly requests: { readonly tools: readonly string[]; readonly news: readonly string[] }[] = [];
   /** With which the run was started. */
-  options: Given = {};
+  options: UnknownRecord = {};
   /** Calls of the hooks and of our tools, in order. */
   readonly seen: string[] = [];
   readonly #steps: SdkStep[];
@@ -123,7 +123,7 @@ export class ScriptedSdk implements ClaudeSdk {
     }
   }
 
-  #fail(failure: Given, words: string): string {
+  #fail(failure: UnknownRecord, words: string): string {
     const content = [{ type: "text", text: words }];
     const message = {
       id: "synthetic",
@@ -140,13 +140,13 @@ export class ScriptedSdk implements ClaudeSdk {
   /** Whether it was the end. */
   async #answer({ content, stop, usage, until }: ModelStep): Promise<boolean> {
     const id = `msg_${++this.#messages}`;
-    const event = (of: Given) =>
+    const event = (of: UnknownRecord) =>
       this.#say({ type: "stream_event", parent_tool_use_id: null, event: of });
     const counted = { input_tokens: 10, output_tokens: 1, ...usage };
     const message = { id, type: "message", model: "claude-test", usage: counted };
     event({ type: "message_start", message: { ...message, content: [] } });
     let tools = Promise.resolve();
-    const ended: Given[] = [];
+    const ended: UnknownRecord[] = [];
     for (const block of content) {
       event({ type: "content_block_start", content_block: block });
       const whole = { ...message, content: [block], stop_reason: null };
@@ -170,7 +170,7 @@ export class ScriptedSdk implements ClaudeSdk {
     return true;
   }
 
-  async #endBatch(calls: readonly Given[]): Promise<void> {
+  async #endBatch(calls: readonly UnknownRecord[]): Promise<void> {
     const { hookSpecificOutput = {} } = await this.#hook("PostToolBatch", { tool_calls: calls });
     const context = textAt(
       recordAt({ hookSpecificOutput }, "hookSpecificOutput"),
@@ -180,7 +180,7 @@ export class ScriptedSdk implements ClaudeSdk {
   }
 
   /** Runs a call; gives what the batch tells of it. */
-  async #runTool(block: Given): Promise<Given> {
+  async #runTool(block: UnknownRecord): Promise<UnknownRecord> {
     const call = {
       tool_name: textAt(block, "name"),
       tool_use_id: textAt(block, "id"),
@@ -198,7 +198,7 @@ export class ScriptedSdk implements ClaudeSdk {
   async #outcomeOf(call: {
     readonly tool_name: string;
     readonly tool_use_id: string;
-    readonly tool_input: Given;
+    readonly tool_input: UnknownRecord;
   }): Promise<NativeOutcome> {
     const { tool_name, tool_use_id } = call;
     const bridged = this.#bridge?.listed.find((name) => `mcp__wink__${name}` === tool_name);
@@ -224,7 +224,7 @@ export class ScriptedSdk implements ClaudeSdk {
     return ended;
   }
 
-  async #hook(hook_event_name: string, about: Given): Promise<Given> {
+  async #hook(hook_event_name: string, about: UnknownRecord): Promise<UnknownRecord> {
     const [matcher] = Object(this.options["hooks"])[hook_event_name];
     await setImmediate(); // what was said before has been read by now
     this.seen.push(`${hook_event_name} ${textAt(about, "tool_use_id")}`.trim());
@@ -243,12 +243,12 @@ export class ScriptedSdk implements ClaudeSdk {
 }
 
 /** A block of what the model says. */
-export function say(text: string): Given {
+export function say(text: string): UnknownRecord {
   return { type: "text", text };
 }
 
 /** A call of a tool. */
-export function use(id: string, name: string, input: Given = {}): Given {
+export function use(id: string, name: string, input: UnknownRecord = {}): UnknownRecord {
   return { type: "tool_use", id, name, input };
 }
 
@@ -256,10 +256,10 @@ function problemOf(ended: Exclude<NativeOutcome, { readonly response: unknown }>
   return "error" in ended ? ended.error : ended.refused;
 }
 
-function isUse(block: Given): boolean {
+function isUse(block: UnknownRecord): boolean {
   return block["type"] === "tool_use";
 }
 
-function isAnswer(call: Given): boolean {
+function isAnswer(call: UnknownRecord): boolean {
   return call["tool_name"] === "StructuredOutput" && call["isError"] === false;
 }

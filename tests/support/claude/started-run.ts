@@ -1,4 +1,4 @@
-import type { Given } from "../../../src/claude/given.ts";
+import type { UnknownRecord } from "../../../src/base/reading.ts";
 import type { NativeHooks } from "../../../src/claude/run/native-call-tracker.ts";
 import { ClaudeRun } from "../../../src/claude/run/run.ts";
 import type { NativeCall, RunStep } from "../../../src/claude/run/run-state.ts";
@@ -43,8 +43,8 @@ export async function started(
     after: async (call) => void after.push(call),
     ...hooks,
   };
-  const compactions: Given[] = [];
-  const compacted = (about: Given) => void compactions.push(about);
+  const compactions: UnknownRecord[] = [];
+  const compacted = (about: UnknownRecord) => void compactions.push(about);
   const run = new ClaudeRun({ sdk, options: { cwd: "/work" }, native, compacted });
   await run.start([say("Do it.")], tools);
   const { signal } = new AbortController();
