@@ -20,7 +20,7 @@ function onSmallDisk(megabytes: number, code: string): unknown {
         "local/index.ts",
         "openai/index.ts",
         "local/sandbox/bubblewrap/bubblewrap.ts",
-        "openai/http/client.ts",
+        "openai/http/http-client.ts",
       ]
         .map((path) => moduleUrl(`../../src/${path}`))
         .join(", ")}]);

@@ -15,7 +15,7 @@ async function run(url: string, config: string, program: string, shell = ""): Pr
   const from = (name: string) => JSON.stringify(new URL(name, import.meta.url));
   const script = `
     import { openAsBlob } from "node:fs";
-    import { openAIClient } from ${from("./client.ts")};
+    import { openAIClient } from ${from("./http-client.ts")};
     import { ContainerCalls } from ${from("./container-calls.ts")};
     const client = openAIClient({ baseURL: ${JSON.stringify(url)}, ${config} });
     const calls = new ContainerCalls(client);
