@@ -2,6 +2,9 @@ import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Prompt } from "../../prompt/prompt.ts";
+import { MarkdownSection } from "../../prompt/sections/markdown-section.ts";
+import { PromptTemplate } from "../../prompt/template.ts";
 import { applyPatchTool } from "../../tools/hosted/apply-patch.ts";
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
 import { fileSearchTool } from "../../tools/hosted/file-search.ts";
@@ -9,7 +12,7 @@ import { shellTool } from "../../tools/hosted/shell.ts";
 import { webSearchTool } from "../../tools/hosted/web-search.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { fileTools } from "./file-tools.ts";
-import { NativeTools } from "./native-tools.ts";
+import { NativeTools, undisclosedTools } from "./native-tools.ts";
 
 const workspace = realpathSync(mkdtempSync(join(tmpdir(), "native-")));
 beforeAll(() => {
@@ -212,5 +215,34 @@ describe("searches", () => {
       ],
     ]);
     expect(native.citations(text)).toEqual([citation]);
+  });
+});
+
+describe("the hosted tools of a summarized section", () => {
+  const text = { title: "Title", template: "Text." };
+  const child = new MarkdownSection({ key: "search", ...text, hostedTools: [webSearchTool()] });
+  const summarized = new MarkdownSection({
+    ...{ key: "lab", ...text, summary: "In short.", visibility: "summary" },
+    hostedTools: [shellTool()],
+    children: [child],
+  });
+  const open = new MarkdownSection({ key: "open", ...text, hostedTools: [applyPatchTool()] });
+  const sections = [open, summarized];
+  const prompt = new Prompt(new PromptTemplate({ ns: "n", key: "k", sections }));
+  const namesOf = (allowed?: boolean | readonly string[]) =>
+    undisclosedTools(prompt, allowed).map(({ name }) => name);
+
+  test("are on from the start, with those below it and without those of other sections", () => {
+    expect(namesOf()).toEqual(["shell", "web_search"]);
+    expect(namesOf(true)).toEqual(["shell", "web_search"]);
+  });
+
+  test.each([
+    [false, []],
+    [["shell"], ["shell"]],
+    [["web_search", "apply_patch"], ["web_search"]],
+    [[], []],
+  ])("are only those that are allowed: %j", (allowed, names) => {
+    expect(namesOf(allowed)).toEqual(names);
   });
 });

@@ -9,11 +9,10 @@ import type { WireToolChoice } from "../wire.ts";
 
 /** A choice in the provider's words: `built_in` is ours, and never sent. */
 export function wireToolChoice(
-  choice: ToolChoice,
+  choice: Exclude<ToolChoice, string>,
   rendered: RenderedPrompt,
   codecs: Codecs,
 ): WireToolChoice {
-  if (typeof choice === "string") return choice;
   if (choice.type === "allowed_tools") return allowedTools(choice, rendered, codecs);
   return namedTool(choice, rendered, codecs);
 }
