@@ -81,7 +81,7 @@ export { type CompactionState, compactionSlice } from "./compaction/compaction-s
 
 // Codecs
 
-export type { CodecEnv, HostedToolCodec, JsonType } from "./codecs/codec.ts";
+export type { CodeContainer, CodecEnv, HostedToolCodec, JsonType } from "./codecs/codec.ts";
 export { defaultCodecs } from "./codecs/index.ts";
 export type { WireItem, WireTool } from "./wire.ts";
 
