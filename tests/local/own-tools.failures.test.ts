@@ -188,6 +188,21 @@ describe("a tool of a user's that fails", () => {
     });
   });
 
+  test.each<readonly [did: string, echo: () => never]>([
+    [
+      "throws",
+      () => {
+        throw new Error("Oh.");
+      },
+    ],
+    ["returns a text", () => "dice" as never],
+  ])("by how responses repeat it, if that %s", async (_, echo) => {
+    const { whole, streamed } = await failuresOf(diceWith({ echo }));
+    expect(streamed.status).toBe(500);
+    expect(whole).toMatchObject({ status: 500, body: { error: { code: "tool_error" } } });
+    expect(Object(whole.body["error"]).message).toContain("Tool 'dice' failed in echo: ");
+  });
+
   test("leaves the server able to serve the next request", async () => {
     let fails = true;
     const run: LocalTool["run"] = () => {

@@ -42,6 +42,24 @@ describe("a tool of a user's", () => {
     expect(calls).toEqual([{ entry: { type: "dice", color: "red" }, args: { sides: 6 } }]);
   });
 
+  test("is repeated by responses as it says, while it runs with what was sent", async () => {
+    const entries: WireItem[] = [];
+    const run: LocalTool["run"] = ({ entry }) => {
+      entries.push(entry);
+      return { rolled: 4 };
+    };
+    const echo = ({ type }: WireItem) => ({ type });
+    const { respond, stream } = await startProvider(
+      [diceWith({ run, echo })],
+      [...rollAndSay, ...rollAndSay],
+    );
+    const sent = { ...offered, tools: [{ type: "dice", token: "secret-7" }] };
+    const response = await respond(sent);
+    expect(response).toMatchObject({ status: "completed", tools: [{ type: "dice" }] });
+    expect(JSON.stringify([response, await stream(sent)])).not.toContain("secret-7");
+    expect(entries).toEqual([sent.tools[0], sent.tools[0]]);
+  });
+
   test("streams the events of a plain call, and the same response", async () => {
     const { stream } = await startProvider([dice], rollAndSay);
     const events = await stream(offered);

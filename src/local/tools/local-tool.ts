@@ -38,6 +38,8 @@ export interface LocalTool<Args extends object = WireItem> {
   readonly check?: LocalToolCheck | undefined;
   /** Checks a `tool_choice` of this tool. @default `type` and nothing else */
   readonly checkChoice?: LocalToolCheck | undefined;
+  /** The tool as responses repeat it, for example without its secrets. @default as it was sent */
+  echo?(entry: WireItem): WireItem;
   /** The field of the tool that says which container it runs in; requests that name a lost one are refused. @default none */
   readonly containerField?: string | undefined;
 }

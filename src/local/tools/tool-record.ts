@@ -12,7 +12,7 @@ import type { ToolServices } from "./tool-services.ts";
 
 /** A hosted kind as the server uses it: a `LocalTool`, and what only the built-in kinds have. */
 export interface ToolRecord
-  extends Omit<LocalTool, "run" | "items" | "check" | "checkChoice" | "functions"> {
+  extends Omit<LocalTool, "run" | "items" | "check" | "checkChoice" | "functions" | "echo"> {
   readonly items: Readonly<Record<string, ItemRecord>>;
   readonly check?: Shape | undefined;
   readonly checkChoice?: Shape | undefined;

@@ -71,7 +71,7 @@ function checkTool(tool: unknown, field: string, taken: AllTaken): asserts tool 
     takeName(alias, `${field}.aliases[${place}]`, { names: taken.types, by: mine });
   if (typeof run !== "function")
     refuse(`${field}.run`, run, "must be a function", "write run({ args }, context) { … }");
-  checkFunctions(tool, field, ["check", "checkChoice"]);
+  checkFunctions(tool, field, ["check", "checkChoice", "echo"]);
   if (containerField !== undefined) checkText(containerField, `${field}.containerField`);
   checkItems(items, `${field}.items`, { names: taken.items, by: mine });
   checkOffered({ kind, description, parameters, functions }, field, {
@@ -82,5 +82,5 @@ function checkTool(tool: unknown, field: string, taken: AllTaken): asserts tool 
 
 const KEYS = [
   ...["kind", "aliases", "items", "run", "description", "parameters", "functions"],
-  ...["check", "checkChoice", "containerField"],
+  ...["check", "checkChoice", "echo", "containerField"],
 ];

@@ -16,7 +16,7 @@ import { ToolGuard } from "./tool-guard.ts";
  * guarded: what they throw, or should not return, becomes an error that names the tool.
  */
 export function toToolRecord(tool: LocalTool): ToolRecord {
-  const { kind, aliases = [], containerField, check, checkChoice, run } = tool;
+  const { kind, aliases = [], containerField, check, checkChoice, echo, run } = tool;
   const guard = new ToolGuard(kind);
   const functions = listFunctions(tool).map((one) => toFunction(one, guard));
   const answers = new Set(Object.values(tool.items).map(({ answer }) => answer));
@@ -34,6 +34,9 @@ export function toToolRecord(tool: LocalTool): ToolRecord {
       ? guard.toShape("checkChoice", checkChoice.bind(tool), anyObject)
       : bare,
     containerField,
+    ...(echo && {
+      echo: (entry) => guard.toItem("echo", () => echo.call(tool, frozenCopy(entry))),
+    }),
     run: (call, context) => runTool({ run: run.bind(tool), record, guard }, call, context),
   };
   return Object.freeze(record);
