@@ -21,10 +21,7 @@ const trace = await traceOf(provider);
 // A folder of its own: what other runs have left in the common one is no part of this evaluation.
 const temporary = mkdtempSync(join(tmpdir(), "wink-trace-"));
 process.env["TMPDIR"] = temporary;
-const entered = await trace(start);
-const { parts } = entered;
-entered.close();
-rmSync(temporary, { recursive: true, force: true });
+const parts = await trace(start).finally(() => rmSync(temporary, { recursive: true, force: true }));
 const count = parts.reduce((sum, { files }) => sum + files.length, 0);
 
 if (values.json) console.log(JSON.stringify({ provider, count, parts }, null, 2));

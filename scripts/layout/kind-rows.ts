@@ -3,7 +3,7 @@ import type { Sources } from "./import-graph.ts";
 import type { LayoutRow } from "./layout-rows.ts";
 
 /** Hosted kinds, and in how many sources each may be named. */
-const TARGETS: ReadonlyMap<string, number> = new Map([
+export const KIND_TARGETS: ReadonlyMap<string, number> = new Map([
   ["code_interpreter", 14],
   ["apply_patch", 12],
   ["image_generation", 8],
@@ -14,13 +14,13 @@ const TARGETS: ReadonlyMap<string, number> = new Map([
  * also tools of Anthropic's, which its Messages API names.
  */
 const LOCAL_KINDS = [
-  ...TARGETS.keys(),
+  ...KIND_TARGETS.keys(),
   ...["file_search", "local_shell", "computer_use", "programmatic_tool_calling"],
 ];
 
 /** Measures in how many sources each hosted kind is named: how many places a change of one kind may touch. */
 export function measureKinds(sources: Sources): readonly LayoutRow[] {
-  const rows = [...TARGETS].map(([kind, target]) => {
+  const rows = [...KIND_TARGETS].map(([kind, target]) => {
     const where = findKindFiles(sources, kind);
     const measure = `sources that name ${kind}`;
     return { measure, now: where.length, anchors: "6-8 (vercel/ai)", target, where };

@@ -10,7 +10,7 @@ export interface Trace {
 }
 
 /** How many files one evaluation may enter. */
-const TARGETS = { openai: 90, claude: 80 } as const;
+export const TRACE_TARGETS = { openai: 90, claude: 80 } as const;
 
 /** Whether the Claude Agent SDK is installed, without which there is no trace on Claude. */
 export function hasClaudeSdk(): boolean {
@@ -18,7 +18,7 @@ export function hasClaudeSdk(): boolean {
 }
 
 /** Traces one evaluation in a process of its own. */
-export function runTrace(provider: keyof typeof TARGETS): Trace {
+export function runTrace(provider: keyof typeof TRACE_TARGETS): Trace {
   const traced = spawnSync(process.execPath, ["scripts/trace.ts", provider, "--json"], {
     encoding: "utf8",
   });
@@ -35,7 +35,7 @@ export function measureTraces(): readonly LayoutRow[] {
       measure: `files that one evaluation enters on ${provider}`,
       now: count,
       anchors: "-",
-      target: TARGETS[provider],
+      target: TRACE_TARGETS[provider],
       where: parts.flatMap(({ files }) => files),
     };
   });

@@ -11,7 +11,7 @@ export interface EnteredPart {
  * Records which files of a folder a run enters: those with a function that is called. What a module
  * does when it is loaded does not count.
  */
-export class EnteredFiles {
+export class EnteredFiles implements Disposable {
   readonly #inspector = new Inspector();
   readonly #root: string;
   readonly #skipped: readonly string[];
@@ -39,7 +39,7 @@ export class EnteredFiles {
     if (files.length > 0) this.#parts.push({ until, files });
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#inspector.post("Profiler.stopPreciseCoverage");
     this.#inspector.disconnect();
   }

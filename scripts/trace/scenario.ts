@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -13,7 +13,7 @@ import {
   ToolResult,
 } from "../../src/index.ts";
 import type { ModelAction, ModelScript } from "../../src/local/index.ts";
-import type { EnteredFiles } from "./entered-files.ts";
+import type { EnteredFiles, EnteredPart } from "./entered-files.ts";
 
 /** Code that reads a mounted file and writes another; a path is relative to the workspace. */
 export function codeIn(folder: string): string {
@@ -37,11 +37,11 @@ export function scriptWith(code: string, longNote: number): ModelScript {
       : (turns.shift() ?? [{ fail: { message: "The script is over." } }]);
 }
 
-/** A folder to mount; it is removed when the trace is over. */
-export function folderToMount(): { readonly path: string; remove(): void } {
-  const path = mkdtempSync(join(tmpdir(), "wink-trace-"));
+/** A folder to mount. It goes with the trace's temporary folder. */
+export function folderToMount(): string {
+  const path = mkdtempSync(join(tmpdir(), "mounted-"));
   writeFileSync(join(path, "a.txt"), "one\n");
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+  return path;
 }
 
 /** A prompt with a task, a tool and a workspace. */
@@ -67,9 +67,10 @@ export async function traceEvaluation(
   adapter: ProviderAdapter,
   prompt: Prompt<string>,
   session: Session,
-  entered: EnteredFiles,
-): Promise<void> {
+  start: () => EnteredFiles,
+): Promise<readonly EnteredPart[]> {
   let compactions = 0;
+  using entered = start();
   session.bus.subscribe("*", ({ type }) => {
     if (type === "ContextCompacted") compactions += 1;
     entered.mark(type);
@@ -77,4 +78,5 @@ export async function traceEvaluation(
   await adapter.evaluate(prompt, { session });
   entered.mark("end");
   if (compactions !== 1) throw new Error(`The conversation was compacted ${compactions} times.`);
+  return entered.parts;
 }

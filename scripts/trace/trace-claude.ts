@@ -1,11 +1,11 @@
 import { ClaudeAgentSDKAdapter, ClaudeAgentWorkspaceSection } from "../../src/claude/index.ts";
 import { codeInterpreterTool, MarkdownSection, Session } from "../../src/index.ts";
 import { LocalProvider, scriptedModel } from "../../src/local/index.ts";
-import type { EnteredFiles } from "./entered-files.ts";
+import type { EnteredFiles, EnteredPart } from "./entered-files.ts";
 import { codeIn, folderToMount, promptWith, scriptWith, traceEvaluation } from "./scenario.ts";
 
 /** The same evaluation on the Claude Agent SDK. */
-export async function traceClaude(start: () => EnteredFiles): Promise<EnteredFiles> {
+export async function traceClaude(start: () => EnteredFiles): Promise<readonly EnteredPart[]> {
   const folder = folderToMount();
   const model = scriptedModel(scriptWith(codeIn(""), 100_000));
   await using provider = new LocalProvider({ model });
@@ -13,7 +13,7 @@ export async function traceClaude(start: () => EnteredFiles): Promise<EnteredFil
   const session = new Session();
   await using workspace = new ClaudeAgentWorkspaceSection({
     session,
-    mounts: [{ hostPath: folder.path, mountPath: "notes" }],
+    mounts: [{ hostPath: folder, mountPath: "notes" }],
   });
   const code = new MarkdownSection({
     key: "code",
@@ -28,8 +28,5 @@ export async function traceClaude(start: () => EnteredFiles): Promise<EnteredFil
     isolation: { baseURL: url.replace(/\/v1$/, ""), apiKey: "local" },
   });
   const prompt = promptWith(code, workspace);
-  const entered = start();
-  await traceEvaluation(adapter, prompt, session, entered);
-  folder.remove();
-  return entered;
+  return await traceEvaluation(adapter, prompt, session, start);
 }

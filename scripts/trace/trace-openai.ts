@@ -1,11 +1,11 @@
 import { Session } from "../../src/index.ts";
 import { LocalProvider, scriptedModel } from "../../src/local/index.ts";
 import { OpenAIAdapter, OpenAIContainerWorkspaceSection } from "../../src/openai/index.ts";
-import type { EnteredFiles } from "./entered-files.ts";
+import type { EnteredFiles, EnteredPart } from "./entered-files.ts";
 import { codeIn, folderToMount, promptWith, scriptWith, traceEvaluation } from "./scenario.ts";
 
 /** One evaluation on OpenAI's adapter, with a workspace, code, tool calls and a compaction. */
-export async function traceOpenAI(start: () => EnteredFiles): Promise<EnteredFiles> {
+export async function traceOpenAI(start: () => EnteredFiles): Promise<readonly EnteredPart[]> {
   const folder = folderToMount();
   const model = scriptedModel(scriptWith(codeIn("/mnt/data/"), 5_000));
   await using provider = new LocalProvider({ model });
@@ -13,8 +13,8 @@ export async function traceOpenAI(start: () => EnteredFiles): Promise<EnteredFil
   const session = new Session();
   await using workspace = new OpenAIContainerWorkspaceSection({
     session,
-    mounts: [{ hostPath: folder.path, mountPath: "notes" }],
-    allowedHostRoots: [folder.path],
+    mounts: [{ hostPath: folder, mountPath: "notes" }],
+    allowedHostRoots: [folder],
   });
   const adapter = new OpenAIAdapter({
     model: "gpt-5.2",
@@ -23,8 +23,5 @@ export async function traceOpenAI(start: () => EnteredFiles): Promise<EnteredFil
     compaction: { thresholdTokens: 3_000 },
   });
   const prompt = promptWith(workspace);
-  const entered = start();
-  await traceEvaluation(adapter, prompt, session, entered);
-  folder.remove();
-  return entered;
+  return await traceEvaluation(adapter, prompt, session, start);
 }
