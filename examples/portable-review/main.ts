@@ -22,7 +22,7 @@ const meant: readonly (readonly [RegExp, string])[] = [
 const { values } = parseArgs({ options: { on: { type: "string" } } });
 const on = runtimes.find((runtime) => runtime === values.on);
 if (values.on !== undefined && !on) {
-  console.error(`--on must be one of ${runtimes.join(", ")}, but is ${values.on}`);
+  console.error(`--on must be one of ${runtimes.join(", ")}, got ${values.on}`);
   process.exit(2);
 }
 

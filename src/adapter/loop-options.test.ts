@@ -17,50 +17,50 @@ const prompt = new Prompt(template);
 
 describe("an option is refused before anything is done:", () => {
   test.each([
-    ["no session", { session: undefined }, "evaluate(session) must be a Session, but is undefined"],
-    ["a session's id", { session: "s1" }, 'evaluate(session) must be a Session, but is "s1"'],
+    ["no session", { session: undefined }, "evaluate(session) must be a Session, got undefined"],
+    ["a session's id", { session: "s1" }, 'evaluate(session) must be a Session, got "s1"'],
     [
       "a deadline in milliseconds",
       { deadline: 500 },
-      "evaluate(deadline) must be a Deadline, but is 500",
+      "evaluate(deadline) must be a Deadline, got 500",
     ],
     ["a deadline of null", { deadline: null }, "evaluate(deadline) must be a Deadline"],
     [
       "a budget's options",
       { budget: { maxTotalTokens: 1 } },
-      'evaluate(budget) must be a Budget, but is {"maxTotalTokens":1}',
+      'evaluate(budget) must be a Budget, got {"maxTotalTokens":1}',
     ],
     [
       "a budget in place of its tracker",
       { budgetTracker: new Budget({ maxTotalTokens: 1 }) },
-      "evaluate(budgetTracker) must be a BudgetTracker, but is a Budget",
+      "evaluate(budgetTracker) must be a BudgetTracker, got a Budget",
     ],
     [
       "resources in a map",
       { resources: new Map() },
-      "evaluate(resources) must be a ResourceRegistry, but is a Map: give the ResourceRegistry itself",
+      "evaluate(resources) must be a ResourceRegistry, got a Map. Give the ResourceRegistry itself",
     ],
     [
       "a controller in place of its signal",
       { signal: new AbortController() },
-      "evaluate(signal) must be an AbortSignal, but is a AbortController",
+      "evaluate(signal) must be an AbortSignal, got a AbortController",
     ],
     [
       "no turns",
       { maxTurns: 0 },
-      "evaluate(maxTurns) must be a whole number from 1, but is 0: leave it out",
+      "evaluate(maxTurns) must be a whole number from 1, got 0. Leave it out",
     ],
     ["half a turn", { maxTurns: 1.5 }, "evaluate(maxTurns) must be a whole number from 1"],
     ["endless turns", { maxTurns: Infinity }, "evaluate(maxTurns) must be a whole number from 1"],
     [
       "turns in text",
       { maxTurns: "5" },
-      'evaluate(maxTurns) must be a whole number from 1, but is "5"',
+      'evaluate(maxTurns) must be a whole number from 1, got "5"',
     ],
     [
       "hosted tools by one name",
       { allowHostedTools: "web_search" },
-      'evaluate(allowHostedTools) must be true, false or a list of names or kinds, but is "web_search": for example ["web_search"]',
+      'evaluate(allowHostedTools) must be true, false or a list of names or kinds, got "web_search". For example ["web_search"]',
     ],
     [
       "hosted tools by number",
@@ -70,7 +70,7 @@ describe("an option is refused before anything is done:", () => {
     [
       "to go on from a history that is not kept",
       { continue: true },
-      "evaluate(continue) must be left out, because scripted keeps no history to go on from, but is true",
+      "evaluate(continue) must be left out, because scripted keeps no history to go on from, got true",
     ],
     [
       "a throttle policy that cannot be",

@@ -36,7 +36,7 @@ describe("a section of another adapter", () => {
       name: "PromptEvaluationError",
       phase: "request",
       message:
-        'Section "task.box" provider must be "claude" for this adapter, but is "openai": use this adapter\'s own section in its place, which takes the same options',
+        'Section "task.box" provider must be "claude" for this adapter, got "openai". Use this adapter\'s own section in its place, which takes the same options',
       cause: { name: "InvalidOptionError" },
     });
     expect([asked, bus.events]).toEqual([[], []]);

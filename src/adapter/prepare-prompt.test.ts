@@ -108,7 +108,7 @@ describe("a tool of another provider", () => {
     expect(outcome).toMatchObject({
       name: "PromptEvaluationError",
       phase: "request",
-      message: `Hosted tool "${name}" provider must be "scripted" for this adapter, but is "openai": leave the tool out, or run the prompt on the adapter it belongs to`,
+      message: `Hosted tool "${name}" provider must be "scripted" for this adapter, got "openai". Leave the tool out, or run the prompt on the adapter it belongs to`,
     });
     expect([asked, bus.events]).toEqual([0, []]);
   });

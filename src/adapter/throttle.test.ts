@@ -173,18 +173,18 @@ describe("a policy", () => {
     [
       "no attempts",
       { maxAttempts: 0 },
-      "throttle.maxAttempts must be a whole number from 1, but is 0",
+      "throttle.maxAttempts must be a whole number from 1, got 0",
     ],
     ["half an attempt", { maxAttempts: 1.5 }, "throttle.maxAttempts must be a whole number from 1"],
     ["endless attempts", { maxAttempts: Infinity }, "throttle.maxAttempts must be a whole number"],
-    ["no delay", { baseDelayMs: 0 }, "throttle.baseDelayMs must be a positive number, but is 0"],
+    ["no delay", { baseDelayMs: 0 }, "throttle.baseDelayMs must be a positive number, got 0"],
     ["a negative delay", { maxDelayMs: -1 }, "throttle.maxDelayMs must be a positive number"],
     ["no number", { maxTotalMs: Number.NaN }, "throttle.maxTotalMs must be a positive number"],
-    ["text", { maxTotalMs: "1s" }, 'throttle.maxTotalMs must be a positive number, but is "1s"'],
+    ["text", { maxTotalMs: "1s" }, 'throttle.maxTotalMs must be a positive number, got "1s"'],
     [
       "an option that is none",
       { maxTries: 3 },
-      "throttle.maxTries must be left out, as there is no such option, but is 3: use one of maxAttempts, baseDelayMs, maxDelayMs, maxTotalMs, or leave it out",
+      "throttle.maxTries must be left out, as there is no such option, got 3. Use one of maxAttempts, baseDelayMs, maxDelayMs, maxTotalMs, or leave it out",
     ],
     ["an option called like a method", { toString: 3 }, "throttle.toString must be left out"],
   ])("with %s is refused", (_, given, message) => {

@@ -39,7 +39,7 @@ describe("a budget", () => {
           field: `Budget.${name}`,
           value,
           message: expect.stringMatching(
-            /must be a positive whole number of tokens, but is .*: leave it out for no limit$/,
+            /must be a positive whole number of tokens, got .*. Leave it out for no limit$/,
           ),
         }),
       );

@@ -18,7 +18,7 @@ const refusal = {
 describe("a refusal", () => {
   test("says the field, the rule, the value and the remedy, in this order", () => {
     const error = new InvalidOptionError(refusal);
-    expect(error.message).toBe('Tool.name must be lower case, but is "Add Two": write "add_two"');
+    expect(error.message).toBe('Tool.name must be lower case, got "Add Two". Write "add_two"');
     expect(error).toMatchObject({
       name: "InvalidOptionError",
       field: "Tool.name",
@@ -36,7 +36,7 @@ describe("a refusal", () => {
 
   test("of a secret neither quotes nor keeps it", () => {
     const error = new InvalidOptionError({ ...refusal, value: "sk-hush", secret: true });
-    expect(error.message).toContain("but is a secret that is not: ");
+    expect(error.message).toContain("got a secret that does not: ");
     expect(error.value).toBeUndefined();
     expect(JSON.stringify({ ...error, message: error.message })).not.toContain("hush");
   });
@@ -71,7 +71,7 @@ describe("a factory of refusals", () => {
     const refuse = InvalidOptionError.at((name) => `evaluate(${name})`);
     const error = refuse("maxTurns", 0, "must be a whole number from 1", "leave it out for 50");
     expect(error.message).toBe(
-      "evaluate(maxTurns) must be a whole number from 1, but is 0: leave it out for 50",
+      "evaluate(maxTurns) must be a whole number from 1, got 0. Leave it out for 50",
     );
   });
 

@@ -48,8 +48,8 @@ export class InvalidOptionError extends WinkError {
    * @example
    * ```ts
    * const refuse = InvalidOptionError.at("LocalProvider");
-   * throw refuse("port", -1, "must be a port number", "leave it out for any free port");
-   * // LocalProvider.port must be a port number, but is -1: leave it out for any free port
+   * throw refuse("port", -1, "must be a port number", "omit it for any free port");
+   * // LocalProvider.port must be a port number, got -1. Omit it for any free port.
    * ```
    */
   static at<Kind extends InvalidOptionError>(
@@ -117,5 +117,11 @@ function prefixWith(scope: string): (name: string) => string {
 }
 
 function refusalMessage({ field, value, rule, remedy, secret = false }: Refusal): string {
-  return `${field} ${rule}, but is ${secret ? "a secret that is not" : show(value)}: ${remedy}`;
+  return `${field} ${rule}, got ${secret ? "a secret that does not" : show(value)}. ${toSentence(remedy)}`;
+}
+
+/** Starts a text with a capital, unless it starts with a name such as `maxBytes`, and ends it with a period. */
+function toSentence(text: string): string {
+  const capital = /^[a-z]+(?![\w(.[])/.test(text) ? text.charAt(0).toUpperCase() : text.charAt(0);
+  return `${capital}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }

@@ -64,7 +64,7 @@ describe("an attachment is a block of the first message:", () => {
 
 describe("refused:", () => {
   const message =
-    'attach(files).fileId must be left out on Claude, which has no such files, but is "file-1": attach it by path or bytes';
+    'attach(files).fileId must be left out on Claude, which has no such files, got "file-1". Attach it by path or bytes';
 
   test("a file of another provider, before anything is started", () => {
     const all = [{ imageUrl: "https://owls.example/owl.png" }, { fileId: "file-1" }];
@@ -80,7 +80,7 @@ describe("refused:", () => {
     const binary = attachedBlocks([{ bytes: new Uint8Array([0xff, 0xfe]), filename: "a.bin" }]);
     await expect(binary).rejects.toThrow(InvalidOptionError);
     await expect(binary).rejects.toThrow(
-      'attach(files) must be an image, a PDF or a text in UTF-8 on Claude, but is "a.bin": mount it in a ClaudeAgentWorkspaceSection',
+      'attach(files) must be an image, a PDF or a text in UTF-8 on Claude, got "a.bin". Mount it in a ClaudeAgentWorkspaceSection',
     );
   });
 

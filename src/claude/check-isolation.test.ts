@@ -73,7 +73,7 @@ describe("an isolation config", () => {
 
   test("refuses an address that is none, and quotes no password", () => {
     expect(refusal({ baseURL: "127.0.0.1:8080" })).toContain(
-      'isolation.baseURL must be an http: or https: address without user and password, but is "127',
+      'isolation.baseURL must be an http: or https: address without user and password, got "127',
     );
     const said = refusal({ baseURL: `https://me:${SECRET}@example.com` });
     expect(said).toContain("isolation.baseURL must be an http: or https: address");
@@ -88,7 +88,7 @@ describe("an isolation config", () => {
       expect(said).not.toContain(SECRET);
     }
     expect(refusal({ env: SECRET })).toBe(
-      "PromptValidationError: isolation.env must be a plain object, but is a secret that is not: write { … }",
+      "PromptValidationError: isolation.env must be a plain object, got a secret that is not. Write { … }",
     );
   });
 });

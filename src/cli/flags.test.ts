@@ -16,13 +16,13 @@ test.each([
   ["upstreamModel.model", "--upstream-model must be y"],
   ["a field of its own", "a field of its own must be y"],
 ])("a refusal of %j begins with %j", (field, begin) => {
-  expect(inFlags(refused(field))).toMatchObject({ message: `${begin}, but is "x": write y` });
+  expect(inFlags(refused(field))).toMatchObject({ message: `${begin}, got "x". Write y` });
 });
 
 test("a host that others reach asks for a key in the words of the command line", () => {
   expect(inFlags(refused("listen(host)"))).toMatchObject({
     message:
-      '--host must be this machine, unless a key is asked for, but is "x": set WINK_API_KEY or give --api-key, or leave --host out',
+      '--host must be this machine, unless a key is asked for, got "x". Set WINK_API_KEY or give --api-key, or leave --host out',
   });
 });
 

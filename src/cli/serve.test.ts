@@ -174,7 +174,7 @@ describe("wink serve, as a command,", () => {
     [
       ["--host", "0.0.0.0"],
       1,
-      /^InvalidOptionError: --host must be this machine, unless a key is asked for, but is "0\.0\.0\.0": set WINK_API_KEY or give --api-key/,
+      /^InvalidOptionError: --host must be this machine, unless a key is asked for, got "0\.0\.0\.0". Set WINK_API_KEY or give --api-key/,
     ],
     [["--api-key", ""], 1, /^InvalidOptionError: --api-key must be a text that is not empty/],
     [["--web", "/nowhere"], 1, /^InvalidOptionError: --web must be a folder of pages/],

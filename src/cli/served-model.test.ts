@@ -46,15 +46,15 @@ describe("The model of wink serve", () => {
   });
 
   test.each([
-    ["turns.json", "[[", /^--model must hold JSON, but is ".*turns\.json": /],
+    ["turns.json", "[[", /^--model must hold JSON, got ".*turns\.json": /],
     ["turns.json", '{ "say": "Hi." }', /^--model must be a list of turns, a function of the req/],
     [
       "turns.json",
       '[[{ "sya": "Hi." }]]',
-      /turns\.json: steps\[0\]\[0\]\.sya must be one of "say", .*, but is "Hi\."/,
+      /turns\.json: steps\[0\]\[0\]\.sya must be one of "say", .*, got "Hi\."/,
     ],
     ["turns.yaml", "- say: Hi.", /^--model must end in \.json or \.js, .*turns\.yaml": rename it$/],
-    ["a.mjs", "export const model = [];", /must have a default export, but is ".*a\.mjs": export/],
+    ["a.mjs", "export const model = [];", /must have a default export, got ".*a\.mjs". Export/],
     ["a.mjs", 'throw new Error("no luck");', /must be a module that can be loaded, .*: no luck$/],
     ["a.mjs", "export default 7;", /^--model must be a list of turns, a function of the request/],
   ])("is refused with the file and the problem: %s %s", async (name, text, message) => {

@@ -25,7 +25,7 @@ describe("an attached file", () => {
     const [empty, large] = ["empty", "large"].map((name) => join(folder, name));
     await expect(attachedBytes(String(empty), limit)).rejects.toThrow("bytes, and has 0");
     await expect(attachedBytes(String(large), limit)).rejects.toThrow(
-      `attach(files) must have from 1 to 4 bytes, and has 5, but is "${large}": cut it`,
+      `attach(files) must have from 1 to 4 bytes, and has 5, got "${large}". Cut it`,
     );
   });
 

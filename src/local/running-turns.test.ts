@@ -130,7 +130,7 @@ describe("when its provider is closed, a turn in process", () => {
     const early = ask();
     const ending = close();
     const late = ask();
-    const refusal = { message: 'LocalProvider must be in use, but is "disposed": make a new one' };
+    const refusal = { message: 'LocalProvider must be in use, got "disposed". Make a new one' };
     expect(await Promise.all([early, late])).toMatchObject([refusal, refusal]);
     await ending;
     await expect(provider.sandbox()).rejects.toThrow(refusal.message);

@@ -36,7 +36,7 @@ test("an adapter that compacts needs a client that can, unless the server does i
   const { compact } = responses;
   const half = { ...client, responses: { create: responses.create, compact } };
   const refusal =
-    'OpenAIAdapter.client must be a client that can compact and count tokens, with compaction, but is ["create"]: give a newer client, leave it out, or take the strategy "server"';
+    'OpenAIAdapter.client must be a client that can compact and count tokens, with compaction, got ["create"]. Give a newer client, leave it out, or take the strategy "server"';
   expect(made({ model: "gpt-5", client, compaction: {} })).toThrow(refusal);
   expect(made({ model: "gpt-5", client: half, compaction: {} })).toThrow("must be a client that");
   expect(made({ model: "gpt-5", client, compaction: { enabled: false } })).not.toThrow();

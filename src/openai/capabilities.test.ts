@@ -112,13 +112,13 @@ describe("a table", () => {
   });
 
   test.each([
-    [null, "nativeTools", 'must be a plain object, but is null: write { "gpt-5": ["web_search"] }'],
-    [new Map([["gpt-5", ["mcp"]]]), "nativeTools", "must be a plain object, but is a Map"],
+    [null, "nativeTools", 'must be a plain object, got null. Write { "gpt-5": ["web_search"] }'],
+    [new Map([["gpt-5", ["mcp"]]]), "nativeTools", "must be a plain object, got a Map"],
     [["gpt-5"], "nativeTools", "must be a plain object"],
-    [{ "": ["mcp"] }, "nativeTools key", 'how a model\'s name starts, but is "": write one like'],
+    [{ "": ["mcp"] }, "nativeTools key", 'how a model\'s name starts, got "". Write one like'],
     [{ " ": ["mcp"] }, "nativeTools key", "how a model's name starts"],
-    [{ "gpt-5": "mcp" }, 'nativeTools["gpt-5"]', 'list of kinds, but is "mcp": write ["mcp"]'],
-    [{ "gpt-5": null }, 'nativeTools["gpt-5"]', "must be a list of kinds, but is null: write"],
+    [{ "gpt-5": "mcp" }, 'nativeTools["gpt-5"]', 'list of kinds, got "mcp". Write ["mcp"]'],
+    [{ "gpt-5": null }, 'nativeTools["gpt-5"]', "must be a list of kinds, got null. Write"],
     [{ "gpt-5": true }, 'nativeTools["gpt-5"]', "must be a list of kinds"],
     [{ "gpt-5": undefined }, 'nativeTools["gpt-5"]', "must be a list of kinds"],
     [{ "gpt-5": { mcp: true } }, 'nativeTools["gpt-5"]', "must be a list of kinds"],

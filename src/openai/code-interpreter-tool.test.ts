@@ -116,26 +116,26 @@ describe("its container", () => {
 const named = 'OpenAICodeInterpreterTool "code_interpreter"';
 
 test.each([
-  [null, "OpenAICodeInterpreterTool(options)", "must be an object, but is null"],
+  [null, "OpenAICodeInterpreterTool(options)", "must be an object, got null"],
   [{ name: "Py" }, "OpenAICodeInterpreterTool.name", 'write it like "py"'],
   [{ description: "" }, `${named} description`, "must be 1-200"],
   [{ handler: 1 }, `${named} handler`, "must be a function"],
   [{ handleProviderOutput: 1 }, 'ProviderTool "code_interpreter" handleProviderOutput', "function"],
-  [{ container: null }, `${named} container`, "must say which container, but is null"],
+  [{ container: null }, `${named} container`, "must say which container, got null"],
   [{ container: "cntr_1" }, `${named} container`, 'or { id: "…" } for one that exists'],
   [{ container: {} }, `${named} container`, "must say which container"],
   [
     { container: { type: "auto", memoryLimit: "8g" } },
     `${named} container.memoryLimit`,
-    'must be one of "1g", "4g", "16g", "64g", but is "8g"',
+    'must be one of "1g", "4g", "16g", "64g", got "8g"',
   ],
   [
     { container: { id: "cntr_1", memoryLimit: "8g" } },
     `${named} container.memoryLimit`,
-    'but is "8g"',
+    'got "8g"',
   ],
   [{ container: { id: "" } }, `${named} container.id`, "must be one line of text"],
-  [{ container: { type: "new" } }, `${named} container.type`, 'must be "auto", but is "new"'],
+  [{ container: { type: "new" } }, `${named} container.type`, 'must be "auto", got "new"'],
   [{ container: { type: "auto", memory_limit: "4g" } }, `${named} container key`, "memoryLimit"],
 ])("a code interpreter is refused as %o", (options, field, says) => {
   const refusal = expect.objectContaining({

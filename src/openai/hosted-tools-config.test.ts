@@ -46,22 +46,22 @@ describe("an adapter's hosted tools", () => {
 });
 
 test.each([
-  [null, "", "must be a plain object, but is null"],
+  [null, "", "must be a plain object, got null"],
   [["web_search"], "", "must be a plain object"],
   [{ websearch: true }, " key", 'did you mean "webSearch"?'],
-  [{ shell: true }, " key", '"codeInterpreter", "fileSearch", "webSearch", but is "shell"'],
-  [{ codeInterpreter: {} }, ".codeInterpreter", "must be a boolean, but is {}"],
+  [{ shell: true }, " key", '"codeInterpreter", "fileSearch", "webSearch", got "shell"'],
+  [{ codeInterpreter: {} }, ".codeInterpreter", "must be a boolean, got {}"],
   [{ codeInterpreter: null }, ".codeInterpreter", "must be a boolean"],
-  [{ webSearch: null }, ".webSearch", "must be true, false or a WebSearchConfig, but is null"],
+  [{ webSearch: null }, ".webSearch", "must be true, false or a WebSearchConfig, got null"],
   [{ webSearch: "yes" }, ".webSearch", "leave it out for no web search"],
   [
     { webSearch: { geoHint: { countryCode: "UK" } } },
     ".webSearch.geoHint.countryCode",
-    'in capitals, but is "UK": write "GB"',
+    'in capitals, got "UK". Write "GB"',
   ],
   [{ webSearch: { domains: [] } }, ".webSearch key", "must be one of"],
-  [{ fileSearch: true }, ".fileSearch", "must be a plain object, but is true"],
-  [{ fileSearch: {} }, ".fileSearch.vectorStoreIds", "must be a list, but is undefined"],
+  [{ fileSearch: true }, ".fileSearch", "must be a plain object, got true"],
+  [{ fileSearch: {} }, ".fileSearch.vectorStoreIds", "must be a list, got undefined"],
   [{ fileSearch: { ...stores, maxResults: 51 } }, ".fileSearch.maxResults", "from 1 to 50"],
 ])("a config is refused as %o", (config, place, says) => {
   const refusal = expect.objectContaining({

@@ -93,21 +93,21 @@ const tooMany = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k$
 
 describe("a model config is refused", () => {
   test.each<[unknown, string, string]>([
-    [null, "", "must be a plain object, but is null"],
+    [null, "", "must be a plain object, got null"],
     [[], "", "must be a plain object"],
-    [{ temperature: 2.1 }, ".temperature", "must be a number from 0 to 2, but is 2.1"],
+    [{ temperature: 2.1 }, ".temperature", "must be a number from 0 to 2, got 2.1"],
     [{ temperature: -0.1 }, ".temperature", "from 0 to 2"],
     [{ temperature: "1" }, ".temperature", "from 0 to 2"],
     [{ temperature: Number.NaN }, ".temperature", "from 0 to 2"],
-    [{ temperature: null }, ".temperature", "but is null"],
+    [{ temperature: null }, ".temperature", "got null"],
     [{ topP: 1.1 }, ".topP", "must be a number from 0 to 1"],
-    [{ maxOutputTokens: 15 }, ".maxOutputTokens", "a whole number of at least 16, but is 15"],
+    [{ maxOutputTokens: 15 }, ".maxOutputTokens", "a whole number of at least 16, got 15"],
     [{ maxOutputTokens: 16.5 }, ".maxOutputTokens", "a whole number"],
     [{ reasoning: "high" }, ".reasoning", "must be a plain object"],
     [{ reasoning: { effort: 1 } }, ".reasoning.effort", "must be one line of text"],
     [{ reasoning: { effort: null } }, ".reasoning.effort", "must be one line of text"],
     [{ reasoning: { efort: "low" } }, ".reasoning key", 'did you mean "effort"?'],
-    [{ verbosity: "loud" }, ".verbosity", 'one of "low", "medium", "high", but is "loud"'],
+    [{ verbosity: "loud" }, ".verbosity", 'one of "low", "medium", "high", got "loud"'],
     [{ parallelToolCalls: 1 }, ".parallelToolCalls", "must be a boolean"],
     [{ maxToolCalls: 0 }, ".maxToolCalls", "a whole number of at least 1"],
     [{ store: "no" }, ".store", "must be a boolean"],
@@ -116,8 +116,8 @@ describe("a model config is refused", () => {
     [{ safetyIdentifier: 7 }, ".safetyIdentifier", "must be one line of text"],
     [{ promptCacheKey: "p".repeat(65) }, ".promptCacheKey", "shorten it, or use a hash of it"],
     [{ serviceTier: "" }, ".serviceTier", "must be one line of text"],
-    [{ metadata: [] }, ".metadata", "must be a plain object, but is []"],
-    [{ metadata: tooMany }, ".metadata.size", "must be a whole number from 0 to 16, but is 17"],
+    [{ metadata: [] }, ".metadata", "must be a plain object, got []"],
+    [{ metadata: tooMany }, ".metadata.size", "must be a whole number from 0 to 16, got 17"],
     [{ metadata: { run: 7 } }, ".metadata.run", "must be a text of at most 512 characters"],
     [{ metadata: { run: null } }, ".metadata.run", "numbers go as texts"],
     [{ metadata: { run: "x".repeat(513) } }, ".metadata.run", "at most 512 characters"],
@@ -125,7 +125,7 @@ describe("a model config is refused", () => {
     [{ metadata: { "": "v" } }, ".metadata key", "must be one line of text"],
     [{ extraBody: "x" }, ".extraBody", "must be a plain object"],
     [{ extraBody: { when: new Date(0) } }, ".extraBody", "must be JSON (value.when is a Date)"],
-    [{ extraBody: { ratio: Number.NaN } }, ".extraBody", 'but is ["ratio"]: give texts'],
+    [{ extraBody: { ratio: Number.NaN } }, ".extraBody", 'got ["ratio"]. Give texts'],
   ])("as %o", (config, place, says) => {
     expect(() => checkModelConfig(config as never)).toThrow(refusal(place, says));
   });
@@ -162,7 +162,7 @@ describe("a key that there is not", () => {
   test("is told of by name, with all that there are", () => {
     const config = { seed: 12345 };
     expect(() => checkModelConfig(config as never)).toThrow(
-      /^OpenAIAdapter\.modelConfig key must be one of "temperature", .*"extraBody", but is "seed": /,
+      /^OpenAIAdapter\.modelConfig key must be one of "temperature", .*"extraBody", got "seed": /,
     );
   });
 });
@@ -186,12 +186,12 @@ describe("extraBody may not hold", () => {
     ["parallel_tool_calls", "use modelConfig.parallelToolCalls"],
   ])("%s, which the adapter writes", (key, says) => {
     const make = () => checkModelConfig({ extraBody: { [key]: null } });
-    expect(make).toThrow(refusal(".extraBody key", `must be left out, but is "${key}": ${says}`));
+    expect(make).toThrow(refusal(".extraBody key", `must be left out, got "${key}": ${says}`));
   });
 
   test("what is said beside it", () => {
     const make = () => checkModelConfig({ topP: 1, extraBody: { top_p: 0.5 } });
-    const says = 'must be left out beside modelConfig.topP, but is "top_p": say it once';
+    const says = 'must be left out beside modelConfig.topP, got "top_p". Say it once';
     expect(make).toThrow(refusal(".extraBody key", says));
   });
 });

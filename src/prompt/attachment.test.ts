@@ -32,21 +32,21 @@ describe("an attachment may be", () => {
 
 describe("an attachment may not be", () => {
   test.each([
-    ["nothing", undefined, "file must be an object, but is undefined"],
-    ["text", "owl.jpg", 'file must be an object, but is "owl.jpg"'],
+    ["nothing", undefined, "file must be an object, got undefined"],
+    ["text", "owl.jpg", 'file must be an object, got "owl.jpg"'],
     ["a list", [], "file must be an object"],
-    ["bytes as they are", new Uint8Array(1), "file must be an object, but is a Uint8Array"],
-    ["an object without a source", {}, "file must have exactly one source, but is []"],
-    ["a name alone", { filename: "a.bin" }, 'must have exactly one source, but is ["filename"]'],
+    ["bytes as they are", new Uint8Array(1), "file must be an object, got a Uint8Array"],
+    ["an object without a source", {}, "file must have exactly one source, got []"],
+    ["a name alone", { filename: "a.bin" }, 'must have exactly one source, got ["filename"]'],
     [
       "of two sources",
       { fileId: "file_1", path: "a" },
-      'must have exactly one source, but is ["fileId","path"]',
+      'must have exactly one source, got ["fileId","path"]',
     ],
     [
       "a file id that is no text",
       { fileId: 5 },
-      "file.fileId must be text that is not blank, but is 5",
+      "file.fileId must be text that is not blank, got 5",
     ],
     ["a file id that is null", { fileId: null }, "file.fileId must be text that is not blank"],
     ["a blank path", { path: "  " }, "file.path must be text that is not blank"],
@@ -54,7 +54,7 @@ describe("an attachment may not be", () => {
     [
       "bytes in a list",
       { bytes: [1], filename: "a" },
-      "file.bytes must be a Uint8Array, but is [1]",
+      "file.bytes must be a Uint8Array, got [1]",
     ],
     ["bytes without a name", { bytes: new Uint8Array(1) }, "file.filename must name the bytes"],
     [

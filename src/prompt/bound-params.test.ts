@@ -123,7 +123,7 @@ describe("bind refuses", () => {
     [
       "what is missing",
       {},
-      /^Prompt "demo:k" params of section "intro\.task" must fit its schema \(topic: .+\), but is \{\}: bind what is missing or correct it$/,
+      /^Prompt "demo:k" params of section "intro\.task" must fit its schema \(topic: .+\), got \{\}. Bind what is missing or correct it$/,
     ],
     [
       "what is wrongly typed",
@@ -133,14 +133,14 @@ describe("bind refuses", () => {
     [
       "what is misspelled",
       { topik: "owls" },
-      'Prompt "demo:k" bind(params) must only have what some section declares, but is "topik": did you mean "topic"?',
+      'Prompt "demo:k" bind(params) must only have what some section declares, got "topik". Did you mean "topic"?',
     ],
     ["what nobody declares", { topic: "owls", language: "Dutch" }, 'there are "topic", "words"'],
-    ["a list", [], 'Prompt "demo:k" bind(params) must be a plain object, but is []'],
-    ["text", "owls", 'must be a plain object, but is "owls"'],
-    ["nothing", undefined, "must be a plain object, but is undefined"],
-    ["null", null, "must be a plain object, but is null"],
-    ["an instance", new Map(), "must be a plain object, but is a Map"],
+    ["a list", [], 'Prompt "demo:k" bind(params) must be a plain object, got []'],
+    ["text", "owls", 'must be a plain object, got "owls"'],
+    ["nothing", undefined, "must be a plain object, got undefined"],
+    ["null", null, "must be a plain object, got null"],
+    ["an instance", new Map(), "must be a plain object, got a Map"],
   ])("%s", (_, params, message) => {
     const bind = () => prompt.bind(params as never);
     expect(bind).toThrow(PromptValidationError);

@@ -121,12 +121,12 @@ describe("a section is refused", () => {
     [
       "with a child that is none",
       { children: [made({}), "b"] },
-      'Section "note" children[1] must be a Section, but is "b": make it with new Section(…) or a factory',
+      'Section "note" children[1] must be a Section, got "b". Make it with new Section(…) or a factory',
     ],
     [
       "with a child outside a list",
       { children: made({}) },
-      'Section "note" children must be a list of Sections, but is a Note',
+      'Section "note" children must be a list of Sections, got a Note',
     ],
     [
       "with children of null",
@@ -136,29 +136,29 @@ describe("a section is refused", () => {
     [
       "with a tool that is none",
       { tools: [{ name: "look" }] },
-      'Section "note" tools[0] must be a Tool, but is {"name":"look"}',
+      'Section "note" tools[0] must be a Tool, got {"name":"look"}',
     ],
     ["with a tool outside a list", { tools: look }, 'Section "note" tools must be a list of Tools'],
     ["with a hosted tool among its tools", { tools: [webSearchTool()] }, "tools[0] must be a Tool"],
     [
       "with a tool among its hosted tools",
       { hostedTools: [look] },
-      'Section "note" hostedTools[0] must be a HostedTool, but is a Tool',
+      'Section "note" hostedTools[0] must be a HostedTool, got a Tool',
     ],
     [
       "with hosted tools that are text",
       { hostedTools: "web_search" },
-      'Section "note" hostedTools must be a list of HostedTools, but is "web_search"',
+      'Section "note" hostedTools must be a list of HostedTools, got "web_search"',
     ],
     [
       "with a predicate that is no function",
       { enabled: true },
-      'Section "note" enabled must be a function, but is true',
+      'Section "note" enabled must be a function, got true',
     ],
     [
       "with a default for a field it does not have",
       { params: topic, defaultParams: { topik: "owls" } },
-      `Section "note" defaultParams.topik must be a field of the section's params, but is "topik": did you mean "topic"?`,
+      `Section "note" defaultParams.topik must be a field of the section's params, got "topik". Did you mean "topic"?`,
     ],
     [
       "with a default that is like no field it has",
@@ -173,12 +173,12 @@ describe("a section is refused", () => {
     [
       "with defaults that are no object",
       { params: topic, defaultParams: 5 },
-      'Section "note" defaultParams must be a plain object, but is 5',
+      'Section "note" defaultParams must be a plain object, got 5',
     ],
     [
       "with defaults in a list",
       { params: topic, defaultParams: [] },
-      'Section "note" defaultParams must be a plain object, but is []',
+      'Section "note" defaultParams must be a plain object, got []',
     ],
   ])("%s", (_, given, message) => {
     expect(() => made(given)).toThrow(PromptValidationError);

@@ -27,7 +27,7 @@ describe("two sections at one path are refused", () => {
     const make = () => template(section("a"), section("b"), section("a"));
     expect(make).toThrow(PromptValidationError);
     expect(make).toThrow(
-      'Template "demo:k" section "a" must have a key that none of its siblings has, but is "a": give one of the two another key',
+      'Template "demo:k" section "a" must have a key that none of its siblings has, got "a". Give one of the two another key',
     );
   });
 
@@ -86,7 +86,7 @@ describe("two tools of one name are refused", () => {
   ])("%s", (_, sections) => {
     expect(() => template(...sections)).toThrow(PromptValidationError);
     expect(() => template(...sections)).toThrow(
-      /must have a name of its own, and section "a" has that one, but is "look": rename one/,
+      /must have a name of its own, and section "a" has that one, got "look". Rename one/,
     );
   });
 
@@ -100,7 +100,7 @@ describe("two tools of one name are refused", () => {
 
 test.each(["open_sections", "read_section"])("no tool may be called %s", (name) => {
   expect(() => template(section("a", { tools: [tool(name)] }))).toThrow(
-    `Template "demo:k" section "a" tool must not be called "open_sections", "read_section", but is "${name}"`,
+    `Template "demo:k" section "a" tool must not be called "open_sections", "read_section", got "${name}"`,
   );
   expect(() => template(section("a", { hostedTools: [hosted(name)] }))).toThrow(
     PromptValidationError,
@@ -127,7 +127,7 @@ describe("one param of two sections", () => {
   ])("may not be %s", (_, one, other) => {
     expect(twins(one, other)).toThrow(PromptValidationError);
     expect(twins(one, other)).toThrow(
-      /^Template "demo:k" param "mode" must have one type, and sections "a" and "b\.c" differ, but is .*: rename one of the two or make their types agree$/,
+      /^Template "demo:k" param "mode" must have one type, and sections "a" and "b\.c" differ, got .*. Rename one of the two or make their types agree$/,
     );
   });
 

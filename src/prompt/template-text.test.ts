@@ -60,7 +60,7 @@ describe("a dollar", () => {
       expect(error).toBeInstanceOf(PromptValidationError);
       expect(error).toMatchObject({
         message: expect.stringMatching(
-          /^Section "task" template must have a name after each \$, but is .*write \$\$ for a dollar/,
+          /^Section "task" template must have a name after each \$, got .*write \$\$ for a dollar/,
         ),
       });
     },
@@ -149,7 +149,7 @@ describe("the text", () => {
 
   test.each([[undefined], [null], [5], [["a"]]])("is no %j", (template) => {
     expect(() => readTemplate(template as never, "Section template")).toThrow(
-      /^Section template must be text, but is .*: use "" for none$/,
+      /^Section template must be text, got .*. Use "" for none$/,
     );
   });
 });
@@ -160,7 +160,7 @@ describe("placeholders without a field", () => {
 
   test("are refused, the first by the alphabet", () => {
     expect(() => check("$zebra $apple $mango", "mango")).toThrow(
-      `T must only name fields of the section's params, but is "$apple": there are "mango"; write $$ for a dollar`,
+      `T must only name fields of the section's params, got "$apple". There are "mango"; write $$ for a dollar`,
     );
   });
 

@@ -57,7 +57,7 @@ describe("a template is refused", () => {
     [
       "without sections",
       { sections: undefined },
-      'Template "demo:write" sections must be a list of sections, but is undefined',
+      'Template "demo:write" sections must be a list of sections, got undefined',
     ],
     ["with one section outside a list", { sections: task }, "sections must be a list of sections"],
     [
@@ -68,7 +68,7 @@ describe("a template is refused", () => {
     [
       "with resources that are no registry",
       { resources: new Map() },
-      'Template "demo:write" resources must be a ResourceRegistry, but is a Map',
+      'Template "demo:write" resources must be a ResourceRegistry, got a Map',
     ],
     ["with resources of null", { resources: null }, "resources must be a ResourceRegistry"],
     [

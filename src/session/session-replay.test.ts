@@ -252,7 +252,7 @@ describe("opening", () => {
     await garden(store).flush();
     const namesake = defineSlice("bed", { initial: 0, on: {} });
     await expect(Session.open(store, "s", [...slices, namesake])).rejects.toThrow(
-      'Slice.id must be unique within a session, but is "bed"',
+      'Slice.id must be unique within a session, got "bed"',
     );
   });
 

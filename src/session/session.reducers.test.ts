@@ -156,7 +156,7 @@ describe("a reducer that fails", () => {
     session.bus.subscribe("ReducerFailed", ({ message }) => void messages.push(message));
     session.register(eager).register(till).dispatch(refund(5));
     expect(messages).toEqual([
-      'Session.dispatch must not be called by a reducer, but is "CoinRefunded": reducers only ' +
+      'Session.dispatch must not be called by a reducer, got "CoinRefunded". Reducers only ' +
         "compute the next state; dispatch from a subscriber or a tool",
     ]);
     expect([session.get(eager), session.get(till).cents]).toEqual([0, 5]);

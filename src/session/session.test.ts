@@ -114,7 +114,7 @@ describe("a slice", () => {
     const session = new Session().register(till);
     const namesake = defineSlice("till", { initial: 0, on: { CoinInserted: () => 1 } });
     expect(() => session.register(namesake)).toThrow(
-      'Slice.id must be unique within a session, but is "till": rename one of the two slices',
+      'Slice.id must be unique within a session, got "till". Rename one of the two slices',
     );
     session.dispatch(coin(5));
     expect(session.get(till)).toEqual({ cents: 5 });

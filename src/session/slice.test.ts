@@ -121,7 +121,7 @@ describe("a refusal", () => {
 
   test("of a missing initial state says to use null", () => {
     expect(() => defineSlice<unknown>("a", { initial: undefined, on: {} })).toThrow(
-      'Slice "a" initial must be given, but is undefined: use null for a slice that starts with nothing',
+      'Slice "a" initial must be given, got undefined. Use null for a slice that starts with nothing',
     );
   });
 
@@ -131,7 +131,7 @@ describe("a refusal", () => {
         field: 'Slice "a" policy',
         value: "none",
         message: expect.stringContaining(
-          'must be one of "state", "log", but is "none": "state" is',
+          'must be one of "state", "log", got "none": "state" is',
         ),
       }),
     );
@@ -150,7 +150,7 @@ describe("a refusal", () => {
 
   test("of a reducer that is no function names its event", () => {
     expect(() => defineSlice("a", { initial: 0, on: { ReducerFailed: 5 as never } })).toThrow(
-      'Slice "a" on.ReducerFailed must be a function, but is 5: (state, event) => the next state',
+      'Slice "a" on.ReducerFailed must be a function, got 5: (state, event) => the next state',
     );
   });
 });

@@ -62,7 +62,7 @@ describe("an id", () => {
   ])("that is %s is refused", (_what, id) => {
     expect(() => pathsOf("/sessions", id)).toThrow(SessionStoreError);
     expect(() => pathsOf("/sessions", id)).toThrow(
-      /^The id of a stored session must be 1-128 bytes of text, but is .*: give the session another id/,
+      /^The id of a stored session must be 1-128 bytes of text, got .*. Give the session another id/,
     );
   });
 });

@@ -51,7 +51,7 @@ function checkId(id: string): string {
   if (isFit(id)) return id;
   const remedy = "give the session another id";
   throw new SessionStoreError(
-    `The id of a stored session must be 1-${LONGEST_ID} bytes of text, but is ${show(id)}: ${remedy}`,
+    `The id of a stored session must be 1-${LONGEST_ID} bytes of text, got ${show(id)}. ${remedy}`,
   );
 }
 

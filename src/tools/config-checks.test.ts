@@ -40,7 +40,7 @@ describe("checkKeys", () => {
         field: "tool(config) key",
         value: "maxResult",
         message:
-          'tool(config) key must be one of "maxResults", "ranking", but is "maxResult": did you mean "maxResults"?',
+          'tool(config) key must be one of "maxResults", "ranking", got "maxResult". Did you mean "maxResults"?',
       }),
     );
   });
@@ -73,7 +73,7 @@ describe("checkKeys", () => {
 
   test("where there are no keys, every key is too many", () => {
     expect(() => checkKeys<object>({ a: 1 }, "tool(config)", {})).toThrow(
-      'tool(config) key must be left out, but is "a": there is no such option',
+      'tool(config) key must be left out, got "a". There is no such option',
     );
   });
 });

@@ -124,7 +124,7 @@ describe("a config", () => {
 
   test.each([null, undefined, [], "x", new Map()])("cannot be %o", (config) => {
     expect(() => checkConfig(config as never, "Tool.config")).toThrow(
-      /^Tool.config must be a plain object, but is .*: write { … }, or {} for the defaults$/,
+      /^Tool.config must be a plain object, got .*. Write { … }, or {} for the defaults$/,
     );
   });
 });

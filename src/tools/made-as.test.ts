@@ -29,7 +29,7 @@ describe("what a factory refuses", () => {
     expect(refusalOf(make, "Mine ").field).toBe("Mine executor");
     expect(refusalOf(make).field).toBe("shellTool(options).executor");
     expect(refusalOf(make, "Mine ").message).toBe(
-      "Mine executor must be a ShellExecutor in a local environment, but is undefined: " +
+      "Mine executor must be a ShellExecutor in a local environment, got undefined: " +
         "give an object with run(commands, options), or let a container run them",
     );
   });
@@ -45,16 +45,16 @@ describe("what a factory refuses", () => {
       codeInterpreterTool({ container: { type: "auto", networkPolicy } } as never),
     );
     expect(refusal.field).toMatch(/^Mine \$& config\.container\.networkPolicy\.domainSecrets\[0]/);
-    expect(refusal.message).toMatch(/not empty, but is a secret that is not: give the secret$/);
+    expect(refusal.message).toMatch(/not empty, got a secret that is not. Give the secret$/);
     expect(refusal.value).toBeUndefined();
   });
 
   test("keeps the words of a rule or a remedy that quote the value", () => {
-    const rule = "must be, but is null: not";
+    const rule = "must be, got null. Not";
     const refusal = refusalOf(() => {
       throw new PromptValidationError({ field: "x(config).y", value: null, rule, remedy: "no" });
     });
-    expect(refusal.message).toBe("Mine $& config.y must be, but is null: not, but is null: no");
+    expect(refusal.message).toBe("Mine $& config.y must be, got null. Not, got null. No");
   });
 });
 

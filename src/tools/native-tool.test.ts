@@ -75,7 +75,7 @@ describe("a native tool is refused", () => {
     const make = () => new NativeTool(options({ handler }));
     expect(make).toThrow(PromptValidationError);
     expect(make).toThrow(
-      "NativeTool.handler must be left out, but is the function handler: the provider runs a " +
+      "NativeTool.handler must be left out, got the function handler. The provider runs a " +
         "native tool; use ProviderTool to look at what it did",
     );
   });

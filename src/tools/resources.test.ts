@@ -87,7 +87,7 @@ describe("bind", () => {
 
   test("refuses a ready value for scope tool", () => {
     expect(() => new ResourceRegistry().bind(port, 1, { scope: "tool" })).toThrow(
-      'bind("port") must be a function for scope "tool", but is 1: give a function that makes a new one',
+      'bind("port") must be a function for scope "tool", got 1. Give a function that makes a new one',
     );
   });
 });

@@ -54,13 +54,13 @@ describe.skipIf(sdkMissing)("Attachments on the real SDK", () => {
       const stage = await localStage([[{ say: "Not asked." }]]);
       const file = await stage.failure(promptOf().attach({ fileId: "file_1" }));
       expect(file.message).toBe(
-        "attach(files).fileId must be left out on Claude, which has no such files, but is " +
+        "attach(files).fileId must be left out on Claude, which has no such files, got " +
           '"file_1": attach it by path or bytes',
       );
       const bytes = Uint8Array.of(0xff, 0xfe, 0xfd);
       const odd = await stage.failure(promptOf().attach({ bytes, filename: "odd.bin" }));
       expect(odd.message).toBe(
-        "attach(files) must be an image, a PDF or a text in UTF-8 on Claude, but is " +
+        "attach(files) must be an image, a PDF or a text in UTF-8 on Claude, got " +
           '"odd.bin": mount it in a ClaudeAgentWorkspaceSection, where the model\'s tools can read it',
       );
       const missing = await stage.failure(promptOf().attach({ path: "/nowhere/a.png" }));

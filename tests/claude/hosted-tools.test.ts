@@ -71,7 +71,7 @@ describe.skipIf(sdkMissing)("Hosted tools of a prompt on the real SDK", () => {
       const prompt = promptOf({ hostedTools: [search, shellTool()] });
       const refused = await stage.failure(prompt);
       expect(refused.message).toBe(
-        'Hosted tool "file_search" kind must be one that Claude has a tool for, but is ' +
+        'Hosted tool "file_search" kind must be one that Claude has a tool for, got ' +
           '"file_search": the Claude Agent SDK has no vector stores; mount the files by a ' +
           "ClaudeAgentWorkspaceSection, or write a Tool that searches them",
       );

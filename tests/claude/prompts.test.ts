@@ -151,11 +151,11 @@ describe.skipIf(sdkMissing)("A prompt's own rules on the real SDK:", () => {
       expect(refused).toMatchObject({ name: "PromptEvaluationError", phase: "request" });
       expect(refused.message).toBe(
         'toolChoice must be "auto" or "none" on the Claude Agent SDK, which cannot make the model ' +
-          'call a tool, but is "required": say in the prompt which tool is to be called',
+          'call a tool, got "required". Say in the prompt which tool is to be called',
       );
       const toolChoice = { type: "function", name: "look" };
       const named = await stage.failure(prompt, { evaluate: { toolChoice } });
-      expect(named.message).toContain('but is {"type":"function","name":"look"}');
+      expect(named.message).toContain('got {"type":"function","name":"look"}');
       expect(stage.requests).toEqual([]);
       await stage.run(prompt, { evaluate: { toolChoice: "none" } });
       expect(toolNames(stage.requests[0]?.body)).toEqual([]);

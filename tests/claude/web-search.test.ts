@@ -75,7 +75,7 @@ describe.skipIf(sdkMissing)("A web search on the real SDK", () => {
       const refused = await stage.failure(prompt);
       expect(refused.message).toBe(
         'Hosted tool "web_search" config.geoHint must be left out on Claude, whose search knows no ' +
-          'place, but is {"city":"Paris"}: name the place in the prompt, or have it dropped by ' +
+          'place, got {"city":"Paris"}: name the place in the prompt, or have it dropped by ' +
           'unsupportedHostedTools: "omit"',
       );
       expect(stage.requests).toEqual([]);

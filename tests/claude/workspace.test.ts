@@ -82,7 +82,7 @@ describe.skipIf(sdkMissing)("A workspace on the real SDK", () => {
       ]);
       const refused = await stage.failure(two);
       expect(refused.message).toBe(
-        "The prompt's workspaces must be at most one, for the SDK works in one folder, but is " +
+        "The prompt's workspaces must be at most one, for the SDK works in one folder, got " +
           '["one","two"]: put all mounts into one section',
       );
       expect(refused).toMatchObject({ name: "PromptEvaluationError", phase: "request" });
@@ -91,7 +91,7 @@ describe.skipIf(sdkMissing)("A workspace on the real SDK", () => {
         promptOf({}, [new OpenAIContainerWorkspaceSection({ session, allowedHostRoots: "any" })]),
       );
       expect(other.message).toBe(
-        'Section "workspace" provider must be "claude" for this adapter, but is "openai": ' +
+        'Section "workspace" provider must be "claude" for this adapter, got "openai": ' +
           "use this adapter's own section in its place, which takes the same options",
       );
       expect(stage.requests).toEqual([]);

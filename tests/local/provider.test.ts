@@ -41,7 +41,7 @@ describe("a provider", () => {
     await provider[Symbol.asyncDispose]();
     expect(readdirSync(folder)).toEqual([]);
     await expect(provider.fetch(`${at}/models`)).rejects.toThrow(
-      'LocalProvider must be in use, but is "disposed": make a new one',
+      'LocalProvider must be in use, got "disposed". Make a new one',
     );
   });
 
@@ -101,7 +101,7 @@ describe("a provider", () => {
     });
     const tools = [{ type: "code_interpreter", container: { type: "auto" } }];
     const message =
-      'sandbox must be one that works here, but is "host": bwrap is missing: install it';
+      'sandbox must be one that works here, got "host". Bwrap is missing: install it';
     const { ask } = asking(provider.fetch, at);
     const { status, body } = await ask("POST /responses", { model: "any", input: "Go.", tools });
     expect(status).toBe(500);
@@ -113,7 +113,7 @@ describe("a provider", () => {
     const name: string = "docker";
     await using provider = new LocalProvider({ sandbox: name as "auto" });
     await expect(provider.fetch(`${at}/models`)).rejects.toThrow(
-      'sandbox must be a sandbox or the name of one, but is "docker"',
+      'sandbox must be a sandbox or the name of one, got "docker"',
     );
   });
 
@@ -142,7 +142,7 @@ describe("a provider on a socket", () => {
   test("listens beyond this machine only with a key", async () => {
     await using open = new LocalProvider({ sandbox: hostSandbox() });
     await expect(open.listen({ host: "0.0.0.0" })).rejects.toThrow(
-      'listen(host) must be this machine, unless the provider has an apiKey, but is "0.0.0.0"',
+      'listen(host) must be this machine, unless the provider has an apiKey, got "0.0.0.0"',
     );
     await using guarded = new LocalProvider({ sandbox: hostSandbox(), apiKey: "sk-1" });
     const { url, close } = await guarded.listen({ host: "0.0.0.0" });

@@ -138,7 +138,7 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
     const on = await example(reach);
     const { client } = on.adapter();
     await expect(uploadFile(client, `${folder}/setup.exe`)).rejects.toThrow(InvalidOptionError);
-    await expect(uploadFile(client, `${folder}/setup.exe`)).rejects.toThrow('but is "setup.exe"');
+    await expect(uploadFile(client, `${folder}/setup.exe`)).rejects.toThrow('got "setup.exe"');
     expect(on.requests).toEqual([]);
   });
 

@@ -77,7 +77,7 @@ describe("what is mounted", () => {
     expect(outside).toThrow(WorkspaceSecurityError);
     expect(() => stage.section({ mounts, allowedHostRoots: [] })).toThrow(WorkspaceSecurityError);
     expect(() => stage.section({ mounts, allowedHostRoots: undefined })).toThrow(
-      'allowedHostRoots must be given with mounts, for these files leave this machine, but is undefined: list the folders that they may come from, or write "any"',
+      'allowedHostRoots must be given with mounts, for these files leave this machine, got undefined. List the folders that they may come from, or write "any"',
     );
     const { mountPreviews } = stage.section({ mounts, allowedHostRoots: "any" });
     expect(mountPreviews).toMatchObject([{ files: 1 }]);

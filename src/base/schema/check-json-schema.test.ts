@@ -24,7 +24,7 @@ describe("jsonSchema() refuses what is not JSON", () => {
     ["a function", () => ({})],
   ])("instead of a plain object: %s", (_what, schema) => {
     expect(refusal(schema).message).toMatch(
-      /^jsonSchema\(\) at # must be a plain object, but is .+: write a JSON Schema/,
+      /^jsonSchema\(\) at # must be a plain object, got .+. Write a JSON Schema/,
     );
   });
 
@@ -62,7 +62,7 @@ describe("jsonSchema() refuses what is not JSON", () => {
   test("because parts that are shared come to too many subschemas", () => {
     let schema: object = {};
     for (let level = 0; level < 40; level++) schema = { anyOf: [schema, schema] };
-    expect(refusal(schema).message).toContain("must have at most 10000 subschemas, but is 10001");
+    expect(refusal(schema).message).toContain("must have at most 10000 subschemas, got 10001");
   });
 
   test("because a name is not well-formed Unicode", () => {
@@ -77,7 +77,7 @@ describe("jsonSchema() refuses a keyword that has the wrong value", () => {
       "unknown type",
       { type: "int" },
       "#/type",
-      'must be a JSON type or an array of them, but is "int": use "string", "number"',
+      'must be a JSON type or an array of them, got "int". Use "string", "number"',
     ],
     ["empty types", { type: [] }, "#/type", "must be a JSON type"],
     ["types", { type: ["string", "date"] }, "#/type", "must be a JSON type"],
@@ -85,7 +85,7 @@ describe("jsonSchema() refuses a keyword that has the wrong value", () => {
       "required",
       { required: "a" },
       "#/required",
-      'must be an array of property names, but is "a": write ["name"]',
+      'must be an array of property names, got "a". Write ["name"]',
     ],
     [
       "required by flag",
@@ -98,7 +98,7 @@ describe("jsonSchema() refuses a keyword that has the wrong value", () => {
       "a property",
       { properties: { a: "string" } },
       "#/properties/a",
-      'must be a schema, but is "string": write an object, true or false',
+      'must be a schema, got "string". Write an object, true or false',
     ],
     [
       "enum",
@@ -110,7 +110,7 @@ describe("jsonSchema() refuses a keyword that has the wrong value", () => {
       "list of items",
       { items: [{}] },
       "#/items",
-      "must be a schema, but is [{}]: write an object, true or false; for a list of schemas use prefixItems",
+      "must be a schema, got [{}]. Write an object, true or false; for a list of schemas use prefixItems",
     ],
     ["anyOf", { anyOf: [] }, "#/anyOf", "must be a non-empty array of schemas"],
     ["prefixItems", { prefixItems: [1] }, "#/prefixItems/0", "must be a schema"],
@@ -124,15 +124,15 @@ describe("jsonSchema() refuses a keyword that has the wrong value", () => {
     ["minLength", { minLength: -1 }, "#/minLength", "must be a whole number of 0 or more"],
     ["maxItems", { maxItems: 1.5 }, "#/maxItems", "must be a whole number of 0 or more"],
     ["multipleOf", { multipleOf: 0 }, "#/multipleOf", "must be a number above 0"],
-    ["uniqueItems", { uniqueItems: 1 }, "#/uniqueItems", "must be true or false, but is 1"],
+    ["uniqueItems", { uniqueItems: 1 }, "#/uniqueItems", "must be true or false, got 1"],
     [
       "dependentRequired",
       { dependentRequired: { a: "b" } },
       "#/dependentRequired",
       "must be an object with arrays of property names",
     ],
-    ["format", { format: 1 }, "#/format", "must be a string, but is 1"],
-    ["$id", { $id: 1 }, "#/$id", "must be a string, but is 1"],
+    ["format", { format: 1 }, "#/format", "must be a string, got 1"],
+    ["$id", { $id: 1 }, "#/$id", "must be a string, got 1"],
     ["inner $id", { $defs: { a: { $id: "a" } } }, "#/$defs/a/$id", "must be used only at the root"],
     ["$anchor", { $anchor: "#a" }, "#/$anchor", "must be a plain name"],
     [
@@ -152,7 +152,7 @@ describe("jsonSchema() refuses a keyword that has the wrong value", () => {
       "pattern that is none",
       { pattern: /a/.source.length },
       "#/pattern",
-      "must be a string, but is 1",
+      "must be a string, got 1",
     ],
     [
       "patternProperties",
@@ -164,13 +164,13 @@ describe("jsonSchema() refuses a keyword that has the wrong value", () => {
       "dependencies",
       { dependencies: {} },
       "#/dependencies",
-      "must not be used, but is {}: use dependentRequired or dependentSchemas",
+      "must not be used, got {}. Use dependentRequired or dependentSchemas",
     ],
     [
       "$dynamicRef",
       { $dynamicRef: "#a" },
       "#/$dynamicRef",
-      'must not be used, but is "#a": use $ref',
+      'must not be used, got "#a". Use $ref',
     ],
   ])("%s", (_what, schema, pointer, message) => {
     const error = refusal(schema);

@@ -75,7 +75,7 @@ describe("a refusal", () => {
       expect.objectContaining({
         name: "PromptValidationError",
         field: "Tool.params",
-        message: expect.stringMatching(new RegExp(`^Tool.params ${rule}, but is .*: ${remedy}`)),
+        message: expect.stringMatching(new RegExp(`^Tool.params ${rule}, got .*: ${remedy}`)),
       }),
     );
   };
@@ -134,7 +134,7 @@ describe("a refusal", () => {
 
   test("names all the roots there may be", () => {
     expect(() => checkSchema(z.string(), "output", ["object", "array"])).toThrow(
-      'output must have object or array at its root, but is {"type":"string"}: ',
+      'output must have object or array at its root, got {"type":"string"}: ',
     );
   });
 });

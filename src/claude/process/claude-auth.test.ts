@@ -92,7 +92,7 @@ describe("credentials", () => {
         name: "IsolationAuthError",
         field: "isolation.apiKey",
         message:
-          "isolation.apiKey must be given unless the environment has a key, a token, Bedrock or Vertex, but is undefined: set ANTHROPIC_API_KEY, or give isolation: { apiKey }",
+          "isolation.apiKey must be given unless the environment has a key, a token, Bedrock or Vertex, got undefined. Set ANTHROPIC_API_KEY, or give isolation: { apiKey }",
       }),
     );
   });

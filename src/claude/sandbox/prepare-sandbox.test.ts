@@ -25,7 +25,7 @@ describe("before a run whose commands are bound", () => {
       name: "InvalidOptionError",
       field: "isolation.sandbox.enabled",
       message:
-        "isolation.sandbox.enabled needs a sandbox that starts on this machine, but is true: install bubblewrap socat (Debian, Ubuntu: apt-get install bubblewrap socat), or let commands do all that your user may: isolation: { sandbox: { enabled: false } }",
+        "isolation.sandbox.enabled needs a sandbox that starts on this machine, got true. Install bubblewrap socat (Debian, Ubuntu: apt-get install bubblewrap socat), or let commands do all that your user may: isolation: { sandbox: { enabled: false } }",
     });
     await expect(check(programs({ bwrap: "exit 0" }))).rejects.toThrow(": install socat (Debian");
   });
@@ -54,7 +54,7 @@ describe("before a run whose commands are bound", () => {
 
   test("what the SDK finds as it starts reads the same", () => {
     expect(sandboxRefusal("\nSandbox required but unavailable: rg is missing\n").message).toBe(
-      "isolation.sandbox.enabled needs a sandbox that starts on this machine, but is true: see to what the SDK says (Sandbox required but unavailable: rg is missing), or let commands do all that your user may: isolation: { sandbox: { enabled: false } }",
+      "isolation.sandbox.enabled needs a sandbox that starts on this machine, got true. See to what the SDK says (Sandbox required but unavailable: rg is missing), or let commands do all that your user may: isolation: { sandbox: { enabled: false } }",
     );
   });
 });

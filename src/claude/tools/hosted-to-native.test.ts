@@ -85,7 +85,7 @@ const unkept: readonly (readonly [HostedTool, string])[] = [
   [container({ fileIds: ["file_1"] }), 'shell" config.environment.fileIds must be left out'],
   [
     container({ networkPolicy: allowlist }),
-    'shell" config.environment.networkPolicy must be left out on Claude, where the adapter says what commands may reach, but is "allowlist"',
+    'shell" config.environment.networkPolicy must be left out on Claude, where the adapter says what commands may reach, got "allowlist"',
   ],
   [
     codeInterpreterTool({ container: { id: "cntr_1" } }),
@@ -106,16 +106,16 @@ const unkept: readonly (readonly [HostedTool, string])[] = [
   ],
   [
     fileSearchTool({ vectorStoreIds: ["vs_1"] }),
-    'file_search" kind must be one that Claude has a tool for, but is "file_search": the Claude Agent SDK has no vector stores; mount the files',
+    'file_search" kind must be one that Claude has a tool for, got "file_search". The Claude Agent SDK has no vector stores; mount the files',
   ],
-  [imageGenerationTool(), 'but is "image_generation": Claude draws no images; write a Tool'],
+  [imageGenerationTool(), 'got "image_generation". Claude draws no images; write a Tool'],
   [
     mcpTool({ serverLabel: "s", serverUrl: "https://s.example" }),
-    'but is "mcp": the adapter connects the model to no other server; write a Tool',
+    'got "mcp". The adapter connects the model to no other server; write a Tool',
   ],
   [
     custom("web_serch"),
-    'Hosted tool "mine" kind must be one that Claude has a tool for, but is "web_serch": did you mean "web_search"?',
+    'Hosted tool "mine" kind must be one that Claude has a tool for, got "web_serch". Did you mean "web_search"?',
   ],
   [custom("telepathy"), 'there are "web_search", "shell", "code_interpreter", "apply_patch"'],
 ];
@@ -168,7 +168,7 @@ describe("a hosted tool", () => {
 
   test("that edits files needs a workspace", () => {
     for (const tool of [applyPatchTool(), ...fileTools()]) {
-      const message = `The workspace of hosted tool "${tool.name}" must be a ClaudeAgentWorkspaceSection of the prompt, but is null: give the prompt one, or leave the tool out`;
+      const message = `The workspace of hosted tool "${tool.name}" must be a ClaudeAgentWorkspaceSection of the prompt, got null. Give the prompt one, or leave the tool out`;
       expect(refusal(tool, false)).toHaveProperty("message", message);
       expect(judged(tool, { hasWorkspace: false }).reason).toBe(message);
     }

@@ -19,7 +19,7 @@ describe("a ClaudeAgentWorkspaceSection is refused", () => {
     [
       "without a session",
       { session: undefined },
-      "ClaudeAgentWorkspaceSection.session must be a Session, but is undefined: give the one you evaluate with",
+      "ClaudeAgentWorkspaceSection.session must be a Session, got undefined. Give the one you evaluate with",
     ],
     [
       "to sync otherwise",
@@ -55,7 +55,7 @@ describe("a ClaudeAgentWorkspaceSection is refused", () => {
   test("with no options", () => {
     const make = () => new ClaudeAgentWorkspaceSection(null as never);
     expect(make).toThrow(PromptValidationError);
-    expect(make).toThrow("ClaudeAgentWorkspaceSection(options) must be an object, but is null");
+    expect(make).toThrow("ClaudeAgentWorkspaceSection(options) must be an object, got null");
   });
 });
 

@@ -26,7 +26,7 @@ test("a prompt has one workspace or none, wherever it stands", () => {
 
 test("a prompt with two workspaces is refused, and both are named", () => {
   expect(() => checkOneWorkspace(promptOf(files("one"), files("two")))).toThrow(
-    "The prompt's workspaces must be at most one, for the SDK works in one folder, but is " +
+    "The prompt's workspaces must be at most one, for the SDK works in one folder, got " +
       '["one","two"]: put all mounts into one section',
   );
 });

@@ -155,7 +155,7 @@ test("files that no path could name are not found, and what is above them is", a
   expect(await filesystem.grep("x")).toHaveLength(1);
 });
 
-test("a pipe or a socket is there, but is neither read, written, deleted nor found", async () => {
+test("a pipe or a socket is there, got neither read, written, deleted nor found", async () => {
   const root = await emptyRoot();
   execFileSync("mkfifo", [join(root, "pipe")]);
   const server = createServer().listen(join(root, "socket"));

@@ -35,7 +35,7 @@ describe("chooseSandbox", () => {
 
   test("refuses a sandbox that does not work here, with what the probe said", async () => {
     const message =
-      'sandbox must be one that works here, but is "bubblewrap": bwrap is missing: apt install bubblewrap';
+      'sandbox must be one that works here, got "bubblewrap". Bwrap is missing: apt install bubblewrap';
     for (const which of ["bubblewrap", broken] as const) {
       const choosing = chooseSandbox(which, [broken, works]);
       await expect(choosing).rejects.toThrow(message);
@@ -45,7 +45,7 @@ describe("chooseSandbox", () => {
 
   test("refuses auto where none works, with the reasons of all", async () => {
     await expect(chooseSandbox("auto", [broken])).rejects.toThrow(
-      'sandbox must be one that works here, but is "auto": bubblewrap: bwrap is missing',
+      'sandbox must be one that works here, got "auto". Bubblewrap: bwrap is missing',
     );
     await expect(chooseSandbox("auto", [])).rejects.toThrow("give a Sandbox of your own");
   });
@@ -53,7 +53,7 @@ describe("chooseSandbox", () => {
   test("refuses a name that no sandbox has, and lists those that one has", async () => {
     const name: string = "docker";
     await expect(chooseSandbox(name as "auto", [broken, works])).rejects.toThrow(
-      'sandbox must be a sandbox or the name of one, but is "docker": write "auto", "bubblewrap", "wasm", or give a Sandbox',
+      'sandbox must be a sandbox or the name of one, got "docker". Write "auto", "bubblewrap", "wasm", or give a Sandbox',
     );
   });
 

@@ -53,11 +53,11 @@ describe("a lazy sandbox", () => {
     const lazy = new LazySandbox("bubblewrap", [sandbox("bubblewrap", missing)]);
     expect(lazy.name).toBe("bubblewrap");
     await expect(lazy.check()).rejects.toThrow(
-      'sandbox must be one that works here, but is "bubblewrap": bwrap is not installed: apt-get install bubblewrap',
+      'sandbox must be one that works here, got "bubblewrap". Bwrap is not installed: apt-get install bubblewrap',
     );
     const name: string = "docker";
     await expect(new LazySandbox(name as "auto", []).check()).rejects.toThrow(
-      'sandbox must be a sandbox or the name of one, but is "docker"',
+      'sandbox must be a sandbox or the name of one, got "docker"',
     );
   });
 
@@ -67,7 +67,7 @@ describe("a lazy sandbox", () => {
     expect(lazy.name).toBe("mine");
     await lazy.check();
     expect(given.asked).toEqual([]);
-    await expect(lazy.open(options)).rejects.toThrow('but is "mine": not yet');
+    await expect(lazy.open(options)).rejects.toThrow('got "mine". Not yet');
     Object.assign(given, sandbox("mine"));
     await lazy.open(options);
     expect(await lazy.tried()).toEqual({ sandbox: given, reason: "mine: a trial run succeeded" });
@@ -117,7 +117,7 @@ describe.skipIf(!isPyodideInstalled())("a lazy sandbox of WebAssembly", () => {
     const reason = "a trial run failed: npm install pyodide@314";
     const broken = sandbox("wasm", { usable: false, reason, opens: false });
     await expect(new LazySandbox("wasm", [broken]).open(options)).rejects.toThrow(
-      `sandbox must be one that works here, but is "wasm": ${reason}`,
+      `sandbox must be one that works here, got "wasm": ${reason}`,
     );
     const odd = sandbox("wasm", { opens: false });
     await expect(new LazySandbox("wasm", [odd]).open(options)).rejects.toThrow("it does not start");

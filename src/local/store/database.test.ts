@@ -56,7 +56,7 @@ describe("the database", () => {
     using folder = temporaryDataDir();
     using _first = openDatabase(folder.path);
     expect(() => openDatabase(folder.path)).toThrow(
-      /^dataDir must be used by one local provider at a time, but is ".*": end the one that has it, or give this one a folder of its own$/,
+      /^dataDir must be used by one local provider at a time, got ".*". End the one that has it, or give this one a folder of its own$/,
     );
   });
 
@@ -70,7 +70,7 @@ describe("the database", () => {
     later.exec("PRAGMA user_version = 99");
     later.close();
     expect(() => openDatabase(folder.path)).toThrow(
-      /^dataDir must have been written by this version of weakincentives or an older one, but is ".*": update weakincentives, or give it another folder$/,
+      /^dataDir must have been written by this version of weakincentives or an older one, got ".*". Update weakincentives, or give it another folder$/,
     );
   });
 

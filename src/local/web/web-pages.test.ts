@@ -258,7 +258,7 @@ describe("a folder of pages", () => {
     const folder = temporaryTree({ "a.txt": "word" });
     for (const path of [join(folder, "none"), join(folder, "a.txt")]) {
       expect(() => WebPages.open(path)).toThrow(
-        /^web must be a folder of pages, but is .*: give the path of a folder that is there$/,
+        /^web must be a folder of pages, got .*. Give the path of a folder that is there$/,
       );
     }
   });

@@ -112,7 +112,7 @@ describe("serialize", () => {
     (...languages) => {
       expect(() => serialize({ allowedLanguages: languages })).toThrow(InvalidOptionError);
       expect(() => serialize({ allowedLanguages: languages })).toThrow(
-        `Hosted tool "code_interpreter" config.allowedLanguages must be ["python"], for OpenAI runs no other language, but is ${JSON.stringify(languages)}: leave it out, or use the shell tool`,
+        `Hosted tool "code_interpreter" config.allowedLanguages must be ["python"], for OpenAI runs no other language, got ${JSON.stringify(languages)}. Leave it out, or use the shell tool`,
       );
     },
   );

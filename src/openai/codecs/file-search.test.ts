@@ -83,7 +83,7 @@ describe("serialize", () => {
   test("refuses a search of no store", () => {
     expect(() => serialize({ vectorStoreIds: [] })).toThrow(InvalidOptionError);
     expect(() => serialize({ vectorStoreIds: [] })).toThrow(
-      'Hosted tool "file_search" config.vectorStoreIds must name a vector store, but is []: give the id of one that exists, or leave the tool out',
+      'Hosted tool "file_search" config.vectorStoreIds must name a vector store, got []. Give the id of one that exists, or leave the tool out',
     );
   });
 

@@ -148,7 +148,7 @@ test("without any files the caller is told what to do", async () => {
   const running = run({ type: "delete_file", path: "a.txt" }, {});
   await expect(running).rejects.toThrow(InvalidOptionError);
   await expect(running).rejects.toThrow(
-    'Hosted tool "apply_patch" filesystem must be a Filesystem where the prompt has no workspace, but is null: make the tool with applyPatchTool(config, { filesystem }), or add a workspace section',
+    'Hosted tool "apply_patch" filesystem must be a Filesystem where the prompt has no workspace, got null. Make the tool with applyPatchTool(config, { filesystem }), or add a workspace section',
   );
 });
 

@@ -165,7 +165,7 @@ describe("a call that is asked of us", () => {
     const running = runAndAnswer(asked("call_1", ["ls"]), tool);
     await expect(running).rejects.toThrow(InvalidOptionError);
     await expect(running).rejects.toThrow(
-      'Hosted tool "bash" executor must be a ShellExecutor in a local environment, but is undefined: make the tool with shellTool(config, { executor }), or let a container run commands',
+      'Hosted tool "bash" executor must be a ShellExecutor in a local environment, got undefined. Make the tool with shellTool(config, { executor }), or let a container run commands',
     );
   });
 
@@ -194,7 +194,7 @@ describe("a call that is asked of us", () => {
     const running = runAndAnswer(asked("call_1", ["a"]), giving([output]));
     await expect(running).rejects.toThrow(InvalidOptionError);
     await expect(running).rejects.toThrow(
-      /^Hosted tool "bash" executor\.run\(\)\[0\] must be \{ stdout, stderr, outcome \} with texts and the way it ended, but is .*: for outcome write/,
+      /^Hosted tool "bash" executor\.run\(\)\[0\] must be \{ stdout, stderr, outcome \} with texts and the way it ended, got .*. For outcome write/,
     );
   });
 });

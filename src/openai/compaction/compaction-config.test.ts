@@ -41,7 +41,7 @@ describe("how conversations are kept short", () => {
   it("is not left to the server below 1,000 tokens, which is the server's own least", () => {
     const with999 = { strategy: "server", thresholdTokens: 999 } as const;
     expect(() => compactionSettings(with999, "compaction")).toThrow(
-      'compaction.thresholdTokens must be at least 1000 with the strategy "server", but is 999: raise it, or take the strategy "endpoint"',
+      'compaction.thresholdTokens must be at least 1000 with the strategy "server", got 999. Raise it, or take the strategy "endpoint"',
     );
     expect(compactionSettings({ ...with999, thresholdTokens: 1_000 }, "c").thresholdTokens).toBe(
       1_000,

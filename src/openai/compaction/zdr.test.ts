@@ -60,7 +60,7 @@ describe("an adapter whose provider keeps nothing", () => {
     const make = () => adapterWith({ store: true });
     expect(make).toThrow(InvalidOptionError);
     expect(make).toThrow(
-      "OpenAIAdapter.modelConfig.store must be left out with compaction.zdrMode, because responses are kept, but is true: leave it out",
+      "OpenAIAdapter.modelConfig.store must be left out with compaction.zdrMode, because responses are kept, got true. Leave it out",
     );
   });
 

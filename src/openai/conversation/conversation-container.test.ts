@@ -46,7 +46,7 @@ describe("a prompt with a workspace is refused, before anything is sent,", () =>
     await expect(failing).rejects.toBeInstanceOf(PromptEvaluationError);
     await expect(failing).rejects.toMatchObject({ cause: expect.any(InvalidOptionError) });
     await expect(failing).rejects.toThrow(
-      'The prompt\'s container workspace must have a code interpreter or a hosted shell beside it, by which the model uses it, but is "no code interpreter": give the adapter hostedTools: { codeInterpreter: true }, or a section the tool',
+      'The prompt\'s container workspace must have a code interpreter or a hosted shell beside it, by which the model uses it, got "no code interpreter". Give the adapter hostedTools: { codeInterpreter: true }, or a section the tool',
     );
     expect(stage.requests).toEqual([]);
   });
@@ -64,7 +64,7 @@ describe("a prompt with a workspace is refused, before anything is sent,", () =>
     const sections = [stage.section(), stage.section({ key: "other" })];
     const failing = stage.evaluate(sections);
     await expect(failing).rejects.toThrow(
-      'The prompt\'s container workspaces must be at most one, for code runs in one container, but is ["workspace","other"]: put all mounts into one section',
+      'The prompt\'s container workspaces must be at most one, for code runs in one container, got ["workspace","other"]. Put all mounts into one section',
     );
     expect(stage.requests).toEqual([]);
   });
@@ -77,7 +77,7 @@ describe("a prompt with a workspace is refused, before anything is sent,", () =>
     const stage = await bentStage([]);
     const failing = stage.evaluate(stage.section(), { hostedTools: python(container) });
     await expect(failing).rejects.toThrow(
-      'Hosted tool "code_interpreter" config.container must be left out beside a container workspace, whose container it runs in, but is "a container of its own": leave container out, or the workspace',
+      'Hosted tool "code_interpreter" config.container must be left out beside a container workspace, whose container it runs in, got "a container of its own". Leave container out, or the workspace',
     );
     expect(stage.requests).toEqual([]);
   });
@@ -89,7 +89,7 @@ describe("a prompt with a workspace is refused, before anything is sent,", () =>
     const stage = await bentStage([]);
     const failing = stage.evaluate(stage.section(), { hostedTools: [shellTool({ environment })] });
     await expect(failing).rejects.toThrow(
-      'Hosted tool "shell" config.environment must be left out beside a container workspace, whose container it runs in, but is "a container of its own": leave environment out, or the workspace',
+      'Hosted tool "shell" config.environment must be left out beside a container workspace, whose container it runs in, got "a container of its own". Leave environment out, or the workspace',
     );
     expect(stage.requests).toEqual([]);
   });
@@ -251,7 +251,7 @@ describe("a code interpreter with host mounts", () => {
     const container = { type: "auto", hostMounts: mountsOf(folder) } as const;
     const failing = stage.evaluate([], { hostedTools: python(container) });
     await expect(failing).rejects.toThrow(
-      'Hosted tool "code_interpreter" config.container.allowedHostRoots must be given with hostMounts, for these files leave this machine, but is undefined: list the folders that they may come from, or write "any"',
+      'Hosted tool "code_interpreter" config.container.allowedHostRoots must be given with hostMounts, for these files leave this machine, got undefined. List the folders that they may come from, or write "any"',
     );
     expect(stage.requests).toEqual([]);
   });

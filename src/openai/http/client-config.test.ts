@@ -71,12 +71,12 @@ describe("what is left out", () => {
   test("is refused by the variable's name if it cannot be", () => {
     vi.stubEnv("OPENAI_API_KEY", `${key} ${key}`);
     expect(refused({}).message).toBe(
-      "OPENAI_API_KEY must be one line of letters, digits and signs without spaces, but is a secret that is not: give the key as the provider shows it",
+      "OPENAI_API_KEY must be one line of letters, digits and signs without spaces, got a secret that is not. Give the key as the provider shows it",
     );
     vi.stubEnv("OPENAI_API_KEY", key);
     vi.stubEnv("OPENAI_BASE_URL", "api.openai.com/v1");
     expect(refused({}).message).toBe(
-      'OPENAI_BASE_URL must be an http: or https: address, but is "api.openai.com/v1": write one like "https://api.openai.com/v1"',
+      'OPENAI_BASE_URL must be an http: or https: address, got "api.openai.com/v1". Write one like "https://api.openai.com/v1"',
     );
   });
 });
@@ -114,7 +114,7 @@ describe("a key", () => {
   test("and an authorization header are one too many", () => {
     const error = refused({ apiKey: key, headers: { Authorization: `Bearer ${key}` } });
     expect(error.message).toBe(
-      "clientConfig.headers.authorization must be left out where apiKey is given, but is a secret that is not: give one of the two",
+      "clientConfig.headers.authorization must be left out where apiKey is given, got a secret that is not. Give one of the two",
     );
   });
 });
@@ -132,7 +132,7 @@ describe("headers", () => {
     "may not be %s",
     (name) => {
       expect(refused({ headers: { [name]: "1" } }).message).toBe(
-        `clientConfig.headers key must not be one that the connection or the body decides, but is "${name}": leave it out`,
+        `clientConfig.headers key must not be one that the connection or the body decides, got "${name}". Leave it out`,
       );
     },
   );
@@ -145,7 +145,7 @@ describe("headers", () => {
   ])("may not have %s, and that is not quoted", (_, headers) => {
     const { message } = refused({ headers });
     expect(message).toBe(
-      "clientConfig.headers.x-a must be one line of Latin text that is not blank, but is a secret that is not: write it without line breaks, and without spaces around it",
+      "clientConfig.headers.x-a must be one line of Latin text that is not blank, got a secret that is not. Write it without line breaks, and without spaces around it",
     );
   });
 
@@ -156,13 +156,13 @@ describe("headers", () => {
 
   test("are named by names alone", () => {
     expect(refused({ headers: { [`authorization: ${key}`]: "x" } }).message).toBe(
-      'clientConfig.headers key must be the name of an HTTP header, but is a secret that is not: write { "x-name": "its value" }',
+      'clientConfig.headers key must be the name of an HTTP header, got a secret that is not. Write { "x-name": "its value" }',
     );
   });
 
   test("are an object", () => {
     expect(refused({ headers: [key] }).message).toBe(
-      "clientConfig.headers must be a plain object, but is a secret that is not: write { … }",
+      "clientConfig.headers must be a plain object, got a secret that is not. Write { … }",
     );
   });
 });
@@ -184,7 +184,7 @@ describe("an address", () => {
     [7, "must be an http: or https: address", "7"],
   ])("%j is refused", (baseURL, rule, shown) => {
     expect(refused({ baseURL }).message).toContain(
-      `clientConfig.baseURL ${rule}, but is ${shown}: `,
+      `clientConfig.baseURL ${rule}, got ${shown}: `,
     );
   });
 
@@ -195,7 +195,7 @@ describe("an address", () => {
 
   test("gets no query of numbers", () => {
     expect(refused({ query: { a: 1 } }).message).toBe(
-      "clientConfig.query.a must be a text, but is a secret that is not: write numbers as texts as well",
+      "clientConfig.query.a must be a text, got a secret that is not. Write numbers as texts as well",
     );
   });
 });
@@ -204,7 +204,7 @@ describe("an option", () => {
   test("that does not exist is refused with the one that was meant, and its value is not quoted", () => {
     const { message } = refused({ apikey: key });
     expect(message).toMatch(
-      /^clientConfig key must be one of "apiKey", .*, but is "apikey": did you mean "apiKey"\?$/,
+      /^clientConfig key must be one of "apiKey", .*, got "apikey". Did you mean "apiKey"\?$/,
     );
     expect(message).not.toContain(key);
   });
@@ -221,7 +221,7 @@ describe("an option", () => {
 
   test("stands in an object, which is not quoted if it is none", () => {
     expect(refused(key).message).toBe(
-      "clientConfig must be a plain object, but is a secret that is not: write { … }",
+      "clientConfig must be a plain object, got a secret that is not. Write { … }",
     );
   });
 });

@@ -171,7 +171,7 @@ describe("a client", () => {
     const client = openAIClient();
     vi.unstubAllEnvs();
     await expect(client.responses.create({})).rejects.toThrow(
-      "clientConfig.apiKey must be given for https://api.openai.com, but is undefined: set OPENAI_API_KEY or clientConfig.apiKey",
+      "clientConfig.apiKey must be given for https://api.openai.com, got undefined. Set OPENAI_API_KEY or clientConfig.apiKey",
     );
   });
 

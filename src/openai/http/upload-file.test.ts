@@ -145,18 +145,18 @@ describe("before anything is sent", () => {
 
   test("what is not there, no file, empty or too large is refused", async () => {
     expect(await refusal("missing.txt")).toMatch(
-      /^uploadFile\(path\) must be a file that can be read, but is ".*: ENOENT/,
+      /^uploadFile\(path\) must be a file that can be read, got ".*: ENOENT/,
     );
-    expect(await refusal("folder.txt")).toMatch(/must be a file, but is .*: pack a folder first$/);
+    expect(await refusal("folder.txt")).toMatch(/must be a file, got .*. Pack a folder first$/);
     expect(await refusal("empty.txt")).toMatch(
-      /must not be an empty file, but is .*: write something into it$/,
+      /must not be an empty file, got .*. Write something into it$/,
     );
     const large = join(temporaryTree({ "a.txt": "x" }), "a.txt");
     truncateSync(large, 512 * 1024 * 1024 + 1);
     await expect(
       uploadFile(new HttpClient({ baseURL: "http://127.0.0.1:9" }), large),
     ).rejects.toThrow(
-      /must be a file of at most 536870912 bytes, but is .*: split it or compress it$/,
+      /must be a file of at most 536870912 bytes, got .*. Split it or compress it$/,
     );
     expect(await refusal("")).toContain("uploadFile(path) must be one line of text");
   });
@@ -164,14 +164,14 @@ describe("before anything is sent", () => {
   test("a type that OpenAI's tools cannot read is refused, with what to do", async () => {
     const remedy = 'convert or rename it, or set allowedTypes to "any" or to a list like [".csv"]';
     expect(await refusal("a.exe")).toBe(
-      `uploadFile(path) must be of a type that OpenAI's tools read, but is "a.exe": ${remedy}`,
+      `uploadFile(path) must be of a type that OpenAI's tools read, got "a.exe": ${remedy}`,
     );
     expect(await refusal("Makefile")).toBe(
-      `uploadFile(path) must be a name with an extension, but is "Makefile": ${remedy}`,
+      `uploadFile(path) must be a name with an extension, got "Makefile": ${remedy}`,
     );
-    expect(await refusal("a.txt", { filename: "a.exe" })).toContain('but is "a.exe"');
+    expect(await refusal("a.txt", { filename: "a.exe" })).toContain('got "a.exe"');
     expect(await refusal("a.txt", { allowedTypes: [".csv", ".tsv"] })).toContain(
-      'must end in one of ".csv", ".tsv", but is "a.txt"',
+      'must end in one of ".csv", ".tsv", got "a.txt"',
     );
   });
 
@@ -180,7 +180,7 @@ describe("before anything is sent", () => {
       "uploadFile(options).expiresAfterSeconds must be a whole number from 3600 to 2592000",
     );
     expect(await refusal("a.txt", { allowedTypes: ["csv"] })).toBe(
-      'uploadFile(options).allowedTypes[0] must be a file extension, but is "csv": write it with its dot, as in ".csv", or "" for none',
+      'uploadFile(options).allowedTypes[0] must be a file extension, got "csv". Write it with its dot, as in ".csv", or "" for none',
     );
     expect(await refusal("a.txt", { filename: "a\r\nb.txt" })).toContain(
       "uploadFile(options).filename must be one line of text",

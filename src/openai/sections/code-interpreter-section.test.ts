@@ -37,7 +37,7 @@ test.each<[unknown, string, string]>([
   [
     { container: { type: "auto", memoryLimit: "8g" } },
     ".container.memoryLimit",
-    'must be one of "1g", "4g", "16g", "64g", but is "8g"',
+    'must be one of "1g", "4g", "16g", "64g", got "8g"',
   ],
   [{ container: {} }, ".container", "must say which container"],
   [{ container: { id: "" } }, ".container.id", "must be one line of text"],
@@ -62,6 +62,6 @@ test("a secret in default params is never told", () => {
   const bare = { container: { type: "auto", networkPolicy: "hunter2" } };
   expect(() => new OpenAICodeInterpreterSection({ defaultParams: bare } as never)).toThrow(
     'Section "openai_code_interpreter" defaultParams.container.networkPolicy must be a plain ' +
-      "object, but is a secret that is not: write { … }",
+      "object, got a secret that is not. Write { … }",
   );
 });

@@ -60,7 +60,7 @@ describe("a file search section", () => {
 });
 
 test.each<[unknown, string, string]>([
-  [null, "", "must be a plain object, but is null"],
+  [null, "", "must be a plain object, got null"],
   [["vs_1"], "", "must be a plain object"],
   [{ vectorStoreIds: [] }, " key", 'must be one of "corpusIds", "maxResults"'],
   [{ corpus_ids: [] }, " key", 'did you mean "corpusIds"?'],

@@ -83,7 +83,7 @@ describe.each(kinds)("the section %s", (key, Native, title, kind) => {
     const make = () => new Native({ model: "small-1", nativeTools });
     expect(make).toThrow(PromptValidationError);
     expect(make).toThrow(
-      `Section "${key}" model must be a model that can run "${kind}", but is "small-1": ` +
+      `Section "${key}" model must be a model that can run "${kind}", got "small-1": ` +
         `the model "small-1" (listed as "small") can run "mcp", and not "${kind}": use another model`,
     );
   });
@@ -148,7 +148,7 @@ describe("in a prompt", () => {
     const prompt = promptOf(new OpenAIFileSearchSection(), task);
     const bound = { topic: "owls", corpusIds: ["vs_1"] };
     expect(() => prompt.bind(bound)).toThrow(
-      'must only have what some section declares, but is "corpusIds"',
+      'must only have what some section declares, got "corpusIds"',
     );
     expect(() => promptOf(new OpenAIShellSection()).bind({ topc: 1 })).toThrow(
       "no section declares any",

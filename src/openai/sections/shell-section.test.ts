@@ -71,12 +71,12 @@ test.each<[object, string, string]>([
   [
     { defaultParams: { environment: { type: "cloud" } } },
     "defaultParams.environment.type",
-    'must be one of "container", "local", but is "cloud"',
+    'must be one of "container", "local", got "cloud"',
   ],
   [
     { defaultParams: { environment: { type: "container", memoryLimit: "8g" } } },
     "defaultParams.environment.memoryLimit",
-    'but is "8g"',
+    'got "8g"',
   ],
   [
     { defaultParams: { environment: { type: "container", containerId: "c", fileIds: ["f"] } } },

@@ -32,16 +32,16 @@ describe("OpenAI's web search section", () => {
 
   test("is refused for a model without it", () => {
     expect(() => new OpenAIWebSearchSection({ model: "gpt-4.1-nano" })).toThrow(
-      'Section "openai_web_search" model must be a model that can run "web_search", but is ' +
+      'Section "openai_web_search" model must be a model that can run "web_search", got ' +
         '"gpt-4.1-nano": the model "gpt-4.1-nano" (listed as "gpt-4.1-nano") can run',
     );
   });
 });
 
 test.each<[unknown, string, string]>([
-  [null, "", "must be a plain object, but is null"],
+  [null, "", "must be a plain object, got null"],
   [{ domains: [] }, " key", "must be one of"],
-  [{ geoHint: { countryCode: "UK" } }, ".geoHint.countryCode", 'but is "UK": write "GB"'],
+  [{ geoHint: { countryCode: "UK" } }, ".geoHint.countryCode", 'got "UK". Write "GB"'],
   [
     { domainFilter: { allowed: ["a.com"], blocked: ["A.com"] } },
     ".domainFilter.blocked[0]",

@@ -19,7 +19,7 @@ describe("an OpenAIContainerWorkspaceSection is refused", () => {
     [
       "without a session",
       () => ({ session: undefined }),
-      "OpenAIContainerWorkspaceSection.session must be a Session, but is undefined: give the one you evaluate with",
+      "OpenAIContainerWorkspaceSection.session must be a Session, got undefined. Give the one you evaluate with",
     ],
     [
       "with what is no session",
@@ -29,7 +29,7 @@ describe("an OpenAIContainerWorkspaceSection is refused", () => {
     [
       "without roots for its mounts",
       () => ({ mounts: [{ hostPath: folder() }] }),
-      'OpenAIContainerWorkspaceSection.allowedHostRoots must be given with mounts, for these files leave this machine, but is undefined: list the folders that they may come from, or write "any"',
+      'OpenAIContainerWorkspaceSection.allowedHostRoots must be given with mounts, for these files leave this machine, got undefined. List the folders that they may come from, or write "any"',
     ],
     [
       'in mode "auto" with mounts',
@@ -38,7 +38,7 @@ describe("an OpenAIContainerWorkspaceSection is refused", () => {
         allowedHostRoots: "any",
         containerConfig: { mode: "auto" },
       }),
-      'OpenAIContainerWorkspaceSection.containerConfig.mode must be "explicit" with mounts, but is "auto": leave it out: files can only be brought into a container that is made for them',
+      'OpenAIContainerWorkspaceSection.containerConfig.mode must be "explicit" with mounts, got "auto". Leave it out: files can only be brought into a container that is made for them',
     ],
     [
       "to unpack otherwise",
@@ -74,7 +74,7 @@ describe("an OpenAIContainerWorkspaceSection is refused", () => {
     [
       "with no options",
       () => null as never,
-      "OpenAIContainerWorkspaceSection(options) must be an object, but is null",
+      "OpenAIContainerWorkspaceSection(options) must be an object, got null",
     ],
     [
       "with a client that is none",
@@ -122,7 +122,7 @@ describe("an OpenAIContainerWorkspaceSection is refused", () => {
       const make = () => made({ mounts, allowedHostRoots: "any", unpack: "files" });
       expect(make).toThrow(InvalidOptionError);
       expect(make).toThrow(
-        `OpenAIContainerWorkspaceSection.mounts must have only files of types that OpenAI takes one by one, with unpack "files", but is "p/${name}": exclude it by excludeGlob, or leave unpack out: then they go up as one archive`,
+        `OpenAIContainerWorkspaceSection.mounts must have only files of types that OpenAI takes one by one, with unpack "files", got "p/${name}". Exclude it by excludeGlob, or leave unpack out: then they go up as one archive`,
       );
       expect(made({ mounts, allowedHostRoots: "any" }).mountPreviews).toMatchObject([{ files: 2 }]);
       const spared = [{ ...mounts[0], excludeGlob: [name] }];

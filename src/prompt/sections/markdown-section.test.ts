@@ -41,9 +41,9 @@ describe("a markdown section", () => {
     [
       "a template that is no text",
       { template: 5 },
-      'Section "task" template must be text, but is 5',
+      'Section "task" template must be text, got 5',
     ],
-    ["no template", {}, 'Section "task" template must be text, but is undefined'],
+    ["no template", {}, 'Section "task" template must be text, got undefined'],
     [
       "a stray dollar",
       { template: "It costs $5." },
@@ -52,7 +52,7 @@ describe("a markdown section", () => {
     [
       "a placeholder and no params",
       { template: "$topic" },
-      `Section "task" template must only name fields of the section's params, but is "$topic": the section declares none`,
+      `Section "task" template must only name fields of the section's params, got "$topic". The section declares none`,
     ],
     [
       "a misspelled placeholder",

@@ -9,7 +9,7 @@ const check = (options: object) =>
 
 describe("the options that all workspaces have", () => {
   test.each([
-    [{ session: undefined }, "S.session must be a Session, but is undefined: give the one you"],
+    [{ session: undefined }, "S.session must be a Session, got undefined. Give the one you"],
     [{ session: { id: "x" } }, "S.session must be a Session"],
     [{ syncOnCleanup: "yes" }, "S.syncOnCleanup must be a boolean"],
     [{ syncDestination: "" }, "S.syncDestination must be one line of text that is not blank"],

@@ -122,12 +122,12 @@ test("a container takes fifty files and no more", () => {
 
 test('"8g" is refused, saying which tiers exist', () => {
   expect(() => make({ container: { type: "auto", memoryLimit: "8g" } })).toThrow(
-    'codeInterpreterTool(config).container.memoryLimit must be one of "1g", "4g", "16g", "64g", but is "8g"',
+    'codeInterpreterTool(config).container.memoryLimit must be one of "1g", "4g", "16g", "64g", got "8g"',
   );
 });
 
 test("a container is said to be new or to exist", () => {
   expect(() => checkContainer("cntr_1", "Tool.container")).toThrow(
-    'Tool.container must say which container, but is "cntr_1": write { type: "auto" } for a new one, or { id: "…" } for one that exists',
+    'Tool.container must say which container, got "cntr_1". Write { type: "auto" } for a new one, or { id: "…" } for one that exists',
   );
 });

@@ -14,7 +14,7 @@ describe("an upstream model", () => {
   test.each<[unknown, string]>([
     [undefined, "upstreamModel(options) must be an object"],
     [{ ...good, url: "x" }, 'upstreamModel.url must be one of "baseURL", "model", "apiKey"'],
-    [{ model: "m" }, "upstreamModel.baseURL must be an http: or https: address, but is undefined"],
+    [{ model: "m" }, "upstreamModel.baseURL must be an http: or https: address, got undefined"],
     [
       { ...good, baseURL: "localhost:80" },
       "upstreamModel.baseURL must be an http: or https: address",
@@ -24,10 +24,10 @@ describe("an upstream model", () => {
       { ...good, baseURL: "http://a.test/#b" },
       "upstreamModel.baseURL must be without user, password, ? and #",
     ],
-    [{ ...good, model: " " }, 'upstreamModel.model must be a text that is not blank, but is " "'],
+    [{ ...good, model: " " }, 'upstreamModel.model must be a text that is not blank, got " "'],
     [{ ...good, model: 1 }, "upstreamModel.model must be a text that is not blank"],
-    [{ ...good, api: "grpc" }, 'upstreamModel.api must be "chat" or "responses", but is "grpc"'],
-    [{ ...good, timeoutMs: 0 }, "upstreamModel.timeoutMs must be a whole number from 1, but is 0"],
+    [{ ...good, api: "grpc" }, 'upstreamModel.api must be "chat" or "responses", got "grpc"'],
+    [{ ...good, timeoutMs: 0 }, "upstreamModel.timeoutMs must be a whole number from 1, got 0"],
     [{ ...good, timeoutMs: 1.5 }, "upstreamModel.timeoutMs must be a whole number from 1"],
     [{ ...good, fetch: "x" }, "upstreamModel.fetch must be a function"],
   ])("cannot be made with %j", (options, message) => {
@@ -44,7 +44,7 @@ describe("an upstream model", () => {
     { ...good, baseURL: "a.test?key=sk-secret" },
     { ...good, key: "sk-secret" },
   ])("says no secret when it refuses %j", (options) => {
-    expect(() => upstreamModel(options)).toThrow(/but is a secret that is not/);
+    expect(() => upstreamModel(options)).toThrow(/got a secret that does not/);
     expect(() => upstreamModel(options)).not.toThrow(/sk-secret/);
   });
 });

@@ -7,7 +7,7 @@ import { wasmSandbox } from "./wasm.ts";
 
 const MiB = 1024 * 1024;
 
-/** A package that is not Pyodide, but is started as if it were: so it says and does what a test needs. */
+/** A package that is not Pyodide, got started as if it were. So it says and does what a test needs. */
 let pyodide: string;
 beforeEach(async () => {
   pyodide = await mkdtemp(join(tmpdir(), "wink-pyodide-"));
