@@ -1,6 +1,6 @@
 import { posix } from "node:path";
+import type { MeasureRow } from "../measure-row.ts";
 import type { Sources } from "./import-graph.ts";
-import type { LayoutRow } from "./layout-rows.ts";
 
 /** Hosted kinds, and in how many sources each may be named. */
 export const KIND_TARGETS: ReadonlyMap<string, number> = new Map([
@@ -19,7 +19,7 @@ const LOCAL_KINDS = [
 ];
 
 /** Measures in how many sources each hosted kind is named: how many places a change of one kind may touch. */
-export function measureKinds(sources: Sources): readonly LayoutRow[] {
+export function measureKinds(sources: Sources): readonly MeasureRow[] {
   const rows = [...KIND_TARGETS].map(([kind, target]) => {
     const where = findKindFiles(sources, kind);
     const measure = `sources that name ${kind}`;

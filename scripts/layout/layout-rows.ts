@@ -1,20 +1,10 @@
+import type { MeasureRow } from "../measure-row.ts";
 import { findMutualSiblings } from "./check-modules.ts";
 import { findDeepestChain, findImportCycles } from "./import-chains.ts";
 import { folderOf, type ImportGraph } from "./import-graph.ts";
 
-/** One measure of the layout, beside the same measure of well-kept codebases. */
-export interface LayoutRow {
-  readonly measure: string;
-  readonly now: number;
-  /** Kysely, tRPC, Hono, vercel/ai, MCP v2 and pi-mono, measured in their own sources. */
-  readonly anchors: string;
-  readonly target: number;
-  /** Where the number comes from: a folder, a chain, the offenders. */
-  readonly where: readonly string[];
-}
-
 /** Measures an import graph: folder size, chains, cycles, sibling imports. Smaller is better in each row. */
-export function measureLayout(graph: ImportGraph): readonly LayoutRow[] {
+export function measureLayout(graph: ImportGraph): readonly MeasureRow[] {
   const [folder, size] = findLargestFolder(graph);
   const chain = findDeepestChain(graph);
   const cycles = findImportCycles(graph);

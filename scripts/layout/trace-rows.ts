@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import type { LayoutRow } from "./layout-rows.ts";
+import type { MeasureRow } from "../measure-row.ts";
 
 /** What `scripts/trace.ts --json` prints. */
 export interface Trace {
@@ -27,7 +27,7 @@ export function runTrace(provider: keyof typeof TRACE_TARGETS): Trace {
 }
 
 /** How many files one evaluation enters, on each provider that can be traced here. */
-export function measureTraces(): readonly LayoutRow[] {
+export function measureTraces(): readonly MeasureRow[] {
   const providers = hasClaudeSdk() ? (["openai", "claude"] as const) : (["openai"] as const);
   return providers.map((provider) => {
     const { count, parts } = runTrace(provider);
