@@ -1,4 +1,4 @@
-/** An agent on the Claude Agent SDK: a tool of ours, Claude's own, and a folder with copies of files. */
+/** An agent on the Claude Agent SDK, with its own tool, Claude's native tools and a workspace. */
 // needs: @anthropic-ai/claude-agent-sdk
 import { fileURLToPath } from "node:url";
 import {
@@ -23,8 +23,8 @@ const ringBell = new Tool({
   handler: ({ reason }) => ToolResult.ok({ rung: true }, `The bell rang: ${reason}`),
 });
 
-// With ANTHROPIC_API_KEY set, `new ClaudeAgentSDKAdapter()` is all; here a script plays the model
-// behind a server on this machine, and everything else is real: the SDK, its Bash, the files.
+// With ANTHROPIC_API_KEY set, `new ClaudeAgentSDKAdapter()` is enough. This example runs against a
+// local server with a scripted model. The SDK, its Bash and the files are real.
 const warmest = `
 import csv
 rows = list(csv.DictReader(open("greenhouse/readings.csv")))

@@ -1,4 +1,4 @@
-/** A review of a folder of this machine, by Python that runs on a copy of it in a container. */
+/** Reviews a host folder with Python that runs on a copy of the folder in a container. */
 import { fileURLToPath } from "node:url";
 import {
   MarkdownSection,
@@ -13,7 +13,7 @@ import * as z from "zod";
 
 const folder = fileURLToPath(new URL("greenhouse", import.meta.url));
 
-/** Another adapter's section may stand here: mounts and roots are the same for all of them. */
+/** You can use another adapter's section here: all of them take the same mounts and roots. */
 function createWorkspace(session: Session): WorkspaceSection {
   const excludeGlob = [".git/*", "node_modules/*", "*.pyc"];
   return new OpenAIContainerWorkspaceSection({
@@ -23,8 +23,8 @@ function createWorkspace(session: Session): WorkspaceSection {
   });
 }
 
-// With OPENAI_API_KEY set, `new OpenAIAdapter({ model, hostedTools })` is all; here a script plays
-// the model, and everything else is real: the container, the files in it, the Python on them.
+// With OPENAI_API_KEY set, `new OpenAIAdapter({ model, hostedTools })` is enough. Here the model is
+// scripted. The container, its files and the Python code are real.
 const model = scriptedModel([
   [
     {
@@ -41,9 +41,9 @@ print(f"opening(20, 28) is {opening(20, 28)}, opening(31.5, 28) is {opening(31.5
   [
     {
       say: {
-        summary: "One small module, well written, with one fault.",
-        issues: ["opening() gives less than 0 and more than 100 percent."],
-        suggestions: ["Keep what it gives between 0 and 100."],
+        summary: "One small, well-written module with one bug.",
+        issues: ["opening() returns values below 0 and above 100 percent."],
+        suggestions: ["Clamp the result to 0–100."],
       },
     },
   ],
@@ -80,5 +80,5 @@ try {
 }
 // prints: vents.py has 8 lines and the functions ['opening']
 // prints: opening(20, 28) is -320, opening(31.5, 28) is 140
-// prints: One small module, well written, with one fault.
-// prints: - opening() gives less than 0 and more than 100 percent.
+// prints: One small, well-written module with one bug.
+// prints: - opening() returns values below 0 and above 100 percent.

@@ -19,7 +19,7 @@ const task = new MarkdownSection({
 const output = z.object({ loaves: z.number(), reason: z.string() });
 const baker = new PromptTemplate({ ns: "bakery", key: "baker", sections: [task], output });
 
-// Here the model is a script. A provider's adapter takes its place, and nothing else changes.
+// A scripted model. Replace it with a provider's adapter; the rest stays the same.
 const model = scriptedClient(
   { toolCalls: [{ name: "count_loaves", arguments: { kind: "rye" } }] },
   { text: '{ "loaves": 12, "reason": "3 of 15 are left." }' },

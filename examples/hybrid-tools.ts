@@ -1,4 +1,4 @@
-/** A tool of one's own beside hosted ones: its rows go into the workspace, where Python finds them. */
+/** Combines a custom tool with hosted tools: it writes rows to the workspace, where Python reads them. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -92,7 +92,7 @@ try {
   await rm(web, { recursive: true });
 }
 
-/** Made at the first use, and closed after the evaluation. */
+/** Created on first use and closed after the evaluation. */
 function harvest(): DatabaseSync {
   const made = new DatabaseSync(":memory:");
   made.exec(`CREATE TABLE harvest (day TEXT, crop TEXT, kilos REAL);

@@ -1,4 +1,4 @@
-/** OpenAI's API on this machine: no key, no network, and the hosted tools really run. */
+/** OpenAI's API on your machine: no key, no network, and the hosted tools really run. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const folder = await mkdtemp(join(tmpdir(), "wink-example-"));
 await writeFile(join(folder, "flour.md"), "# Flour prices\n\nRye flour is at 0.80 a kilo.\n");
 await writeFile(join(folder, "sales.csv"), "day,loaves\nMon,12\nTue,30\n");
 
-// One inner list each time the model is asked: what hosted tools gave, it is asked again with.
+// One inner array per model call. The model is called again with the results of hosted tools.
 const model = scriptedModel([
   [{ search: { web: "price of rye flour" } }],
   [
@@ -58,7 +58,7 @@ try {
     else console.log(`made ${citation.filename}: ${await text(adapter.downloadFile(citation))}`);
   }
 
-  // The same on a socket, for whichever SDK: this one is OpenAI's own.
+  // The same provider on a socket, for any SDK; this is OpenAI's official client.
   const { url } = await provider.listen();
   const client = new OpenAI({ baseURL: url, apiKey: "local" });
   const answer = await client.responses.create({ model: "any", input: "How much rye again?" });

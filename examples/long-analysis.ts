@@ -1,6 +1,6 @@
 /**
- * One session and one workspace over several evaluations, of which the provider keeps nothing. The
- * conversation outgrows its threshold again and again; what Python made is brought back at the end.
+ * Several evaluations in one session and one workspace, with zero data retention. The conversation
+ * exceeds its threshold repeatedly. Files that Python creates are synced to the host at the end.
  */
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -46,7 +46,7 @@ print(f"It rises by {slope:.2f} °C an hour.", file=open("/mnt/data/data/trend.m
 print(f"{slope:.2f} °C an hour, from {len(rows)} readings that were still in memory")`,
     answer: "The trend is in data/trend.md.",
   },
-  // A week of it, night by night; each prints every minute that it goes through.
+  // One analysis per night, each with long output.
   ...["Monday", "Tuesday", "Wednesday", "Thursday", "Friday"].map((day, night) => ({
     task: `Work out how warm it gets in the night to ${day}, and add it to data/nights.md.`,
     code: `
@@ -68,7 +68,7 @@ try {
     model: "gpt-5.2",
     hostedTools: { codeInterpreter: true },
     clientConfig: { baseURL: url, apiKey: "local" },
-    // Low, so that there is something to see: 100,000 is the default.
+    // Low for this example. The default is 100,000.
     compaction: { thresholdTokens: 2_500, zdrMode: true },
   });
   session.bus.subscribe("ToolInvoked", ({ result }) =>
@@ -89,7 +89,7 @@ try {
       key: "task",
       sections: [new MarkdownSection({ key: "task", title: "Task", template: task }), workspace],
     });
-    // The conversation goes on as well: the model knows what it did before.
+    // The conversation continues, so the model knows its earlier work.
     const { text } = await adapter.evaluate(new Prompt(template), { session, continue: true });
     console.log(text);
   }
@@ -102,12 +102,12 @@ try {
   console.log(`added ${added.join(" and ")}, changed ${changed.length}, deleted ${deleted.length}`);
   console.log((await readFile(join(directory ?? "", "data/trend.md"), "utf8")).trim());
 } finally {
-  await workspace.cleanup(); // once more does nothing, and what was brought back stays
+  await workspace.cleanup(); // a second call does nothing; synced files stay
   if (workspace.syncedDir) await rm(workspace.syncedDir, { recursive: true });
   await provider[Symbol.asyncDispose]();
 }
 
-/** Random ids pack to a little more or less: these do not show it. */
+/** Rounds token counts, which vary slightly because random ids compress differently. */
 function hundreds(tokens: number): number {
   return Math.round(tokens / 100) * 100;
 }

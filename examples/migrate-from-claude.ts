@@ -23,7 +23,7 @@ const options = {
 };
 const hostedTools = { codeInterpreter: true };
 
-// Before: Claude's tools work on a copy of the files on this machine.
+// Before: Claude's tools work on a copy of the files on the host.
 const before = {
   workspace: new ClaudeAgentWorkspaceSection(options),
   adapter: new ClaudeAgentSDKAdapter({ model: "claude-sonnet-5", hostedTools }),

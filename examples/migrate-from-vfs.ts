@@ -1,4 +1,4 @@
-/** From files in memory, which the model reads by tools, to a container, where its Python reads them. */
+/** Moves an agent from in-memory files, which the model reads with tools, to a container with Python. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,20 +18,20 @@ import * as z from "zod";
 const folder = fileURLToPath(new URL("greenhouse", import.meta.url));
 const session = new Session();
 
-// Before: the files were copied into memory by hand, and text is all that tools can give of them.
+// Before: the files are copied into memory, and tools can only return their text.
 const filesystem = new InMemoryFilesystem();
 const readings = await readFile(join(folder, "readings.csv"), "utf8");
 await filesystem.writeText("data/readings.csv", readings);
 const before = new VfsToolsSection({ filesystem });
 
-// After: the folder is mounted as it is, and code runs on it.
+// After: the folder is mounted, and code runs on the files.
 const after = new OpenAIContainerWorkspaceSection({
   session,
   mounts: [{ hostPath: folder, mountPath: "data" }],
   allowedHostRoots: [folder],
 });
 
-// Whoever wants the old tools as well gives `new VfsToolsSection({ filesystem: after.filesystem })`.
+// To keep the file tools too, add `new VfsToolsSection({ filesystem: after.filesystem })`.
 const code = `
 import csv
 rows = csv.DictReader(open("/mnt/data/data/readings.csv"))
@@ -44,7 +44,7 @@ const model = scriptedModel([
 ]);
 const provider = new LocalProvider({ model });
 try {
-  // The interpreter is all that the adapter needs besides.
+  // The adapter also needs the code interpreter.
   const adapter = new OpenAIAdapter({
     model: "gpt-5.2",
     hostedTools: { codeInterpreter: true },
@@ -65,7 +65,7 @@ try {
   await provider[Symbol.asyncDispose]();
 }
 
-/** The task is the same, whatever the files are in. */
+/** The same task for both kinds of files. */
 function warmest(files: Section) {
   const task = new MarkdownSection({
     key: "task",

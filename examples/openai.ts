@@ -32,7 +32,7 @@ const output = z.object({ yearlyRate: z.number(), verdict: z.string() });
 const search = new WebSearchSection({ domainFilter: { allowed: ["news.example"] } });
 const template = new PromptTemplate({ ns: "shop", key: "rate", sections: [task, search], output });
 
-// With OPENAI_API_KEY set, `new OpenAIAdapter({ model })` is all; here the answers are canned.
+// With OPENAI_API_KEY set, `new OpenAIAdapter({ model })` is enough. Here the responses are canned.
 const fetch = cannedOpenAI([
   [{ type: "function_call", call_id: "call_1", name: "read_sales", arguments: '{"month":"May"}' }],
   [
@@ -41,7 +41,7 @@ const fetch = cannedOpenAI([
       ...{ type: "code_interpreter_call", id: "ci_1", status: "completed", code: "print(12 * 12)" },
       ...{ container_id: "cntr_1", outputs: [{ type: "logs", logs: "144\n" }] },
     },
-    saying('{"yearlyRate":144,"verdict":"above what the press expects"}'),
+    saying('{"yearlyRate":144,"verdict":"above the forecast"}'),
   ],
 ]);
 const adapter = new OpenAIAdapter({ model: "gpt-5.2", clientConfig: { fetch } });
@@ -56,5 +56,5 @@ console.log(`Python said ${response.hostedOutputs.get(python)?.stdout.trim()}`);
 // prints: read_sales ran here
 // prints: web_search ran at openai
 // prints: code_interpreter ran at openai
-// prints: 144 a year: above what the press expects
+// prints: 144 a year: above the forecast
 // prints: Python said 144

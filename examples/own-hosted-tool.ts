@@ -1,10 +1,10 @@
-/** A hosted tool of your own, in three parts: what prompts declare, its wire form, and what runs it here. */
+/** Your own hosted tool, in three parts: the definition, the wire format, and the local implementation. */
 import { HostedTool, MarkdownSection, Prompt, PromptTemplate, Session } from "weakincentives";
 import { LocalProvider, type LocalTool, scriptedModel } from "weakincentives/local";
 import { type HostedToolCodec, OpenAIAdapter } from "weakincentives/openai";
 import * as z from "zod";
 
-// 1. The definition: what a prompt declares, and what comes back.
+// 1. The definition: the kind, the config and the type of the result.
 interface RatesConfig {
   readonly base: string;
 }
@@ -15,7 +15,7 @@ function exchangeRatesTool(config: RatesConfig): HostedTool<RatesConfig, Rates> 
   return new HostedTool({ kind: "exchange_rates", name: "rates", description, config });
 }
 
-// 2. The codec: how the adapter sends the tool and reads its calls.
+// 2. The codec: how the adapter sends the tool and parses its calls.
 const codec: HostedToolCodec<RatesConfig, Rates> = {
   kind: "exchange_rates",
   serialize: ({ config }) => ({ type: "exchange_rates", base: config.base }),
@@ -26,7 +26,7 @@ const codec: HostedToolCodec<RatesConfig, Rates> = {
   },
 };
 
-// 3. The local tool: what the local provider accepts, and how it runs a call.
+// 3. The local tool: how the local provider validates and runs a call.
 const perEuro = new Map([
   ["USD", 1.25],
   ["GBP", 0.8],

@@ -1,4 +1,4 @@
-/** A provider of your own: fill `ModelClient` for one conversation, and `evaluate` does the rest. */
+/** Your own provider: implement `ModelClient` for one conversation and pass it to `evaluate`. */
 import {
   evaluate,
   MarkdownSection,

@@ -1,4 +1,4 @@
-/** A tool call that fails halfway leaves no trace in the session; the model reads why and goes on. */
+/** A tool call that fails halfway is rolled back in the session. The model reads the reason and continues. */
 import {
   defineSlice,
   MarkdownSection,
@@ -39,7 +39,7 @@ const reserve = new Tool({
 const task = new MarkdownSection({
   key: "task",
   title: "Task",
-  template: "Reserve two seats beside each other.",
+  template: "Reserve two adjacent seats.",
   tools: [reserve],
 });
 const template = new PromptTemplate({ ns: "cinema", key: "reserve", sections: [task] });

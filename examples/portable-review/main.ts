@@ -1,19 +1,19 @@
 /**
  * One code review on two runtimes: OpenAI's Responses API with a container, and the Claude Agent SDK
- * with a folder. `--on openai` or `--on claude` runs it there; without it, it runs on both, and what
- * came of it is compared field by field.
+ * with a folder. `--on openai` or `--on claude` selects one runtime. Without it, the review runs on
+ * both, and the results are compared field by field.
  */
 // needs: @anthropic-ai/claude-agent-sdk
 import { parseArgs } from "node:util";
 import { differences } from "./differences.ts";
 import { review, runtimes } from "./runtimes.ts";
 
-/** What is meant to differ, and why. Anything else that does is a fault. */
+/** Expected differences and their reasons. Any other difference is a bug. */
 const meant: readonly (readonly [RegExp, string])[] = [
-  [/^events\[\d+\]\.(adapter|origin\.provider)$/, "events say which runtime it was"],
+  [/^events\[\d+\]\.(adapter|origin\.provider)$/, "events name the runtime"],
   [/^events\[0\]\.text$/, "the workspace tells the model where its files are"],
-  [/^events\[0\]\.hostedTools\[\d+\]/, "Claude has tools for files besides"],
-  [/\.containerId$/, "on Claude there is no container"],
+  [/^events\[0\]\.hostedTools\[\d+\]/, "Claude also has file tools"],
+  [/\.containerId$/, "Claude uses no container"],
   [/hostedCalls\[\d+\]\.(params|output|message)/, "on Claude code runs in Bash, untyped"],
   [/^hosted\[\d+\]\.(params|result|renderedOutput)/, "on Claude code runs in Bash, untyped"],
   [/^response\.hostedOutputs/, "on Claude code runs in Bash, untyped"],
@@ -48,13 +48,13 @@ if (on) {
     }
   }
   for (const reason of [...reasons].sort())
-    console.log(`They differ where they should: ${reason}.`);
+    console.log(`Expected difference: ${reason}.`);
 }
 // prints: - vents.py: opening() gives less than 0 percent
 // prints: - vents.py: opening() gives more than 100 percent
 // prints: 13 events on each: PromptRendered TurnStarted TurnCompleted ToolInvoked ToolInvoked TurnStarted TurnCompleted ToolInvoked ToolInvoked TurnStarted TurnCompleted PromptExecuted WorkspaceSynced
-// prints: They differ where they should: Claude has tools for files besides.
-// prints: They differ where they should: events say which runtime it was.
-// prints: They differ where they should: on Claude code runs in Bash, untyped.
-// prints: They differ where they should: on Claude there is no container.
-// prints: They differ where they should: the workspace tells the model where its files are.
+// prints: Expected difference: Claude also has file tools.
+// prints: Expected difference: events name the runtime.
+// prints: Expected difference: on Claude code runs in Bash, untyped.
+// prints: Expected difference: Claude uses no container.
+// prints: Expected difference: the workspace tells the model where its files are.

@@ -12,7 +12,7 @@ import type { HostMount } from "weakincentives/files";
 import { type ModelAction, scriptedModel } from "weakincentives/local";
 import * as z from "zod";
 
-// The agent. Nothing here knows on which runtime it will work.
+// The agent. It does not depend on a runtime.
 
 export const allowedHostRoots = [fileURLToPath(new URL("../greenhouse", import.meta.url))];
 export const mounts: readonly HostMount[] = allowedHostRoots.map((hostPath) => ({
@@ -25,7 +25,7 @@ export const mounts: readonly HostMount[] = allowedHostRoots.map((hostPath) => (
 const Fault = z.object({ file: z.string(), fault: z.string() });
 const Verdict = z.object({ summary: z.string(), faults: z.number(), mayShip: z.boolean() });
 
-/** Writes into the workspace, where the model's code can read it, and it comes back in the end. */
+/** Writes to the workspace, where the model's code can read the file. It is synced at cleanup. */
 const reportFault = new Tool({
   name: "report_fault",
   description: "Adds one fault to project/REVIEW.md.",
@@ -52,7 +52,7 @@ export function reviewPrompt(workspace: WorkspaceSection): Prompt<z.infer<typeof
   );
 }
 
-// What the model does, on either runtime. Files, code and tools are real; only its words are not.
+// The scripted model, for both runtimes. Files, code and tools are real.
 
 const tryOut = `
 import os, runpy

@@ -15,22 +15,22 @@ import {
 } from "weakincentives/openai";
 import { allowedHostRoots, model, mounts, reviewPrompt } from "./review.ts";
 
-/** Where the review can work. */
+/** The runtimes that can run the review. */
 export const runtimes = ["openai", "claude"] as const;
 
 export type Runtime = (typeof runtimes)[number];
 
-/** What a review came to. */
+/** The result of a review. */
 export interface Reviewed {
   readonly response: object;
   readonly events: readonly object[];
-  /** Of bringing the files back. */
+  /** The report of the sync at cleanup. */
   readonly report: object;
-  /** What our tool wrote into the workspace, as it came back. */
+  /** The synced file that the review's own tool wrote. */
   readonly written: string;
 }
 
-/** Runs the review on one runtime, against a provider on this machine. */
+/** Runs the review on one runtime, against the local provider. */
 export async function review(runtime: Runtime): Promise<Reviewed> {
   await using provider = new LocalProvider({ model: model() });
   const { url } = await provider.listen();
@@ -51,7 +51,7 @@ export async function review(runtime: Runtime): Promise<Reviewed> {
   }
 }
 
-/** All that differs: which section, and which adapter. */
+/** The only difference between the runtimes: the section and the adapter. */
 function made(
   runtime: Runtime,
   url: string,

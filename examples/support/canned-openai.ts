@@ -1,4 +1,4 @@
-/** Answers with these outputs, one a request, in place of OpenAI: the examples run without a key. */
+/** A `fetch` that returns these outputs, one per request, so that the examples run without a key. */
 export function cannedOpenAI(outputs: readonly (readonly object[])[]): typeof fetch {
   let turn = 0;
   return async (url) => {
@@ -11,7 +11,7 @@ export function cannedOpenAI(outputs: readonly (readonly object[])[]): typeof fe
   };
 }
 
-/** What the model says, with what it cites. */
+/** A message item with the model's text and citations. */
 export function saying(text: string, annotations: readonly object[] = []): object {
   const content = [{ type: "output_text", text, annotations }];
   return { id: "msg_1", type: "message", role: "assistant", status: "completed", content };

@@ -50,7 +50,7 @@ const DIALECT: readonly (readonly [pattern: RegExp, advice: string])[] = [
   [/\b(?:nobody|somebody|whoever|whomever)\b/gi, "no caller, no listener, the caller"],
   [/\b(?:whatever|whichever|wherever)\b/gi, "any, every"],
   [
-    /\bwhat (?:it|an?|was|were|we|they|that|this|its|their|has|have|had|cannot|could|came|comes|code|made|makes|may|must|no|did|would|will|follows|goes|went|stands|stays|takes|took|holds|gives|gave|each|every|one|another|belongs|changed|changes|remains|runs|ran|left|leaves|needs|counts|differs|fits|reads?|says|said|nobody|only|our|these|those|became|becomes|exists|other|some|any|all|not|two|lies|lay|lives|is (?:not|no|in|left|there|known|written|sent|missing|kept|given|needed|made|read|wrong))\b/gi,
+    /\bwhat (?:it(?! does)|an?|was|were|we|they|that|this|its|their|has|have|had|cannot|could|came|comes|code|made|makes|may|must|no|did|would|will|follows|goes|went|stands|stays|takes|took|holds|gives|gave|each|every|one|another|belongs|changed|changes|remains|runs|ran|left|leaves|needs|counts|differs|fits|reads?|says|said|nobody|only|our|these|those|became|becomes|exists|other|some|any|all|not|two|lies|lay|lives|is (?:not|no|in|left|there|known|written|sent|missing|kept|given|needed|made|read|wrong))\b/gi,
     "a noun: the files that…, the value, the response",
   ],
   [
