@@ -45,7 +45,7 @@ test("what only some users need is an optional peer", () => {
 });
 
 test("decision 14 names every dependency and no other", async () => {
-  const page = await readFile("docs/decisions/0014-wheels-we-do-not-reinvent.md", "utf8");
+  const page = await readFile("docs/decisions/0014-dependencies.md", "utf8");
   const listed = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
   expect(listed.sort()).toEqual(Object.keys(manifest.dependencies).sort());
 });
