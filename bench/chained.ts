@@ -3,17 +3,17 @@ import { type LocalModel, LocalProvider } from "weakincentives/local";
 import { median } from "./median.ts";
 
 const TURNS = 2_025;
-/** Turns on either side of the one that is reported: its own time is mostly noise. */
+/** The number of turns to average on each side of the reported turn, whose own time is mostly noise. */
 const AROUND = 25;
 const EARLY = 100;
 const LATE = 2_000;
 
-/** Says the same whatever was said before: what a model reads is its own to spend. */
+/** A model with a constant answer, so that the model itself costs the same in every turn. */
 const model: LocalModel = { respond: async () => [{ say: "Noted." }] };
 
 /**
- * One conversation on the local provider, each turn naming the response before it; what a turn costs
- * early and late, in microseconds.
+ * Runs one conversation on the local provider in which each turn names the previous response. Returns
+ * the cost of an early and of a late turn in microseconds.
  */
 export async function measureChain(): Promise<{ readonly early: number; readonly late: number }> {
   await using provider = new LocalProvider({ model });

@@ -1,7 +1,7 @@
 /**
- * What compaction costs, as a ratio of things measured side by side in this run: CPU of evaluations
- * for which it is enabled and not needed to that of evaluations without it, and the requests that
- * one which needs it adds. Needs `npm run build`.
+ * Measures the cost of compaction: the CPU time of evaluations with compaction enabled but not needed,
+ * relative to evaluations without it, and the extra requests of an evaluation that needs it. Run
+ * `npm run build` first.
  */
 import { MarkdownSection, Prompt, PromptTemplate, Session, Tool, ToolResult } from "weakincentives";
 import { LocalProvider, scriptedModel } from "weakincentives/local";
@@ -11,9 +11,9 @@ import { median } from "./median.ts";
 import { startStub } from "./openai-loop.ts";
 
 const PAIRS = 1_500;
-/** Pairs before those: what the compiler costs is not counted. */
+/** Pairs that run first to warm up the compiler; not counted. */
 const WARMING = 150;
-/** The sum of this has more to say than there is room for. */
+/** Text that exceeds the threshold. */
 const LONG = 1_000;
 
 const prompt = new Prompt(
@@ -54,7 +54,7 @@ console.log(
 const isJustThat = extra.join() === "/responses/input_tokens,/responses/compact";
 process.exitCode = ratio <= 1.02 && isJustThat ? 0 : 1;
 
-/** In turns, so that whatever else the machine does hits both; a median knows nothing of garbage. */
+/** Alternates the two sides, so that other load affects both, and takes medians to ignore garbage collection. */
 async function measureIdle(): Promise<{ readonly bare: number; readonly compacting: number }> {
   using stub = await startStub();
   const adapterWith = (compaction: OpenAIAdapterOptions["compaction"]) =>
@@ -78,7 +78,7 @@ async function measureIdle(): Promise<{ readonly bare: number; readonly compacti
   return { bare, compacting };
 }
 
-/** In microseconds. */
+/** CPU time in microseconds. */
 async function cpuOf(adapter: OpenAIAdapter): Promise<number> {
   const before = process.cpuUsage();
   await adapter.evaluate(prompt, { session: new Session(), maxTurns: 100 });
@@ -86,7 +86,7 @@ async function cpuOf(adapter: OpenAIAdapter): Promise<number> {
   return user + system;
 }
 
-/** The requests of an evaluation that compacts once, less those of one that does not. */
+/** The extra requests of an evaluation that compacts once. */
 async function measureTriggered(): Promise<readonly string[]> {
   const asked = async (compaction: OpenAIAdapterOptions["compaction"]) => {
     let calls = 0;

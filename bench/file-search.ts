@@ -44,7 +44,7 @@ export async function measureFileSearch(rounds: number): Promise<readonly Search
         bare: percentile95(times.map((time) => time.bare)),
       };
     };
-    oneRound(); // the first one reads from the disk
+    oneRound(); // the first round reads from the disk
     const measured = Array.from({ length: rounds }, oneRound);
     await stores.close();
     return measured;
@@ -102,10 +102,10 @@ function search(stores: VectorStores, id: string, query: string): void {
     filters: null,
     scoreThreshold: 0,
   });
-  if (hits.length === 0) throw new Error(`nothing was found for ${query}`);
+  if (hits.length === 0) throw new Error(`no hits for ${query}`);
 }
 
-/** Words of which few are frequent and most are rare, as in any language; always the same ones. */
+/** A fixed vocabulary in which a few words are frequent and most are rare, as in natural language. */
 function wordsFrom(seed: number, count: number): string {
   let state = (seed * 2_654_435_761 + 1) >>> 0;
   const next = () => {

@@ -1,5 +1,5 @@
 /**
- * Compares HTML readers on an ordinary page and on hostile ones of 10 MB: `readHtml` of the local
+ * Compares HTML readers on an ordinary page and on hostile pages of 10 MB: `readHtml` of the local
  * provider, the whole tree of parse5, and htmlparser2 if it is installed
  * (`npm install --no-save htmlparser2@12.0.0`). Each cell is one process: its processor time for
  * the page, which other processes do not affect, and its peak memory, with the page itself.

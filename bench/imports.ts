@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 
-/** Milliseconds that a new process spends on importing `specifier`, and nothing else. */
+/** The milliseconds that a new process needs to import `specifier`, without its startup. */
 export function measureImport(specifier: string): number {
   const code = `
     const before = performance.now();

@@ -1,8 +1,8 @@
 /**
- * What the local provider costs beside the bare parts that it is made of, in one run: a plain turn
- * to a bare hono route with the same bytes, a warm line of Python to the same in a bare interpreter,
- * a cold container to a bare bubblewrap with Python, and memory over ten thousand turns.
- * Needs `npm run build`; the last two need bubblewrap.
+ * Compares the local provider with its bare parts in one run: a plain turn with a bare hono route that
+ * sends the same bytes, a warm line of Python with a bare interpreter, a cold container with a bare
+ * bubblewrap and Python, and memory over ten thousand turns.
+ * Run `npm run build` first; the last two need bubblewrap.
  */
 import { type ChildProcessWithoutNullStreams, fork, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -28,7 +28,7 @@ const post = async (url: string, text = body) => {
   return await response.text();
 };
 
-/** Answers, or runs the code that it was asked to: `code:` before a request's text. */
+/** A model that answers, or runs the code after `code:` in the request's text. */
 const model: LocalModel = {
   respond: async ({ text, items }) => {
     const ran = items.some((item) => "type" in item && item.type === "code_interpreter_call");
@@ -45,19 +45,19 @@ const bare = new Hono().post("/v1/responses", async (context) => {
   await context.req.text();
   return context.body(bytes, 200, { "content-type": "application/json" });
 });
-// Under the same terms: the process keeps its own Request and Response.
+// A fair comparison: do not let the adapter replace the global Request and Response.
 const server = createAdaptorServer({ fetch: bare.fetch, overrideGlobalObjects: false });
 await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 const address = server.address();
 const bareUrl = `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}/v1`;
 
-// Both are served from here and asked from there, by turns, when what they run is compiled.
+// This process serves both. Another process sends the requests, alternating, after a warm-up.
 const load = fork(new URL("turn-load.ts", import.meta.url));
 load.once("exit", (code) => {
   if (code !== null) throw new Error("A turn was not answered");
 });
 
-/** Turns in a second, and in a second of this process's own time: others may use the machine too. */
+/** Turns per second of wall time, and per second of this process's CPU time. */
 async function rateOf(target: string, turns = TURNS) {
   const used = process.cpuUsage();
   load.send({ url: `${target}/responses`, body, turns });
@@ -106,7 +106,7 @@ const coded = (container: unknown) =>
 
 const python = spawn("/usr/bin/python3", ["-u", "-c", pythonLoop()]);
 const lines = createInterface({ input: python.stdout })[Symbol.asyncIterator]();
-// What runs is compiled by then, as it was for plain turns before they were measured.
+// Warm-up, as for plain turns.
 for (let round = 0; round < 3 * TURNS; round++) {
   await post(url, coded(id));
   await askPython(python, lines);

@@ -17,7 +17,7 @@ import * as z from "zod";
 import { median } from "./median.ts";
 
 const STEPS = 5_000;
-/** Steps on either side of the one that is reported: its own time is mostly noise. */
+/** The number of steps to average on each side of the reported step, whose own time is mostly noise. */
 const AROUND = 100;
 
 const calls = defineSlice("bench.calls", {
@@ -39,7 +39,7 @@ const section = new MarkdownSection({
 });
 const prompt = new Prompt(new PromptTemplate({ ns: "bench", key: "loop", sections: [section] }));
 
-/** One loop of 5,000 tool calls; what a step costs early and late, in microseconds. */
+/** Runs one loop of 5,000 tool calls. Returns the cost of an early and of a late step in microseconds. */
 export async function measureLoop(): Promise<{ readonly early: number; readonly late: number }> {
   const starts = new Float64Array(STEPS + 1);
   const session = new Session().register(toolLog).register(calls);

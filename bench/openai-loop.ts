@@ -4,10 +4,10 @@ import { MarkdownSection, Prompt, PromptTemplate, Session, Tool, ToolResult } fr
 import { OpenAIAdapter } from "weakincentives/openai";
 import * as z from "zod";
 
-/** Calls between which a step's cost is taken: around step 35 and around step 374 of 400. */
+/** The steps over which the cost is averaged: around step 35 and around step 374 of 400. */
 const MARKS = [10, 60, 349, 399] as const;
 
-/** OpenAI in a process of its own, so that what it costs is not counted. */
+/** Starts the OpenAI stand-in in another process, so that its cost is not counted. */
 export async function startStub(): Promise<Disposable & { readonly origin: string }> {
   const child: ChildProcess = fork(new URL("./peers/server/stub.mjs", import.meta.url));
   const [{ port }] = await once(child, "message");
@@ -17,7 +17,7 @@ export async function startStub(): Promise<Disposable & { readonly origin: strin
   };
 }
 
-/** One loop of 400 requests over a socket; CPU that a step costs early and late, in microseconds. */
+/** Runs one loop of 400 requests over a socket. Returns the CPU time of an early and of a late step in microseconds. */
 export async function measureOpenAILoop(
   origin: string,
 ): Promise<{ readonly early: number; readonly late: number }> {

@@ -9,11 +9,11 @@ const FOLDERS = 100;
 const FILES_PER_FOLDER = 100;
 const FILE_BYTES = 6_291;
 
-/** Milliseconds of one round; `tar` and `find` are GNU's, with the start of their processes. */
+/** Milliseconds of one round; `tar` and `find` are GNU's and include the start of their processes. */
 export interface PackRound {
   readonly pack: number;
   readonly tar: number;
-  /** The longest that the event loop was held up while packing. */
+  /** The longest stall of the event loop while packing. */
   readonly stall: number;
   readonly plan: number;
   readonly find: number;
@@ -24,7 +24,7 @@ export async function measurePacking(rounds: number): Promise<readonly PackRound
   const folder = mkdtempSync(join(tmpdir(), "wink-bench-"));
   try {
     growTree(folder);
-    await oneRound(folder); // the first one reads from the disk
+    await oneRound(folder); // the first round reads from the disk
     const measured: PackRound[] = [];
     for (let round = 0; round < rounds; round++) measured.push(await oneRound(folder));
     return measured;
@@ -52,7 +52,7 @@ async function oneRound(folder: string): Promise<PackRound> {
     const { files } = planMounts([{ hostPath: folder }], { allowedHostRoots: [folder] });
     if (files.length !== FOLDERS * FILES_PER_FOLDER) throw new Error("not every file was planned");
   });
-  const facts = "%P\\t%s\\t%m\\t%T@\\t%i\\n"; // what a plan tells of a file
+  const facts = "%P\\t%s\\t%m\\t%T@\\t%i\\n"; // the facts that a plan has about a file
   const find = measure(() => run("find", [folder, "-type", "f", "-printf", facts]));
   return { pack, tar, stall, plan, find };
 }

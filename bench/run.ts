@@ -1,8 +1,8 @@
 /**
- * What the library costs, as ratios of things measured side by side in this run: a step late in a
- * long loop to one early in it, by itself and over a socket to OpenAI's wire, the same of a conversation on the local
- * provider, importing the root door to importing zod, and packing and planning a workspace to GNU tar and find.
- * Needs `npm run build`.
+ * Measures the library's cost as ratios, side by side in one run: a late step of a long loop to an early
+ * step, in memory, over a socket to an OpenAI stand-in and on the local provider; importing the root
+ * entry point to importing zod; packing and planning a workspace to GNU tar and find. Run
+ * `npm run build` first.
  */
 import { measureChain } from "./chained.ts";
 import { measureImport } from "./imports.ts";
@@ -15,7 +15,7 @@ const LOOPS = 7;
 const IMPORTS = 25;
 const PACKINGS = 5;
 
-await measureLoop(); // warms the compiler up: its cost is not the loop's
+await measureLoop(); // warms up the compiler
 const loops = [];
 for (let round = 0; round < LOOPS; round++) loops.push(await measureLoop());
 const growth = median(loops.map(({ early, late }) => late / early));

@@ -1,8 +1,7 @@
 /**
- * What a container workspace costs beside bare parts that do the same, in one run: bringing files up
- * to GNU tar with one upload by a bare client, bringing changed files back to bare parallel
- * downloads, and what a mount of 500 MB adds to the memory of the process.
- * Needs `npm run build`, and GNU tar; the provider is a process of its own.
+ * Compares a container workspace with bare parts in one run: uploading files with GNU tar and one upload
+ * by a bare client, downloading changed files with bare parallel downloads, and the memory that a mount
+ * of 500 MB adds. Run `npm run build` first. Needs GNU tar; the provider runs in a separate process.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, openAsBlob, rmSync, writeFileSync } from "node:fs";
@@ -64,7 +63,7 @@ try {
   for (let round = 0; round <= ROUNDS; round++) ups.push(await bringUp());
   const backs = [];
   for (let round = 0; round <= ROUNDS; round++) backs.push(await bringBack());
-  const [up, back] = [ups.slice(1), backs.slice(1)]; // the first ones warm up
+  const [up, back] = [ups.slice(1), backs.slice(1)]; // the first rounds warm up
   const rise = await memoryRise();
   const upRatio = median(up.map(({ ours, bare }) => ours / bare));
   const backRatio = median(back.map(({ ours, bare }) => ours / bare));
@@ -75,10 +74,10 @@ try {
     `| ${FILES} files, 60 MB: from the folder to uploaded, to GNU tar and one bare upload | ${ms(up.map(({ ours }) => ours))} to ${ms(up.map(({ bare }) => bare))} | ${upRatio.toFixed(2)}x | 2.00x |`,
   );
   console.log(
-    `| the longest stall of the event loop meanwhile | ${stall.toFixed(1)} ms | | 20 ms |`,
+    `| the longest stall of the event loop during that | ${stall.toFixed(1)} ms | | 20 ms |`,
   );
   console.log(
-    `| bringing back ${CHANGED} changed files, to bare downloads, ${AT_ONCE} at once | ${ms(back.map(({ ours }) => ours))} to ${ms(back.map(({ bare }) => bare))} | ${backRatio.toFixed(2)}x | 1.50x |`,
+    `| downloading ${CHANGED} changed files, to bare downloads, ${AT_ONCE} at once | ${ms(back.map(({ ours }) => ours))} to ${ms(back.map(({ bare }) => bare))} | ${backRatio.toFixed(2)}x | 1.50x |`,
   );
   console.log(`| memory that a mount of 500 MB adds at most | ${rise.toFixed(0)} MB | | 64 MB |`);
   process.exitCode = upRatio <= 2 && stall <= 20 && backRatio <= 1.5 && rise <= 64 ? 0 : 1;
@@ -127,7 +126,7 @@ async function bareUpload(folder: string): Promise<number> {
   return took;
 }
 
-/** What code changed, on this machine again: ours compares, packs and checks; bare only fetches. */
+/** Downloads the files that code changed. The workspace compares, packs and verifies; the bare client only downloads. */
 async function bringBack() {
   const session = new Session();
   const section = sectionOf(tree);
@@ -140,7 +139,7 @@ async function bringBack() {
   await adapter.evaluate(new Prompt(template), { session });
   const id = section.containerId ?? "";
   const started = performance.now();
-  await section.filesystem.exists("tree"); // fetches what code has changed
+  await section.filesystem.exists("tree"); // downloads the files that code changed
   const ours = performance.now() - started;
   const files = await changedFiles(id);
   if (files.length !== CHANGED) throw new Error(`${files.length} files were changed`);

@@ -1,4 +1,4 @@
-/** Compiles `src` into `dist`, from nothing: what is no longer in `src` is no longer in `dist`. */
+/** Compiles `src` into an empty `dist`. */
 import { spawnSync } from "node:child_process";
 import { chmodSync, rmSync } from "node:fs";
 

@@ -1,5 +1,5 @@
 /**
- * Adds to package-lock.json the optional packages of other platforms that npm left out because it
+ * Adds to package-lock.json the optional packages of other platforms that npm omitted because it
  * could not see them when it wrote the file: without them `npm ci` refuses the whole lockfile. Run
  * it after `npm install`. Entries have no integrity, so npm fills that in where it does see them.
  */

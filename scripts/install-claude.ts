@@ -1,6 +1,6 @@
 /**
- * Installs the Claude Agent SDK for tests and examples: beside the packages of `package-lock.json`,
- * which do not have it, because it is large and has a licence of its own.
+ * Installs the Claude Agent SDK for tests and examples: in addition to the packages of `package-lock.json`,
+ * which do not have it, because it is large and has its own license.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

@@ -1,5 +1,5 @@
 /**
- * Measures the layout of `src` and prints it beside the numbers of well-kept codebases: `npm run
+ * Measures the layout of `src` and prints it next to the numbers of well-kept codebases: `npm run
  * measure:layout`. `--json` prints the rows as JSON, `--where` the files behind each number. Exits with 1 if
  * a target is missed.
  */

@@ -1,4 +1,4 @@
-/** One measure of the codebase, beside the same measure of other well-kept codebases. */
+/** One measure of the codebase, next to the same measure of other well-kept codebases. */
 export interface MeasureRow {
   readonly measure: string;
   readonly now: number;
@@ -16,7 +16,7 @@ export function isMissed({ now, target, atLeast = false }: MeasureRow): boolean 
   return atLeast ? now < target : now > target;
 }
 
-/** Prints rows as a table. Below a missed row, and below each row if `where` is true, stands where the number comes from. */
+/** Prints rows as a table. A missed row, or every row if `where` is true, is followed by its places. */
 export function printRows(rows: readonly MeasureRow[], where: boolean): void {
   const width = Math.max(...rows.map(({ measure }) => measure.length));
   console.log(`${"measured".padEnd(width)}     now   anchors          target`);

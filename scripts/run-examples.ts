@@ -1,5 +1,5 @@
 /**
- * Runs every example on the built package and compares what it prints with its `// prints:` lines.
+ * Runs every example on the built package and compares its output with its `// prints:` lines.
  * `--list` prints the names of the examples that would run, and runs none.
  */
 import { spawnSync } from "node:child_process";

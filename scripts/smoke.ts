@@ -6,7 +6,7 @@ import manifest from "../package.json" with { type: "json" };
 import { installPackedPackage } from "../tests/support/packed-package.ts";
 
 const [node] = process.argv.slice(2);
-if (!node) throw new Error("Say which Node to run it on: node scripts/smoke.ts /path/to/node");
+if (!node) throw new Error("Pass the Node to run it on: node scripts/smoke.ts /path/to/node");
 
 const installed = await installPackedPackage();
 try {

@@ -18,7 +18,7 @@ const [provider = "openai"] = positionals;
 const root = new URL("../src/", import.meta.url).href;
 const start = () => new EnteredFiles(root, ["local", "testing", "cli"]);
 const trace = await traceOf(provider);
-// A folder of its own: what other runs have left in the common one is no part of this evaluation.
+// A separate folder, because leftovers of other runs in the common one would be part of the trace.
 const temporary = mkdtempSync(join(tmpdir(), "wink-trace-"));
 process.env["TMPDIR"] = temporary;
 const parts = await trace(start).finally(() => rmSync(temporary, { recursive: true, force: true }));
@@ -30,7 +30,7 @@ else printParts();
 async function traceOf(name: string) {
   if (name === "openai") return (await import("./trace/trace-openai.ts")).traceOpenAI;
   if (name === "claude") return (await import("./trace/trace-claude.ts")).traceClaude;
-  console.error(`There is no trace of "${name}": use openai or claude`);
+  console.error(`There is no trace of "${name}". Use openai or claude.`);
   process.exit(2);
 }
 

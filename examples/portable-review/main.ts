@@ -47,8 +47,7 @@ if (on) {
       process.exitCode = 1;
     }
   }
-  for (const reason of [...reasons].sort())
-    console.log(`Expected difference: ${reason}.`);
+  for (const reason of [...reasons].sort()) console.log(`Expected difference: ${reason}.`);
 }
 // prints: - vents.py: opening() gives less than 0 percent
 // prints: - vents.py: opening() gives more than 100 percent

@@ -1,9 +1,9 @@
 import { folderOf, type ImportGraph } from "./import-graph.ts";
 
-/** What each folder may import, by folder, as `modules.jsonc` says it. */
+/** The allowed imports of each folder in `modules.jsonc`. */
 export type ModuleRules = Readonly<Record<string, readonly string[]>>;
 
-/** Reads `modules.jsonc`: JSON with comments on lines of their own. */
+/** Reads `modules.jsonc`: JSON with comments on separate lines. */
 export function parseModuleRules(text: string): ModuleRules {
   return JSON.parse(text.replaceAll(/^\s*\/\/.*$/gm, ""));
 }
@@ -15,7 +15,8 @@ export function checkModules(graph: ImportGraph, rules: ModuleRules): readonly s
   for (const [file, imports] of graph) {
     const folder = folderOf(file);
     const allowed = rules[folder];
-    if (allowed === undefined) problems.add(`${folder} has no line: say what it may import`);
+    if (allowed === undefined)
+      problems.add(`${folder} has no line: add one with its allowed imports`);
     for (const target of imports) {
       if (isWithin(target, folder)) continue;
       const rule = allowed?.find((rule) => isCovered(target, rule));

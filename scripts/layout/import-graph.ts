@@ -7,7 +7,7 @@ export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 /** The texts of source files, by path. */
 export type Sources = ReadonlyMap<string, string>;
 
-/** Reads the sources below a folder. Tests are left out. */
+/** Reads the sources below a folder. Tests are skipped. */
 export function readSources(src: string): Sources {
   const files = globSync("**/*.ts", { cwd: src }).filter((file) => !isTest(file));
   return new Map(
@@ -15,7 +15,7 @@ export function readSources(src: string): Sources {
   );
 }
 
-/** Reads the import graph of the sources below a folder. Tests are left out. */
+/** Reads the import graph of the sources below a folder. Tests are skipped. */
 export function readImportGraph(src: string): ImportGraph {
   return toImportGraph(readSources(src));
 }

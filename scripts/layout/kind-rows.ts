@@ -10,8 +10,8 @@ export const KIND_TARGETS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Hosted kinds that the local provider has in one record each. Web search and tool search are left out: they are
- * also tools of Anthropic's, which its Messages API names.
+ * Hosted kinds that the local provider has in one record each. Web search and tool search are skipped: they are
+ * also Anthropic tools, which the Messages API names.
  */
 const LOCAL_KINDS = [
   ...KIND_TARGETS.keys(),
@@ -33,7 +33,7 @@ export function measureKinds(sources: Sources): readonly MeasureRow[] {
   return [...rows, { measure, now: most.length, anchors: "-", target: 1, where: most }];
 }
 
-/** Finds the sources that name a kind: as `my_kind`, `myKind` or `MyKind`. Entry points and lists (`index.ts`) are left out. */
+/** Finds the sources that name a kind: as `my_kind`, `myKind` or `MyKind`. Entry points and lists (`index.ts`) are skipped. */
 export function findKindFiles(sources: Sources, kind: string): readonly string[] {
   const upper = kind.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
   const names = [kind, upper, upper.charAt(0).toLowerCase() + upper.slice(1)];

@@ -12,12 +12,12 @@ export interface Trace {
 /** How many files one evaluation may enter. */
 export const TRACE_TARGETS = { openai: 90, claude: 80 } as const;
 
-/** Whether the Claude Agent SDK is installed, without which there is no trace on Claude. */
+/** True if the Claude Agent SDK is installed, which a trace on Claude needs. */
 export function hasClaudeSdk(): boolean {
   return existsSync("node_modules/@anthropic-ai/claude-agent-sdk");
 }
 
-/** Traces one evaluation in a process of its own. */
+/** Traces one evaluation in a separate process. */
 export function runTrace(provider: keyof typeof TRACE_TARGETS): Trace {
   const traced = spawnSync(process.execPath, ["scripts/trace.ts", provider, "--json"], {
     encoding: "utf8",

@@ -59,7 +59,7 @@ export class EnteredFiles implements Disposable {
   }
 }
 
-/** Whether a function was called; the module itself is the one without a name that starts at 0. */
+/** True if a function was called. The function without a name that starts at 0 is the module itself. */
 function wasCalled({ functionName, ranges }: Profiler.FunctionCoverage): boolean {
   const [whole] = ranges;
   if (!whole || (functionName === "" && whole.startOffset === 0)) return false;

@@ -1,12 +1,12 @@
 import type { Passage } from "./prose.ts";
 
-/** A phrase of the project's former dialect, and where it stands. */
+/** A phrase of the project's former dialect, and its location. */
 export interface DialectPhrase {
   readonly file: string;
   readonly line: number;
-  /** The phrase as it is written. */
+  /** The phrase as written. */
   readonly phrase: string;
-  /** What to write instead. */
+  /** The words to use instead. */
   readonly advice: string;
 }
 

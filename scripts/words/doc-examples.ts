@@ -44,7 +44,7 @@ export function checkDocExamples(examples: readonly DocExample[], root: string):
   }
 }
 
-/** The code between the fences of an example, without the stars of the comment. Empty if there are no fences. */
+/** The code between the fences of an example, without the stars of the comment. Empty without fences. */
 function readProgram(example: string): string {
   const text = example.replaceAll(/^\s*\* ?/gm, "");
   return /```ts\n([\s\S]*?)```/.exec(text)?.[1] ?? "";

@@ -2,8 +2,8 @@ import type { DeclaredFunction } from "./declared-functions.ts";
 
 /** Functions that may begin with a participle, and why. */
 export const PARTICIPLE_EXCEPTIONS: ReadonlyMap<string, string> = new Map([
-  ["scriptedModel", "public: a factory named after what it returns"],
-  ["scriptedClient", "public: a factory named after what it returns"],
+  ["scriptedModel", "public: a factory named after its result"],
+  ["scriptedClient", "public: a factory named after its result"],
 ]);
 
 /** The functions whose name begins with a participle, such as `checked` or `renderedText`. */
@@ -20,7 +20,7 @@ export function findOfNames(functions: readonly DeclaredFunction[]): readonly De
   return functions.filter(({ name }) => /[a-z0-9]Of$/.test(name));
 }
 
-/** The names of functions, methods aside, that are declared in more than `limit` files. */
+/** The names of functions (not methods) that are declared in more than `limit` files. */
 export function findRepeatedNames(
   functions: readonly DeclaredFunction[],
   limit: number,
@@ -44,7 +44,7 @@ function getFirstWord(name: string): string {
   return /^[a-z]+/.exec(name)?.[0] ?? "";
 }
 
-/** Participles that do not end in `ed` or `ing`. Those that equal the verb's plain form are missing on purpose. */
+/** Participles that do not end in `ed` or `ing`. Participles that equal the verb's plain form are missing on purpose. */
 const IRREGULAR = new Set(
   `been begun bound bought broken brought built caught chosen done drawn driven fallen felt fitting
   forbidden forgotten found frozen given gone grown had heard held hidden kept known laid led left lent
@@ -53,7 +53,7 @@ const IRREGULAR = new Set(
   worn woven written`.split(/\s+/),
 );
 
-/** Words that end in `ed` or `ing` and are no participles. */
+/** Words that end in `ed` or `ing` but are not participles. */
 const NO_PARTICIPLES = new Set(
   `bring embed exceed feed green heading need ping proceed red seed shed speed spring sting string
   succeed`.split(/\s+/),

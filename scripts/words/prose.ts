@@ -14,7 +14,7 @@ export interface Passage {
   readonly file: string;
   /** The line on which it begins, from 1. */
   readonly line: number;
-  /** Its text; code in it is replaced by placeholders of the same length. */
+  /** Its text, with code replaced by placeholders of the same length. */
   readonly text: string;
 }
 

@@ -51,11 +51,7 @@ describe("an attachment may not be", () => {
     ["a file id that is null", { fileId: null }, "file.fileId must be text that is not blank"],
     ["a blank path", { path: "  " }, "file.path must be text that is not blank"],
     ["an empty address", { imageUrl: "" }, "file.imageUrl must be text that is not blank"],
-    [
-      "bytes in a list",
-      { bytes: [1], filename: "a" },
-      "file.bytes must be a Uint8Array, got [1]",
-    ],
+    ["bytes in a list", { bytes: [1], filename: "a" }, "file.bytes must be a Uint8Array, got [1]"],
     ["bytes without a name", { bytes: new Uint8Array(1) }, "file.filename must name the bytes"],
     [
       "an image in a file",

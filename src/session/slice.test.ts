@@ -130,9 +130,7 @@ describe("a refusal", () => {
       expect.objectContaining({
         field: 'Slice "a" policy',
         value: "none",
-        message: expect.stringContaining(
-          'must be one of "state", "log", got "none": "state" is',
-        ),
+        message: expect.stringContaining('must be one of "state", "log", got "none": "state" is'),
       }),
     );
   });

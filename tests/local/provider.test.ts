@@ -100,8 +100,7 @@ describe("a provider", () => {
       onFault: (error) => void faults.push(error),
     });
     const tools = [{ type: "code_interpreter", container: { type: "auto" } }];
-    const message =
-      'sandbox must be one that works here, got "host". Bwrap is missing: install it';
+    const message = 'sandbox must be one that works here, got "host". Bwrap is missing: install it';
     const { ask } = asking(provider.fetch, at);
     const { status, body } = await ask("POST /responses", { model: "any", input: "Go.", tools });
     expect(status).toBe(500);

@@ -166,12 +166,7 @@ describe("jsonSchema() refuses a keyword that has the wrong value", () => {
       "#/dependencies",
       "must not be used, got {}. Use dependentRequired or dependentSchemas",
     ],
-    [
-      "$dynamicRef",
-      { $dynamicRef: "#a" },
-      "#/$dynamicRef",
-      'must not be used, got "#a". Use $ref',
-    ],
+    ["$dynamicRef", { $dynamicRef: "#a" }, "#/$dynamicRef", 'must not be used, got "#a". Use $ref'],
   ])("%s", (_what, schema, pointer, message) => {
     const error = refusal(schema);
     expect(error.field).toBe(`jsonSchema() at ${pointer}`);

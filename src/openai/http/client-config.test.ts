@@ -183,9 +183,7 @@ describe("an address", () => {
     ["https://u:p@x/v1", "must be without user and password", "a secret that is not"],
     [7, "must be an http: or https: address", "7"],
   ])("%j is refused", (baseURL, rule, shown) => {
-    expect(refused({ baseURL }).message).toContain(
-      `clientConfig.baseURL ${rule}, got ${shown}: `,
-    );
+    expect(refused({ baseURL }).message).toContain(`clientConfig.baseURL ${rule}, got ${shown}: `);
   });
 
   test("gets a query, encoded", () => {

@@ -38,11 +38,7 @@ describe("a markdown section", () => {
   });
 
   test.each([
-    [
-      "a template that is no text",
-      { template: 5 },
-      'Section "task" template must be text, got 5',
-    ],
+    ["a template that is no text", { template: 5 }, 'Section "task" template must be text, got 5'],
     ["no template", {}, 'Section "task" template must be text, got undefined'],
     [
       "a stray dollar",
