@@ -10,11 +10,11 @@ import { readSources, toImportGraph } from "../scripts/layout/import-graph.ts";
 import { findKindFiles, measureKinds } from "../scripts/layout/kind-rows.ts";
 import { measureLayout } from "../scripts/layout/layout-rows.ts";
 
-describe("the sources", () => {
+describe("The sources", () => {
   const sources = readSources("src");
   const graph = toImportGraph(sources);
 
-  test("import what modules.jsonc allows and nothing else", () => {
+  test("import only what modules.jsonc allows", () => {
     const rules = parseModuleRules(readFileSync("modules.jsonc", "utf8"));
     expect(checkModules(graph, rules)).toEqual([]);
   });
@@ -27,7 +27,7 @@ describe("the sources", () => {
   });
 });
 
-describe("a hosted kind", () => {
+describe("findKindFiles()", () => {
   const sources = new Map([
     ["tools/my-kind.ts", 'kind: "my_kind"'],
     ["adapter.ts", "import type { MyKindResult }"],
@@ -36,12 +36,12 @@ describe("a hosted kind", () => {
     ["other.ts", "my-kind mykind my kind"],
   ]);
 
-  test("is named in three spellings, and entry points and lists may name it", () => {
+  test("finds three spellings, except in entry points and lists", () => {
     const named = ["tools/my-kind.ts", "adapter.ts", "tools/list.ts"];
     expect(findKindFiles(sources, "my_kind")).toEqual(named);
   });
 
-  test("that two files of the local provider name is reported with both", () => {
+  test("reports both local files that name one kind", () => {
     const local = new Map([
       ["local/a.ts", "code_interpreter"],
       ["local/b.ts", "CodeInterpreter"],
@@ -55,12 +55,12 @@ describe("a hosted kind", () => {
 });
 
 /** A graph of empty files that import others. */
-function graphOf(files: Readonly<Record<string, readonly string[]>>) {
+function createGraph(files: Readonly<Record<string, readonly string[]>>) {
   return new Map(Object.entries(files));
 }
 
-describe("an import graph", () => {
-  test("has imports, exports, types, dynamic imports and augmentations, but no examples", () => {
+describe("An import graph", () => {
+  test("contains imports, exports, types, dynamic imports and augmentations, but no examples", () => {
     const a = `
       /** @example import { x } from "./example.ts" */
     `;
@@ -92,13 +92,13 @@ import { readFile } from "node:fs";
     ]);
   });
 
-  test("has cycles where files reach each other", () => {
-    const graph = graphOf({ "a.ts": ["b.ts"], "b.ts": ["c.ts"], "c.ts": ["b.ts"], "d.ts": [] });
+  test("has a cycle if files reach each other", () => {
+    const graph = createGraph({ "a.ts": ["b.ts"], "b.ts": ["c.ts"], "c.ts": ["b.ts"], "d.ts": [] });
     expect(findImportCycles(graph).map((files) => files.toSorted())).toEqual([["b.ts", "c.ts"]]);
   });
 
-  test("is as deep as its longest chain, in which a cycle is one link", () => {
-    const graph = graphOf({
+  test("is as deep as its longest chain, counting a cycle as one link", () => {
+    const graph = createGraph({
       "a.ts": ["d.ts", "b.ts"],
       "b.ts": ["c.ts"],
       "c.ts": ["b.ts", "d.ts"],
@@ -109,8 +109,8 @@ import { readFile } from "node:fs";
     expect(findDeepestChain(graph).at(-1)).toBe("d.ts");
   });
 
-  test("has siblings that import each other, but not a folder and what is below it", () => {
-    const graph = graphOf({
+  test("reports siblings that import each other, but not a folder and its subfolders", () => {
+    const graph = createGraph({
       "a/x/1.ts": ["a/y/2.ts", "a/3.ts"],
       "a/y/2.ts": [],
       "a/y/z/4.ts": ["a/x/1.ts"],
@@ -120,8 +120,8 @@ import { readFile } from "node:fs";
   });
 });
 
-describe("rules about imports", () => {
-  const graph = graphOf({
+describe("Import rules", () => {
+  const graph = createGraph({
     "index.ts": ["low/a.ts"],
     "low/a.ts": [],
     "low/sub/b.ts": ["low/a.ts"],
@@ -129,15 +129,15 @@ describe("rules about imports", () => {
     "high/d.ts": [],
   });
 
-  test("allow a folder with all below it, the files of a folder, or one file", () => {
+  test("allow a folder with its subfolders, the files of a folder, or one file", () => {
     const rules = { ".": ["low"], low: [], "low/sub": ["low/*"], high: ["low/sub/b.ts"] };
     expect(checkModules(graph, rules)).toEqual([]);
   });
 
-  test("refuse what no line allows, a folder without a line, and a rule without a use", () => {
+  test("reject an import without a rule, a folder without a line, and an unused rule", () => {
     const rules = { ".": ["low", "high"], low: [], high: ["low/*"], gone: [] };
     expect(checkModules(graph, rules)).toEqual([
-      "low/sub has no line: say what it may import",
+      "low/sub has no line: add one with its allowed imports",
       "high/c.ts imports low/sub/b.ts: high may not",
       ". may import high and does not: remove it",
       "high may import low/* and does not: remove it",
@@ -145,7 +145,7 @@ describe("rules about imports", () => {
     ]);
   });
 
-  test("may have comments on lines of their own", () => {
+  test("may have comments on separate lines", () => {
     expect(parseModuleRules('{\n  // low first\n  "low": []\n}')).toEqual({ low: [] });
   });
 });

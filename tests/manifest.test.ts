@@ -2,11 +2,11 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import manifest from "../package.json" with { type: "json" };
 
-test("the tests run on the Node that the development dependency brings", () => {
+test("the tests run on the Node of the development dependency", () => {
   expect(process.version).toBe(`v${manifest.devDependencies.node}`);
 });
 
-test("the package has these doors and no others", () => {
+test("the package has exactly these entry points", () => {
   expect(manifest.exports).toEqual({
     ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
     "./claude": { types: "./dist/claude/index.d.ts", default: "./dist/claude/index.js" },
@@ -26,7 +26,7 @@ test("the command has two names, because npx wink is another package", () => {
   });
 });
 
-test("users get ranges, and development dependencies are pinned exactly", () => {
+test("dependencies are ranges, and development dependencies are pinned exactly", () => {
   for (const [name, version] of Object.entries(manifest.dependencies)) {
     // Decision 32: parse5's internals are overridden, and may change in a minor version.
     expect(version, name).toMatch(name === "parse5" ? /^~\d+\.\d+\.\d+$/ : /^\^\d+\.\d+\.\d+$/);
@@ -36,7 +36,7 @@ test("users get ranges, and development dependencies are pinned exactly", () => 
   }
 });
 
-test("what only some users need is an optional peer", () => {
+test("packages that only some users need are optional peers", () => {
   const peers = Object.keys(manifest.peerDependencies);
   expect(peers).toEqual(["@anthropic-ai/claude-agent-sdk", "pyodide", "zod"]);
   expect(Object.keys(manifest.peerDependenciesMeta)).toEqual(peers);

@@ -9,10 +9,10 @@ import { type InstalledPackage, installPackedPackage } from "./support/packed-pa
 import { hasBubblewrap } from "./support/workspace/stage.ts";
 
 const run = promisify(execFile);
-const doors = Object.keys(manifest.exports).filter((door) => door !== "./package.json");
-const specifier = (door: string) => door.replace(/^\./, "weakincentives");
+const entryPoints = Object.keys(manifest.exports).filter((door) => door !== "./package.json");
+const toSpecifier = (entryPoint: string) => entryPoint.replace(/^\./, "weakincentives");
 
-describe("the packed package, in an empty folder,", () => {
+describe("The packed package in an empty folder", () => {
   let installed: InstalledPackage;
   beforeAll(async () => {
     installed = await installPackedPackage();
@@ -22,10 +22,13 @@ describe("the packed package, in an empty folder,", () => {
   const node = (...args: readonly string[]) =>
     run(process.execPath, args, { cwd: installed.folder });
 
-  test.each(doors)("opens %s", async (door) => {
-    const { stdout } = await node("-p", `import("${specifier(door)}").then((m) => typeof m)`);
+  test.each(entryPoints)("imports %s", async (entryPoint) => {
+    const { stdout } = await node(
+      "-p",
+      `import("${toSpecifier(entryPoint)}").then((m) => typeof m)`,
+    );
     expect(stdout).toContain("Promise");
-    await node("--input-type=module", "-e", `await import("${specifier(door)}")`);
+    await node("--input-type=module", "-e", `await import("${toSpecifier(entryPoint)}")`);
   });
 
   test("runs a first agent and the adapter contract", async () => {
@@ -50,7 +53,7 @@ describe("the packed package, in an empty folder,", () => {
     });
   });
 
-  test("says how to install pyodide when the wasm sandbox is chosen", async () => {
+  test("explains how to install pyodide when the wasm sandbox is chosen", async () => {
     const wink = join("node_modules", "weakincentives", manifest.bin.weakincentives);
     const failure = node(wink, "serve", "--sandbox", "wasm").catch((error: unknown) => error);
     expect(await failure).toMatchObject({
@@ -59,7 +62,7 @@ describe("the packed package, in an empty folder,", () => {
     });
   });
 
-  test("holds what users need and nothing of our workshop", () => {
+  test("contains only the files that users need", () => {
     const outside = installed.files.filter((file) => !file.startsWith("dist/"));
     const mounted = ["README.md", "gateway.pem", "limits.json", "night-log.md", "readings.csv"];
     expect(outside.sort()).toEqual(
@@ -69,16 +72,16 @@ describe("the packed package, in an empty folder,", () => {
         "LICENSE",
         "README.md",
         "docs/errors.md",
-        ...[...mounted, "vents.py"].map((file) => `examples/greenhouse/${file}`), // of wink demo
+        ...[...mounted, "vents.py"].map((file) => `examples/greenhouse/${file}`), // for wink demo
         "package.json",
       ].sort(),
     );
     expect(installed.files.filter((file) => /\.test|-d\.ts$/.test(file))).toEqual([]);
   });
 
-  test("reaches no node: module through its root door", async () => {
+  test("imports no node: module through its root entry point", async () => {
     const modules = join(installed.folder, "node_modules");
-    const reached = await modulesFrom("weakincentives/dist/index.js", modules);
+    const reached = await findReachedModules("weakincentives/dist/index.js", modules);
     expect(reached.size).toBeGreaterThan(30);
     expect([...reached].filter((module) => module.startsWith("node:"))).toEqual([]);
     const packages = [...reached].map((module) => /^(@[^/]+\/)?[^/]+/.exec(module)?.[0]);
@@ -86,8 +89,8 @@ describe("the packed package, in an empty folder,", () => {
   });
 });
 
-/** What static imports reach from a file: paths below `modules`, and names of `node:` modules. */
-async function modulesFrom(entry: string, modules: string): Promise<ReadonlySet<string>> {
+/** The modules that a file reaches through static imports: paths below `modules`, and `node:` names. */
+async function findReachedModules(entry: string, modules: string): Promise<ReadonlySet<string>> {
   const reached = new Set<string>();
   const open = [entry];
   for (let file = open.pop(); file !== undefined; file = open.pop()) {

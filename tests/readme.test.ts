@@ -4,39 +4,42 @@ import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
-const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), "utf8");
+const readPage = (path: string) => readFile(new URL(`../${path}`, import.meta.url), "utf8");
 
-test("the README's first agent is the example that runs", async () => {
-  const [readme, example] = [await read("README.md"), await read("examples/first-agent.ts")];
+test("the README shows examples/first-agent.ts", async () => {
+  const [readme, example] = [
+    await readPage("README.md"),
+    await readPage("examples/first-agent.ts"),
+  ];
   const [, code] = /```ts\n(import \{ MarkdownSection[\s\S]*?)```/.exec(readme) ?? [];
   expect(code).toBe(example);
   expect(example.trimEnd().split("\n").length).toBeLessThanOrEqual(30);
 });
 
-test("every program in a guide is an example that runs", async () => {
+test("every program in a guide is an example that CI runs", async () => {
   const names = (await readdir(new URL("../examples/", import.meta.url))).filter((name) =>
     name.endsWith(".ts"),
   );
-  const examples = await Promise.all(names.map((name) => read(`examples/${name}`)));
+  const examples = await Promise.all(names.map((name) => readPage(`examples/${name}`)));
   const guides = await readdir(new URL("../docs/guides/", import.meta.url));
   expect(guides).toContain("openai.md");
   for (const guide of guides) {
-    const code = [...(await read(`docs/guides/${guide}`)).matchAll(/```ts\n([\s\S]*?)```/g)];
+    const code = [...(await readPage(`docs/guides/${guide}`)).matchAll(/```ts\n([\s\S]*?)```/g)];
     expect(code.length, guide).toBeGreaterThan(0);
     for (const [, program] of code) expect(examples, guide).toContain(program);
   }
 });
 
-test("the workspaces guide shows the migration from VfsToolsSection by a program that CI runs", async () => {
-  const program = await migrationProgram("From VfsToolsSection", "migrate-from-vfs.ts");
+test("the workspaces guide shows the migration from VfsToolsSection with a program that CI runs", async () => {
+  const program = await readMigrationProgram("From VfsToolsSection", "migrate-from-vfs.ts");
   expect(program).toMatch(/^const before = new VfsToolsSection\(/m);
   expect(program).toMatch(/^const after = new OpenAIContainerWorkspaceSection\(/m);
   expect(program).toMatch(/\bof \[before, after\]/);
 });
 
-test("the workspaces guide shows the migration from the Claude adapter, with the same mounts, by a program that CI runs", async () => {
+test("the workspaces guide shows the migration from the Claude adapter, with the same mounts, with a program that CI runs", async () => {
   const heading = "From the Claude adapter's workspace";
-  const program = await migrationProgram(heading, "migrate-from-claude.ts");
+  const program = await readMigrationProgram(heading, "migrate-from-claude.ts");
   const [, before = ""] = /^const before = (\{[\s\S]*?^\});/m.exec(program) ?? [];
   const [, after = ""] = /^const after = (\{[\s\S]*?^\});/m.exec(program) ?? [];
   expect(before).toContain("new ClaudeAgentWorkspaceSection(options)");
@@ -47,18 +50,18 @@ test("the workspaces guide shows the migration from the Claude adapter, with the
   const compared =
     "isDeepStrictEqual(before.workspace.mountPreviews, after.workspace.mountPreviews)";
   expect(program).toContain(compared);
-  expect(await read("examples/migrate-from-claude.ts")).toContain(
+  expect(await readPage("examples/migrate-from-claude.ts")).toContain(
     "// prints: Both mount the same files.",
   );
 });
 
-/** Reads the program that a section of the workspaces guide links, and leaves out its comments. */
-async function migrationProgram(heading: string, name: string): Promise<string> {
-  const sections = (await read("docs/guides/workspaces.md")).split(/^## /m);
+/** Reads the program that a section of the workspaces guide links, without its comments. */
+async function readMigrationProgram(heading: string, name: string): Promise<string> {
+  const sections = (await readPage("docs/guides/workspaces.md")).split(/^## /m);
   const section = sections.find((text) => text.startsWith(`${heading}\n`));
   expect(section, heading).toContain(`[examples/${name}](../../examples/${name})`);
 
-  const { scripts } = JSON.parse(await read("package.json"));
+  const { scripts } = JSON.parse(await readPage("package.json"));
   expect(scripts.check).toContain("npm run examples");
   expect(scripts.examples).toBe("node scripts/run-examples.ts");
   const cwd = fileURLToPath(new URL("../", import.meta.url));
@@ -66,11 +69,11 @@ async function migrationProgram(heading: string, name: string): Promise<string> 
   const listed = execFileSync(process.execPath, run, { cwd, encoding: "utf8" });
   expect(listed.split("\n")).toContain(`examples/${name}`);
 
-  return (await read(`examples/${name}`)).replace(/^\s*\/\/.*$/gm, "");
+  return (await readPage(`examples/${name}`)).replace(/^\s*\/\/.*$/gm, "");
 }
 
-test("the README names the two commands that a newcomer types", async () => {
-  const readme = await read("README.md");
+test("the README contains the two commands for a fresh clone", async () => {
+  const readme = await readPage("README.md");
   expect(readme).toContain("npm ci && npm run demo");
   expect(readme).toContain("npm ci && npm test");
 });
@@ -89,7 +92,7 @@ test.each([
   "docs/guides/openai.md",
   "docs/guides/workspaces.md",
 ])("every link of %s leads somewhere", async (page) => {
-  const links = [...(await read(page)).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(
+  const links = [...(await readPage(page)).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(
     ([, to]) => to ?? "",
   );
   for (const to of links) {
@@ -101,8 +104,8 @@ test.each([
   }
 });
 
-test("docs/renames.md leads from names that are gone to files that exist", async () => {
-  const page = await read("docs/renames.md");
+test("docs/renames.md maps old names to files that exist", async () => {
+  const page = await readPage("docs/renames.md");
   const rows = [...page.matchAll(/^\| `((?:src|tests)\/[^`*,]+\.ts)` \| `([^`]+)` \|$/gm)];
   expect(rows.length).toBeGreaterThan(300);
   for (const [, old = "", now = ""] of rows) {
@@ -114,7 +117,7 @@ test("docs/renames.md leads from names that are gone to files that exist", async
 test.each(["ARCHITECTURE.md", "CONTRIBUTING.md", "GLOSSARY.md"])(
   "every file and folder that %s names exists",
   async (page) => {
-    const text = (await read(page)).replaceAll(/```[\s\S]*?```/g, "");
+    const text = (await readPage(page)).replaceAll(/```[\s\S]*?```/g, "");
     const paths = [...text.matchAll(/`([a-z][\w.-]*\/[\w./-]*(?:\.ts|\/))`/g)]
       .map(([, path = ""]) => path)
       .filter((path) => !path.includes("my-kind") && !path.startsWith("weakincentives"));

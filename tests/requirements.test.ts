@@ -1,75 +1,75 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { testTitles } from "./support/proofs.ts";
+import { findTestTitles } from "./support/proofs.ts";
 import {
-  noteProblems,
-  numberingProblems,
+  findNoteProblems,
+  findNumberingProblems,
+  findProofProblems,
+  findWordingProblems,
   parseRequirements,
-  proofProblems,
   type RequirementRow,
-  wordingProblems,
 } from "./support/requirements-table.ts";
 
 const root = new URL("../", import.meta.url);
 const rows = parseRequirements(readFileSync(new URL("docs/requirements.md", root), "utf8"));
 
 test("the requirements are numbered 1 to 373, each once, under its own specification", () => {
-  expect(numberingProblems(rows)).toEqual([]);
+  expect(findNumberingProblems(rows)).toEqual([]);
 });
 
-test("every requirement has a legal level and a text", () => {
-  expect(wordingProblems(rows)).toEqual([]);
+test("every requirement has a valid level and a text", () => {
+  expect(findWordingProblems(rows)).toEqual([]);
 });
 
-test("every proof is open or names tests that exist", () => {
-  expect(proofProblems(rows, readFromRepository)).toEqual([]);
+test("every proof is open or names existing tests", () => {
+  expect(findProofProblems(rows, readFromRepository)).toEqual([]);
 });
 
-test("every note is legal, and says (needs a key) exactly where all tests are in tests/live", () => {
-  expect(noteProblems(rows)).toEqual([]);
+test("every note is valid, and is (needs a key) exactly if all tests are in tests/live", () => {
+  expect(findNoteProblems(rows)).toEqual([]);
 });
 
-test("a gap, a repeat, a wrong order and a wrong heading are reported", () => {
+test("reports gaps, repeats, wrong order and wrong headings", () => {
   const [first, second, third, ...others] = rows;
   if (!first || !second || !third) throw new Error("docs/requirements.md has no rows");
 
-  expect(numberingProblems([first, ...others, third])).toEqual([
+  expect(findNumberingProblems([first, ...others, third])).toEqual([
     `line ${third.line}: 3 is out of order`,
     "2 is missing",
   ]);
-  expect(numberingProblems([first, first, second, third, ...others])).toEqual([
+  expect(findNumberingProblems([first, first, second, third, ...others])).toEqual([
     `line ${first.line}: 1 is repeated`,
   ]);
-  expect(numberingProblems([{ ...first, specification: "S4" }, second, third, ...others])).toEqual([
-    `line ${first.line}: 1 belongs under S0, and stands under S4`,
-  ]);
-  expect(numberingProblems([...rows, row({ number: 374 })])).toEqual([
+  expect(
+    findNumberingProblems([{ ...first, specification: "S4" }, second, third, ...others]),
+  ).toEqual([`line ${first.line}: 1 belongs under S0, and stands under S4`]);
+  expect(findNumberingProblems([...rows, createRow({ number: 374 })])).toEqual([
     "line 1: 374 is no requirement, and stands under S0",
   ]);
 });
 
-test("an unknown level and an empty text are reported", () => {
-  expect(wordingProblems([row({ number: 7, level: "WISH", text: "" })])).toEqual([
+test("reports an unknown level and an empty text", () => {
+  expect(findWordingProblems([createRow({ number: 7, level: "WISH", text: "" })])).toEqual([
     '7: level "WISH" is none of MUST!, MUST, SHOULD, MAY, SPEC',
     "7: the text is empty",
   ]);
 });
 
-test("a title that no test has is reported with number, file and title", () => {
-  const bad = row({
+test("reports a missing title with number, file and title", () => {
+  const bad = createRow({
     number: 12,
     proof: "`src/a.test.ts` › it flies<br>`src/a.test.ts` › it walks",
   });
 
-  expect(proofProblems([bad], () => 'test("it walks", () => {});')).toEqual([
+  expect(findProofProblems([bad], () => 'test("it walks", () => {});')).toEqual([
     '12: src/a.test.ts has no test titled "it flies"',
   ]);
 });
 
-test("a file that does not exist is reported with number and path", () => {
-  expect(proofProblems([row({ number: 12, proof: "`src/a.test.ts` › it" })], () => null)).toEqual([
-    "12: there is no file src/a.test.ts",
-  ]);
+test("reports a missing file with number and path", () => {
+  expect(
+    findProofProblems([createRow({ number: 12, proof: "`src/a.test.ts` › it" })], () => null),
+  ).toEqual(["12: there is no file src/a.test.ts"]);
 });
 
 test.each([
@@ -81,28 +81,30 @@ test.each([
   "`/src/a.test.ts` › it walks",
   "`../a.test.ts` › it walks",
   "`src/a.test.ts` ›",
-])("the proof '%s' is reported as no proof", (proof) => {
-  expect(proofProblems([row({ number: 12, proof })], () => "")[0]).toContain("is no proof");
+])("reports the invalid proof '%s'", (proof) => {
+  expect(findProofProblems([createRow({ number: 12, proof })], () => "")[0]).toContain(
+    "is not a proof",
+  );
 });
 
-describe("a note after the tests of a requirement", () => {
+describe("A note after the tests of a requirement", () => {
   const head = "## S0 x\n\n";
   const walks = "`src/a.test.ts` › it walks";
   const live = "`tests/live/a.live.test.ts` › it calls";
-  const problemsOf = (proven: string) =>
-    noteProblems(parseRequirements(`${head}| 12 | MAY | x | ${proven} |`));
+  const findProblems = (proven: string) =>
+    findNoteProblems(parseRequirements(`${head}| 12 | MAY | x | ${proven} |`));
 
-  test("is read apart from the tests, and a parenthesis in a title is no note", () => {
-    const read = (proven: string) =>
+  test("is separated from the tests; a parenthesis in a title is not a note", () => {
+    const parseProof = (proven: string) =>
       parseRequirements(`${head}| 12 | MAY | x | ${proven} |`).map(({ proof, note }) => [
         proof,
         note,
       ]);
-    expect(read(`${walks}<br>${live}<br>(needs a key)`)).toEqual([
+    expect(parseProof(`${walks}<br>${live}<br>(needs a key)`)).toEqual([
       [`${walks}<br>${live}`, "needs a key"],
     ]);
-    expect(read(`${walks} (slowly)`)).toEqual([[`${walks} (slowly)`, null]]);
-    expect(read("open")).toEqual([["open", null]]);
+    expect(parseProof(`${walks} (slowly)`)).toEqual([[`${walks} (slowly)`, null]]);
+    expect(parseProof("open")).toEqual([["open", null]]);
   });
 
   test.each([
@@ -113,8 +115,8 @@ describe("a note after the tests of a requirement", () => {
     `${live}<br>${live}<br>(needs a key)`,
     `${walks}<br>(only on land; the rest is open)`,
     `${walks}<br>(only on land; the rest is open: there is no boat)`,
-  ])("is legal, or may be left out, in %j", (proven) => {
-    expect(problemsOf(proven)).toEqual([]);
+  ])("is valid, or may be omitted, in %j", (proven) => {
+    expect(findProblems(proven)).toEqual([]);
   });
 
   test.each([
@@ -125,41 +127,41 @@ describe("a note after the tests of a requirement", () => {
     "only; the rest is open",
     "only on land; the rest is open:",
   ])("is reported if it is (%s)", (note) => {
-    expect(problemsOf(`${walks}<br>(${note})`)).toEqual([
-      `12: "(${note})" is no note; write (needs a key) or (only …; the rest is open)`,
+    expect(findProblems(`${walks}<br>(${note})`)).toEqual([
+      `12: "(${note})" is not a note. Use (needs a key) or (only …; the rest is open)`,
     ]);
   });
 
   test.each(["open<br>(needs a key)", "(needs a key)", "open<br>(only on land; the rest is open)"])(
-    "is reported without a test before it: %s",
+    "is reported without a preceding test: %s",
     (proven) => {
-      expect(problemsOf(proven)).toEqual(["12: a note needs a test before it"]);
+      expect(findProblems(proven)).toEqual(["12: a note needs a test before it"]);
     },
   );
 
-  test("is reported as no proof if a test comes after it", () => {
+  test("is reported as an invalid proof if a test follows it", () => {
     const [first] = parseRequirements(`${head}| 12 | MAY | x | (needs a key)<br>${walks} |`);
-    if (!first) throw new Error("The row was not read");
-    expect(proofProblems([first], () => 'test("it walks", f);')).toEqual([
-      '12: "(needs a key)" is no proof; write `path/to/file.test.ts` › title',
+    if (!first) throw new Error("The row was not parsed");
+    expect(findProofProblems([first], () => 'test("it walks", f);')).toEqual([
+      '12: "(needs a key)" is not a proof. Use `path/to/file.test.ts` › title',
     ]);
   });
 
-  test("must say that a key is needed where all tests are in tests/live", () => {
-    const missing = ["12: all its tests are in tests/live; write (needs a key) after them"];
-    expect(problemsOf(live)).toEqual(missing);
-    expect(problemsOf(`${live}<br>${live}`)).toEqual(missing);
-    expect(problemsOf(`${live}<br>(only on land; the rest is open)`)).toEqual(missing);
+  test("must be (needs a key) if all tests are in tests/live", () => {
+    const missing = ["12: all its tests are in tests/live. Add (needs a key) after them."];
+    expect(findProblems(live)).toEqual(missing);
+    expect(findProblems(`${live}<br>${live}`)).toEqual(missing);
+    expect(findProblems(`${live}<br>(only on land; the rest is open)`)).toEqual(missing);
   });
 
-  test("must not say that a key is needed where one test is elsewhere", () => {
-    const needless = ["12: src/a.test.ts needs no key; remove (needs a key)"];
-    expect(problemsOf(`${walks}<br>(needs a key)`)).toEqual(needless);
-    expect(problemsOf(`${live}<br>${walks}<br>(needs a key)`)).toEqual(needless);
+  test("must not be (needs a key) if a test runs without a key", () => {
+    const needless = ["12: src/a.test.ts does not need a key. Remove (needs a key)."];
+    expect(findProblems(`${walks}<br>(needs a key)`)).toEqual(needless);
+    expect(findProblems(`${live}<br>${walks}<br>(needs a key)`)).toEqual(needless);
   });
 });
 
-test("titles are found in every form of test, and unescaped", () => {
+test("finds and unescapes titles in every form of test", () => {
   const source = [
     'test("plain", () => {});',
     "it('single', () => {});",
@@ -169,7 +171,7 @@ test("titles are found in every form of test, and unescaped", () => {
     'test("says \\"no\\" and \\u2192 \\\\", () => {});',
   ].join("\n");
 
-  expect([...testTitles(source)]).toEqual([
+  expect([...findTestTitles(source)]).toEqual([
     "plain",
     "single",
     "literal with $" + "{value}",
@@ -179,23 +181,23 @@ test("titles are found in every form of test, and unescaped", () => {
   ]);
 });
 
-test("a test that is skipped, still to do or commented out is no proof", () => {
+test("ignores tests that are skipped, to do or commented out", () => {
   const source = 'test.skip("a", f);\ntest.todo("b");\n  // test("c", f);\nexpect("d").toBe("d");';
 
-  expect([...testTitles(source)]).toEqual([]);
+  expect([...findTestTitles(source)]).toEqual([]);
 });
 
-test("bars inside a cell are unescaped, and a line that is not a row is refused", () => {
+test("unescapes bars inside a cell, and rejects a line that is not a row", () => {
   const head = "## S0 x\n\n| # | level | requirement | proof |\n|---:|---|---|---|\n";
 
   expect(parseRequirements(`${head}| 1 | MAY | a \\| b | open |`)).toEqual([
-    row({ line: 5, number: 1, level: "MAY", text: "a | b" }),
+    createRow({ line: 5, number: 1, level: "MAY", text: "a | b" }),
   ]);
   expect(() => parseRequirements(`${head}| 1 | MAY | a | b | open |`)).toThrow("line 5");
   expect(() => parseRequirements(`${head}| one | MAY | a | open |`)).toThrow("is not a row");
 });
 
-function row(fields: Partial<RequirementRow>): RequirementRow {
+function createRow(fields: Partial<RequirementRow>): RequirementRow {
   return {
     line: 1,
     specification: "S0",

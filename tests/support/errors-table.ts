@@ -1,20 +1,20 @@
-import { cellsOf, claimProblems, type ReadSource } from "./proofs.ts";
+import { findClaimProblems, type ReadSource, splitCells } from "./proofs.ts";
 
 /** One row of the tables in `docs/errors.md`. */
 export interface ErrorRow {
-  /** Of the file, counted from 1. */
+  /** The line in the file, from 1. */
   readonly line: number;
-  /** The heading it stands under: a class, or what the model reads. */
+  /** The heading above it: an error class, or "What the model reads". */
   readonly section: string;
   readonly message: string;
   readonly from: readonly string[];
   readonly test: string;
 }
 
-/** Text of the files of `src/`, tests left out, by path. */
+/** The text of the sources in `src/`, without tests, by path. */
 export type Sources = ReadonlyMap<string, string>;
 
-/** The headings of the page, and the rows below them. A line it cannot read is an error. */
+/** Parses the headings of the page and the rows below them. Throws on an invalid row. */
 export function parseErrors(markdown: string): {
   readonly sections: readonly string[];
   readonly rows: readonly ErrorRow[];
@@ -29,44 +29,46 @@ export function parseErrors(markdown: string): {
   return { sections, rows };
 }
 
-/** Says which file makes an error and is not named below its class, or is named and makes none. */
-export function originProblems(rows: readonly ErrorRow[], sources: Sources): string[] {
-  const ofClasses = rows.filter(({ section }) => section.endsWith("Error"));
-  const named = new Set(
-    ofClasses.flatMap(({ section, from }) => from.map((file) => `${section} of ${file}`)),
+/** Reports files that create an error without a row below its class, and rows whose file creates none. */
+export function findOriginProblems(rows: readonly ErrorRow[], sources: Sources): string[] {
+  const classRows = rows.filter(({ section }) => section.endsWith("Error"));
+  const listed = new Set(
+    classRows.flatMap(({ section, from }) => from.map((file) => `${section} in ${file}`)),
   );
-  const made = new Set(
-    [...sources].flatMap(([file, code]) => errorsMadeIn(code).map((name) => `${name} of ${file}`)),
+  const created = new Set(
+    [...sources].flatMap(([file, code]) =>
+      findCreatedErrors(code).map((name) => `${name} in ${file}`),
+    ),
   );
   return [
-    ...[...named].filter((pair) => !made.has(pair)).map((pair) => `there is no ${pair}`),
-    ...[...made].filter((pair) => !named.has(pair)).map((pair) => `the ${pair} has no row`),
+    ...[...listed].filter((pair) => !created.has(pair)).map(describeIdleRow),
+    ...[...created].filter((pair) => !listed.has(pair)).map((pair) => `the ${pair} has no row`),
   ];
 }
 
 /**
- * Says which messages are not in the modules they come from, or with their class. Of a refusal, the rule is
- * looked for, from its "must" on: its field may come from anywhere.
+ * Reports messages that occur neither in the modules they come from nor in the file of their class. The field of
+ * an invalid option is skipped, because any module may pass it: the search starts at "must".
  */
-export function messageProblems(rows: readonly ErrorRow[], sources: Sources): string[] {
+export function findMessageProblems(rows: readonly ErrorRow[], sources: Sources): string[] {
   return rows.flatMap(({ line, section, message, from }) => {
-    const modules = new Set(from.flatMap(modulesOf));
+    const modules = new Set(from.flatMap(findModules));
     const code = [...sources]
       .filter(([file, text]) => isIn(file, modules) || text.includes(`class ${section} `))
       .map(([, text]) => text)
       .join("\n");
-    return fragmentsOf(message)
-      .filter((fragment) => !code.includes(fragment))
-      .map((fragment) => `line ${line}: ${[...modules].join(", ")} does not say "${fragment}"`);
+    return splitMessage(message)
+      .filter((fragment) => !code.includes(fragment) && !code.includes(lowerFirst(fragment)))
+      .map((fragment) => `line ${line}: ${[...modules].join(", ")} does not contain "${fragment}"`);
   });
 }
 
-/** Says which tests are neither open nor in the form of `docs/requirements.md`, or do not exist. */
-export function testProblems(rows: readonly ErrorRow[], readSource: ReadSource): string[] {
+/** Reports tests that are neither "open" nor in the form of `docs/requirements.md`, or that do not exist. */
+export function findTestProblems(rows: readonly ErrorRow[], readSource: ReadSource): string[] {
   const claims = rows
     .filter(({ test }) => test !== "open")
     .map(({ line, test }) => ({ label: `line ${line}`, proof: test }));
-  return claimProblems(claims, readSource);
+  return findClaimProblems(claims, readSource);
 }
 
 function isTableHead(line: string): boolean {
@@ -74,33 +76,33 @@ function isTableHead(line: string): boolean {
 }
 
 function parseRow(line: string, at: number, section: string): ErrorRow {
-  const cells = cellsOf(line);
+  const cells = splitCells(line);
   const [message = "", why = "", remedy = "", from = "", test = ""] = cells;
   const quoted = /^`([^`]+)`$/.exec(message)?.[1];
   const files = from.split("<br>").map((file) => /^`(src\/[^`]+\.ts)`$/.exec(file.trim())?.[1]);
   if (cells.length !== 5 || !quoted || why === "" || remedy === "" || files.includes(undefined)) {
     throw new Error(
-      `docs/errors.md, line ${at}: "${line}" is not a row; write | \`message\` | why | what to do | \`src/….ts\` | test |`,
+      `docs/errors.md, line ${at}: "${line}" is not a row. Use | \`message\` | why | what to do | \`src/….ts\` | test |`,
     );
   }
   return { line: at, section, message: quoted, from: files.map(String), test };
 }
 
-/** Classes of the runtime and of commander. */
-const foreign = ["AggregateError", "TypeError", "InvalidArgumentError"];
+/** Error classes of the runtime and of commander. */
+const FOREIGN_CLASSES = ["AggregateError", "TypeError", "InvalidArgumentError"];
 
-/** The classes of our own errors that a file makes: not a bare `Error`, nor what holds several. */
-function errorsMadeIn(code: string): string[] {
-  const statements = code.replace(/^\s*\*.*$/gm, ""); // without the lines of doc comments
-  const makers = statements.matchAll(
+/** The library's error classes that a file creates. */
+function findCreatedErrors(code: string): string[] {
+  const statements = code.replace(/^\s*\*.*$/gm, ""); // without doc comments
+  const matches = statements.matchAll(
     /\bnew ([A-Z]\w*Error)\(|\b([A-Z]\w*Error)\.(?:at|invalid)\(/g,
   );
-  const names = Array.from(makers, ([, made, at = ""]) => made ?? at);
-  return [...new Set(names)].filter((name) => !foreign.includes(name));
+  const names = Array.from(matches, ([, constructed, factory = ""]) => constructed ?? factory);
+  return [...new Set(names)].filter((name) => !FOREIGN_CLASSES.includes(name));
 }
 
-/** The module of a file. `host` words its errors with what `files` passes to it. */
-function modulesOf(file: string): readonly string[] {
+/** The module of a file. Messages of `host` contain texts that `files` passes to it. */
+function findModules(file: string): readonly string[] {
   const module = file.split("/", 2).join("/");
   return module === "src/host" ? [module, "src/files"] : [module];
 }
@@ -109,11 +111,20 @@ function isIn(file: string, modules: ReadonlySet<string>): boolean {
   return [...modules].some((module) => file.startsWith(`${module}/`));
 }
 
-/** What a message says whatever it is about. */
-function fragmentsOf(message: string): string[] {
+function describeIdleRow(pair: string): string {
+  const [name, file] = pair.split(" in ");
+  return `${file} creates no ${name}`;
+}
+
+/** The fixed parts of a message. Sentences are separate parts: `InvalidOptionError` capitalizes the remedy. */
+function splitMessage(message: string): string[] {
   return message
     .replace(/^.*? (?=must )/, "")
-    .split(/…|"?: /)
-    .map((fragment) => fragment.trim())
+    .split(/…|"?: |, got |\. (?=[A-Z])/)
+    .map((fragment) => fragment.replace(/\.$/, "").trim())
     .filter((fragment) => fragment !== "");
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
 }

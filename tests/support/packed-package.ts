@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The package as a user installs it: packed, unpacked into an empty folder, with what it depends on. */
+/** The package as a user installs it: packed, unpacked into an empty folder, with its dependencies. */
 export interface InstalledPackage extends AsyncDisposable {
   /** The empty folder. */
   readonly folder: string;
@@ -37,7 +37,7 @@ export async function installPackedPackage(): Promise<InstalledPackage> {
     "--strip-components=1",
   ]);
   await writeFile(join(folder, "package.json"), '{ "type": "module", "private": true }\n');
-  for (const name of await dependencies()) {
+  for (const name of await findDependencies()) {
     await cp(join(root, "node_modules", name), join(modules, name), { recursive: true });
   }
   return {
@@ -53,19 +53,19 @@ interface Packed {
   readonly files: readonly { readonly path: string }[];
 }
 
-/** What it depends on, and what that depends on in turn; optional dependencies too, if they are installed. */
-async function dependencies(): Promise<readonly string[]> {
+/** The direct and indirect dependencies, including installed optional ones. */
+async function findDependencies(): Promise<readonly string[]> {
   const found = new Set<string>();
-  const open = await namesIn(root);
+  const open = await listNames(root);
   for (let name = open.pop(); name !== undefined; name = open.pop()) {
     if (found.has(name)) continue;
     found.add(name);
-    open.push(...(await namesIn(join(root, "node_modules", name))));
+    open.push(...(await listNames(join(root, "node_modules", name))));
   }
   return [...found];
 }
 
-async function namesIn(folder: string): Promise<string[]> {
+async function listNames(folder: string): Promise<string[]> {
   const text = await readFile(join(folder, "package.json"), "utf8");
   const { dependencies = {}, optionalDependencies = {} } = JSON.parse(text);
   const optional = Object.keys(optionalDependencies).filter((name) =>

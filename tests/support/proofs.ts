@@ -1,8 +1,8 @@
 /** A claim that a page of `docs/` makes, and the tests that the page names as its proof. */
 export interface Claim {
-  /** Starts the report of every problem with the claim. */
+  /** The beginning of each problem report about the claim. */
   readonly label: string;
-  /** As written on the page: `` `path/to/file.test.ts` › title ``, with `<br>` between two. */
+  /** The text on the page: `` `path/to/file.test.ts` › title ``, with `<br>` between two. */
   readonly proof: string;
 }
 
@@ -15,30 +15,30 @@ interface ProofItem {
   readonly title: string;
 }
 
-/** Reports proofs that are malformed, name a missing file, or name a test that the file lacks. */
-export function claimProblems(claims: readonly Claim[], readSource: ReadSource): string[] {
+/** Reports proofs that are malformed, name a missing file, or name a missing test. */
+export function findClaimProblems(claims: readonly Claim[], readSource: ReadSource): string[] {
   const titles = new Map<string, ReadonlySet<string> | null>();
-  const titlesIn = (file: string) => {
+  const readTitles = (file: string) => {
     const known = titles.get(file);
     if (known !== undefined) return known;
     const source = readSource(file);
-    const found = source === null ? null : testTitles(source);
+    const found = source === null ? null : findTestTitles(source);
     titles.set(file, found);
     return found;
   };
-  return claims.flatMap((claim) => problemsOf(claim, titlesIn));
+  return claims.flatMap((claim) => findProblems(claim, readTitles));
 }
 
-/** The files that a proof names. Malformed parts are left out: `claimProblems` reports them. */
-export function proofFiles(proof: string): string[] {
+/** The files that a proof names. Malformed parts are skipped: `findClaimProblems` reports them. */
+export function findProofFiles(proof: string): string[] {
   return proof.split("<br>").flatMap((written) => parseProofItem(written.trim())?.file ?? []);
 }
 
 /**
  * The titles of the tests and groups that a test file runs, as written there, unescaped. Tests
- * declared by `test.skip` or `test.todo` prove nothing and are left out.
+ * declared by `test.skip` or `test.todo` prove nothing and are skipped.
  */
-export function testTitles(source: string): Set<string> {
+export function findTestTitles(source: string): Set<string> {
   const code = source.replace(/^\s*\/\/.*$/gm, "");
   const call =
     /(?:\b(?:test|it|describe)((?:\.\w+)*)|\))\s*\(\s*("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)/gs;
@@ -50,7 +50,7 @@ export function testTitles(source: string): Set<string> {
 }
 
 /** The cells of one line of a Markdown table, bars unescaped. */
-export function cellsOf(line: string): string[] {
+export function splitCells(line: string): string[] {
   return line
     .slice(1)
     .replace(/\|\s*$/, "")
@@ -58,16 +58,16 @@ export function cellsOf(line: string): string[] {
     .map((cell) => cell.trim().replaceAll("\\|", "|"));
 }
 
-function problemsOf(
+function findProblems(
   { label, proof }: Claim,
-  titlesIn: (file: string) => ReadonlySet<string> | null,
+  readTitles: (file: string) => ReadonlySet<string> | null,
 ): string[] {
   return proof.split("<br>").flatMap((written) => {
     const item = parseProofItem(written.trim());
     if (item === null) {
-      return [`${label}: "${written.trim()}" is no proof; write \`path/to/file.test.ts\` › title`];
+      return [`${label}: "${written.trim()}" is not a proof. Use \`path/to/file.test.ts\` › title`];
     }
-    const titles = titlesIn(item.file);
+    const titles = readTitles(item.file);
     if (titles === null) return [`${label}: there is no file ${item.file}`];
     return titles.has(item.title)
       ? []

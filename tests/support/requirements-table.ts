@@ -1,4 +1,4 @@
-import { cellsOf, claimProblems, proofFiles, type ReadSource } from "./proofs.ts";
+import { findClaimProblems, findProofFiles, type ReadSource, splitCells } from "./proofs.ts";
 
 /** One row of the tables in `docs/requirements.md`. */
 export interface RequirementRow {
@@ -38,7 +38,7 @@ export function parseRequirements(markdown: string): RequirementRow[] {
 }
 
 /** Reports numbers that are missing, repeated, out of order or under the wrong heading. */
-export function numberingProblems(rows: readonly RequirementRow[]): string[] {
+export function findNumberingProblems(rows: readonly RequirementRow[]): string[] {
   const problems: string[] = [];
   const seen = new Set<number>();
   let previous = 0;
@@ -65,7 +65,7 @@ export function numberingProblems(rows: readonly RequirementRow[]): string[] {
 }
 
 /** Reports rows with an unknown level or an empty text. */
-export function wordingProblems(rows: readonly RequirementRow[]): string[] {
+export function findWordingProblems(rows: readonly RequirementRow[]): string[] {
   return rows.flatMap((row) => [
     ...(levels.includes(row.level)
       ? []
@@ -75,31 +75,34 @@ export function wordingProblems(rows: readonly RequirementRow[]): string[] {
 }
 
 /** Reports proofs that are neither open nor tests that exist. */
-export function proofProblems(rows: readonly RequirementRow[], readSource: ReadSource): string[] {
+export function findProofProblems(
+  rows: readonly RequirementRow[],
+  readSource: ReadSource,
+): string[] {
   const proven = rows.filter(({ proof }) => proof !== "open");
   const claims = proven.map(({ number, proof }) => ({ label: `${number}`, proof }));
-  return claimProblems(claims, readSource);
+  return findClaimProblems(claims, readSource);
 }
 
 /**
- * Reports notes that are not legal, and rows whose tests are all in `tests/live` without the note
+ * Reports invalid notes, and rows whose tests are all in `tests/live` without the note
  * `(needs a key)`, or the other way around.
  */
-export function noteProblems(rows: readonly RequirementRow[]): string[] {
+export function findNoteProblems(rows: readonly RequirementRow[]): string[] {
   return rows.flatMap(({ number, proof, note }) => {
-    const files = proofFiles(proof);
+    const files = findProofFiles(proof);
     const offline = files.find((file) => !file.startsWith("tests/live/"));
     if (note !== null && files.length === 0) return [`${number}: a note needs a test before it`];
     if (note !== null && note !== needsKey && !/^only .+; the rest is open(?:: .+)?$/.test(note)) {
       return [
-        `${number}: "(${note})" is no note; write (${needsKey}) or (only …; the rest is open)`,
+        `${number}: "(${note})" is not a note. Use (${needsKey}) or (only …; the rest is open)`,
       ];
     }
     if (note === needsKey && offline !== undefined) {
-      return [`${number}: ${offline} needs no key; remove (${needsKey})`];
+      return [`${number}: ${offline} does not need a key. Remove (${needsKey})`];
     }
     if (note !== needsKey && files.length > 0 && offline === undefined) {
-      return [`${number}: all its tests are in tests/live; write (${needsKey}) after them`];
+      return [`${number}: all its tests are in tests/live. Add (${needsKey}) after them`];
     }
     return [];
   });
@@ -110,18 +113,18 @@ function isTableHead(line: string): boolean {
 }
 
 function parseRow(line: string, at: number, specification: string): RequirementRow {
-  const cells = cellsOf(line);
+  const cells = splitCells(line);
   const [number = "", level = "", text = "", proven = ""] = cells;
   if (cells.length !== 4 || !/^[1-9]\d*$/.test(number)) {
     throw new Error(
-      `docs/requirements.md, line ${at}: "${line}" is not a row; write | number | level | text | proof | and \\| for a bar inside a cell`,
+      `docs/requirements.md, line ${at}: "${line}" is not a row. Use | number | level | text | proof | and \\| for a bar inside a cell`,
     );
   }
   const { proof, note } = splitNote(proven);
   return { line: at, specification, number: Number(number), level, text, proof, note };
 }
 
-/** A note has a line of its own, so that a title may end with a parenthesis. */
+/** A note is a separate line, so that a title may end with a parenthesis. */
 function splitNote(cell: string): Pick<RequirementRow, "proof" | "note"> {
   const parts = cell.split("<br>");
   const note = /^\((.*)\)$/.exec(parts.at(-1)?.trim() ?? "")?.[1];
