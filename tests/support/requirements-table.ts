@@ -99,10 +99,10 @@ export function findNoteProblems(rows: readonly RequirementRow[]): string[] {
       ];
     }
     if (note === needsKey && offline !== undefined) {
-      return [`${number}: ${offline} does not need a key. Remove (${needsKey})`];
+      return [`${number}: ${offline} does not need a key. Remove (${needsKey}).`];
     }
     if (note !== needsKey && files.length > 0 && offline === undefined) {
-      return [`${number}: all its tests are in tests/live. Add (${needsKey}) after them`];
+      return [`${number}: all its tests are in tests/live. Add (${needsKey}) after them.`];
     }
     return [];
   });
