@@ -26,19 +26,26 @@ export function findDocExamples(members: readonly PublicMember[]): readonly DocE
 
 /**
  * Type-checks each example as a module with the project's compiler options. Returns the compiler's output, or
- * an empty string. Examples may leave their variables unused.
+ * an empty string. Unused variables are allowed; an example without a `ts` block is not.
  */
 export function checkDocExamples(examples: readonly DocExample[], root: string): string {
+  const empty = examples.filter(({ code }) => code.trim() === "");
+  if (empty.length > 0) {
+    return empty
+      .map(({ name, file }) => `@example of ${name} in ${file} has no \`\`\`ts block`)
+      .join("\n");
+  }
   const folder = mkdtempSync(join(tmpdir(), "wink-examples-"));
   try {
     symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
     for (const { name, file, code } of examples) {
       writeFileSync(join(folder, `${name}.ts`), `// ${name} in ${file}\n${code}\nexport {};\n`);
     }
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(createConfig(root)));
     const compiler = join(root, "node_modules/.bin/tsc");
     const { stdout, status } = spawnSync(compiler, ["-p", folder], { encoding: "utf8" });
-    return status === 0 ? "" : stdout;
+    return status === 0 ? "" : stdout.replaceAll(/^\S*\/(?=[\w.-]+\.ts\()/gm, "@example of ");
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
