@@ -69,6 +69,7 @@ function createConfig(root: string): object {
         "weakincentives/*": [join(root, "src/*/index.ts")],
       },
     },
-    include: ["*.ts"],
+    // The sources first: their event types must exist before an example adds to them.
+    include: [join(root, "src/*/index.ts"), "*.ts"],
   };
 }
