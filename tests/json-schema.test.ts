@@ -14,7 +14,7 @@ import {
 } from "weakincentives";
 import { scriptedClient } from "weakincentives/testing";
 
-const closed = (properties: Readonly<Record<string, object>>) => ({
+const createClosedSchema = (properties: Readonly<Record<string, object>>) => ({
   type: "object",
   properties,
   required: Object.keys(properties),
@@ -25,9 +25,9 @@ const add = new Tool({
   name: "add",
   description: "Adds two numbers.",
   params: jsonSchema<{ a: number; b: number }>(
-    closed({ a: { type: "number" }, b: { $ref: "#/properties/a" } }),
+    createClosedSchema({ a: { type: "number" }, b: { $ref: "#/properties/a" } }),
   ),
-  result: jsonSchema<{ sum: number }>(closed({ sum: { type: "number" } })),
+  result: jsonSchema<{ sum: number }>(createClosedSchema({ sum: { type: "number" } })),
   handler: ({ a, b }) => ToolResult.ok({ sum: a + b }),
   examples: [{ description: "Small numbers", input: { a: 1, b: 2 }, output: { sum: 3 } }],
 });
@@ -40,23 +40,25 @@ const template = new PromptTemplate({
       key: "task",
       title: "Task",
       template: "Add up the numbers in $file.",
-      params: jsonSchema<{ file: string }>(closed({ file: { type: "string", pattern: "csv$" } })),
+      params: jsonSchema<{ file: string }>(
+        createClosedSchema({ file: { type: "string", pattern: "csv$" } }),
+      ),
       tools: [add],
     }),
   ],
-  output: jsonSchema<{ total: number }>(closed({ total: { type: "integer" } })),
+  output: jsonSchema<{ total: number }>(createClosedSchema({ total: { type: "integer" } })),
 });
 
-const bound = () => new Prompt(template).bind({ file: "a.csv" });
+const createPrompt = () => new Prompt(template).bind({ file: "a.csv" });
 
-test("an agent whose schemas are all plain JSON Schema runs to its end", async () => {
+test("an agent with only plain JSON Schemas completes its evaluation", async () => {
   const session = new Session().register(toolLog);
   const model = scriptedClient(
     { toolCalls: [{ name: "add", arguments: { a: 1, b: "2" } }] },
     { toolCalls: [{ name: "add", arguments: { a: 1, b: 2 } }] },
     { text: '{"total":3}' },
   );
-  const { output } = await model.evaluate(bound(), { session });
+  const { output } = await model.evaluate(createPrompt(), { session });
   expect(output).toEqual({ total: 3 });
   expect(session.get(toolLog).map(({ result }) => result)).toMatchObject([
     { success: false, message: expect.stringContaining('b: must be a number, got "2"') },
@@ -64,16 +66,16 @@ test("an agent whose schemas are all plain JSON Schema runs to its end", async (
   ]);
 });
 
-test("section params are validated when they are bound", () => {
+test("bind() validates section params against their JSON Schema", () => {
   expect(() => new Prompt(template).bind({ file: "a.txt" })).toThrow(PromptValidationError);
   expect(() => new Prompt(template).bind({ file: "a.txt" })).toThrow(
     'file: must match the pattern "csv$", got "a.txt"',
   );
 });
 
-test("an answer that does not match the output schema is an error that says why", async () => {
+test("evaluate() rejects an answer that does not match the output schema, with the reason", async () => {
   const model = scriptedClient({ text: '{"total":2.5}' });
-  await expect(model.evaluate(bound(), { session: new Session() })).rejects.toThrow(
+  await expect(model.evaluate(createPrompt(), { session: new Session() })).rejects.toThrow(
     "total: must be an integer, got 2.5",
   );
 });

@@ -21,14 +21,14 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-test(`sessions whose processes are killed ${CRASHES} times lose nothing that was flushed`, {
+test(`sessions whose processes are killed ${CRASHES} times keep all flushed changes`, {
   timeout: 60_000 + CRASHES * 1_000,
 }, async () => {
   const ids = Array.from({ length: CRASHES / CRASHES_PER_SESSION }, (_, index) => `s${index}`);
   const acknowledged: number[] = [];
   const workers = Array.from({ length: SESSIONS_AT_ONCE }, async () => {
     for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
-      acknowledged.push(...(await crashAgainAndAgain(id)));
+      acknowledged.push(...(await crashRepeatedly(id)));
     }
   });
   await Promise.all(workers);
@@ -36,56 +36,56 @@ test(`sessions whose processes are killed ${CRASHES} times lose nothing that was
   expect(Math.max(...acknowledged)).toBeGreaterThan(0);
 });
 
-/** One session, gone on with by process after process; what each of them had said was safe. */
-async function crashAgainAndAgain(id: string): Promise<readonly number[]> {
+/** Continues one session in several processes. Returns the last change each acknowledged. */
+async function crashRepeatedly(id: string): Promise<readonly number[]> {
   const all: number[] = [];
   let before: string | null = null;
   for (let crash = 0; crash < CRASHES_PER_SESSION; crash++) {
     const acknowledged = await writeUntilKilled(id);
-    const after = await reopened(id);
+    const after = await readSession(id);
     if (after !== null) expectReached({ before, after, acknowledged });
-    else expect([before, acknowledged]).toEqual([null, -1]); // it had not even begun
+    else expect([before, acknowledged]).toEqual([null, -1]); // killed before the first write
     before = after;
     all.push(acknowledged);
   }
   return all;
 }
 
-/** Kills the writer at some moment, and tells the last change it had said was safe, -1 for none. */
+/** Kills the writer at a random time. Returns the last change it acknowledged, or -1. */
 async function writeUntilKilled(id: string): Promise<number> {
   const child = spawn(process.execPath, [script, directory, id], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const closed = once(child, "close");
-  let [said, failed] = ["", ""];
+  let [output, errorOutput] = ["", ""];
   child.stderr.on("data", (text) => {
-    failed += text;
+    errorOutput += text;
   });
   const enough = Math.floor(Math.random() * 25);
   const isEnough = new Promise<void>((resolve) => {
     child.stdout.on("data", (text) => {
-      said += text;
-      if (said.split("\n").length > enough) resolve();
+      output += text;
+      if (output.split("\n").length > enough) resolve();
     });
     child.once("close", () => resolve());
   });
-  // Most are killed while they write; some while they start, open the session or take its lock.
+  // Most are killed while writing; some while starting, opening the session or acquiring its lock.
   await (Math.random() < 0.2 ? setTimeout(Math.random() * 200) : isEnough);
   await setTimeout(Math.random() * 3);
   child.kill("SIGKILL");
   await closed;
-  expect({ signal: child.signalCode, failed }).toEqual({ signal: "SIGKILL", failed: "" });
-  return Number(said.split("\n").at(-2) ?? -1);
+  expect({ signal: child.signalCode, errorOutput }).toEqual({ signal: "SIGKILL", errorOutput: "" });
+  return Number(output.split("\n").at(-2) ?? -1);
 }
 
-/** The session's text; `null` if there is none. */
-async function reopened(id: string): Promise<string | null> {
+/** Returns the serialized session, or `null` if it does not exist. */
+async function readSession(id: string): Promise<string | null> {
   await using store = new JsonlSessionStore(directory, { onRepair: () => {} });
   if (!(await store.list()).includes(id)) return null;
   return (await Session.open(store, id, slices)).serialize();
 }
 
-/** `after` is a moment that came of `before`, and not an earlier one than was acknowledged. */
+/** Expects that `after` follows from `before` and is not older than the acknowledged change. */
 function expectReached({
   before,
   after,
@@ -96,7 +96,7 @@ function expectReached({
   readonly acknowledged: number;
 }): void {
   const last = Session.parse(after, slices).get(steps).length;
-  const session = before === null ? bareTwin(after) : Session.parse(before, slices);
+  const session = before === null ? createInitialSession(after) : Session.parse(before, slices);
   const moments = [session.serialize()];
   for (const _change of walk(session)) {
     moments.push(session.serialize());
@@ -105,8 +105,8 @@ function expectReached({
   expect(moments.lastIndexOf(after)).toBeGreaterThanOrEqual(Math.max(0, acknowledged));
 }
 
-/** The session as it was when it had only been made. */
-function bareTwin(text: string): Session {
+/** Returns the session in its state right after creation. */
+function createInitialSession(text: string): Session {
   const made = { ...JSON.parse(text), slices: {} };
   return Session.parse(JSON.stringify(made), slices);
 }

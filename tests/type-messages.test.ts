@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-/** Programs with one mistake each, and what the compiler must say of it. */
+/** Programs with one type error each, and a part of the compiler's message. */
 const mistakes = {
   missing: [`prompt.bind({});`, "Property 'topic' is missing in type '{}'"],
   misspelled: [`prompt.bind({ topik: "owls" });`, "Did you mean to write 'topic'?"],
@@ -39,7 +39,7 @@ export { about, other, outputs, prompt, PromptTemplate, Tool, ToolResult, v, web
 `;
 
 let folder: string;
-let said: string;
+let output: string;
 
 beforeAll(() => {
   folder = mkdtempSync(join(import.meta.dirname, "..", "node_modules", ".type-messages-"));
@@ -48,14 +48,14 @@ beforeAll(() => {
   }
   const config = { extends: "../../tsconfig.json", include: ["*.ts"] };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
-  said = compilerOutput(folder);
+  output = runCompiler(folder);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test.each(Object.keys(mistakes) as (keyof typeof mistakes)[])(
-  "the compiler says in plain words what is wrong: %s",
+  "the compiler's message is clear: %s",
   (name) => {
-    const lines = said.split("\n");
+    const lines = output.split("\n");
     const first = lines.findIndex((line) => line.includes(`${name}.ts(`));
     const next = lines.findIndex((line, index) => index > first && /^\S/.test(line));
     const message = lines.slice(first, next < 0 ? undefined : next).join("\n");
@@ -63,12 +63,12 @@ test.each(Object.keys(mistakes) as (keyof typeof mistakes)[])(
   },
 );
 
-test("it finds nothing else to say", () => {
-  const errors = said.split("\n").filter((line) => line.includes("error TS"));
+test("the compiler reports no other errors", () => {
+  const errors = output.split("\n").filter((line) => line.includes("error TS"));
   expect(errors).toHaveLength(Object.keys(mistakes).length);
 });
 
-function compilerOutput(project: string): string {
+function runCompiler(project: string): string {
   try {
     return execFileSync("tsc", ["-p", project, "--pretty", "false", "--noUnusedLocals", "false"], {
       encoding: "utf8",

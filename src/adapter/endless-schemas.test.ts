@@ -9,8 +9,8 @@ import { NativeTool } from "../tools/native-tool.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 
-/** Cancels once somebody validates by it, and never says what it finds. */
-function endless(stop: AbortController) {
+/** A schema that aborts when it is used and whose validation never resolves. */
+function createEndlessSchema(stop: AbortController) {
   const never = () => {
     queueMicrotask(() => stop.abort("enough"));
     return new Promise<boolean>(() => {});
@@ -19,12 +19,12 @@ function endless(stop: AbortController) {
 }
 
 test.each<[string, ScriptStep]>([
-  ["of a tool's params", { toolCalls: [{ name: "work", arguments: { a: 1 } }] }],
-  ["of a hosted call's params", { hostedCalls: [{ name: "find", params: { a: 1 }, output: {} }] }],
-  ["of the output", { text: '{"a":1}' }],
-])("a schema %s that never answers does not outlive a cancellation", async (_, step) => {
+  ["for a tool's params", { toolCalls: [{ name: "work", arguments: { a: 1 } }] }],
+  ["for a hosted call's params", { hostedCalls: [{ name: "find", params: { a: 1 }, output: {} }] }],
+  ["for the output", { text: '{"a":1}' }],
+])("cancellation ends an evaluation with a schema %s that never resolves", async (_, step) => {
   const stop = new AbortController();
-  const params = endless(stop);
+  const params = createEndlessSchema(stop);
   const about = { description: "Works.", params };
   const tools = [
     new Tool({ ...about, name: "work", handler: () => ToolResult.ok(1) }),

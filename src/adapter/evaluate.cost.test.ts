@@ -11,7 +11,7 @@ import { Progress } from "./evaluation.ts";
 const task = new MarkdownSection({ key: "t", title: "T", template: "Work." });
 const prompt = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [task] }));
 
-async function run(...script: readonly ScriptedTurn[]) {
+async function evaluateScript(...script: readonly ScriptedTurn[]) {
   const bus = recordingBus();
   const response = await scriptedClient(...script).evaluate(prompt, {
     session: new Session({ bus }),
@@ -20,8 +20,8 @@ async function run(...script: readonly ScriptedTurn[]) {
 }
 
 describe("the cost of an evaluation", () => {
-  test("is that of all turns together, in the answer and in the event", async () => {
-    const { response, executed } = await run(
+  test("is the sum of all turns, in the response and in the event", async () => {
+    const { response, executed } = await evaluateScript(
       { goesOn: true, costUsd: 0.25 },
       { goesOn: true },
       { text: "Done.", costUsd: 0.5 },
@@ -29,22 +29,22 @@ describe("the cost of an evaluation", () => {
     expect([response.costUsd, executed?.costUsd]).toEqual([0.75, 0.75]);
   });
 
-  test("may be nothing", async () => {
-    const { response, executed } = await run({ text: "Done.", costUsd: 0 });
+  test("may be zero", async () => {
+    const { response, executed } = await evaluateScript({ text: "Done.", costUsd: 0 });
     expect([response.costUsd, executed?.costUsd]).toEqual([0, 0]);
   });
 
-  test("is left out where no turn has one", async () => {
-    const { response, executed } = await run({ goesOn: true }, { text: "Done." });
+  test("is absent if no turn reports one", async () => {
+    const { response, executed } = await evaluateScript({ goesOn: true }, { text: "Done." });
     expect([response, executed].some((one) => one && "costUsd" in one)).toBe(false);
   });
 });
 
-test("what an evaluation has so far has its cost apart", () => {
+test("Progress reports the cost separately from the partial response", () => {
   const progress = new Progress();
-  expect(progress.cost()).toEqual({});
+  expect(progress.getCost()).toEqual({});
   progress.add(turnOf({ costUsd: 0.5 }, 1));
   progress.add(turnOf({}, 2));
-  expect(progress.cost()).toEqual({ costUsd: 0.5 });
-  expect(progress.partial()).not.toHaveProperty("costUsd");
+  expect(progress.getCost()).toEqual({ costUsd: 0.5 });
+  expect(progress.toPartialResponse()).not.toHaveProperty("costUsd");
 });

@@ -54,7 +54,7 @@ describe("the events of an evaluation", () => {
     { text: "Three.", usage, model: "model-2", requestId: null },
   ).with({ clock });
 
-  test("come in order, each with every field", async () => {
+  test("are published in order with all fields", async () => {
     await client.evaluate(prompt, { session });
     expect(bus.types()).toEqual([
       "PromptRendered",
@@ -145,14 +145,14 @@ describe("the events of an evaluation", () => {
     expect(bus.events.every(Object.isFrozen)).toBe(true);
   });
 
-  test("say where a tool ran only if that was not here", () => {
+  test("have an origin only if the provider ran the tool", () => {
     const [there, here] = bus.of("ToolInvoked");
     expect(there).toHaveProperty("origin");
     expect(here).not.toHaveProperty("origin");
   });
 });
 
-test("an evaluation that fails is not executed", async () => {
+test("evaluate() does not publish PromptExecuted if it fails", async () => {
   const bus = recordingBus();
   const session = new Session({ bus });
   const client = scriptedClient(new Error("down"));
@@ -160,7 +160,7 @@ test("an evaluation that fails is not executed", async () => {
   expect(bus.types()).toEqual(["PromptRendered", "TurnStarted"]);
 });
 
-test("a subscriber that throws harms nobody", async () => {
+test("evaluate() is not affected by a subscriber that throws", async () => {
   const bus = recordingBus();
   const session = new Session({ bus });
   bus.subscribe("*", () => {
@@ -174,7 +174,7 @@ test("a subscriber that throws harms nobody", async () => {
   expect(bus.errors).toHaveLength(bus.events.length);
 });
 
-test("events carry the name that the adapter has", async () => {
+test("events have the adapter's name", async () => {
   const bus = recordingBus();
   const client = scriptedClient({ text: "3" }).with({ name: "local" });
   await client.evaluate(prompt, { session: new Session({ bus }) });

@@ -6,9 +6,11 @@ import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
 import { recordingBus } from "../testing/recording-bus.ts";
 import { type ScriptStep, scriptedClient } from "../testing/scripted-client.ts";
+import type { ScriptedTurn } from "../testing/scripted-turn.ts";
 import { webSearchTool } from "../tools/hosted/web-search.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
+import type { TurnRequest } from "./model-client.ts";
 
 const look = new Tool({
   name: "look",
@@ -32,11 +34,11 @@ const template = new PromptTemplate({
   feedback: [feedback],
 });
 
-const goesOn = { text: "Let me see.", goesOn: true };
-const searching = { ...goesOn, hostedCalls: [{ name: "web_search", output: {} }] };
+const continuing: ScriptedTurn = { text: "Let me see.", goesOn: true };
+const searching = { ...continuing, hostedCalls: [{ name: "web_search", output: {} }] };
 const done = { text: "Done." };
 
-async function run(script: readonly ScriptStep[], options: object = {}) {
+async function evaluateScript(script: readonly ScriptStep[], options: object = {}) {
   const bus = recordingBus();
   const client = scriptedClient(...script);
   const outcome: unknown = await client
@@ -45,11 +47,16 @@ async function run(script: readonly ScriptStep[], options: object = {}) {
   return { outcome, asked: client.asked, bus };
 }
 
-describe("a turn that goes on", () => {
-  test("is no answer: the next request follows, with nothing to tell", async () => {
-    const { outcome, asked, bus } = await run([goesOn, goesOn, done]);
+describe("a turn that continues", () => {
+  test("is not the answer, and the next request has no new input", async () => {
+    const { outcome, asked, bus } = await evaluateScript([continuing, continuing, done]);
     expect(outcome).toMatchObject({ text: "Done.", output: "Done.", responseId: "response_3" });
-    const nothing = { answers: [], performed: [], notes: [], toolChoice: "auto" };
+    const nothing: Partial<TurnRequest> = {
+      answers: [],
+      performed: [],
+      notes: [],
+      toolChoice: "auto",
+    };
     expect(asked).toMatchObject([
       { turn: 1, ...nothing },
       { turn: 2, ...nothing },
@@ -63,40 +70,40 @@ describe("a turn that goes on", () => {
     expect(bus.of("PromptExecuted")).toMatchObject([{ text: "Done.", turns: 3 }]);
   });
 
-  test("tells of what the provider ran, and feedback reaches the next request", async () => {
-    const { outcome, asked, bus } = await run([searching, done]);
+  test("publishes the provider's calls, and the next request has feedback", async () => {
+    const { outcome, asked, bus } = await evaluateScript([searching, done]);
     expect(outcome).toMatchObject({ text: "Done.", hostedCalls: [{ name: "web_search" }] });
     expect(asked.map(({ notes }) => notes)).toEqual([[], [block]]);
     expect(bus.of("ToolInvoked")).toMatchObject([{ name: "web_search" }]);
   });
 
-  test("may call tools of ours as well, which are answered", async () => {
-    const { asked } = await run([{ ...searching, toolCalls: [{ name: "look" }] }, done]);
+  test("may call local tools, whose results are sent", async () => {
+    const { asked } = await evaluateScript([{ ...searching, toolCalls: [{ name: "look" }] }, done]);
     expect(asked[1]).toMatchObject({ notes: [block], answers: [{ call: { name: "look" } }] });
   });
 
-  test("counts: there is an end to it after maxTurns", async () => {
-    const { outcome, asked } = await run([searching, goesOn, done], { maxTurns: 2 });
+  test("counts toward maxTurns", async () => {
+    const { outcome, asked } = await evaluateScript([searching, continuing, done], { maxTurns: 2 });
     expect(outcome).toMatchObject({
       name: "PromptEvaluationError",
-      message: "No answer after 2 turns: raise maxTurns or give a smaller task",
+      message: "No answer after 2 turns. Raise maxTurns or use a smaller task.",
       partial: { turns: 2, text: "Let me see.", hostedCalls: [{ name: "web_search" }] },
     });
     expect(asked).toHaveLength(2);
   });
 
-  test("uses tokens, which are summed", async () => {
+  test("adds its tokens to the usage", async () => {
     const usage = { inputTokens: 3, outputTokens: 1 };
-    const { outcome } = await run([
-      { ...goesOn, usage },
+    const { outcome } = await evaluateScript([
+      { ...continuing, usage },
       { ...done, usage },
     ]);
     expect(outcome).toMatchObject({ usage: { inputTokens: 6, totalTokens: 8 } });
   });
 });
 
-test.each([false, undefined])("a turn that does not (%s) is the answer", async (no) => {
-  const { outcome, asked } = await run([{ text: "Done.", goesOn: no }, done]);
+test.each([false, undefined])("a turn that does not continue (%s) is the answer", async (no) => {
+  const { outcome, asked } = await evaluateScript([{ text: "Done.", goesOn: no }, done]);
   expect(outcome).toMatchObject({ text: "Done." });
   expect(asked).toHaveLength(1);
 });

@@ -38,14 +38,14 @@ const structured = new Prompt(
 ).bind({ a: 1, b: 2 });
 
 const callAdd = { toolCalls: [{ name: "add", arguments: { a: 1, b: 2 } }] };
-const run = (...script: readonly ScriptStep[]) =>
+const evaluateScript = (...script: readonly ScriptStep[]) =>
   scriptedClient(...script).evaluate(prompt, { session: new Session() });
-const failure = (...script: readonly ScriptStep[]): Promise<unknown> =>
-  run(...script).catch((error: unknown) => error);
+const evaluateToFailure = (...script: readonly ScriptStep[]): Promise<unknown> =>
+  evaluateScript(...script).catch((error: unknown) => error);
 
-describe("an answer", () => {
-  test("is the model's text where no schema was given", async () => {
-    expect(await run({ text: "Three." })).toEqual({
+describe("the answer of evaluate()", () => {
+  test("is the model's text without an output schema", async () => {
+    expect(await evaluateScript({ text: "Three." })).toEqual({
       promptName: "math:sum",
       text: "Three.",
       output: "Three.",
@@ -58,24 +58,24 @@ describe("an answer", () => {
     });
   });
 
-  test("is what the output schema makes of the text where one was", async () => {
+  test("is the parsed output with an output schema", async () => {
     const client = scriptedClient({ text: '{"sum":3}' });
     const response = await client.evaluate(structured, { session: new Session() });
     expect(response).toMatchObject({ text: null, output: { sum: 3 } });
   });
 
   test("is frozen", async () => {
-    const response = await run({ text: "Three." });
+    const response = await evaluateScript({ text: "Three." });
     expect([response, response.hostedCalls, response.citations].every(Object.isFrozen)).toBe(true);
   });
 
   test("may be empty", async () => {
-    expect(await run({ text: "" })).toMatchObject({ text: "", output: "" });
+    expect(await evaluateScript({ text: "" })).toMatchObject({ text: "", output: "" });
   });
 });
 
-describe("what the model calls", () => {
-  test("runs, and its result reaches the model in the next request", async () => {
+describe("a tool call of the model", () => {
+  test("runs, and its result is sent in the next request", async () => {
     const client = scriptedClient(callAdd, { text: "Three." });
     const response = await client.evaluate(prompt, { session: new Session() });
     expect(response.text).toBe("Three.");
@@ -99,7 +99,7 @@ describe("what the model calls", () => {
     ]);
   });
 
-  test("is answered to the request that comes next, and to no other", async () => {
+  test("has its result only in the next request", async () => {
     const client = scriptedClient(callAdd, callAdd, { text: "Three." });
     await client.evaluate(prompt, { session: new Session() });
     expect(client.asked.map(({ answers }) => answers.map(({ call }) => call.callId))).toEqual([
@@ -109,9 +109,9 @@ describe("what the model calls", () => {
     ]);
   });
 
-  test("costs usage, which is summed over all turns", async () => {
+  test("adds to the usage, which is summed over all turns", async () => {
     const usage = { inputTokens: 10, outputTokens: 5, cachedTokens: 2, reasoningTokens: 1 };
-    const response = await run(
+    const response = await evaluateScript(
       { ...callAdd, usage },
       { ...callAdd, usage: { inputTokens: 1 } },
       { text: "Three.", usage },
@@ -126,26 +126,26 @@ describe("what the model calls", () => {
   });
 });
 
-describe("an evaluation that does not end", () => {
-  test("is ended after maxTurns requests", async () => {
+describe("an evaluation without an answer", () => {
+  test("fails after maxTurns requests", async () => {
     const client = scriptedClient(callAdd, callAdd, callAdd);
     const evaluation = client.evaluate(prompt, { session: new Session(), maxTurns: 2 });
     await expect(evaluation).rejects.toMatchObject({
       name: "PromptEvaluationError",
-      message: "No answer after 2 turns: raise maxTurns or give a smaller task",
+      message: "No answer after 2 turns. Raise maxTurns or use a smaller task.",
       phase: "response",
       partial: { turns: 2, responseId: "response_2" },
     });
     expect(client.asked).toHaveLength(2);
   });
 
-  test("may have as many turns as it needs, up to maxTurns", async () => {
+  test("may use all of maxTurns", async () => {
     const client = scriptedClient(callAdd, { text: "Three." });
     const options = { session: new Session(), maxTurns: 2 };
     expect(await client.evaluate(prompt, options)).toMatchObject({ text: "Three." });
   });
 
-  test("has 50 turns unless told otherwise", async () => {
+  test("has 50 turns by default", async () => {
     const client = scriptedClient(...Array.from({ length: 60 }, () => callAdd));
     await expect(client.evaluate(prompt, { session: new Session() })).rejects.toThrow(
       "No answer after 50 turns",
@@ -154,10 +154,10 @@ describe("an evaluation that does not end", () => {
   });
 });
 
-describe("an error of the client", () => {
-  test("is wrapped, with its phase and its cause", async () => {
+describe("an error thrown by the client", () => {
+  test("is wrapped with its phase and cause", async () => {
     const cause = new TypeError("fetch failed");
-    expect(await failure(cause)).toMatchObject({
+    expect(await evaluateToFailure(cause)).toMatchObject({
       name: "PromptEvaluationError",
       message: "fetch failed",
       phase: "request",
@@ -166,22 +166,22 @@ describe("an error of the client", () => {
     });
   });
 
-  test("of our own is wrapped too", async () => {
-    expect(await failure()).toMatchObject({
+  test("is wrapped even if it is a WinkError", async () => {
+    expect(await evaluateToFailure()).toMatchObject({
       name: "PromptEvaluationError",
       phase: "request",
       cause: expect.any(WinkError),
     });
   });
 
-  test("that is an evaluation error already is thrown as it is", async () => {
+  test("is thrown unchanged if it is a PromptEvaluationError", async () => {
     const error = new PromptEvaluationError("Bad request", {
       promptName: "",
       phase: "request",
       providerPayload: { code: "invalid_prompt" },
       requestId: "req_1",
     });
-    const thrown = await failure(error);
+    const thrown = await evaluateToFailure(error);
     expect(thrown).toBe(error);
     expect(thrown).toMatchObject({
       promptName: "math:sum",
@@ -191,8 +191,8 @@ describe("an error of the client", () => {
     });
   });
 
-  test("that is no error is wrapped as well", async () => {
-    const thrown = await failure(() => Promise.reject("no network"));
+  test("is wrapped even if it is not an Error", async () => {
+    const thrown = await evaluateToFailure(() => Promise.reject("no network"));
     expect(thrown).toMatchObject({
       message: '"no network"',
       phase: "request",
@@ -200,7 +200,7 @@ describe("an error of the client", () => {
     });
   });
 
-  test("is not lost where it was thrown before any promise was made", async () => {
+  test("is wrapped if it is thrown synchronously", async () => {
     const client: ModelClient = {
       adapterName: "broken",
       send() {
@@ -212,7 +212,7 @@ describe("an error of the client", () => {
     await expect(evaluation).rejects.toMatchObject({ message: "at once", phase: "request" });
   });
 
-  test("that answers with nothing is one of ours", async () => {
+  test("includes a response of undefined", async () => {
     const client: ModelClient = { adapterName: "broken", send: async () => undefined as never };
     const adapter = scriptedClient();
     const evaluation = evaluate(prompt, client, { session: new Session(), adapter });
@@ -223,7 +223,7 @@ describe("an error of the client", () => {
   });
 });
 
-describe("an error has what was already had", () => {
+describe("an error's partial response", () => {
   const first = {
     ...callAdd,
     text: "Let me add.",
@@ -238,11 +238,14 @@ describe("an error has what was already had", () => {
     hostedCalls: [{ name: "web_search", output: { text: "found" } }],
   };
 
-  test("when the next request fails", async () => {
-    expect(await failure(first, new Error("down"))).toMatchObject({ phase: "request", partial });
+  test("is set when a later request fails", async () => {
+    expect(await evaluateToFailure(first, new Error("down"))).toMatchObject({
+      phase: "request",
+      partial,
+    });
   });
 
-  test("when the answer does not fit", async () => {
+  test("is set when the answer does not match the schema", async () => {
     const client = scriptedClient(first, { text: "three", responseId: null });
     const evaluation = client.evaluate(structured, { session: new Session() });
     await expect(evaluation).rejects.toMatchObject({
@@ -251,29 +254,29 @@ describe("an error has what was already had", () => {
     });
   });
 
-  test("which is nothing before the first turn", async () => {
-    expect(await failure(new Error("down"))).toMatchObject({
+  test("is empty before the first turn", async () => {
+    expect(await evaluateToFailure(new Error("down"))).toMatchObject({
       partial: { text: null, usage: noUsage, responseId: null, turns: 0, hostedCalls: [] },
     });
   });
 
-  test("and it is frozen", async () => {
-    const error = await failure(new Error("down"));
+  test("is frozen", async () => {
+    const error = await evaluateToFailure(new Error("down"));
     expect(error).toBeInstanceOf(PromptEvaluationError);
     expect((error as PromptEvaluationError).partial).toSatisfy(Object.isFrozen);
   });
 });
 
-test("a usage that cannot be counted is refused where it is counted", async () => {
+test("evaluate() rejects a usage with invalid counts", async () => {
   const client = scriptedClient({ text: "hi", usage: { inputTokens: -1 } });
   const budget = new Budget({ maxTotalTokens: 10 });
   await expect(client.evaluate(prompt, { session: new Session(), budget })).rejects.toMatchObject({
     name: "PromptEvaluationError",
-    message: expect.stringContaining("must be a whole number of tokens"),
+    message: expect.stringContaining("must be a non-negative integer"),
   });
 });
 
-test("a client is told what is new, and keeps the conversation itself", async () => {
+test("the client receives only new input and keeps the conversation itself", async () => {
   const turns: Turn["finishReason"][] = [];
   const client = scriptedClient(
     ({ turn, answers }) => {

@@ -5,39 +5,42 @@ import { warn } from "../base/warn.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { RenderedPrompt } from "../prompt/rendered-prompt.ts";
 import { OpenResources } from "../tools/open-resources.ts";
-import { feedbackNow } from "./calls/feedback.ts";
-import { runAskedCall, runHostedCall } from "./calls/run-hosted-call.ts";
+import { collectFeedback } from "./calls/feedback.ts";
+import { runDelegatedCall, runHostedCall } from "./calls/run-hosted-call.ts";
 import { runToolCalls } from "./calls/run-tool-calls.ts";
-import { type Evaluation, Progress, visibilityNow } from "./evaluation.ts";
+import { type Evaluation, Progress, readVisibility } from "./evaluation.ts";
 import { announce } from "./events.ts";
 import { Guard } from "./guard.ts";
-import { type LoopOptions, type LoopSettings, loopSettings } from "./loop-options.ts";
+import { type LoopOptions, type LoopSettings, resolveLoopSettings } from "./loop-options.ts";
 import type { HostedCall, ModelClient, ToolAnswer, Turn, TurnRequest } from "./model-client.ts";
-import { within } from "./nested-adapter.ts";
-import { responseOf } from "./output.ts";
+import { parentScope } from "./nested-adapter.ts";
+import { createResponse } from "./output.ts";
 import { loadOverrides, preparePrompt } from "./prepare-prompt.ts";
 import type { PromptResponse } from "./provider-adapter.ts";
 import { throttled } from "./throttle.ts";
-import { choiceAfter } from "./tool-choice.ts";
+import { relaxToolChoice } from "./tool-choice.ts";
 
-/** Asks the model, runs what it calls, asks again until it answers. Every adapter uses this. */
+/**
+ * Runs a prompt: sends it to the model, runs its tool calls, and repeats until the model answers.
+ * Used by every adapter.
+ */
 export async function evaluate<Output>(
   prompt: Prompt<Output>,
   client: ModelClient,
   options: LoopOptions,
 ): Promise<PromptResponse<Output>> {
   const progress = new Progress();
-  const settings = checked(prompt, client, options);
+  const settings = resolveSettings(prompt, client, options);
   const guard = new Guard({ ...settings, promptName: prompt.name }, progress);
   const { session } = settings;
   try {
     guard.enter("request");
-    return await session.lock.hold((isNested) => converse(isNested), {
+    return await session.lock.runExclusive((isNested) => converse(isNested), {
       signal: guard.signal,
-      within: settings[within],
+      parentScope: settings[parentScope],
     });
   } catch (error) {
-    throw guard.explained(error);
+    throw guard.toEvaluationError(error);
   }
 
   async function converse(isNested: boolean): Promise<PromptResponse<Output>> {
@@ -47,7 +50,7 @@ export async function evaluate<Output>(
     const resources = new OpenResources(prompt.template.resources, settings.resources);
     const evaluation: Evaluation = {
       prompt,
-      ...renderedParts(rendered),
+      ...toRenderedFields(rendered),
       adapter: settings.adapter,
       adapterName: client.adapterName,
       session,
@@ -55,26 +58,26 @@ export async function evaluate<Output>(
       guard,
       clock: settings.clock,
       logger: settings.logger,
-      visibility: visibilityNow({ session, prompt }),
+      visibility: readVisibility({ session, prompt }),
       isNested,
     };
     try {
       const turn = await takeTurns(evaluation, client, settings, progress);
       guard.enter("response");
       const response = await orAborted(
-        responseOf(rendered, { turn, progress, client }),
+        createResponse(rendered, { turn, progress, client }),
         guard.signal,
       );
-      announceAnswer(evaluation, turn, progress);
+      publishAnswer(evaluation, turn, progress);
       return response;
     } finally {
-      await closed("the conversation", () => client.end?.(), settings);
-      await closed("a resource", () => resources[Symbol.asyncDispose](), settings);
+      await closeQuietly("the conversation", () => client.end?.(), settings);
+      await closeQuietly("a resource", () => resources[Symbol.asyncDispose](), settings);
     }
   }
 }
 
-/** The loop: one request and what it calls, until a turn calls nothing and is an answer. */
+/** Sends requests and runs the calls of each turn, until a turn has no calls and is the answer. */
 async function takeTurns(
   first: Evaluation,
   client: ModelClient,
@@ -85,64 +88,73 @@ async function takeTurns(
   let evaluation = first;
   let toolChoice = settings.toolChoice ?? "auto";
   let answers: readonly ToolAnswer[] = [];
-  let performed: readonly HostedCall[] = [];
+  let delegatedResults: readonly HostedCall[] = [];
   let notes: readonly string[] = [];
   for (let number = 1; number <= settings.maxTurns; number++) {
     guard.enter("request");
-    const next = { turn: number, answers, performed, notes, toolChoice };
+    const next: NextTurn = {
+      turn: number,
+      answers,
+      performed: delegatedResults,
+      notes,
+      toolChoice,
+    };
     const turn = await takeTurn(evaluation, client, settings, next);
     progress.add(turn);
     guard.record(turn.usage);
     for (const call of turn.hostedCalls) {
-      progress.settle(call, await runHostedCall(call, evaluation, turn.usage));
+      progress.settleCall(call, await runHostedCall(call, evaluation, turn.usage));
     }
-    performed = await performCalls(turn, evaluation, progress);
-    if (!turn.goesOn && turn.toolCalls.length + performed.length === 0) return turn;
-    const isHosted = turn.hostedCalls.length + performed.length > 0;
+    delegatedResults = await runDelegatedCalls(turn, evaluation, progress);
+    if (!turn.goesOn && turn.toolCalls.length + delegatedResults.length === 0) return turn;
+    const isHosted = turn.hostedCalls.length + delegatedResults.length > 0;
     const hasFeedback = prompt.template.feedback.length > 0;
-    notes = isHosted && hasFeedback ? notesOf(await feedbackNow(evaluation)) : [];
+    notes = isHosted && hasFeedback ? toNotes(await collectFeedback(evaluation)) : [];
     guard.enter("tool");
     answers = await runToolCalls(turn.toolCalls, evaluation, turn.usage);
-    if (toolChoice !== "auto") toolChoice = choiceAfter(toolChoice, turn);
-    evaluation = renderedAnew(evaluation, client, settings);
+    if (toolChoice !== "auto") toolChoice = relaxToolChoice(toolChoice, turn);
+    evaluation = renderIfChanged(evaluation, client, settings);
   }
-  const message = `No answer after ${settings.maxTurns} turns: raise maxTurns or give a smaller task`;
+  const message = `No answer after ${settings.maxTurns} turns. Raise maxTurns or use a smaller task.`;
   throw new PromptEvaluationError(message, { promptName: prompt.name, phase: "response" });
 }
 
-/** Runs here what the provider asks of hosted tools, one call after the other. */
-async function performCalls(
+/** The part of a request that changes from turn to turn. */
+type NextTurn = Omit<TurnRequest, "rendered" | "signal">;
+
+/** Runs the calls that the provider delegates, one after the other. */
+async function runDelegatedCalls(
   { askedCalls = [], usage }: Turn,
   evaluation: Evaluation,
   progress: Progress,
 ): Promise<readonly HostedCall[]> {
-  const performed: HostedCall[] = [];
-  for (const asked of askedCalls) {
-    const call = await runAskedCall(asked, evaluation, usage);
-    progress.perform(call);
-    performed.push(call);
+  const results: HostedCall[] = [];
+  for (const delegated of askedCalls) {
+    const call = await runDelegatedCall(delegated, evaluation, usage);
+    progress.addDelegated(call);
+    results.push(call);
   }
-  return performed;
+  return results;
 }
 
-/** The prompt as it reads now, if a section was opened or closed; the conversation goes on. */
-function renderedAnew(
+/** Renders the prompt again if the visibility of a section changed. The conversation continues. */
+function renderIfChanged(
   evaluation: Evaluation,
   client: ModelClient,
   settings: LoopSettings,
 ): Evaluation {
-  const visibility = visibilityNow(evaluation);
+  const visibility = readVisibility(evaluation);
   if (visibility === evaluation.visibility) return evaluation;
   evaluation.guard.enter("render");
   const rendered = preparePrompt(evaluation.prompt, client, settings);
-  return { ...evaluation, ...renderedParts(rendered), visibility };
+  return { ...evaluation, ...toRenderedFields(rendered), visibility };
 }
 
-function renderedParts(rendered: RenderedPrompt) {
+function toRenderedFields(rendered: RenderedPrompt) {
   return { rendered, tools: new Map(rendered.tools.map((tool) => [tool.name, tool])) };
 }
 
-function notesOf(feedback: string): readonly string[] {
+function toNotes(feedback: string): readonly string[] {
   return feedback === "" ? [] : [feedback];
 }
 
@@ -150,7 +162,7 @@ async function takeTurn(
   evaluation: Evaluation,
   client: ModelClient,
   settings: LoopSettings,
-  next: Omit<TurnRequest, "rendered" | "signal">,
+  next: NextTurn,
 ): Promise<Turn> {
   const { rendered, clock, guard, isNested } = evaluation;
   const { signal, deadline } = guard;
@@ -162,36 +174,38 @@ async function takeTurn(
   );
   const { text, toolCalls, hostedCalls, usage, requestId } = turn;
   const durationMs = clock.now() - started;
-  const said = { text, toolCalls, hostedCalls, usage, durationMs, requestId };
-  // The conversation of a handler's own evaluation is not the session's.
+  const summary = { text, toolCalls, hostedCalls, usage, durationMs, requestId };
+  // The conversation of a nested evaluation is not stored in the session.
   const history = turn.history && !isNested ? { history: turn.history } : {};
-  announce(evaluation, { type: "TurnCompleted", turn: next.turn, ...said, ...history });
+  announce(evaluation, { type: "TurnCompleted", turn: next.turn, ...summary, ...history });
   return turn;
 }
 
-function announceAnswer(
+function publishAnswer(
   evaluation: Evaluation,
   { text, finishReason }: Turn,
   progress: Progress,
 ): void {
   const { usage, model, turns } = progress;
   const requestIds = Object.freeze([...progress.requestIds]);
-  const said = { text, usage, finishReason, model, requestIds, turns, ...progress.cost() };
-  announce(evaluation, { type: "PromptExecuted", ...said });
+  const summary = { text, usage, finishReason, model, requestIds, turns, ...progress.getCost() };
+  announce(evaluation, { type: "PromptExecuted", ...summary });
 }
 
-/** The caller's mistake, as one of the errors that one catch is for. */
-function checked(prompt: Prompt, client: ModelClient, options: LoopOptions): LoopSettings {
+/**
+ * Wraps errors about invalid options in a `PromptEvaluationError`, so that callers need one catch.
+ */
+function resolveSettings(prompt: Prompt, client: ModelClient, options: LoopOptions): LoopSettings {
   try {
-    return loopSettings(prompt, client, options);
+    return resolveLoopSettings(prompt, client, options);
   } catch (cause) {
     const promptName = String(prompt?.name ?? "");
     throw new PromptEvaluationError(messageOf(cause), { promptName, phase: "request", cause });
   }
 }
 
-/** An answer that was had is not lost because something would not close. */
-async function closed(
+/** Closes a resource and only reports errors, so that the answer is not lost. */
+async function closeQuietly(
   what: string,
   close: () => PromiseLike<void> | undefined,
   { logger }: LoopSettings,

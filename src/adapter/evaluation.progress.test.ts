@@ -11,22 +11,22 @@ import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 import { Progress } from "./evaluation.ts";
 
-const cited = (url: string, span: Citation["span"]): Citation => ({
+const createCitation = (url: string, span: Citation["span"]): Citation => ({
   type: "url",
   url,
   title: url,
   span,
 });
 
-const soFar = (...turns: readonly ScriptedTurn[]) => {
+const createProgress = (...turns: readonly ScriptedTurn[]) => {
   const progress = new Progress();
   for (const [index, turn] of turns.entries()) progress.add(turnOf(turn, index + 1));
   return progress;
 };
 
-describe("what an evaluation has so far", () => {
-  test("is nothing at first", () => {
-    expect(soFar().partial()).toEqual({
+describe("Progress", () => {
+  test("starts empty", () => {
+    expect(createProgress().toPartialResponse()).toEqual({
       text: null,
       usage: noUsage,
       responseId: null,
@@ -35,12 +35,12 @@ describe("what an evaluation has so far", () => {
     });
   });
 
-  test("is the last words, whichever turn they came in", () => {
-    expect(soFar({ text: "a" }, { text: "b" }, { text: "" }).text).toBe("b");
+  test("has the last text that was not empty", () => {
+    expect(createProgress({ text: "a" }, { text: "b" }, { text: "" }).text).toBe("b");
   });
 
-  test("is the usage of all turns together", () => {
-    const { usage, turns } = soFar(
+  test("has the usage of all turns together", () => {
+    const { usage, turns } = createProgress(
       { usage: { inputTokens: 1, outputTokens: 2 } },
       { usage: { inputTokens: 3 } },
     );
@@ -48,8 +48,8 @@ describe("what an evaluation has so far", () => {
     expect(turns).toBe(2);
   });
 
-  test("is the last ids and model that were told", () => {
-    const progress = soFar(
+  test("has the last ids and model that were reported", () => {
+    const progress = createProgress(
       { responseId: "r1", requestId: "q1", model: "m1" },
       { responseId: "r2", requestId: null, model: null },
       { responseId: null, requestId: "q3", model: null },
@@ -57,22 +57,22 @@ describe("what an evaluation has so far", () => {
     expect(progress).toMatchObject({ responseId: "r2", model: "m1", requestIds: ["q1", "q3"] });
   });
 
-  test("is every hosted call, as it came and then as it was left", () => {
+  test("has every hosted call, first as received and then as settled", () => {
     const turn = turnOf({ hostedCalls: [{ name: "a" }, { name: "b" }] }, 1);
     const progress = new Progress();
     progress.add(turn);
-    expect(progress.partial().hostedCalls).toEqual(turn.hostedCalls);
+    expect(progress.toPartialResponse().hostedCalls).toEqual(turn.hostedCalls);
     const [first, second] = turn.hostedCalls.map((call) => ({ ...call, output: "seen" }));
     for (const [index, settled] of [first, second].entries()) {
       const call = turn.hostedCalls[index];
-      if (call && settled) progress.settle(call, settled);
+      if (call && settled) progress.settleCall(call, settled);
     }
-    expect(progress.partial().hostedCalls).toEqual([first, second]);
+    expect(progress.toPartialResponse().hostedCalls).toEqual([first, second]);
   });
 
-  test("does not change once it was told", () => {
-    const progress = soFar({ text: "a" });
-    const partial = progress.partial();
+  test("returns a partial response that does not change later", () => {
+    const progress = createProgress({ text: "a" });
+    const partial = progress.toPartialResponse();
     progress.add(turnOf({ text: "b" }, 2));
     expect(partial).toMatchObject({ text: "a", turns: 1 });
     expect([partial, partial.hostedCalls].every(Object.isFrozen)).toBe(true);
@@ -80,22 +80,22 @@ describe("what an evaluation has so far", () => {
 });
 
 describe("citations", () => {
-  test("of earlier turns have no span: it is not the answer they point into", () => {
-    const progress = soFar(
-      { citations: [cited("a", [0, 1]), cited("b", null)] },
+  test("of earlier turns have no span, because it does not refer to the answer", () => {
+    const progress = createProgress(
+      { citations: [createCitation("a", [0, 1]), createCitation("b", null)] },
       {},
-      { citations: [cited("c", [2, 3])] },
-      { citations: [cited("d", [4, 5])] },
+      { citations: [createCitation("c", [2, 3])] },
+      { citations: [createCitation("d", [4, 5])] },
     );
-    expect(progress.citations()).toEqual([
-      cited("a", null),
-      cited("b", null),
-      cited("c", null),
-      cited("d", [4, 5]),
+    expect(progress.listCitations()).toEqual([
+      createCitation("a", null),
+      createCitation("b", null),
+      createCitation("c", null),
+      createCitation("d", [4, 5]),
     ]);
   });
 
-  test("come with the answer, in order", async () => {
+  test("are part of the response, in order", async () => {
     const look = new Tool({
       name: "look",
       description: "Looks.",
@@ -110,10 +110,10 @@ describe("citations", () => {
     });
     const prompt = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [task] }));
     const client = scriptedClient(
-      { text: "See.", toolCalls: [{ name: "look" }], citations: [cited("a", [0, 3])] },
-      { text: "Done.", citations: [cited("b", [0, 4])] },
+      { text: "See.", toolCalls: [{ name: "look" }], citations: [createCitation("a", [0, 3])] },
+      { text: "Done.", citations: [createCitation("b", [0, 4])] },
     );
     const { citations } = await client.evaluate(prompt, { session: new Session() });
-    expect(citations).toEqual([cited("a", null), cited("b", [0, 4])]);
+    expect(citations).toEqual([createCitation("a", null), createCitation("b", [0, 4])]);
   });
 });

@@ -14,7 +14,7 @@ import { ToolResult } from "../tools/tool-result.ts";
 
 type Handler = (context: ToolContext) => unknown;
 
-const toolWith = (handler: Handler) =>
+const createTool = (handler: Handler) =>
   new Tool({
     name: "work",
     description: "Works.",
@@ -25,8 +25,8 @@ const toolWith = (handler: Handler) =>
     },
   });
 
-const promptWith = (handler: Handler, resources?: ResourceRegistry) => {
-  const tools = [toolWith(handler)];
+const createPrompt = (handler: Handler, resources?: ResourceRegistry) => {
+  const tools = [createTool(handler)];
   const task = new MarkdownSection({ key: "task", title: "Task", template: "Work.", tools });
   return new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [task], resources }));
 };
@@ -35,9 +35,9 @@ const callWork = { toolCalls: [{ name: "work" }] };
 const done = { text: "Done." };
 
 describe("a handler's context", () => {
-  test("has everything of the evaluation", async () => {
+  test("has everything from the evaluation", async () => {
     let context: ToolContext | undefined;
-    const prompt = promptWith((given) => {
+    const prompt = createPrompt((given) => {
       context = given;
     });
     const session = new Session();
@@ -65,7 +65,7 @@ describe("a handler's context", () => {
       readonly filesystem = filesystem;
     }
     const seen: unknown[] = [];
-    const tools = [toolWith((context) => seen.push(context.filesystem))];
+    const tools = [createTool((context) => seen.push(context.filesystem))];
     const workspace = new Workspace({ key: "files", title: "Files", template: "Files.", tools });
     const prompt = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [workspace] }));
     await scriptedClient(callWork, done).evaluate(prompt, { session: new Session() });
@@ -73,7 +73,7 @@ describe("a handler's context", () => {
   });
 });
 
-/** A resource that tells when it is made and closed. */
+/** A resource that logs when it is created and closed. */
 class Door {
   readonly #name: string;
   readonly #log: string[];
@@ -93,10 +93,10 @@ const door = resource<Door>("door");
 const name = resource<string>("name");
 
 describe("resources", () => {
-  test("of an evaluation win over those of its template", async () => {
+  test("of an evaluation take precedence over its template's resources", async () => {
     const seen: string[] = [];
     const look: Handler = (context) => seen.push(context.resources.get(name));
-    const prompt = promptWith(look, new ResourceRegistry().bind(name, "template's"));
+    const prompt = createPrompt(look, new ResourceRegistry().bind(name, "template's"));
     const session = new Session();
     await scriptedClient(callWork, done).evaluate(prompt, { session });
     const resources = new ResourceRegistry().bind(name, "evaluation's");
@@ -104,11 +104,11 @@ describe("resources", () => {
     expect(seen).toEqual(["template's", "evaluation's"]);
   });
 
-  test("are made at first use, once, and closed after the evaluation", async () => {
+  test("are created once, on first use, and closed after the evaluation", async () => {
     const log: string[] = [];
     const bus = recordingBus();
     const resources = new ResourceRegistry().bind(door, () => new Door("door", log));
-    const prompt = promptWith(({ resources: all }) => {
+    const prompt = createPrompt(({ resources: all }) => {
       log.push("used");
       const [one, other] = [all.get(door), all.find(door)];
       return one === other;
@@ -119,10 +119,10 @@ describe("resources", () => {
     expect(log).toEqual(["used", "door opened", "used", "executed", "door closed"]);
   });
 
-  test("are closed before the next evaluation on the session begins", async () => {
+  test("are closed before the next evaluation on the session starts", async () => {
     const log: string[] = [];
     const resources = new ResourceRegistry().bind(door, () => new Door("door", log));
-    const prompt = promptWith((context) => context.resources.get(door) !== null);
+    const prompt = createPrompt((context) => context.resources.get(door) !== null);
     const session = new Session();
     const ask: ScriptStep = () => {
       log.push("asked");
@@ -134,10 +134,10 @@ describe("resources", () => {
     expect(log).toEqual(["door opened", "door closed", "asked"]);
   });
 
-  test("are closed after an evaluation that failed", async () => {
+  test("are closed after a failed evaluation", async () => {
     const log: string[] = [];
     const resources = new ResourceRegistry().bind(door, () => new Door("door", log));
-    const prompt = promptWith((context) => context.resources.get(door) !== null);
+    const prompt = createPrompt((context) => context.resources.get(door) !== null);
     const client = scriptedClient(callWork, new Error("down"));
     const evaluation = client.evaluate(prompt, { session: new Session(), resources });
     await expect(evaluation).rejects.toThrow("down");
@@ -151,19 +151,19 @@ describe("resources", () => {
     });
     const bus = recordingBus();
     bus.subscribe("ToolInvoked", () => void log.push("invoked"));
-    const prompt = promptWith(({ resources: all }) => [all.get(door), all.find(door)].length);
+    const prompt = createPrompt(({ resources: all }) => [all.get(door), all.find(door)].length);
     const client = scriptedClient({ toolCalls: [{ name: "work" }, { name: "work" }] }, done);
     await client.evaluate(prompt, { session: new Session({ bus }), resources });
     const once = ["door opened", "door closed", "invoked"];
     expect(log).toEqual([...once, ...once]);
   });
 
-  test("of a call are closed after a call that failed", async () => {
+  test("of a call are closed after a failed call", async () => {
     const log: string[] = [];
     const resources = new ResourceRegistry().bind(door, () => new Door("door", log), {
       scope: "tool",
     });
-    const prompt = promptWith((context) => {
+    const prompt = createPrompt((context) => {
       context.resources.get(door);
       throw new Error("broken");
     });
@@ -171,24 +171,24 @@ describe("resources", () => {
     expect(log).toEqual(["door opened", "door closed"]);
   });
 
-  test("that a caller made are the caller's to close", async () => {
+  test("created by the caller are not closed", async () => {
     const log: string[] = [];
     const resources = new ResourceRegistry().bind(door, new Door("door", log));
-    const prompt = promptWith((context) => context.resources.get(door) !== null);
+    const prompt = createPrompt((context) => context.resources.get(door) !== null);
     await scriptedClient(callWork, done).evaluate(prompt, { session: new Session(), resources });
     expect(log).toEqual(["door opened"]);
   });
 
-  test("that nobody bound are a failed call that says so", async () => {
+  test("that are not bound make the call fail with a clear message", async () => {
     const client = scriptedClient(callWork, done);
-    const prompt = promptWith((context) => context.resources.get(name));
+    const prompt = createPrompt((context) => context.resources.get(name));
     await client.evaluate(prompt, { session: new Session() });
     expect(client.asked[1]?.answers[0]?.text).toContain('No resource is bound as "name"');
   });
 });
 
 describe("a resource that fails to close", () => {
-  const failing = () => ({
+  const createFailing = () => ({
     [Symbol.dispose]() {
       throw new Error("stuck");
     },
@@ -197,33 +197,33 @@ describe("a resource that fails to close", () => {
   const warned = vi.spyOn(process, "emitWarning");
   beforeEach(() => void warned.mockReset().mockImplementation(() => {}));
   afterAll(() => warned.mockRestore());
-  const prompt = promptWith((context) => context.resources.get(stuck) !== null);
+  const prompt = createPrompt((context) => context.resources.get(stuck) !== null);
 
-  test("after the evaluation keeps the answer, and is told of", async () => {
-    const told: unknown[] = [];
-    const logger = { ...silentLogger, error: (...said: unknown[]) => void told.push(said) };
-    const resources = new ResourceRegistry().bind(stuck, failing);
+  test("after the evaluation is reported, and the answer is kept", async () => {
+    const logged: unknown[] = [];
+    const logger = { ...silentLogger, error: (...entry: unknown[]) => void logged.push(entry) };
+    const resources = new ResourceRegistry().bind(stuck, createFailing);
     const client = scriptedClient(callWork, done).with({ logger });
     const response = await client.evaluate(prompt, { session: new Session(), resources });
     expect(response.text).toBe("Done.");
     const error = expect.objectContaining({ message: 'Resource "stuck" failed to close: stuck' });
-    expect(told).toEqual([["a resource failed to close", { error }]]);
+    expect(logged).toEqual([["a resource failed to close", { error }]]);
     expect(warned).toHaveBeenCalledExactlyOnceWith(
       'A resource failed to close: Resource "stuck" failed to close: stuck',
       "WinkWarning",
     );
   });
 
-  test("after an evaluation that failed does not hide why", async () => {
-    const resources = new ResourceRegistry().bind(stuck, failing);
+  test("after a failed evaluation does not hide the error", async () => {
+    const resources = new ResourceRegistry().bind(stuck, createFailing);
     const client = scriptedClient(callWork, new Error("down"));
     const evaluation = client.evaluate(prompt, { session: new Session(), resources });
     await expect(evaluation).rejects.toThrow("down");
     expect(warned).toHaveBeenCalledOnce();
   });
 
-  test("after a call makes that call a failed one", async () => {
-    const resources = new ResourceRegistry().bind(stuck, failing, { scope: "tool" });
+  test("after a call makes that call fail", async () => {
+    const resources = new ResourceRegistry().bind(stuck, createFailing, { scope: "tool" });
     const client = scriptedClient(callWork, done);
     await client.evaluate(prompt, { session: new Session(), resources });
     expect(client.asked[1]?.answers[0]?.text).toBe(

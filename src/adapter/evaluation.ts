@@ -10,38 +10,38 @@ import type { OpenResources } from "../tools/open-resources.ts";
 import type { Resources } from "../tools/resources.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
-import type { Announcer } from "./events.ts";
+import type { EventPublisher } from "./events.ts";
 import type { Guard } from "./guard.ts";
 import type { HostedCall, Turn } from "./model-client.ts";
 import { nestedAdapter } from "./nested-adapter.ts";
 import type { ProviderAdapter } from "./provider-adapter.ts";
 
-/** What all calls of one evaluation share. */
-export interface Evaluation extends Announcer {
+/** State that all calls in an evaluation share. */
+export interface Evaluation extends EventPublisher {
   readonly prompt: Prompt;
   readonly rendered: RenderedPrompt;
-  /** `rendered.tools` by name. */
+  /** The tools of `rendered` by name. */
   readonly tools: ReadonlyMap<string, Tool>;
   readonly adapter: ProviderAdapter;
   readonly resources: OpenResources;
   readonly guard: Guard;
   readonly logger: Logger;
-  /** What the session said of visibility when the prompt was rendered. */
+  /** The session's visibility state when the prompt was rendered. */
   readonly visibility: object | undefined;
-  /** A handler started it. */
+  /** Whether a tool handler started the evaluation. */
   readonly isNested: boolean;
 }
 
-/** What the session says of visibility: another object whenever that has changed. */
-export function visibilityNow({
+/** Returns the session's visibility state for a prompt, which is a new object after each change. */
+export function readVisibility({
   session,
   prompt,
 }: Pick<Evaluation, "session" | "prompt">): object | undefined {
   return session.get(visibilitySlice)[prompt.name];
 }
 
-/** What one call's handler gets; a hosted call's hook and handler get the same one. */
-export function contextOf(
+/** Creates the context for a call's handler. A hosted call's hook and handler share one. */
+export function createToolContext(
   evaluation: Evaluation,
   call: { readonly resources: Resources; readonly scope: Scope; readonly providerOutput?: unknown },
 ): ToolContext {
@@ -49,7 +49,7 @@ export function contextOf(
   return Object.freeze({
     prompt,
     renderedPrompt: rendered,
-    adapter: session.lock.tellsNested ? adapter : nestedAdapter(adapter, session, call.scope),
+    adapter: session.lock.detectsNesting ? adapter : nestedAdapter(adapter, session, call.scope),
     session,
     bus: session.bus,
     resources: call.resources,
@@ -61,18 +61,21 @@ export function contextOf(
   });
 }
 
-/** What an evaluation has so far. It only grows: a turn costs the same however many came before. */
+/**
+ * Results that an evaluation has collected so far. The cost of a turn does not depend on earlier
+ * turns.
+ */
 export class Progress {
   turns = 0;
   usage: TokenUsage = noUsage;
   #costUsd: number | undefined;
-  /** The model's last words, whichever turn they came in. */
+  /** The model's last text that was not empty. */
   text: string | null = null;
   responseId: string | null = null;
   model: string | null = null;
   readonly requestIds: string[] = [];
   readonly hostedCalls: HostedCall[] = [];
-  /** What hooks and handlers made of outputs, by the tool's name: of its last call. */
+  /** The last output of each tool that a hook or handler replaced, by the tool's name. */
   readonly replacedOutputs = new Map<string, unknown>();
   readonly #earlierCitations: Citation[] = [];
   #citations: readonly Citation[] = [];
@@ -85,35 +88,39 @@ export class Progress {
     this.responseId = turn.responseId ?? this.responseId;
     this.model = turn.model ?? this.model;
     if (turn.requestId !== null) this.requestIds.push(turn.requestId);
-    for (const call of turn.hostedCalls) this.hostedCalls.push(call); // however many there are
+    // No spread, because there may be very many calls.
+    for (const call of turn.hostedCalls) this.hostedCalls.push(call);
     for (const citation of this.#citations) this.#earlierCitations.push(citation);
     this.#citations = turn.citations;
   }
 
-  /** What all turns cost, where the provider says. */
-  cost(): { readonly costUsd?: number } {
+  /** Returns the cost of all turns, if the provider reports it. */
+  getCost(): { readonly costUsd?: number } {
     return this.#costUsd === undefined ? {} : { costUsd: this.#costUsd };
   }
 
-  /** A hosted call as its tool left it, in place of what the provider sent. */
-  settle(call: HostedCall, settled: HostedCall): void {
+  /** Replaces a provider's hosted call with the result of its hook or handler. */
+  settleCall(call: HostedCall, settled: HostedCall): void {
     this.hostedCalls[this.hostedCalls.lastIndexOf(call)] = settled;
     if (settled.output === call.output) this.replacedOutputs.delete(call.name);
     else this.replacedOutputs.set(call.name, settled.output);
   }
 
-  /** A hosted call that was run here. */
-  perform(performed: HostedCall): void {
+  /** Adds a delegated call that was run locally. */
+  addDelegated(performed: HostedCall): void {
     this.hostedCalls.push(performed);
   }
 
-  /** Those of earlier turns point into text that is not the answer: they have no span. */
-  citations(): readonly Citation[] {
+  /**
+   * Returns all citations. Citations from earlier turns have no span, because spans refer to the
+   * answer.
+   */
+  listCitations(): readonly Citation[] {
     const earlier = this.#earlierCitations.map((citation) => ({ ...citation, span: null }));
     return [...earlier, ...this.#citations];
   }
 
-  partial(): PartialResponse {
+  toPartialResponse(): PartialResponse {
     const { text, usage, responseId, turns } = this;
     return Object.freeze({
       text,

@@ -6,230 +6,319 @@ import type { ToolResult } from "../tools/tool-result.ts";
 import type { FinishReason, HistoryStep, HostedCall, ToolCall } from "./model-client.ts";
 
 declare module "../session/event-map.ts" {
+  /** Events that adapters publish. */
   interface EventMap {
+    /** A prompt was rendered. */
     PromptRendered: PromptRendered;
+    /** A request is about to be sent. */
     TurnStarted: TurnStarted;
+    /** A response was received. */
     TurnCompleted: TurnCompleted;
+    /** A tool ran. */
     ToolInvoked: ToolInvoked;
+    /** An evaluation produced its answer. */
     PromptExecuted: PromptExecuted;
+    /** A hosted tool was omitted. */
     HostedToolOmitted: HostedToolOmitted;
+    /** An override was not applied. */
     OverrideSkipped: OverrideSkipped;
+    /** Items were dropped from a conversation. */
     HistoryRepaired: HistoryRepaired;
+    /** A lost container was replaced. */
     ContainerReplaced: ContainerReplaced;
+    /** Files could not be unpacked in a container. */
     UnpackingFailed: UnpackingFailed;
+    /** A workspace was copied back to the host. */
     WorkspaceSynced: WorkspaceSynced;
+    /** A conversation was compacted. */
     ContextCompacted: ContextCompacted;
+    /** A compacted conversation was stored. */
     CompactionKept: CompactionKept;
+    /** A compacted conversation was discarded. */
     CompactionDiscarded: CompactionDiscarded;
+    /** A conversation could not be compacted. */
     CompactionFailed: CompactionFailed;
+    /** A container retains data despite zero data retention. */
     DataHeld: DataHeld;
   }
 }
 
-/** What every event of an evaluation carries. */
+/** Fields that every event of an evaluation has. */
 export interface EventStamp {
+  /** Id of the session. */
   readonly sessionId: string;
+  /** Name of the evaluated prompt. */
   readonly promptName: string;
+  /** Name of the adapter, such as `"openai"`. */
   readonly adapter: string;
-  /** ISO 8601. */
+  /** When the event was created, in ISO 8601. */
   readonly createdAt: string;
 }
 
-/** A prompt became text, before anything was sent. */
+/** Published when a prompt has been rendered, before the first request. */
 export interface PromptRendered extends EventStamp {
+  /** Discriminates the event. */
   readonly type: "PromptRendered";
+  /** The rendered prompt. */
   readonly text: string;
+  /** Tools that run locally or are declared by a tool class, with their JSON Schemas. */
   readonly tools: readonly {
     readonly name: string;
     readonly description: string;
     readonly params: JsonSchema;
   }[];
+  /** Tools that the provider runs. */
   readonly hostedTools: readonly { readonly name: string; readonly kind: string }[];
 }
 
-/** A request is about to be sent. */
+/** Published before a request is sent. */
 export interface TurnStarted extends EventStamp {
+  /** Discriminates the event. */
   readonly type: "TurnStarted";
-  /** Counted from 1. */
+  /** Number of the turn, starting at 1. */
   readonly turn: number;
 }
 
-/** A request was answered; its calls have not been looked at yet. */
+/** Published when a request has been answered, before its calls run. */
 export interface TurnCompleted extends EventStamp {
+  /** Discriminates the event. */
   readonly type: "TurnCompleted";
+  /** Number of the turn, starting at 1. */
   readonly turn: number;
+  /** The model's text. */
   readonly text: string;
+  /** Calls to run locally. */
   readonly toolCalls: readonly ToolCall[];
+  /** Calls that the provider has run. */
   readonly hostedCalls: readonly HostedCall[];
+  /** Tokens used by the request. */
   readonly usage: TokenUsage;
+  /** Duration of the request in milliseconds, including retries. */
   readonly durationMs: number;
+  /** The provider's id of the request, if any. */
   readonly requestId: string | null;
-  /** How the stored conversation goes on, where the adapter keeps one; not within a handler. */
+  /**
+   * How the stored conversation changed, if the adapter stores one. Absent in nested evaluations.
+   */
   readonly history?: HistoryStep | undefined;
 }
 
-/** A tool ran, here or at the provider: the same event, which then says where it came from. */
+/** Published when a tool has run, locally or at the provider. */
 export interface ToolInvoked extends EventStamp {
+  /** Discriminates the event. */
   readonly type: "ToolInvoked";
+  /** Name of the tool. */
   readonly name: string;
+  /** Id of the call. */
   readonly callId: string;
-  /** Validated; a `RejectedToolParams` where they were not fit. */
+  /** Validated params, or a `RejectedToolParams` if they were invalid. */
   readonly params: unknown;
+  /** The tool's result. */
   readonly result: ToolResult<unknown>;
   /** The result's value as text. */
   readonly renderedOutput: string;
-  /** Of the turn that called it: calls of one turn share it. */
+  /** Tokens used by the turn that made the call. Calls in the same turn have the same value. */
   readonly usage: TokenUsage | null;
-  /** `null` where the provider ran it. */
+  /** Duration in milliseconds, or `null` if the provider ran the call. */
   readonly durationMs: number | null;
-  /** Only on hosted calls. */
+  /** Where the call ran. Only on calls that the provider ran. */
   readonly origin?: HostedOrigin;
 }
 
-/** Who ran a hosted call, and where. */
+/** Where the provider ran a hosted call. */
 export interface HostedOrigin {
+  /** Always `"provider"`. */
   readonly execution: "provider";
+  /** Name of the provider. */
   readonly provider: string;
+  /** Kind of the hosted tool, such as `"web_search"`. */
   readonly capability: string;
+  /** Container in which the call ran, if the provider reports it. */
   readonly containerId?: string;
 }
 
-/** What the model wrote as arguments, where that does not fit the tool's params. */
+/** Arguments that do not match the tool's params. */
 export interface RejectedToolParams {
+  /** Always `true`. Distinguishes this from valid params. */
   readonly rejected: true;
+  /** The arguments as the model or the provider sent them. */
   readonly given: unknown;
+  /** Describes the problem. */
   readonly problem: string;
 }
 
-/** A prompt was answered. */
+/** Published when a prompt has been answered. */
 export interface PromptExecuted extends EventStamp {
+  /** Discriminates the event. */
   readonly type: "PromptExecuted";
+  /** The model's answer. */
   readonly text: string;
+  /** Tokens used by all turns together. */
   readonly usage: TokenUsage;
+  /** Why the model stopped. */
   readonly finishReason: FinishReason;
+  /** The model that answered, or `null` if the provider does not report it. */
   readonly model: string | null;
+  /** The provider's ids of all requests. */
   readonly requestIds: readonly string[];
+  /** Number of turns. */
   readonly turns: number;
-  /** In US dollars, by the provider's own estimate; left out where it gives none. */
+  /** Cost in US dollars, as estimated by the provider. Absent if it reports none. */
   readonly costUsd?: number;
 }
 
-/** A hosted tool of the prompt was left out of the request. */
+/** Published when a hosted tool of the prompt is omitted from the request. */
 export interface HostedToolOmitted extends EventStamp {
+  /** Discriminates the event. */
   readonly type: "HostedToolOmitted";
+  /** Name of the tool. */
   readonly name: string;
+  /** Kind of the tool. */
   readonly kind: string;
+  /** Why the tool is omitted. */
   readonly reason: string;
 }
 
-/** An override was loaded and not applied, because it was written for something else. */
+/** Published when a loaded override is not applied, because it was written for different text. */
 export interface OverrideSkipped extends EventStamp {
+  /** Discriminates the event. */
   readonly type: "OverrideSkipped";
-  /** `"section task.limits"` or `"tool add"`. */
+  /** The override's target: `"section task.limits"` or `"tool add"`. */
   readonly of: string;
+  /** Why the override is skipped. */
   readonly reason: string;
 }
 
-/** Part of a conversation was dropped, because the provider would not have taken it. */
+/** Published when items that the provider would reject are dropped from a conversation. */
 export interface HistoryRepaired extends EventStamp {
+  /** Discriminates the event. */
   readonly type: "HistoryRepaired";
+  /** Why the items were dropped. */
   readonly reason: string;
+  /** The dropped items, without their content. */
   readonly dropped: readonly DroppedItem[];
 }
 
-/** What an item was, without what it held. */
+/** The type and id of a dropped item, without its content. */
 export interface DroppedItem {
-  /** In the provider's word. */
+  /** The provider's type of the item. */
   readonly type: string;
+  /** The provider's id of the item, if any. */
   readonly id: string | null;
 }
 
-/** The container of a workspace was gone, and another one has taken its place. */
+/** Published when a workspace's container was lost and has been replaced. */
 export interface ContainerReplaced extends EventStamp {
+  /** Discriminates the event. */
   readonly type: "ContainerReplaced";
+  /** The lost container. */
   readonly containerId: string;
+  /** The new container. */
   readonly replacedBy: string;
-  /** How the request that noticed it was answered. */
+  /** The provider's response to the request that failed. */
   readonly reason: string;
-  /** How many files the new one has. */
+  /** Number of files restored in the new container. */
   readonly restored: number;
-  /** What could not be brought over, in words: at least what code held in memory. */
+  /** Describes everything lost: at least the memory of running code. */
   readonly lost: readonly string[];
 }
 
-/** A workspace's files could not be unpacked in its container: they were uploaded one by one. */
+/** Published when files could not be unpacked in a container and were uploaded one by one. */
 export interface UnpackingFailed extends EventStamp {
+  /** Discriminates the event. */
   readonly type: "UnpackingFailed";
+  /** The container. */
   readonly containerId: string;
+  /** Why the files could not be unpacked. */
   readonly reason: string;
 }
 
-/** The files of a workspace were brought back to this machine. */
+/** Published when a workspace's files have been copied back to the host. */
 export interface WorkspaceSynced extends EventStamp {
+  /** Discriminates the event. */
   readonly type: "WorkspaceSynced";
+  /** The folder on the host. */
   readonly directory: string;
+  /** Paths of new files. */
   readonly added: readonly string[];
+  /** Paths of changed files. */
   readonly changed: readonly string[];
+  /** Paths of deleted files. */
   readonly deleted: readonly string[];
+  /** Paths that could not be synced, with the reasons. */
   readonly failed: readonly { readonly path: string; readonly reason: string }[];
 }
 
-/** A conversation was made shorter. */
+/** Published when a conversation has been compacted. */
 export interface ContextCompacted extends EventStamp {
+  /** Discriminates the event. */
   readonly type: "ContextCompacted";
+  /** Tokens of the conversation before the compaction. */
   readonly tokensBefore: number;
-  /** Of what it was compacted to; `null` where the provider does not say. */
+  /** Tokens of the compacted conversation, or `null` if the provider does not report it. */
   readonly tokensAfter: number | null;
-  /** `"sdk"`: an agent's own runtime did it. */
+  /** How it was compacted. `"sdk"` means by the agent's own runtime. */
   readonly strategy: "endpoint" | "server" | "sdk";
-  /** What the compaction itself cost; of a turn in which the server did it, nothing is known. */
+  /** Tokens used by the compaction itself. `null` if the server compacted during a turn. */
   readonly usage: TokenUsage | null;
-  /** How many items there were, and how many there are; `null` where a runtime does not say. */
+  /** Number of items before and after, or `null` if the runtime does not report it. */
   readonly itemsBefore: number | null;
+  /** Number of items after the compaction, or `null` if the runtime does not report it. */
   readonly itemsAfter: number | null;
-  /** How long what only the provider can read is. */
+  /** Length of the content that only the provider can read. */
   readonly encryptedLength: number;
 }
 
-/** What a conversation goes on from: for the session to keep, not to be read. */
+/** Stores the compacted conversation in the session. Not meant to be read. */
 export interface CompactionKept extends EventStamp {
+  /** Discriminates the event. */
   readonly type: "CompactionKept";
+  /** The model for which the conversation was compacted. */
   readonly model: string;
+  /** Tokens of the compacted conversation. */
   readonly tokens: number;
+  /** The compacted items. */
   readonly window: readonly object[];
 }
 
-/** What was kept of an earlier conversation was let go. */
+/** Published when a stored compacted conversation is discarded. */
 export interface CompactionDiscarded extends EventStamp {
+  /** Discriminates the event. */
   readonly type: "CompactionDiscarded";
+  /** Why it is discarded. */
   readonly reason: string;
 }
 
-/** An answer was had, and the conversation could not be made shorter after it. */
+/** Published when the conversation could not be compacted after an answer. */
 export interface CompactionFailed extends EventStamp {
+  /** Discriminates the event. */
   readonly type: "CompactionFailed";
+  /** Tokens of the conversation. */
   readonly tokenCount: number;
+  /** Why the compaction failed. */
   readonly reason: string;
 }
 
-/** A container has data of a conversation of which the provider is to keep nothing. */
+/** Published when a container retains data of a conversation with zero data retention. */
 export interface DataHeld extends EventStamp {
+  /** Discriminates the event. */
   readonly type: "DataHeld";
+  /** The container. */
   readonly containerId: string;
-  /** When it is removed, in words. */
+  /** Describes when the data is removed. */
   readonly until: string;
 }
 
-/** Whose events these are. */
-export interface Announcer {
+/** Identifies the publisher of events. */
+export interface EventPublisher {
   readonly session: Session;
   readonly prompt: { readonly name: string };
-  /** The provider's name, as events give it. */
+  /** Name of the provider, as it appears in events. */
   readonly adapterName: string;
   readonly clock: Clock;
 }
 
-/** An event of the loop without who, what and when. */
+/** An event of the loop without its stamp. */
 export type Announcement =
   | Unstamped<PromptRendered>
   | Unstamped<TurnStarted>
@@ -250,9 +339,9 @@ export type Announcement =
 
 type Unstamped<Event> = Omit<Event, keyof EventStamp>;
 
-/** Stamps an event and dispatches it on the session. */
+/** Adds the stamp to an event and dispatches it on the session. */
 export function announce(
-  { session, prompt, adapterName, clock }: Announcer,
+  { session, prompt, adapterName, clock }: EventPublisher,
   event: Announcement,
 ): void {
   const stamp: EventStamp = {

@@ -34,7 +34,7 @@ const answer = (inputTokens: number, outputTokens = 0) => ({
   text: "Done.",
   usage: { inputTokens, outputTokens },
 });
-const failureOf = (evaluation: Promise<unknown>): Promise<unknown> =>
+const catchFailure = (evaluation: Promise<unknown>): Promise<unknown> =>
   evaluation.then(
     () => expect.fail("it did not fail"),
     (error: unknown) => error,
@@ -50,10 +50,10 @@ describe("a budget", () => {
   test.each([
     ["input", { maxInputTokens: 10 }, { dimension: "inputTokens", used: 11, limit: 10 }],
     ["output", { maxOutputTokens: 4 }, { dimension: "outputTokens", used: 5, limit: 4 }],
-    ["tokens in all", { maxTotalTokens: 15 }, { dimension: "totalTokens", used: 16, limit: 15 }],
-  ])("of %s may not be exceeded", async (_, limits, excess) => {
+    ["total tokens", { maxTotalTokens: 15 }, { dimension: "totalTokens", used: 16, limit: 15 }],
+  ])("of %s must not be exceeded", async (_, limits, excess) => {
     const budget = new Budget(limits);
-    const error = await failureOf(
+    const error = await catchFailure(
       scriptedClient(callWork(5), answer(6, 5)).evaluate(prompt, { session, budget }),
     );
     expect(error).toBeInstanceOf(BudgetExceededError);
@@ -62,22 +62,25 @@ describe("a budget", () => {
       ...excess,
       phase: "budget",
       promptName: "demo:k",
-      message: expect.stringContaining("raise the budget or shorten the task"),
+      message: expect.stringContaining("Raise the budget or shorten the task."),
       partial: { text: "Done.", turns: 2, usage: usageOf({ inputTokens: 11, outputTokens: 5 }) },
     });
   });
 
-  test("that was exceeded lets no more tools run", async () => {
+  test("that was exceeded prevents further tool calls", async () => {
     seen.length = 0;
     const budget = new Budget({ maxInputTokens: 10 });
     const client = scriptedClient(callWork(11), answer(1));
     const evaluation = client.evaluate(prompt, { session, budget });
-    expect(await failureOf(evaluation)).toMatchObject({ phase: "budget", partial: { turns: 1 } });
+    expect(await catchFailure(evaluation)).toMatchObject({
+      phase: "budget",
+      partial: { turns: 1 },
+    });
     expect(seen).toEqual([]);
     expect(client.asked).toHaveLength(1);
   });
 
-  test("that was exceeded keeps what the provider ran, and asks nobody about it", async () => {
+  test("that was exceeded retains the provider's calls without running their hooks", async () => {
     let asked = 0;
     const search = new HostedTool({
       kind: "web_search",
@@ -93,21 +96,21 @@ describe("a budget", () => {
     const hostedCalls = [{ name: "search", output: "owls" }];
     const client = scriptedClient({ ...answer(11), hostedCalls });
     const evaluation = client.evaluate(lookUp, { session, budget });
-    expect(await failureOf(evaluation)).toMatchObject({
+    expect(await catchFailure(evaluation)).toMatchObject({
       phase: "budget",
       partial: { hostedCalls: [{ name: "search", output: "owls" }] },
     });
     expect(asked).toBe(0);
   });
 
-  test("is for one evaluation", async () => {
+  test("applies to one evaluation", async () => {
     const budget = new Budget({ maxInputTokens: 10 });
     const client = scriptedClient(answer(8), answer(8));
     await client.evaluate(prompt, { session, budget });
     expect(await client.evaluate(prompt, { session, budget })).toMatchObject({ text: "Done." });
   });
 
-  test("is tracked where handlers see it", async () => {
+  test("is tracked in the context of handlers", async () => {
     seen.length = 0;
     const budget = new Budget({ maxInputTokens: 10 });
     await scriptedClient(callWork(3), answer(1)).evaluate(prompt, { session, budget });
@@ -116,27 +119,30 @@ describe("a budget", () => {
   });
 });
 
-describe("a tracker", () => {
-  test("holds several evaluations to one budget", async () => {
+describe("a budget tracker", () => {
+  test("applies one budget to several evaluations", async () => {
     const budgetTracker = new BudgetTracker(new Budget({ maxInputTokens: 10 }));
     const client = scriptedClient(answer(6), answer(4), answer(1));
     await client.evaluate(prompt, { session, budgetTracker });
     await client.evaluate(prompt, { session, budgetTracker });
     expect(budgetTracker.total).toEqual(usageOf({ inputTokens: 10 }));
     const third = client.evaluate(prompt, { session, budgetTracker });
-    expect(await failureOf(third)).toMatchObject({ used: 11, partial: { turns: 1 } });
+    expect(await catchFailure(third)).toMatchObject({ used: 11, partial: { turns: 1 } });
   });
 
-  test("that is over refuses the next evaluation before any request", async () => {
+  test("that is exceeded rejects the next evaluation before any request", async () => {
     const budgetTracker = new BudgetTracker(new Budget({ maxInputTokens: 10 }));
     budgetTracker.record({ inputTokens: 11 });
     const client = scriptedClient(answer(1));
     const evaluation = client.evaluate(prompt, { session, budgetTracker });
-    expect(await failureOf(evaluation)).toMatchObject({ phase: "budget", partial: { turns: 0 } });
+    expect(await catchFailure(evaluation)).toMatchObject({
+      phase: "budget",
+      partial: { turns: 0 },
+    });
     expect(client.asked).toEqual([]);
   });
 
-  test("is the one handlers see, even beside a budget", async () => {
+  test("is visible to handlers, even with a budget", async () => {
     seen.length = 0;
     const budgetTracker = new BudgetTracker(new Budget({ maxInputTokens: 100 }));
     const budget = new Budget({ maxInputTokens: 50 });
@@ -148,17 +154,17 @@ describe("a tracker", () => {
   test.each([
     ["the budget", 10, 100],
     ["the tracker", 100, 10],
-  ])("and a budget are both held to: %s is exceeded", async (_, ofBudget, ofTracker) => {
+  ])("and a budget both apply: %s is exceeded", async (_, ofBudget, ofTracker) => {
     const budget = new Budget({ maxInputTokens: ofBudget });
     const budgetTracker = new BudgetTracker(new Budget({ maxInputTokens: ofTracker }));
     const client = scriptedClient(answer(11));
     const evaluation = client.evaluate(prompt, { session, budget, budgetTracker });
-    expect(await failureOf(evaluation)).toMatchObject({ phase: "budget", limit: 10, used: 11 });
+    expect(await catchFailure(evaluation)).toMatchObject({ phase: "budget", limit: 10, used: 11 });
     expect(budgetTracker.total.inputTokens).toBe(11);
   });
 });
 
-test("without either, handlers see no tracker", async () => {
+test("handlers see no tracker without a budget or a tracker", async () => {
   seen.length = 0;
   await scriptedClient(callWork(1), answer(1)).evaluate(prompt, { session });
   expect(seen).toEqual([null]);

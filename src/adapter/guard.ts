@@ -10,12 +10,13 @@ import {
 } from "../base/evaluation-errors.ts";
 import type { TokenUsage } from "../base/usage.ts";
 
-/** What an evaluation has so far, for the error that ends it. */
+/** Results collected so far, for the error that ends an evaluation. */
 export interface PartialProgress {
   readonly turns: number;
-  partial(): PartialResponse;
+  toPartialResponse(): PartialResponse;
 }
 
+/** Options of a {@link Guard}. */
 export interface GuardOptions {
   readonly promptName: string;
   readonly deadline?: Deadline | undefined;
@@ -24,14 +25,14 @@ export interface GuardOptions {
   readonly budgetTracker?: BudgetTracker | undefined;
 }
 
-/** What ends an evaluation early: cancellation, the deadline, the budget. Asked at every step. */
+/** Ends an evaluation early on cancellation, at the deadline, or when the budget is exceeded. */
 export class Guard {
   /** Aborts on cancellation and when the deadline passes. */
   readonly signal: AbortSignal;
   readonly deadline: Deadline | null;
-  /** The one tools see. */
+  /** The budget tracker that tool handlers see. */
   readonly tracker: BudgetTracker | null;
-  /** Where the evaluation is, for the error that ends it. */
+  /** Current phase of the evaluation, for the error that ends it. */
   phase: EvaluationPhase = "request";
   readonly #promptName: string;
   readonly #cancelled: AbortSignal | null;
@@ -53,11 +54,14 @@ export class Guard {
     );
   }
 
-  /** Goes on to `phase`, unless something has ended the evaluation. */
+  /**
+   * Enters `phase`. Throws if the evaluation was aborted, missed its deadline or exceeds its
+   * budget.
+   */
   enter(phase: EvaluationPhase): void {
     this.phase = phase;
     this.#cancelled?.throwIfAborted();
-    if (this.deadline && this.deadline.remainingMs() <= 0) throw this.#late();
+    if (this.deadline && this.deadline.remainingMs() <= 0) throw this.#createDeadlineError();
     for (const tracker of this.#trackers) {
       const excess = tracker.excess();
       if (excess) throw new BudgetExceededError(excess, { promptName: this.#promptName });
@@ -68,15 +72,21 @@ export class Guard {
     for (const tracker of this.#trackers) tracker.record(usage);
   }
 
-  /** What the caller gets for `error`: a cancellation's reason untouched, else one of ours. */
-  explained(error: unknown): unknown {
+  /**
+   * Returns the error for the caller: the reason of a cancellation unchanged, else an evaluation
+   * error.
+   */
+  toEvaluationError(error: unknown): unknown {
     if (this.#cancelled?.aborted) return this.#cancelled.reason;
-    const ours = error instanceof PromptEvaluationError ? error : this.#explain(error);
-    return Object.assign(ours, { promptName: this.#promptName, partial: this.#progress.partial() });
+    const evaluationError = error instanceof PromptEvaluationError ? error : this.#wrapError(error);
+    return Object.assign(evaluationError, {
+      promptName: this.#promptName,
+      partial: this.#progress.toPartialResponse(),
+    });
   }
 
-  #explain(cause: unknown): PromptEvaluationError {
-    if (this.deadline?.signal().aborted) return this.#late(cause);
+  #wrapError(cause: unknown): PromptEvaluationError {
+    if (this.deadline?.signal().aborted) return this.#createDeadlineError(cause);
     const { phase } = this;
     return new PromptEvaluationError(messageOf(cause), {
       promptName: this.#promptName,
@@ -85,10 +95,10 @@ export class Guard {
     });
   }
 
-  #late(cause?: unknown): DeadlineExceededError {
+  #createDeadlineError(cause?: unknown): DeadlineExceededError {
     const { phase } = this;
     const after = `after ${this.#progress.turns} turns, in phase ${phase}`;
-    const message = `The deadline passed ${after}: give it more time or a smaller task`;
+    const message = `The deadline passed ${after}. Set a later deadline or use a smaller task.`;
     return new DeadlineExceededError(message, { promptName: this.#promptName, phase, cause });
   }
 }

@@ -4,8 +4,8 @@ import { Session } from "../session/session.ts";
 import type { TurnCompleted } from "./events.ts";
 import { historySliceOf } from "./history-slice.ts";
 
-const item = (id: string) => ({ type: "message", id });
-const turn = (adapter: string, kept: number, added: readonly object[]): TurnCompleted => ({
+const createItem = (id: string) => ({ type: "message", id });
+const createTurn = (adapter: string, kept: number, added: readonly object[]): TurnCompleted => ({
   type: "TurnCompleted",
   sessionId: "s",
   promptName: "p",
@@ -24,61 +24,66 @@ const turn = (adapter: string, kept: number, added: readonly object[]): TurnComp
 const birds = historySliceOf({ id: "birds.history", adapterName: "birds" });
 const fish = historySliceOf({ id: "fish.history", adapterName: "fish" });
 
-describe("a history slice", () => {
-  test("has its own name, and is frozen", () => {
+describe("createHistorySlice()", () => {
+  test("returns a frozen slice with its own id", () => {
     expect(birds).toMatchObject({ id: "birds.history", policy: "log", events: ["TurnCompleted"] });
     expect(birds).toSatisfy(Object.isFrozen);
   });
 
-  test("keeps the conversation of its own adapter, beside that of another", () => {
+  test("stores only its adapter's conversation", () => {
     const session = new Session({ id: "s" }).register(birds).register(fish);
-    session.dispatch(turn("birds", 0, [item("a")]));
-    session.dispatch(turn("fish", 0, [item("x")]));
-    session.dispatch(turn("birds", 1, [item("b")]));
-    session.dispatch(turn("cats", 0, [item("y")]));
-    expect(session.get(birds)).toEqual([item("a"), item("b")]);
-    expect(session.get(fish)).toEqual([item("x")]);
+    session.dispatch(createTurn("birds", 0, [createItem("a")]));
+    session.dispatch(createTurn("fish", 0, [createItem("x")]));
+    session.dispatch(createTurn("birds", 1, [createItem("b")]));
+    session.dispatch(createTurn("cats", 0, [createItem("y")]));
+    expect(session.get(birds)).toEqual([createItem("a"), createItem("b")]);
+    expect(session.get(fish)).toEqual([createItem("x")]);
   });
 
-  test("keeps items as they are, frozen", () => {
+  test("stores items unchanged and frozen", () => {
     const session = new Session({ id: "s" }).register(birds);
     const odd = { type: "x", deep: [{ list: [1] }] };
-    session.dispatch(turn("birds", 0, [odd]));
+    session.dispatch(createTurn("birds", 0, [odd]));
     expect(session.get(birds)[0]).toBe(odd);
     expect(odd.deep[0]).toSatisfy(Object.isFrozen);
   });
 
-  test("keeps items as it is told to, when they come and when they come back", () => {
+  test("converts items when they are added and when they are loaded", () => {
     const keep = (one: object) => Object.freeze({ ...one, kept: true });
     const marked = historySliceOf({ id: "m", adapterName: "birds", keep });
     const session = new Session({ id: "s" }).register(marked);
-    session.dispatch(turn("birds", 0, [item("a")]));
-    session.dispatch(turn("birds", 1, [item("b")]));
-    const all = ["a", "b"].map((id) => ({ ...item(id), kept: true }));
+    session.dispatch(createTurn("birds", 0, [createItem("a")]));
+    session.dispatch(createTurn("birds", 1, [createItem("b")]));
+    const all = ["a", "b"].map((id) => ({ ...createItem(id), kept: true }));
     expect(session.get(marked)).toEqual(all);
     const text = session.serialize().replaceAll('"kept":true', '"kept":false');
     const back = Session.parse(text, [marked]);
     expect(back.get(marked)).toEqual(all);
-    back.dispatch(turn("birds", 2, [item("c")]));
-    expect(back.get(marked).at(-1)).toEqual({ ...item("c"), kept: true });
+    back.dispatch(createTurn("birds", 2, [createItem("c")]));
+    expect(back.get(marked).at(-1)).toEqual({ ...createItem("c"), kept: true });
   });
 
-  test("is cut where a turn keeps less, and leaves what others hold as it is", () => {
-    const first = birds.reduce(birds.first, turn("birds", 0, [item("a"), item("b")]));
-    const cut = birds.reduce(first, turn("birds", 1, [item("c")]));
-    expect(birds.read(cut)).toEqual([item("a"), item("c")]);
-    expect(birds.read(first)).toEqual([item("a"), item("b")]);
-    expect(birds.reduce(cut, { ...turn("birds", 0, []), history: undefined } as never)).toBe(cut);
-  });
-
-  test("refuses a turn that keeps more than there is", () => {
-    expect(() => birds.reduce(birds.first, turn("birds", 1, []))).toThrow(
-      "The turn keeps 1 of 0 items: register the slice before a conversation begins",
+  test("truncates the history if a turn keeps less, without changing earlier states", () => {
+    const first = birds.reduce(
+      birds.first,
+      createTurn("birds", 0, [createItem("a"), createItem("b")]),
+    );
+    const cut = birds.reduce(first, createTurn("birds", 1, [createItem("c")]));
+    expect(birds.read(cut)).toEqual([createItem("a"), createItem("c")]);
+    expect(birds.read(first)).toEqual([createItem("a"), createItem("b")]);
+    expect(birds.reduce(cut, { ...createTurn("birds", 0, []), history: undefined } as never)).toBe(
+      cut,
     );
   });
 
-  test("cannot be loaded from what is no list of items", () => {
-    expect(birds.load([null])).toBe("it is not a list of items");
-    expect(birds.load({})).toBe("it is not a list of items");
+  test("rejects a turn that keeps more items than there are", () => {
+    expect(() => birds.reduce(birds.first, createTurn("birds", 1, []))).toThrow(
+      "The turn keeps 1 items, but the history has 0. Register the slice before the conversation starts.",
+    );
+  });
+
+  test("rejects loaded state that is not an array of items", () => {
+    expect(birds.load([null])).toBe("its state is not an array of items");
+    expect(birds.load({})).toBe("its state is not an array of items");
   });
 });

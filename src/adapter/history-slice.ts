@@ -4,51 +4,51 @@ import type { BusEvent } from "../session/event-map.ts";
 import type { Slice } from "../session/slice.ts";
 import type { HistoryStep } from "./model-client.ts";
 
-/** Whose conversations a slice keeps. */
-export interface HistoryOf {
-  /** The slice's. */
+/** Describes which conversations a history slice stores. */
+export interface HistorySliceOptions {
+  /** Id of the slice. */
   readonly id: string;
   readonly adapterName: string;
-  /** What an item is kept as. @default as it is */
+  /** Converts an item before it is stored. @default stores it unchanged */
   readonly keep?: ((item: object) => object) | undefined;
 }
 
 /**
- * The session's last conversation on one adapter, in the provider's own items: what `continue` goes
- * on from. A turn costs what it adds, however long the conversation is.
+ * Creates a slice with the session's last conversation on one adapter, in the provider's own items.
+ * `continue` uses it. The cost of a turn does not depend on the length of the conversation.
  */
 export function historySliceOf({
   id,
   adapterName,
   keep = (item) => item,
-}: HistoryOf): Slice<readonly object[]> {
+}: HistorySliceOptions): Slice<readonly object[]> {
   return Object.freeze({
     id,
     policy: "log" as const,
     initial: Object.freeze([]),
     events: Object.freeze(["TurnCompleted"]),
-    /** Each session's own: none is to hold on to the items of another. */
+    /** Creates a new value for each session, because sessions must not share items. */
     get first() {
-      return new KeptItems([], keep);
+      return new ItemList([], keep);
     },
     reduce(kept: unknown, event: BusEvent) {
       if (event.type !== "TurnCompleted" || event.adapter !== adapterName || !event.history)
         return kept;
-      return (kept as KeptItems).after(event.history);
+      return (kept as ItemList).apply(event.history);
     },
-    read: (kept: unknown) => (kept as KeptItems).read(),
+    read: (kept: unknown) => (kept as ItemList).read(),
     load: (state: unknown) =>
       Array.isArray(state) && state.every(isPlainObject)
-        ? { kept: new KeptItems(frozenCopy(state).map(keep), keep) }
-        : "it is not a list of items",
+        ? { kept: new ItemList(frozenCopy(state).map(keep), keep) }
+        : "its state is not an array of items",
   });
 }
 
 /**
- * A list that each turn cuts and adds to. Each step is a new one on the same items, which shows as
- * many of them as there were then; the list itself is made when somebody reads it.
+ * A list that each turn truncates and extends. Each step returns a new `ItemList` that shares the
+ * items and records how many it has. The array is created on the first read.
  */
-class KeptItems {
+class ItemList {
   readonly #items: object[];
   readonly #keep: (item: object) => object;
   readonly #length: number;
@@ -60,15 +60,17 @@ class KeptItems {
     this.#length = items.length;
   }
 
-  after({ kept, added }: HistoryStep): KeptItems {
+  apply({ kept, added }: HistoryStep): ItemList {
     if (!Number.isSafeInteger(kept) || kept < 0 || kept > this.#length) {
-      const remedy = "register the slice before a conversation begins";
-      throw new WinkError(`The turn keeps ${kept} of ${this.#length} items: ${remedy}`);
+      const remedy = "Register the slice before the conversation starts.";
+      throw new WinkError(
+        `The turn keeps ${kept} items, but the history has ${this.#length}. ${remedy}`,
+      );
     }
     const isNewest = this.#items.length === kept && this.#length === kept;
     const items = isNewest ? this.#items : this.#items.slice(0, kept);
     for (const item of deepFreeze(added)) items.push(this.#keep(item));
-    return new KeptItems(items, this.#keep);
+    return new ItemList(items, this.#keep);
   }
 
   read(): readonly object[] {

@@ -25,7 +25,7 @@ const task = new MarkdownSection({
 });
 const prompt = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [task] }));
 
-test("a session that keeps the logs has every tool call and every answer", async () => {
+test("toolLog and promptLog contain every tool call and every answer", async () => {
   const bus = recordingBus();
   const session = new Session({ bus }).register(toolLog).register(promptLog);
   const client = scriptedClient(
@@ -44,7 +44,7 @@ test("a session that keeps the logs has every tool call and every answer", async
   expect(session.get(promptLog).map(({ text }) => text)).toEqual(["One.", "Two."]);
 });
 
-test("the logs are part of the session's text", async () => {
+test("toolLog and promptLog are serialized with the session", async () => {
   const session = new Session().register(toolLog).register(promptLog);
   const client = scriptedClient({ toolCalls: [{ name: "fail" }] }, { text: "One." });
   await client.evaluate(prompt, { session });
@@ -53,7 +53,7 @@ test("the logs are part of the session's text", async () => {
   expect(parsed.get(promptLog)).toEqual(session.get(promptLog));
 });
 
-test("a session that does not keep them has none", async () => {
+test("toolLog and promptLog are empty if they are not registered", async () => {
   const session = new Session();
   await scriptedClient({ text: "One." }).evaluate(prompt, { session });
   expect([session.get(toolLog), session.get(promptLog)]).toEqual([[], []]);

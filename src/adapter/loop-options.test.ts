@@ -9,15 +9,19 @@ import { Session } from "../session/session.ts";
 import { recordingBus } from "../testing/recording-bus.ts";
 import { scriptedClient } from "../testing/scripted-client.ts";
 import { evaluate } from "./evaluate.ts";
-import { loopSettings } from "./loop-options.ts";
+import { resolveLoopSettings } from "./loop-options.ts";
 
 const task = new MarkdownSection({ key: "task", title: "Task", template: "Work." });
 const template = new PromptTemplate({ ns: "demo", key: "k", sections: [task] });
 const prompt = new Prompt(template);
 
-describe("an option is refused before anything is done:", () => {
+describe("evaluate() rejects an invalid option before it does anything:", () => {
   test.each([
-    ["no session", { session: undefined }, "evaluate(session) must be a Session, got undefined"],
+    [
+      "a missing session",
+      { session: undefined },
+      "evaluate(session) must be a Session, got undefined",
+    ],
     ["a session's id", { session: "s1" }, 'evaluate(session) must be a Session, got "s1"'],
     [
       "a deadline in milliseconds",
@@ -31,49 +35,57 @@ describe("an option is refused before anything is done:", () => {
       'evaluate(budget) must be a Budget, got {"maxTotalTokens":1}',
     ],
     [
-      "a budget in place of its tracker",
+      "a budget instead of a tracker",
       { budgetTracker: new Budget({ maxTotalTokens: 1 }) },
       "evaluate(budgetTracker) must be a BudgetTracker, got a Budget",
     ],
     [
       "resources in a map",
       { resources: new Map() },
-      "evaluate(resources) must be a ResourceRegistry, got a Map. Give the ResourceRegistry itself",
+      "evaluate(resources) must be a ResourceRegistry, got a Map. Pass a ResourceRegistry.",
     ],
     [
-      "a controller in place of its signal",
+      "a controller instead of a signal",
       { signal: new AbortController() },
       "evaluate(signal) must be an AbortSignal, got a AbortController",
     ],
     [
-      "no turns",
+      "zero turns",
       { maxTurns: 0 },
-      "evaluate(maxTurns) must be a whole number from 1, got 0. Leave it out",
+      "evaluate(maxTurns) must be a positive integer, got 0. Omit it for 50.",
     ],
-    ["half a turn", { maxTurns: 1.5 }, "evaluate(maxTurns) must be a whole number from 1"],
-    ["endless turns", { maxTurns: Infinity }, "evaluate(maxTurns) must be a whole number from 1"],
     [
-      "turns in text",
+      "a fractional number of turns",
+      { maxTurns: 1.5 },
+      "evaluate(maxTurns) must be a positive integer, got 1.5",
+    ],
+    [
+      "infinite turns",
+      { maxTurns: Infinity },
+      "evaluate(maxTurns) must be a positive integer, got Infinity",
+    ],
+    [
+      "a string of turns",
       { maxTurns: "5" },
-      'evaluate(maxTurns) must be a whole number from 1, got "5"',
+      'evaluate(maxTurns) must be a positive integer, got "5"',
     ],
     [
-      "hosted tools by one name",
+      "hosted tools as a single name",
       { allowHostedTools: "web_search" },
-      'evaluate(allowHostedTools) must be true, false or a list of names or kinds, got "web_search". For example ["web_search"]',
+      'evaluate(allowHostedTools) must be true, false or an array of names or kinds, got "web_search". Use an array such as ["web_search"].',
     ],
     [
-      "hosted tools by number",
+      "hosted tools as numbers",
       { allowHostedTools: [1] },
       "evaluate(allowHostedTools) must be true, false",
     ],
     [
-      "to go on from a history that is not kept",
+      "continuing without a stored history",
       { continue: true },
-      "evaluate(continue) must be left out, because scripted keeps no history to go on from, got true",
+      "evaluate(continue) must be omitted, because scripted stores no history to continue, got true. Start a new conversation",
     ],
     [
-      "a throttle policy that cannot be",
+      "an invalid throttle policy",
       { throttle: { maxAttempts: -1 } },
       "throttle.maxAttempts must be",
     ],
@@ -94,17 +106,17 @@ describe("an option is refused before anything is done:", () => {
     expect(bus.events).toEqual([]);
   });
 
-  test("no options at all", async () => {
+  test("missing options", async () => {
     const evaluation = evaluate(prompt, scriptedClient(), undefined as never);
     await expect(evaluation).rejects.toMatchObject({ phase: "request" });
   });
 
   test.each([
     ["a template", template, "demo:k"],
-    ["text", "Work.", ""],
-    ["nothing", undefined, ""],
+    ["a string", "Work.", ""],
+    ["undefined", undefined, ""],
     ["null", null, ""],
-  ])("%s in place of a prompt", async (_, given, promptName) => {
+  ])("%s instead of a prompt", async (_, given, promptName) => {
     const client = scriptedClient({ text: "hi" });
     const evaluation = client.evaluate(given as never, { session: new Session() });
     await expect(evaluation).rejects.toMatchObject({
@@ -117,14 +129,14 @@ describe("an option is refused before anything is done:", () => {
   });
 });
 
-describe("options that may be", () => {
+describe("resolveLoopSettings()", () => {
   const session = new Session();
   const client = scriptedClient();
-  const settings = (given: object) =>
-    loopSettings(prompt, client, { session, adapter: client, ...given });
+  const resolveSettings = (given: object) =>
+    resolveLoopSettings(prompt, client, { session, adapter: client, ...given });
 
-  test("have defaults", () => {
-    expect(settings({})).toMatchObject({
+  test("fills in the defaults", () => {
+    expect(resolveSettings({})).toMatchObject({
       maxTurns: 50,
       throttle: { maxAttempts: 5 },
       random: Math.random,
@@ -133,23 +145,23 @@ describe("options that may be", () => {
     });
   });
 
-  test("may be left out by undefined", () => {
+  test("treats undefined options as omitted", () => {
     const left = { deadline: undefined, budget: undefined, signal: undefined, maxTurns: undefined };
-    expect(settings({ ...left, allowHostedTools: undefined, continue: undefined }).maxTurns).toBe(
-      50,
-    );
+    expect(
+      resolveSettings({ ...left, allowHostedTools: undefined, continue: undefined }).maxTurns,
+    ).toBe(50);
   });
 
   test.each([[true], [false], [[]], [["web_search", "python"]]])(
-    "allow hosted tools by %j",
+    "accepts allowHostedTools: %j",
     (allowHostedTools) => {
-      expect(settings({ allowHostedTools })).toMatchObject({ allowHostedTools });
+      expect(resolveSettings({ allowHostedTools })).toMatchObject({ allowHostedTools });
     },
   );
 
-  test("go on from a history that is kept", () => {
+  test("accepts continue if the client stores history", () => {
     const keeping = { ...client, canContinue: true };
     const options = { session, adapter: client, continue: true };
-    expect(loopSettings(prompt, keeping, options)).toMatchObject({ continue: true });
+    expect(resolveLoopSettings(prompt, keeping, options)).toMatchObject({ continue: true });
   });
 });

@@ -13,23 +13,30 @@ import { type RetrySettings, type ThrottlePolicy, throttlePolicy } from "./throt
 
 const refuse = InvalidOptionError.at((name) => `evaluate(${name})`);
 
-/** What the caller of an adapter said, and what the adapter adds to it. */
+/** Options of {@link evaluate}, from the caller and from the adapter. */
 export interface LoopOptions extends NestedOptions {
+  /** The adapter that runs the evaluation. Tool handlers receive it in their context. */
   readonly adapter: ProviderAdapter;
+  /** How throttled requests are retried. */
   readonly throttle?: Partial<ThrottlePolicy> | undefined;
+  /** Clock for timestamps and waits. @default the system clock */
   readonly clock?: Clock | undefined;
-  /** From 0 up to 1. @default Math.random */
+  /**
+   * Returns a number from 0 (inclusive) to 1 (exclusive), for retry delays.
+   * @default Math.random
+   */
   readonly random?: (() => number) | undefined;
+  /** Receives log messages. @default logs nothing */
   readonly logger?: Logger | undefined;
 }
 
-/** The same with its defaults. */
+/** {@link LoopOptions} with all defaults filled in. */
 export interface LoopSettings extends Omit<LoopOptions, keyof RetrySettings>, RetrySettings {
   readonly maxTurns: number;
 }
 
-/** Refuses what cannot be, before anything is done. */
-export function loopSettings(
+/** Checks the options and fills in the defaults. Throws `InvalidOptionError`. */
+export function resolveLoopSettings(
   prompt: Prompt,
   client: ModelClient,
   options: LoopOptions,
@@ -43,12 +50,17 @@ export function loopSettings(
   if (resources !== undefined) checkInstance(resources, ResourceRegistry, "resources");
   if (signal !== undefined) checkInstance(signal, AbortSignal, "signal");
   if (!Number.isSafeInteger(maxTurns) || maxTurns < 1) {
-    throw refuse("maxTurns", maxTurns, "must be a whole number from 1", "leave it out for 50");
+    throw refuse("maxTurns", maxTurns, "must be a positive integer", "omit it for 50");
   }
-  checkAllowed(options.allowHostedTools);
+  checkAllowedHostedTools(options.allowHostedTools);
   if (options.continue && !client.canContinue) {
-    const rule = `must be left out, because ${client.adapterName} keeps no history to go on from`;
-    throw refuse("continue", true, rule, "start anew, or use an adapter that stores history");
+    const rule = `must be omitted, because ${client.adapterName} stores no history to continue`;
+    throw refuse(
+      "continue",
+      true,
+      rule,
+      "start a new conversation, or use an adapter that stores history",
+    );
   }
   return {
     ...options,
@@ -60,20 +72,20 @@ export function loopSettings(
   };
 }
 
-interface ClassOf {
+interface Constructor {
   readonly name: string;
   [Symbol.hasInstance](value: unknown): boolean;
 }
 
-function checkInstance(value: unknown, type: ClassOf, field: string): void {
+function checkInstance(value: unknown, type: Constructor, field: string): void {
   if (type[Symbol.hasInstance](value)) return;
   const article = /^[AEIOU]/.test(type.name) ? "an" : "a";
-  throw refuse(field, value, `must be ${article} ${type.name}`, `give the ${type.name} itself`);
+  throw refuse(field, value, `must be ${article} ${type.name}`, `pass ${article} ${type.name}`);
 }
 
-function checkAllowed(allowed: boolean | readonly string[] | undefined): void {
+function checkAllowedHostedTools(allowed: boolean | readonly string[] | undefined): void {
   if (allowed === undefined || typeof allowed === "boolean") return;
   if (Array.isArray(allowed) && allowed.every((name) => typeof name === "string")) return;
-  const rule = "must be true, false or a list of names or kinds";
-  throw refuse("allowHostedTools", allowed, rule, 'for example ["web_search"]');
+  const rule = "must be true, false or an array of names or kinds";
+  throw refuse("allowHostedTools", allowed, rule, 'use an array such as ["web_search"]');
 }

@@ -16,7 +16,7 @@ import { evaluate } from "./evaluate.ts";
 import type { AskedCall, HostedCall, ModelClient, Turn, TurnRequest } from "./model-client.ts";
 import type { EvaluateOptions, ProviderAdapter } from "./provider-adapter.ts";
 
-const hosted = (more: Partial<HostedToolOptions<object, unknown>> = {}) =>
+const createHostedTool = (more: Partial<HostedToolOptions<object, unknown>> = {}) =>
   new HostedTool({ kind: "patch", name: "patch", description: "Patches.", config: {}, ...more });
 
 const blank: Turn = {
@@ -31,8 +31,8 @@ const blank: Turn = {
   model: null,
 };
 
-/** A provider that answers with these turns, and what it was asked. */
-function provider(turns: readonly Partial<Turn>[], more: Partial<ModelClient> = {}) {
+/** Creates a provider that responds with these turns, and the list of its requests. */
+function createProvider(turns: readonly Partial<Turn>[], more: Partial<ModelClient> = {}) {
   const asked: TurnRequest[] = [];
   const client: ModelClient = {
     adapterName: "test",
@@ -46,7 +46,7 @@ function provider(turns: readonly Partial<Turn>[], more: Partial<ModelClient> = 
   return { asked, adapter };
 }
 
-const promptWith = (hostedTools: readonly HostedTool[], tools: readonly Tool[] = []) =>
+const createPrompt = (hostedTools: readonly HostedTool[], tools: readonly Tool[] = []) =>
   new Prompt(
     new PromptTemplate({
       ns: "test",
@@ -57,7 +57,7 @@ const promptWith = (hostedTools: readonly HostedTool[], tools: readonly Tool[] =
     }),
   );
 
-const asking = (run: AskedCall["run"], more: Partial<AskedCall> = {}): Partial<Turn> => ({
+const delegateCall = (run: AskedCall["run"], more: Partial<AskedCall> = {}): Partial<Turn> => ({
   askedCalls: [
     {
       name: "patch",
@@ -71,22 +71,29 @@ const asking = (run: AskedCall["run"], more: Partial<AskedCall> = {}): Partial<T
   ],
 });
 
-const run = (
+const evaluateTurns = (
   turns: readonly Partial<Turn>[],
   prompt: Prompt<string>,
   options: Partial<EvaluateOptions> = {},
   more: Partial<ModelClient> = {},
 ) => {
   const bus = recordingBus();
-  const { asked, adapter } = provider(turns, more);
+  const { asked, adapter } = createProvider(turns, more);
   const session = new Session({ bus });
   return { bus, asked, response: adapter.evaluate(prompt, { session, ...options }) };
 };
 
-describe("a call that the provider asks to have run here", () => {
-  test("runs, is told as an event without origin, and goes back with the next request", async () => {
-    const done = asking(async () => ({ output: { lines: 2 }, success: true, message: "Patched." }));
-    const { bus, asked, response } = run([done, { text: "Done." }], promptWith([hosted()]));
+describe("a delegated call", () => {
+  test("runs, publishes an event without origin, and is sent with the next request", async () => {
+    const done = delegateCall(async () => ({
+      output: { lines: 2 },
+      success: true,
+      message: "Patched.",
+    }));
+    const { bus, asked, response } = evaluateTurns(
+      [done, { text: "Done." }],
+      createPrompt([createHostedTool()]),
+    );
     const { text, hostedCalls, hostedOutputs } = await response;
     expect(text).toBe("Done.");
     const call: HostedCall = {
@@ -109,28 +116,34 @@ describe("a call that the provider asks to have run here", () => {
     expect(event).not.toHaveProperty("origin");
   });
 
-  test("gets the evaluation's context", async () => {
+  test("receives the evaluation's context", async () => {
     const filesystem = new InMemoryFilesystem();
-    const done = asking(async ({ session, signal, prompt }) => {
+    const done = delegateCall(async ({ session, signal, prompt }) => {
       await filesystem.writeText("a.txt", `${session.id} ${prompt.name} ${signal.aborted}`);
       return { output: null, success: true, message: "OK" };
     });
-    const { bus, response } = run([done, { text: "Done." }], promptWith([hosted()]));
+    const { bus, response } = evaluateTurns(
+      [done, { text: "Done." }],
+      createPrompt([createHostedTool()]),
+    );
     await response;
     const { sessionId } = bus.of("PromptExecuted")[0] ?? {};
     expect(await filesystem.readText("a.txt")).toBe(`${sessionId} test:asked false`);
   });
 
-  test("that throws is a failed call, and what it touched is set back", async () => {
+  test("that throws is a failed call, and its changes are rolled back", async () => {
     const filesystem = new InMemoryFilesystem();
-    const fails = asking(
+    const fails = delegateCall(
       async () => {
         await filesystem.writeText("a.txt", "half");
         throw new Error("disk full");
       },
       { touches: [filesystem] },
     );
-    const { asked, response } = run([fails, { text: "Sorry." }], promptWith([hosted()]));
+    const { asked, response } = evaluateTurns(
+      [fails, { text: "Sorry." }],
+      createPrompt([createHostedTool()]),
+    );
     await response;
     expect(asked[1]?.performed).toMatchObject([
       { success: false, output: null, message: 'Tool "patch" failed: disk full' },
@@ -138,56 +151,67 @@ describe("a call that the provider asks to have run here", () => {
     expect(await filesystem.exists("a.txt")).toBe(false);
   });
 
-  test("that fails keeps what it gave", async () => {
-    const fails = asking(async () => ({ output: { exit: 1 }, success: false, message: "Exit 1" }));
-    const { asked, response } = run([fails, { text: "Sorry." }], promptWith([hosted()]));
+  test("that fails keeps its output", async () => {
+    const fails = delegateCall(async () => ({
+      output: { exit: 1 },
+      success: false,
+      message: "Exit 1",
+    }));
+    const { asked, response } = evaluateTurns(
+      [fails, { text: "Sorry." }],
+      createPrompt([createHostedTool()]),
+    );
     await response;
     expect(asked[1]?.performed).toMatchObject([{ success: false, output: { exit: 1 } }]);
   });
 
-  test("is looked at by the tool's hook, which may replace what it gave", async () => {
-    const done = asking(async () => ({ output: 1, success: true, message: "One." }));
-    const tool = hosted({
+  test("is passed to the tool's hook, which may replace its output", async () => {
+    const done = delegateCall(async () => ({ output: 1, success: true, message: "One." }));
+    const tool = createHostedTool({
       handleProviderOutput: (output) => ToolResult.ok(Number(output) + 1, "Two."),
     });
-    const { asked, response } = run([done, { text: "Done." }], promptWith([tool]));
+    const { asked, response } = evaluateTurns([done, { text: "Done." }], createPrompt([tool]));
     expect((await response).hostedOutputs.get("patch")).toBe(2);
     expect(asked[1]?.performed).toMatchObject([{ output: 2, message: "Two.", success: true }]);
   });
 
-  test("whose hook fails is set back, and the model is not told that it was done", async () => {
+  test("whose hook fails is rolled back and reported as failed", async () => {
     const filesystem = new InMemoryFilesystem();
-    const done = asking(
+    const done = delegateCall(
       async () => {
         await filesystem.writeText("a.txt", "whole");
         return { output: 1, success: true, message: "One." };
       },
       { touches: [filesystem] },
     );
-    const tool = hosted({ handleProviderOutput: () => ToolResult.error("Not like that.") });
-    const { asked, response } = run([done, { text: "Sorry." }], promptWith([tool]));
+    const tool = createHostedTool({
+      handleProviderOutput: () => ToolResult.error("Not like that."),
+    });
+    const { asked, response } = evaluateTurns([done, { text: "Sorry." }], createPrompt([tool]));
     await response;
     const [performed] = asked[1]?.performed ?? [];
     expect(performed).toMatchObject({ output: null, message: "Not like that.", success: false });
     expect(await filesystem.exists("a.txt")).toBe(false);
   });
 
-  test("meets a tool choice, so that the model may answer", async () => {
-    const done = asking(async () => ({ output: 1, success: true, message: "One." }));
-    const prompt = promptWith([hosted()]);
-    const { asked, response } = run([done, { text: "Done." }], prompt, { toolChoice: "required" });
+  test("satisfies a tool choice", async () => {
+    const done = delegateCall(async () => ({ output: 1, success: true, message: "One." }));
+    const prompt = createPrompt([createHostedTool()]);
+    const { asked, response } = evaluateTurns([done, { text: "Done." }], prompt, {
+      toolChoice: "required",
+    });
     await response;
     expect(asked.map(({ toolChoice }) => toolChoice)).toEqual(["required", "auto"]);
   });
 });
 
-describe("a provider's own hosted tools", () => {
-  const search = hosted({ kind: "web_search", name: "web_search" });
+describe("the client's own hosted tools", () => {
+  const search = createHostedTool({ kind: "web_search", name: "web_search" });
 
-  test("join the prompt's, and events and the native view show them", async () => {
-    const { bus, asked, response } = run(
+  test("are added to the prompt's tools, in requests and events", async () => {
+    const { bus, asked, response } = evaluateTurns(
       [{ text: "Hi." }],
-      promptWith([hosted()]),
+      createPrompt([createHostedTool()]),
       {},
       {
         hostedTools: [search],
@@ -199,11 +223,11 @@ describe("a provider's own hosted tools", () => {
     expect(bus.of("PromptRendered")[0]?.hostedTools).toHaveLength(2);
   });
 
-  test("give way to the prompt's of the same kind", async () => {
-    const own = hosted({ kind: "web_search", name: "cached" });
-    const { asked, response } = run(
+  test("are replaced by the prompt's tools of the same kind", async () => {
+    const own = createHostedTool({ kind: "web_search", name: "cached" });
+    const { asked, response } = evaluateTurns(
       [{ text: "Hi." }],
-      promptWith([own]),
+      createPrompt([own]),
       {},
       {
         hostedTools: [search],
@@ -214,9 +238,9 @@ describe("a provider's own hosted tools", () => {
   });
 
   test("are subject to allowHostedTools", async () => {
-    const { bus, response } = run(
+    const { bus, response } = evaluateTurns(
       [{ text: "Hi." }],
-      promptWith([]),
+      createPrompt([]),
       { allowHostedTools: false },
       {
         hostedTools: [search],
@@ -226,16 +250,16 @@ describe("a provider's own hosted tools", () => {
     expect(bus.of("HostedToolOmitted")).toMatchObject([{ name: "web_search" }]);
   });
 
-  test("may not have the name of a tool of the prompt", async () => {
+  test("must not share a name with a prompt's tool", async () => {
     const tool = new Tool({
       name: "web_search",
       description: "Searches here.",
       params: null,
       handler: () => ToolResult.ok(null),
     });
-    const { asked, response } = run(
+    const { asked, response } = evaluateTurns(
       [{ text: "Hi." }],
-      promptWith([], [tool]),
+      createPrompt([], [tool]),
       {},
       {
         hostedTools: [search],
@@ -243,17 +267,17 @@ describe("a provider's own hosted tools", () => {
     );
     await expect(response).rejects.toMatchObject({
       phase: "request",
-      message: expect.stringContaining("must not have the name of a tool of the prompt"),
+      message: expect.stringContaining("must not have the same name as a tool of the prompt"),
     });
     expect(asked).toEqual([]);
   });
 });
 
-describe("a provider's look at the prompt", () => {
-  test("leaves tools out, with an event that says why", async () => {
-    const { bus, asked, response } = run(
+describe("ModelClient.check()", () => {
+  test("omits tools, with an event that has the reason", async () => {
+    const { bus, asked, response } = evaluateTurns(
       [{ text: "Hi." }],
-      promptWith([hosted()]),
+      createPrompt([createHostedTool()]),
       {},
       {
         check: ({ hostedTools }) => hostedTools.map((tool) => ({ tool, reason: "too old" })),
@@ -264,10 +288,10 @@ describe("a provider's look at the prompt", () => {
     expect(bus.of("HostedToolOmitted")).toMatchObject([{ name: "patch", reason: "too old" }]);
   });
 
-  test("may refuse it, with no request sent", async () => {
-    const { asked, response } = run(
+  test("may reject the prompt before any request", async () => {
+    const { asked, response } = evaluateTurns(
       [{ text: "Hi." }],
-      promptWith([hosted()]),
+      createPrompt([createHostedTool()]),
       {},
       {
         check: () => {
@@ -280,7 +304,7 @@ describe("a provider's look at the prompt", () => {
   });
 });
 
-describe("what hosted tools gave", () => {
+describe("hosted outputs", () => {
   const searched: HostedCall = {
     name: "patch",
     kind: "patch",
@@ -292,10 +316,10 @@ describe("what hosted tools gave", () => {
     message: "OK",
   };
 
-  test("is what the provider says it is over all turns", async () => {
-    const { response } = run(
+  test("come from the client's report for all turns", async () => {
+    const { response } = evaluateTurns(
       [{ hostedCalls: [searched], text: "Hi." }],
-      promptWith([hosted()]),
+      createPrompt([createHostedTool()]),
       {},
       {
         hostedOutputs: () => [["patch", { whole: 2 }]],
@@ -304,11 +328,11 @@ describe("what hosted tools gave", () => {
     expect((await response).hostedOutputs.get("patch")).toEqual({ whole: 2 });
   });
 
-  test("is what a hook made of its last call, where one did", async () => {
-    const tool = hosted({ handleProviderOutput: () => ToolResult.ok("mine") });
-    const { response } = run(
+  test("come from a hook for its tool's last call, if there is one", async () => {
+    const tool = createHostedTool({ handleProviderOutput: () => ToolResult.ok("mine") });
+    const { response } = evaluateTurns(
       [{ hostedCalls: [searched], text: "Hi." }],
-      promptWith([tool]),
+      createPrompt([tool]),
       {},
       {
         hostedOutputs: () => [["patch", { whole: 2 }]],
@@ -318,9 +342,13 @@ describe("what hosted tools gave", () => {
   });
 
   test.each<readonly [string, Schema<object>, object | undefined]>([
-    ["our reading of it", z.object({ part: z.number() }), { part: 1 }],
-    ["the provider's own item", z.object({ type: z.string() }), { type: "patch" }],
-    ["that item as payload", z.object({ payload: z.object({ type: z.string() }) }), undefined],
+    ["the parsed output", z.object({ part: z.number() }), { part: 1 }],
+    ["the provider's item", z.object({ type: z.string() }), { type: "patch" }],
+    [
+      "the provider's item as payload",
+      z.object({ payload: z.object({ type: z.string() }) }),
+      undefined,
+    ],
   ])("may be declared by a native tool as %s", async (_, result, value) => {
     const raw = { type: "patch", text: "x" };
     const tool = new NativeTool({
@@ -330,7 +358,10 @@ describe("what hosted tools gave", () => {
       result,
     });
     const call = { ...searched, raw };
-    const { bus, response } = run([{ hostedCalls: [call], text: "Hi." }], promptWith([], [tool]));
+    const { bus, response } = evaluateTurns(
+      [{ hostedCalls: [call], text: "Hi." }],
+      createPrompt([], [tool]),
+    );
     await response;
     expect(bus.of("ToolInvoked")[0]?.result).toMatchObject({
       success: true,
@@ -339,28 +370,31 @@ describe("what hosted tools gave", () => {
   });
 });
 
-describe("a turn's step of the history", () => {
+describe("a turn's history step", () => {
   const history = { kept: 0, added: [{ type: "message" }] };
 
-  test("is told with the turn", async () => {
-    const { bus, response } = run([{ text: "Hi.", history }], promptWith([]));
+  test("is published with the turn", async () => {
+    const { bus, response } = evaluateTurns([{ text: "Hi.", history }], createPrompt([]));
     await response;
     expect(bus.of("TurnCompleted")[0]?.history).toEqual(history);
   });
 
-  test("is not told within a handler: that conversation is not the session's", async () => {
-    const inner = provider([{ text: "Inner.", history }]);
+  test("is not published in a nested evaluation, whose conversation is not the session's", async () => {
+    const inner = createProvider([{ text: "Inner.", history }]);
     const tool = new Tool({
       name: "ask",
       description: "Asks.",
       params: null,
       handler: async (_, { session }) => {
-        const { text } = await inner.adapter.evaluate(promptWith([]), { session });
+        const { text } = await inner.adapter.evaluate(createPrompt([]), { session });
         return ToolResult.ok(text);
       },
     });
     const calling = { toolCalls: [{ name: "ask", callId: "c1", arguments: "{}" }], history };
-    const { bus, response } = run([calling, { text: "Outer.", history }], promptWith([], [tool]));
+    const { bus, response } = evaluateTurns(
+      [calling, { text: "Outer.", history }],
+      createPrompt([], [tool]),
+    );
     await response;
     expect(bus.of("TurnCompleted").map((turn) => turn.history)).toEqual([
       history,

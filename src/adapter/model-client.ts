@@ -7,144 +7,201 @@ import type { ToolContext } from "../tools/tool-context.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 
 /**
- * What a provider supplies to be driven by `evaluate`: one conversation. It keeps the conversation
- * itself, in whatever form its wire has, and is only told what is new.
+ * One conversation with a provider, driven by `evaluate`. The client stores the conversation in the
+ * form its API needs and receives only the changes in each turn.
  */
 export interface ModelClient {
+  /** Name of the provider, used in events and in checks of provider-specific tools. */
   readonly adapterName: string;
-  /** It can go on from the history that the session keeps. @default false */
+  /** Whether the client can continue the history stored in the session. @default false */
   readonly canContinue?: boolean | undefined;
-  /** Besides the prompt's own, whose kinds win. @default none */
+  /**
+   * Hosted tools to add to the prompt. The prompt's tools take precedence by kind.
+   * @default none
+   */
   readonly hostedTools?: readonly HostedTool[] | undefined;
   /**
-   * Looks at a prompt before anything is sent: says which hosted tools to leave out, and throws
-   * where it cannot be run at all. @default everything is fit
+   * Checks a prompt before the first request. Returns the hosted tools to omit, and throws if the
+   * prompt cannot be run.
+   * @default accepts everything
    */
   check?(rendered: RenderedPrompt): readonly Omission[];
   /**
-   * One request, one answer. A failure leaves the conversation as it was, so that the same request
-   * may be sent again: `ThrottleError` where that may help, `PromptEvaluationError` where not.
+   * Sends one request and returns its response. On failure the conversation stays unchanged, so
+   * that the same request can be sent again. Throws `ThrottleError` if a retry may help, otherwise
+   * `PromptEvaluationError`.
    */
   send(request: TurnRequest): Promise<Turn>;
-  /** What each hosted tool gave over all turns, by name. @default each one's last output */
+  /**
+   * Returns each hosted tool's output over all turns, by name.
+   * @default the last output of each tool
+   */
   hostedOutputs?(): Iterable<readonly [name: string, output: unknown]>;
   /**
-   * Gives up what the conversation holds, whatever came of it, before another evaluation may work on
-   * the session. @default it holds nothing
+   * Releases the conversation's resources, after success or failure, before another evaluation may
+   * use the session.
+   * @default does nothing
    */
   end?(): Promise<void>;
 }
 
-/** A hosted tool that a provider cannot run, and why. */
+/** A hosted tool that the provider cannot run, and the reason. */
 export interface Omission {
+  /** The omitted tool. */
   readonly tool: HostedTool;
+  /** Why the tool is omitted. */
   readonly reason: string;
 }
 
-/** What is new since the last turn, and what the model may do now. */
+/** Input of one turn: the changes since the last turn and the tool choice. */
 export interface TurnRequest {
-  /** Counted from 1. */
+  /** Number of the turn, starting at 1. */
   readonly turn: number;
+  /** The prompt as rendered for this turn. */
   readonly rendered: RenderedPrompt;
-  /** To the calls of the last turn, in their order. */
+  /** Results of the last turn's tool calls, in order. */
   readonly answers: readonly ToolAnswer[];
-  /** What the asked calls of the last turn came to, in their order. */
+  /** Results of the last turn's delegated calls, in order. */
   readonly performed: readonly HostedCall[];
-  /** For the model to read besides: feedback after calls that the provider ran. */
+  /** Additional text for the model: feedback after calls that the provider ran. */
   readonly notes: readonly string[];
+  /** Whether the model must call a tool. */
   readonly toolChoice: ToolChoice;
+  /** Aborts the request on cancellation or at the deadline. */
   readonly signal: AbortSignal;
-  /** Whether it is within a handler's turn: its conversation is then not the session's. @default false */
+  /**
+   * Whether a tool handler started this evaluation. Its conversation is not the session's.
+   * @default false
+   */
   readonly isNested?: boolean | undefined;
 }
 
-/** What a tool gave, on its way back to the model. */
+/** The result of a tool call, to be sent to the model. */
 export interface ToolAnswer {
+  /** The call that this answers. */
   readonly call: ToolCall;
+  /** The tool's result. */
   readonly result: ToolResult<unknown>;
-  /** What the model is to read. */
+  /** The text that the model reads. */
   readonly text: string;
 }
 
-/** What the model did with one request. */
+/** The model's response to one request. */
 export interface Turn {
+  /** The model's text. */
   readonly text: string;
-  /** To be run here, in this order. */
+  /** Calls to run locally, in this order. */
   readonly toolCalls: readonly ToolCall[];
-  /** Already run by the provider, and parsed. */
+  /** Calls that the provider has already run, parsed. */
   readonly hostedCalls: readonly HostedCall[];
-  /** Asked of us, for hosted tools to run here, in this order. @default none */
+  /** Calls of hosted tools that the provider delegates to this process, in order. @default none */
   readonly askedCalls?: readonly AskedCall[] | undefined;
+  /** Citations in `text`. */
   readonly citations: readonly Citation[];
+  /** Tokens used by the request. */
   readonly usage: TokenUsage;
+  /** Why the model stopped. */
   readonly finishReason: FinishReason;
-  /** Why it stopped early, in the provider's word. @default it does not say */
+  /** Why the model stopped early, in the provider's terms. @default unknown */
   readonly stopReason?: string | null | undefined;
+  /** The provider's id of the response. */
   readonly responseId: string | null;
+  /** The provider's id of the request. */
   readonly requestId: string | null;
+  /** The model that responded. */
   readonly model: string | null;
-  /** The provider goes on by itself, with nothing to be run here: no answer yet. @default false */
+  /**
+   * Whether the provider continues without input, so that this turn is not the answer.
+   * @default false
+   */
   readonly goesOn?: boolean | undefined;
-  /** What it cost in US dollars, by the provider's own estimate. @default it does not say */
+  /** Cost in US dollars, as estimated by the provider. @default unknown */
   readonly costUsd?: number | undefined;
-  /** What the conversation was changed by, for `TurnCompleted` to tell. @default nothing is told */
+  /** How the conversation changed, for `TurnCompleted`. @default not reported */
   readonly history?: HistoryStep | undefined;
 }
 
 /** How a turn changed a conversation, in the provider's own items. */
 export interface HistoryStep {
-  /** How many of the items before it stay; 0 starts a conversation. */
+  /** Number of earlier items that remain. 0 starts a new conversation. */
   readonly kept: number;
+  /** Items added after them. */
   readonly added: readonly object[];
 }
 
 /** Why the model stopped. */
 export type FinishReason = "stop" | "length" | "content_filter" | "tool_calls" | "error";
 
-/** A call that the model wants run here. */
+/** A call that the model requests and that runs locally. */
 export interface ToolCall {
+  /** Name of the tool. */
   readonly name: string;
+  /** The model's id of the call. */
   readonly callId: string;
-  /** JSON, exactly as the model wrote it. */
+  /** Arguments as JSON, exactly as the model wrote them. */
   readonly arguments: string;
 }
 
-/** A call the provider has already run. */
+/** A hosted tool call and its outcome. */
 export interface HostedCall<Output = unknown> {
+  /** Name of the tool. */
   readonly name: string;
+  /** Kind of the tool, such as `"web_search"`. */
   readonly kind: string;
+  /** The provider's id of the call. */
   readonly callId: string;
+  /**
+   * Params of the call: validated if the tool declares them, otherwise as the provider sent them.
+   */
   readonly params: unknown;
-  /** `null` if nothing came back. */
+  /** The output, or `null` if there is none. */
   readonly output: Output | null;
+  /** Whether the call succeeded. */
   readonly success: boolean;
+  /** A short description of the outcome. */
   readonly message: string;
-  /** Where it ran, if the provider says. */
+  /** Container in which the call ran, if the provider reports it. */
   readonly containerId?: string | undefined;
-  /** What the provider sent. */
+  /** The provider's item, unmodified. */
   readonly raw: object;
 }
 
-/** A call of a hosted tool that the provider asks to have run here. */
+/** A hosted tool call that the provider delegates to this process. */
 export interface AskedCall<Output = unknown>
   extends Pick<HostedCall<Output>, "name" | "kind" | "callId" | "params" | "raw"> {
-  /** What it may change besides the session, the resources and the workspace. @default nothing */
+  /**
+   * State that the call may change, in addition to session, resources and workspace.
+   * @default none
+   */
   readonly touches?: readonly Snapshotable[] | undefined;
-  /** A throw is a failed call. */
+  /** Runs the call. Throwing makes it a failed call. */
   run(context: ToolContext): Promise<HostedOutcome<Output>>;
 }
 
-/** What a hosted call came to. */
+/** The outcome of a hosted call. */
 export type HostedOutcome<Output = unknown> = Pick<
   HostedCall<Output>,
   "output" | "success" | "message"
 >;
 
-/** What the model must do: decide, call nothing, call something, or call this. */
+/** Whether the model may decide, must not call, must call any tool, or must call a given tool. */
 export type ToolChoice =
   | "auto"
   | "none"
   | "required"
-  | { readonly type: "function"; readonly name: string }
-  | { readonly type: "built_in"; readonly name: string }
-  | { readonly type: string };
+  | {
+      /** Forces a tool that runs locally. */
+      readonly type: "function";
+      /** Name of the tool. */
+      readonly name: string;
+    }
+  | {
+      /** Forces a hosted tool. */
+      readonly type: "built_in";
+      /** Name of the tool. */
+      readonly name: string;
+    }
+  | {
+      /** A tool choice that only the provider knows, passed through unchanged. */
+      readonly type: string;
+    };

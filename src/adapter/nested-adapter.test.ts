@@ -3,13 +3,13 @@ import { Prompt } from "../prompt/prompt.ts";
 import { MarkdownSection } from "../prompt/sections/markdown-section.ts";
 import { PromptTemplate } from "../prompt/template.ts";
 import { Session } from "../session/session.ts";
-import { asyncContext, SessionLock } from "../session/session-lock.ts";
+import { createAsyncContext, SessionLock } from "../session/session-lock.ts";
 import { defineSlice } from "../session/slice.ts";
 import { type ScriptStep, scriptedClient } from "../testing/scripted-client.ts";
 import { Tool } from "../tools/tool.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 import { ToolResult } from "../tools/tool-result.ts";
-import { type NestedOptions, nestedAdapter, within } from "./nested-adapter.ts";
+import { type NestedOptions, nestedAdapter, parentScope } from "./nested-adapter.ts";
 
 declare module "../session/event-map.ts" {
   interface EventMap {
@@ -19,7 +19,7 @@ declare module "../session/event-map.ts" {
 
 type Handler = (context: ToolContext) => ToolResult<unknown> | Promise<ToolResult<unknown>>;
 
-const promptWith = (key: string, handler?: Handler, parallel = false) => {
+const createPrompt = (key: string, handler?: Handler, parallel = false) => {
   const work = new Tool({
     name: "work",
     description: "Works.",
@@ -37,7 +37,7 @@ const promptWith = (key: string, handler?: Handler, parallel = false) => {
 };
 
 const callWork = { toolCalls: [{ name: "work" }] };
-const inner = promptWith("inner");
+const inner = createPrompt("inner");
 
 const notes = defineSlice<readonly string[]>("notes", {
   initial: [],
@@ -45,18 +45,19 @@ const notes = defineSlice<readonly string[]>("notes", {
 });
 
 const locks: readonly (readonly [string, () => Session])[] = [
-  ["whose lock can tell what is nested", () => new Session()],
+  ["whose lock detects nested evaluations", () => new Session()],
   [
-    "whose lock cannot tell what is nested",
-    () => Object.assign(new Session(), { lock: new SessionLock(asyncContext(() => undefined)) }),
+    "whose lock cannot detect nested evaluations",
+    () =>
+      Object.assign(new Session(), { lock: new SessionLock(createAsyncContext(() => undefined)) }),
   ],
 ];
 
-describe.each(locks)("on a session %s", (_, newSession) => {
-  test("a handler may evaluate another prompt and wait for it", async () => {
+describe.each(locks)("nested evaluations on a session %s", (_, newSession) => {
+  test("can be started and awaited by a handler", async () => {
     const session = newSession();
     const client = scriptedClient(callWork, { text: "inner" }, { text: "outer" });
-    const outer = promptWith("outer", async ({ adapter }) => {
+    const outer = createPrompt("outer", async ({ adapter }) => {
       const { text } = await adapter.evaluate(inner, { session });
       return ToolResult.ok(text, "Asked");
     });
@@ -69,10 +70,10 @@ describe.each(locks)("on a session %s", (_, newSession) => {
     expect(client.asked[2]?.answers).toMatchObject([{ result: { value: "inner" } }]);
   });
 
-  test("and that one's handler another, and so on", async () => {
+  test("can be nested several levels deep", async () => {
     const session = newSession();
     const nested = (depth: number): Prompt<string> =>
-      promptWith(`depth${depth}`, async ({ adapter }) => {
+      createPrompt(`depth${depth}`, async ({ adapter }) => {
         if (depth === 0) return ToolResult.ok("bottom");
         const { text } = await adapter.evaluate(nested(depth - 1), { session });
         return ToolResult.ok(text);
@@ -82,7 +83,7 @@ describe.each(locks)("on a session %s", (_, newSession) => {
     expect(await client.evaluate(nested(3), { session })).toMatchObject({ text: "done 3" });
   });
 
-  test("several that a handler starts at once queue among themselves", async () => {
+  test("of one handler run one at a time", async () => {
     const session = newSession();
     const log: string[] = [];
     const step = (name: string) => async () => {
@@ -92,7 +93,7 @@ describe.each(locks)("on a session %s", (_, newSession) => {
       return { text: name };
     };
     const client = scriptedClient(callWork, step("a"), step("b"), step("c"), { text: "outer" });
-    const outer = promptWith("outer", async ({ adapter }) => {
+    const outer = createPrompt("outer", async ({ adapter }) => {
       const all = [1, 2, 3].map(() => adapter.evaluate(inner, { session }));
       return ToolResult.ok((await Promise.all(all)).map(({ text }) => text));
     });
@@ -101,7 +102,7 @@ describe.each(locks)("on a session %s", (_, newSession) => {
     expect(client.asked.at(-1)?.answers).toMatchObject([{ result: { value: ["a", "b", "c"] } }]);
   });
 
-  test("those of parallel handlers queue too", async () => {
+  test("of parallel handlers run one at a time", async () => {
     const session = newSession();
     let now = 0;
     let most = 0;
@@ -117,15 +118,15 @@ describe.each(locks)("on a session %s", (_, newSession) => {
       await adapter.evaluate(inner, { session });
       return ToolResult.ok(null);
     };
-    await client.evaluate(promptWith("outer", evaluateInner, true), { session });
+    await client.evaluate(createPrompt("outer", evaluateInner, true), { session });
     expect(most).toBe(1);
   });
 
-  test("one that a handler did not wait for ends before the next request", async () => {
+  test("that are not awaited end before the next request", async () => {
     const session = newSession();
     const ended: string[] = [];
     const client = scriptedClient(callWork, { text: "inner" }, { text: "outer" });
-    const outer = promptWith("outer", ({ adapter }) => {
+    const outer = createPrompt("outer", ({ adapter }) => {
       void adapter.evaluate(inner, { session }).then(({ text }) => ended.push(`${text}`));
       return ToolResult.ok(null);
     });
@@ -134,10 +135,10 @@ describe.each(locks)("on a session %s", (_, newSession) => {
     expect(ended).toEqual(["inner"]);
   });
 
-  test("one that fails is a failed call, and the evaluation around it goes on", async () => {
+  test("that fail become failed calls, and the outer evaluation continues", async () => {
     const session = newSession();
     const client = scriptedClient(callWork, new Error("inner is down"), { text: "outer" });
-    const outer = promptWith("outer", async ({ adapter }) => {
+    const outer = createPrompt("outer", async ({ adapter }) => {
       await adapter.evaluate(inner, { session });
       return ToolResult.ok(null);
     });
@@ -147,15 +148,15 @@ describe.each(locks)("on a session %s", (_, newSession) => {
     ]);
   });
 
-  test("what one did is undone with the call that started it", async () => {
+  test("are rolled back with the call that started them", async () => {
     const session = newSession().register(notes);
-    const noting = promptWith("noting", () => {
+    const noting = createPrompt("noting", () => {
       session.dispatch({ type: "NoteTaken", sessionId: session.id, note: "inner" });
       return ToolResult.ok(null);
     });
     const client = scriptedClient(callWork, callWork, { text: "noted" }, { text: "outer" });
     const seen: unknown[] = [];
-    const outer = promptWith("outer", async ({ adapter }) => {
+    const outer = createPrompt("outer", async ({ adapter }) => {
       await adapter.evaluate(noting, { session });
       seen.push(session.get(notes));
       return ToolResult.error("on second thoughts");
@@ -165,7 +166,7 @@ describe.each(locks)("on a session %s", (_, newSession) => {
     expect(session.get(notes)).toEqual([]);
   });
 
-  test("one on another session waits for that session, not for this one", async () => {
+  test("on a different session wait only for that session", async () => {
     const session = newSession();
     const other = newSession();
     const gate = Promise.withResolvers<void>();
@@ -182,7 +183,7 @@ describe.each(locks)("on a session %s", (_, newSession) => {
     };
     const client = scriptedClient(callWork, step, { text: "outer" });
     const started = Promise.withResolvers<void>();
-    const outer = promptWith("outer", async ({ adapter }) => {
+    const outer = createPrompt("outer", async ({ adapter }) => {
       const nested = adapter.evaluate(inner, { session: other });
       started.resolve();
       return ToolResult.ok((await nested).text);
@@ -195,7 +196,7 @@ describe.each(locks)("on a session %s", (_, newSession) => {
     expect(log).toEqual(["other", "inner"]);
   });
 
-  test("one that is started after its handler ended waits its turn", async () => {
+  test("that are started after their handler ended wait their turn", async () => {
     const session = newSession();
     const late = Promise.withResolvers<void>();
     let after: Promise<unknown> | undefined;
@@ -213,7 +214,7 @@ describe.each(locks)("on a session %s", (_, newSession) => {
       },
       step("late"),
     );
-    const outer = promptWith("outer", ({ adapter }) => {
+    const outer = createPrompt("outer", ({ adapter }) => {
       after = late.promise.then(() => adapter.evaluate(inner, { session }));
       return ToolResult.ok(null);
     });
@@ -224,8 +225,8 @@ describe.each(locks)("on a session %s", (_, newSession) => {
 });
 
 describe("evaluations on one session", () => {
-  /** Evaluations that tell when they ask and when they end. */
-  const logging = () => {
+  /** Creates evaluations that log when they send a request and when they end. */
+  const createLog = () => {
     const log: string[] = [];
     const start = (name: string, session: Session) => {
       const client = scriptedClient(async () => {
@@ -238,14 +239,14 @@ describe("evaluations on one session", () => {
     return { log, start };
   };
 
-  test("queue in the order they came", async () => {
+  test("run one at a time, in order", async () => {
     const session = new Session();
-    const { log, start } = logging();
+    const { log, start } = createLog();
     await Promise.all([start("a", session), start("b", session), start("c", session)]);
     expect(log).toEqual(["a asks", "a ends", "b asks", "b ends", "c asks", "c ends"]);
   });
 
-  test("let the next one in when one fails", async () => {
+  test("continue after one fails", async () => {
     const session = new Session();
     const first = scriptedClient(new Error("down")).evaluate(inner, { session });
     const second = scriptedClient({ text: "up" }).evaluate(inner, { session });
@@ -253,7 +254,7 @@ describe("evaluations on one session", () => {
     expect(await second).toMatchObject({ text: "up" });
   });
 
-  test("do not wait for those on other sessions", async () => {
+  test("do not wait for other sessions", async () => {
     const gate = Promise.withResolvers<void>();
     const busy = scriptedClient(() => gate.promise.then(() => ({ text: "late" })));
     const first = busy.evaluate(inner, { session: new Session() });
@@ -267,7 +268,7 @@ describe("evaluations on one session", () => {
 
   test("that a subscriber starts wait their turn", async () => {
     const session = new Session();
-    const { log, start } = logging();
+    const { log, start } = createLog();
     let started: Promise<unknown> | undefined;
     session.bus.subscribe("ToolInvoked", () => {
       started ??= start("subscriber's", session);
@@ -276,13 +277,13 @@ describe("evaluations on one session", () => {
       log.push("outer asks");
       return { text: "outer" };
     });
-    await client.evaluate(promptWith("outer"), { session }).finally(() => log.push("outer ends"));
+    await client.evaluate(createPrompt("outer"), { session }).finally(() => log.push("outer ends"));
     await started;
     expect(log).toEqual(["outer asks", "outer ends", "subscriber's asks", "subscriber's ends"]);
   });
 });
 
-describe("a nested adapter", () => {
+describe("nestedAdapter()", () => {
   const scope = { open: true };
   const session = new Session();
   const given: NestedOptions[] = [];
@@ -299,19 +300,19 @@ describe("a nested adapter", () => {
     scope,
   );
 
-  test("has the name of the one it stands for", () => {
+  test("has the name of the wrapped adapter", () => {
     expect(adapter.name).toBe("scripted");
   });
 
-  test("says whose handler it is for, to that handler's session alone", async () => {
+  test("passes its scope only for the handler's session", async () => {
     const other = new Session();
     await adapter.evaluate(inner, { session, maxTurns: 1 }).catch(() => {});
     await adapter.evaluate(inner, { session: other }).catch(() => {});
-    expect(given).toEqual([{ session, maxTurns: 1, [within]: scope }, { session: other }]);
-    expect(given.map((options) => within in options)).toEqual([true, false]);
+    expect(given).toEqual([{ session, maxTurns: 1, [parentScope]: scope }, { session: other }]);
+    expect(given.map((options) => parentScope in options)).toEqual([true, false]);
   });
 
-  test("passes on what cannot be, to be refused there", async () => {
+  test("passes invalid options through, so that evaluate() rejects them", async () => {
     await expect(adapter.evaluate(inner, undefined as never)).rejects.toMatchObject({
       name: "PromptEvaluationError",
       phase: "request",

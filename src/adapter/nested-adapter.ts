@@ -2,14 +2,18 @@ import type { Session } from "../session/session.ts";
 import type { Scope } from "../session/session-lock.ts";
 import type { EvaluateOptions, ProviderAdapter } from "./provider-adapter.ts";
 
-/** Under which an evaluation says whose handler started it. Adapters pass it on with the rest. */
-export const within = Symbol("within");
+/**
+ * Key of the option that holds the scope of the handler that started an evaluation. Adapters pass
+ * it through.
+ */
+export const parentScope = Symbol("within");
 
+/** {@link EvaluateOptions} with the scope of the handler that started the evaluation. */
 export interface NestedOptions extends EvaluateOptions {
-  readonly [within]?: Scope | undefined;
+  readonly [parentScope]?: Scope | undefined;
 }
 
-/** The adapter for a handler to use where the runtime cannot tell what is nested in what. */
+/** Returns an adapter for a handler, on runtimes that cannot detect nested evaluations. */
 export function nestedAdapter(
   adapter: ProviderAdapter,
   session: Session,
@@ -18,8 +22,8 @@ export function nestedAdapter(
   return {
     name: adapter.name,
     evaluate: (prompt, options) => {
-      const isNested = options?.session === session; // another session has a queue of its own
-      const nested: NestedOptions = isNested ? { ...options, [within]: scope } : options;
+      const isNested = options?.session === session; // other sessions have their own queues
+      const nested: NestedOptions = isNested ? { ...options, [parentScope]: scope } : options;
       return adapter.evaluate(prompt, nested);
     },
   };

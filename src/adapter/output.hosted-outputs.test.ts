@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
 import { webSearchTool } from "../tools/hosted/web-search.ts";
-import { hostedOutputs } from "./output.ts";
+import { createHostedOutputs } from "./output.ts";
 
-test("an output is found by its tool and by its tool's name", () => {
+test("createHostedOutputs() finds an output by its tool and by the tool's name", () => {
   const found = { text: "Owls.", citations: [] };
-  const outputs = hostedOutputs([["search", found]]);
+  const outputs = createHostedOutputs([["search", found]]);
   expect(outputs.get(webSearchTool({}, { name: "search" }))).toBe(found);
   expect(outputs.get("search")).toBe(found);
   expect(outputs.get(webSearchTool())).toBeUndefined();
   expect(outputs.get("web_search")).toBeUndefined();
 });
 
-test("the last output of a name counts", () => {
+test("createHostedOutputs() uses the last output of a name", () => {
   expect(
-    hostedOutputs([
+    createHostedOutputs([
       ["a", 1],
       ["b", 2],
       ["a", 3],
@@ -21,8 +21,8 @@ test("the last output of a name counts", () => {
   ).toBe(3);
 });
 
-test("outputs are a map like any other", () => {
-  const outputs = hostedOutputs([
+test("createHostedOutputs() returns an ordinary map", () => {
+  const outputs = createHostedOutputs([
     ["a", 1],
     ["b", null],
   ]);

@@ -30,81 +30,91 @@ const text = new Prompt(new PromptTemplate(about));
 const object = new Prompt(new PromptTemplate({ ...about, output: z.object({ sum: z.number() }) }));
 const list = new Prompt(new PromptTemplate({ ...about, output: z.array(z.string()) }));
 
-const answered = <Output>(prompt: Prompt<Output>, turn: ScriptedTurn) =>
+const evaluateAnswer = <Output>(prompt: Prompt<Output>, turn: ScriptedTurn) =>
   scriptedClient(turn).evaluate(prompt, { session: new Session() });
 
-describe("an answer that was finished", () => {
-  test.each<FinishReason>(["stop", "tool_calls"])("as %s is read", async (finishReason) => {
-    expect(await answered(text, { text: "Done.", finishReason })).toMatchObject({
-      text: "Done.",
-      output: "Done.",
-      finishReason,
-    });
-    expect(await answered(object, { text: '{"sum":3}', finishReason })).toMatchObject({
-      text: null,
-      output: { sum: 3 },
-      finishReason,
-    });
-  });
-
-  test("is a list where a list is wanted", async () => {
-    expect((await answered(list, { text: '{"items":["a"]}' })).output).toEqual(["a"]);
-    expect((await answered(list, { text: '["a","b"]' })).output).toEqual(["a", "b"]);
-  });
-
-  test("is frozen, output and all", async () => {
-    const { output } = await answered(list, { text: '["a"]' });
-    expect(output).toSatisfy(Object.isFrozen);
-  });
-});
-
-describe("an answer that is not whole", () => {
-  const reasons = [
-    ["length", "it was cut off at its length limit; raise maxOutputTokens or ask for less"],
-    ["content_filter", "the provider's content filter withheld it; rephrase the task"],
-  ] as const;
-
-  test.each(reasons)(
-    "for %s is an answer where text is wanted and there is some",
-    async (reason) => {
-      expect(await answered(text, { text: "Once upon", finishReason: reason })).toMatchObject({
-        text: "Once upon",
-        finishReason: reason,
+describe("a complete answer", () => {
+  test.each<FinishReason>(["stop", "tool_calls"])(
+    "with the finish reason %s is accepted",
+    async (finishReason) => {
+      expect(await evaluateAnswer(text, { text: "Done.", finishReason })).toMatchObject({
+        text: "Done.",
+        output: "Done.",
+        finishReason,
+      });
+      expect(await evaluateAnswer(object, { text: '{"sum":3}', finishReason })).toMatchObject({
+        text: null,
+        output: { sum: 3 },
+        finishReason,
       });
     },
   );
 
-  test.each(reasons)("for %s is none where there is no text", async (finishReason, why) => {
-    await expect(answered(text, { text: "", finishReason })).rejects.toMatchObject({
+  test("is parsed as an array if the output schema is one", async () => {
+    expect((await evaluateAnswer(list, { text: '{"items":["a"]}' })).output).toEqual(["a"]);
+    expect((await evaluateAnswer(list, { text: '["a","b"]' })).output).toEqual(["a", "b"]);
+  });
+
+  test("is frozen, including the output", async () => {
+    const { output } = await evaluateAnswer(list, { text: '["a"]' });
+    expect(output).toSatisfy(Object.isFrozen);
+  });
+});
+
+describe("an incomplete answer", () => {
+  const reasons = [
+    ["length", "it reached the output token limit. Raise maxOutputTokens or request less output."],
+    ["content_filter", "the provider's content filter blocked it. Rephrase the task."],
+  ] as const;
+
+  test.each(reasons)(
+    "because of %s is accepted if plain text is expected and there is some",
+    async (reason) => {
+      expect(await evaluateAnswer(text, { text: "Once upon", finishReason: reason })).toMatchObject(
+        {
+          text: "Once upon",
+          finishReason: reason,
+        },
+      );
+    },
+  );
+
+  test.each(reasons)("because of %s is rejected without text", async (finishReason, why) => {
+    await expect(evaluateAnswer(text, { text: "", finishReason })).rejects.toMatchObject({
       name: "PromptEvaluationError",
       phase: "response",
-      message: `The answer is not whole: ${why}`,
+      message: `The answer is incomplete: ${why}`,
       providerPayload: { finishReason, text: "" },
     });
   });
 
-  test.each(reasons)("for %s is none where more than text is wanted", async (finishReason, why) => {
-    const said = '{"sum":3}';
-    await expect(answered(object, { text: said, finishReason })).rejects.toMatchObject({
-      phase: "response",
-      message: `The answer is not whole: ${why}`,
-      providerPayload: { finishReason, text: said },
-      partial: { text: said, turns: 1 },
-    });
-  });
+  test.each(reasons)(
+    "because of %s is rejected if a structured output is expected",
+    async (finishReason, why) => {
+      const answerText = '{"sum":3}';
+      await expect(
+        evaluateAnswer(object, { text: answerText, finishReason }),
+      ).rejects.toMatchObject({
+        phase: "response",
+        message: `The answer is incomplete: ${why}`,
+        providerPayload: { finishReason, text: answerText },
+        partial: { text: answerText, turns: 1 },
+      });
+    },
+  );
 
   test.each([
     ["text", text],
     ["an object", object],
-  ])("for an error is none, even where %s is wanted and there", async (_, prompt) => {
+  ])("because of an error is rejected even if %s is expected and present", async (_, prompt) => {
     const turn = { text: '{"sum":3}', finishReason: "error" } as const;
-    await expect(answered<unknown>(prompt, turn)).rejects.toMatchObject({
+    await expect(evaluateAnswer<unknown>(prompt, turn)).rejects.toMatchObject({
       phase: "response",
-      message: "The answer is not whole: the provider reported an error",
+      message: "The answer is incomplete: the provider reported an error.",
     });
   });
 
-  test("is not announced as executed", async () => {
+  test("does not publish PromptExecuted", async () => {
     const bus = recordingBus();
     const client = scriptedClient({ text: "", finishReason: "length" });
     await client.evaluate(text, { session: new Session({ bus }) }).catch(() => {});
@@ -112,20 +122,20 @@ describe("an answer that is not whole", () => {
   });
 });
 
-test("an answer that does not fit fails in phase parse, with what the model wrote", async () => {
-  await expect(answered(object, { text: "three" })).rejects.toMatchObject({
+test("an answer that does not match the schema fails in phase parse, with the model's text", async () => {
+  await expect(evaluateAnswer(object, { text: "three" })).rejects.toMatchObject({
     name: "PromptEvaluationError",
     phase: "parse",
     promptName: "demo:k",
-    message: "The answer does not fit the output schema: there is no JSON object or list in it",
+    message: "The answer does not match the output schema: there is no JSON object or list in it",
     providerPayload: "three",
     cause: expect.any(OutputParseError),
     partial: { text: "three" },
   });
-  await expect(answered(object, { text: "three" })).rejects.toMatchObject({
+  await expect(evaluateAnswer(object, { text: "three" })).rejects.toMatchObject({
     cause: { text: "three" },
   });
-  await expect(answered(object, { text: '{"sum":3,"why":1}' })).rejects.toMatchObject({
+  await expect(evaluateAnswer(object, { text: '{"sum":3,"why":1}' })).rejects.toMatchObject({
     phase: "parse",
     message: expect.stringContaining('fields nobody asked for: "why"'),
   });
@@ -133,7 +143,7 @@ test("an answer that does not fit fails in phase parse, with what the model wrot
 
 describe("hosted outputs", () => {
   test("are found by tool and by name, the last of each", async () => {
-    const { hostedOutputs } = await answered(text, {
+    const { hostedOutputs } = await evaluateAnswer(text, {
       text: "Done.",
       hostedCalls: [
         { name: "python", output: 1 },
@@ -147,8 +157,8 @@ describe("hosted outputs", () => {
     expect([...hostedOutputs.keys()]).toEqual(["python"]);
   });
 
-  test("come with structured output as well", async () => {
-    const { output, hostedOutputs } = await answered(object, {
+  test("are available with structured output", async () => {
+    const { output, hostedOutputs } = await evaluateAnswer(object, {
       text: '{"sum":3}',
       hostedCalls: [{ name: "python", output: 3 }],
     });

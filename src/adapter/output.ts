@@ -9,44 +9,45 @@ import type { Progress } from "./evaluation.ts";
 import type { ModelClient, Turn } from "./model-client.ts";
 import type { HostedOutputs, PromptResponse } from "./provider-adapter.ts";
 
-export interface Answered {
+/** The last turn of an evaluation, and what led to it. */
+export interface FinalTurn {
   readonly turn: Turn;
   readonly progress: Progress;
   readonly client: ModelClient;
 }
 
-/** The last turn, as the caller gets it. */
-export async function responseOf<Output>(
+/** Converts the last turn to the response for the caller. */
+export async function createResponse<Output>(
   rendered: RenderedPrompt<Output>,
-  { turn, progress, client }: Answered,
+  { turn, progress, client }: FinalTurn,
 ): Promise<PromptResponse<Output>> {
   const { promptName } = rendered;
   checkFinish(rendered, turn);
   const outputs = [
-    ...(client.hostedOutputs?.() ?? lastOutputs(progress)),
+    ...(client.hostedOutputs?.() ?? listLastOutputs(progress)),
     ...progress.replacedOutputs,
   ];
   return deepFreeze({
     promptName,
     text: rendered.output ? null : turn.text,
-    output: await outputOf(rendered, turn),
-    hostedOutputs: hostedOutputs(outputs),
+    output: await parseAnswer(rendered, turn),
+    hostedOutputs: createHostedOutputs(outputs),
     hostedCalls: [...progress.hostedCalls],
-    citations: progress.citations(),
+    citations: progress.listCitations(),
     usage: progress.usage,
-    ...progress.cost(),
+    ...progress.getCost(),
     finishReason: turn.finishReason,
     responseId: progress.responseId,
   });
 }
 
-function lastOutputs({ hostedCalls }: Progress) {
+function listLastOutputs({ hostedCalls }: Progress) {
   return hostedCalls.flatMap(({ name, output }) =>
     output === null ? [] : [[name, output] as const],
   );
 }
 
-/** An answer that was cut off or withheld is only an answer if text was asked for and there is some. */
+/** Throws for an incomplete answer, unless plain text is expected and there is some. */
 function checkFinish({ promptName, output }: RenderedPrompt, turn: Turn): void {
   const { finishReason, text, stopReason = null, requestId } = turn;
   const isWhole = finishReason === "stop" || finishReason === "tool_calls";
@@ -54,8 +55,10 @@ function checkFinish({ promptName, output }: RenderedPrompt, turn: Turn): void {
   if (isWhole || isUsable) return;
   const isCutOff = finishReason === "length" && (stopReason === null || /token/.test(stopReason));
   const isOther = finishReason === "length" && !isCutOff;
-  const why = isOther ? `the provider stopped it (${show(stopReason)})` : whyNot[finishReason];
-  throw new PromptEvaluationError(`The answer is not whole: ${why}`, {
+  const why = isOther
+    ? `the provider stopped it (${show(stopReason)}).`
+    : incompleteReasons[finishReason];
+  throw new PromptEvaluationError(`The answer is incomplete: ${why}`, {
     promptName,
     phase: "response",
     requestId,
@@ -63,19 +66,22 @@ function checkFinish({ promptName, output }: RenderedPrompt, turn: Turn): void {
   });
 }
 
-const whyNot = {
-  length: "it was cut off at its length limit; raise maxOutputTokens or ask for less",
-  content_filter: "the provider's content filter withheld it; rephrase the task",
-  error: "the provider reported an error",
+const incompleteReasons = {
+  length: "it reached the output token limit. Raise maxOutputTokens or request less output.",
+  content_filter: "the provider's content filter blocked it. Rephrase the task.",
+  error: "the provider reported an error.",
 } as const satisfies Record<Exclude<Turn["finishReason"], "stop" | "tool_calls">, string>;
 
-async function outputOf<Output>(rendered: RenderedPrompt<Output>, { text }: Turn): Promise<Output> {
+async function parseAnswer<Output>(
+  rendered: RenderedPrompt<Output>,
+  { text }: Turn,
+): Promise<Output> {
   // Without a schema the template's output type is string: `Declared` in prompt/template.ts.
   if (!rendered.output) return text as Output;
   const output = await readOutput(rendered.output, text);
   if (output.ok) return output.value;
   const cause = new OutputParseError(
-    `The answer does not fit the output schema: ${output.problem}`,
+    `The answer does not match the output schema: ${output.problem}`,
     text,
   );
   const { promptName } = rendered;
@@ -87,8 +93,8 @@ async function outputOf<Output>(rendered: RenderedPrompt<Output>, { text }: Turn
   });
 }
 
-/** The last output of each name counts. */
-export function hostedOutputs(
+/** Creates the map of hosted outputs. The last output of each name wins. */
+export function createHostedOutputs(
   outputs: Iterable<readonly [name: string, output: unknown]>,
 ): HostedOutputs {
   return new HostedOutputMap(outputs);

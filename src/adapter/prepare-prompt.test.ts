@@ -16,7 +16,7 @@ import { ProviderTool } from "../tools/provider-tool.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 
-const promptWith = (options: object) => {
+const createPrompt = (options: object) => {
   const task = new MarkdownSection({ key: "task", title: "Task", template: "Work.", ...options });
   return new Prompt<unknown>(new PromptTemplate({ ns: "demo", key: "k", sections: [task] }));
 };
@@ -35,8 +35,8 @@ const native = new NativeTool({
   kind: "file_search",
 });
 
-/** Evaluates and tells what was sent and published, whether or not it failed. */
-async function tried(prompt: Prompt<unknown>, options: object = {}, name = "scripted") {
+/** Evaluates a prompt and returns its requests and events, even if it failed. */
+async function evaluatePrompt(prompt: Prompt<unknown>, options: object = {}, name = "scripted") {
   const bus = recordingBus();
   const client = scriptedClient({ text: "Done." }).with({ name, clock: fakeClock() });
   const session = new Session({ bus, id: "s1" });
@@ -46,10 +46,10 @@ async function tried(prompt: Prompt<unknown>, options: object = {}, name = "scri
   return { outcome, rendered: client.asked[0]?.rendered, asked: client.asked.length, bus };
 }
 
-const names = (tools: readonly { readonly name: string }[] | undefined) =>
+const listNames = (tools: readonly { readonly name: string }[] | undefined) =>
   tools?.map(({ name }) => name);
 
-describe("a prompt that cannot be rendered", () => {
+describe("evaluate() with a prompt that cannot be rendered", () => {
   const missing = new MarkdownSection({
     key: "task",
     title: "Task",
@@ -57,13 +57,13 @@ describe("a prompt that cannot be rendered", () => {
     params: z.object({ topic: z.string() }),
   });
 
-  test("fails in phase render, with its cause, and nothing is sent", async () => {
-    const broken = promptWith({
+  test("fails in phase render with the cause and sends nothing", async () => {
+    const broken = createPrompt({
       enabled: () => {
         throw new Error("no");
       },
     });
-    const { outcome, asked, bus } = await tried(broken);
+    const { outcome, asked, bus } = await evaluatePrompt(broken);
     expect(outcome).toMatchObject({
       name: "PromptEvaluationError",
       phase: "render",
@@ -74,16 +74,16 @@ describe("a prompt that cannot be rendered", () => {
     expect([asked, bus.events]).toEqual([0, []]);
   });
 
-  test("fails so too where something was not bound", async () => {
+  test("fails in phase render if a param is not bound", async () => {
     const prompt = new Prompt<unknown>(
       new PromptTemplate({ ns: "demo", key: "k", sections: [missing as MarkdownSection] }),
     );
-    const { outcome } = await tried(prompt);
+    const { outcome } = await evaluatePrompt(prompt);
     expect(outcome).toMatchObject({ phase: "render", cause: expect.any(PromptValidationError) });
   });
 });
 
-describe("a tool of another provider", () => {
+describe("evaluate() with a tool for a different provider", () => {
   const python = new ProviderTool({
     provider: "openai",
     kind: "code_interpreter",
@@ -103,62 +103,64 @@ describe("a tool of another provider", () => {
   test.each([
     ["declared as a provider tool", { tools: [python] }, "python"],
     ["declared as a hosted tool", { hostedTools: [theirs] }, "search"],
-  ])("is refused before any request: %s", async (_, options, name) => {
-    const { outcome, asked, bus } = await tried(promptWith(options));
+  ])("rejects it before any request: %s", async (_, options, name) => {
+    const { outcome, asked, bus } = await evaluatePrompt(createPrompt(options));
     expect(outcome).toMatchObject({
       name: "PromptEvaluationError",
       phase: "request",
-      message: `Hosted tool "${name}" provider must be "scripted" for this adapter, got "openai". Leave the tool out, or run the prompt on the adapter it belongs to`,
+      message: `Hosted tool "${name}" provider must be "scripted" for this adapter, got "openai". Remove the tool, or run the prompt on the adapter for that provider.`,
     });
     expect([asked, bus.events]).toEqual([0, []]);
   });
 
-  test("runs on the provider it belongs to", async () => {
-    const { outcome } = await tried(
-      promptWith({ tools: [python], hostedTools: [theirs] }),
+  test("runs it on its own provider", async () => {
+    const { outcome } = await evaluatePrompt(
+      createPrompt({ tools: [python], hostedTools: [theirs] }),
       {},
       "openai",
     );
     expect(outcome).toMatchObject({ text: "Done." });
   });
 
-  test("does no harm where it is not allowed anyway", async () => {
-    const { outcome } = await tried(promptWith({ tools: [python] }), { allowHostedTools: false });
+  test("accepts it if hosted tools are not allowed", async () => {
+    const { outcome } = await evaluatePrompt(createPrompt({ tools: [python] }), {
+      allowHostedTools: false,
+    });
     expect(outcome).toMatchObject({ text: "Done." });
   });
 });
 
-test("a tool that runs here must have a handler", async () => {
+test("evaluate() rejects a local tool without a handler", async () => {
   const mute = new Tool({ name: "mute", description: "Mute.", params: null, handler: null });
-  const { outcome, asked } = await tried(promptWith({ tools: [native, mute] }));
+  const { outcome, asked } = await evaluatePrompt(createPrompt({ tools: [native, mute] }));
   expect(outcome).toMatchObject({
     phase: "request",
     message: expect.stringContaining(
-      'Tool "mute" handler must be a function for a tool that runs here',
+      'Tool "mute" handler must be a function for a tool that runs locally, got null. Add a handler',
     ),
   });
   expect(asked).toBe(0);
 });
 
-describe("hosted tools", () => {
-  const prompt = promptWith({
+describe("a prompt's hosted tools", () => {
+  const prompt = createPrompt({
     tools: [look, native],
     hostedTools: [webSearchTool({}, { name: "news" }), codeInterpreterTool()],
   });
 
-  test("are all there unless told otherwise", async () => {
+  test("are all sent by default", async () => {
     for (const options of [{}, { allowHostedTools: true }]) {
-      const { rendered, bus } = await tried(prompt, options);
-      expect(names(rendered?.tools)).toEqual(["look", "find"]);
-      expect(names(rendered?.hostedTools)).toEqual(["news", "code_interpreter", "find"]);
-      expect(names(rendered?.nativeTools)).toEqual(["news", "code_interpreter", "find"]);
+      const { rendered, bus } = await evaluatePrompt(prompt, options);
+      expect(listNames(rendered?.tools)).toEqual(["look", "find"]);
+      expect(listNames(rendered?.hostedTools)).toEqual(["news", "code_interpreter", "find"]);
+      expect(listNames(rendered?.nativeTools)).toEqual(["news", "code_interpreter", "find"]);
       expect(bus.of("HostedToolOmitted")).toEqual([]);
     }
   });
 
-  test("are left out altogether, with what declared them, where none is allowed", async () => {
-    const { rendered, bus } = await tried(prompt, { allowHostedTools: false });
-    expect(names(rendered?.tools)).toEqual(["look"]);
+  test("are omitted with the tools that declared them if none is allowed", async () => {
+    const { rendered, bus } = await evaluatePrompt(prompt, { allowHostedTools: false });
+    expect(listNames(rendered?.tools)).toEqual(["look"]);
     expect([rendered?.hostedTools, rendered?.nativeTools]).toEqual([[], []]);
     const stamp = {
       type: "HostedToolOmitted",
@@ -185,23 +187,23 @@ describe("hosted tools", () => {
     ["by name", ["news"], ["news"]],
     ["by kind", ["web_search", "file_search"], ["news", "find"]],
     ["by one of each", ["code_interpreter", "find"], ["code_interpreter", "find"]],
-    ["by a name nobody has", ["shell"], []],
-    ["by an empty list", [], []],
+    ["by an unknown name", ["shell"], []],
+    ["by an empty array", [], []],
   ])("are allowed %s", async (_, allowHostedTools, left) => {
-    const { rendered, bus } = await tried(prompt, { allowHostedTools });
-    expect(names(rendered?.hostedTools)).toEqual(left);
+    const { rendered, bus } = await evaluatePrompt(prompt, { allowHostedTools });
+    expect(listNames(rendered?.hostedTools)).toEqual(left);
     expect(bus.of("HostedToolOmitted")).toHaveLength(3 - left.length);
     expect(bus.of("PromptRendered")[0]?.hostedTools.map(({ name }) => name)).toEqual(left);
   });
 
-  test("that are left out leave a prompt that is frozen", async () => {
-    const { rendered } = await tried(prompt, { allowHostedTools: ["news"] });
+  test("leave a frozen prompt when they are omitted", async () => {
+    const { rendered } = await evaluatePrompt(prompt, { allowHostedTools: ["news"] });
     const parts = [rendered, rendered?.tools, rendered?.hostedTools, rendered?.nativeTools];
     expect(parts.every(Object.isFrozen)).toBe(true);
   });
 });
 
-test("the client gets the whole rendered prompt: attachments and output too", async () => {
+test("the client receives the whole rendered prompt, with attachments and output", async () => {
   const output = z.object({ sum: z.number() });
   const task = new MarkdownSection({ key: "task", title: "Task", template: "Work." });
   const prompt = new Prompt(
@@ -216,10 +218,10 @@ test("the client gets the whole rendered prompt: attachments and output too", as
   });
 });
 
-test("a section may ask the session of the evaluation", async () => {
+test("a section's enabled predicate receives the evaluation's session", async () => {
   const session = new Session();
   const seen: Session[] = [];
-  const prompt = promptWith({
+  const prompt = createPrompt({
     enabled: (_: object, context: { session: Session }) => seen.push(context.session) > 0,
   });
   await scriptedClient({ text: "Done." }).evaluate(prompt, { session });

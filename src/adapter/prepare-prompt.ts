@@ -14,7 +14,7 @@ import type { LoopSettings } from "./loop-options.ts";
 import type { ModelClient, Omission } from "./model-client.ts";
 import { checkToolChoice } from "./tool-choice.ts";
 
-/** Fetches overrides, if the prompt has a store for them, and tells of those that do not fit. */
+/** Loads the prompt's overrides, if it has a store, and publishes an event for each skipped one. */
 export async function loadOverrides(
   prompt: Prompt,
   client: ModelClient,
@@ -32,7 +32,9 @@ export async function loadOverrides(
   }
 }
 
-/** Renders, leaves out what is not allowed, and refuses what could not work; nothing is sent yet. */
+/**
+ * Renders the prompt, omits hosted tools that are not allowed, and checks the rest. Sends nothing.
+ */
 export function preparePrompt<Output>(
   prompt: Prompt<Output>,
   client: ModelClient,
@@ -41,7 +43,7 @@ export function preparePrompt<Output>(
   const { session, clock } = settings;
   const announcer = { session, prompt, adapterName: client.adapterName, clock };
   registerSlices(prompt, session);
-  const { rendered, omissions } = fitted(renderNow(prompt, settings), client, settings);
+  const { rendered, omissions } = fitToClient(renderPrompt(prompt, settings), client, settings);
   for (const { tool, reason } of omissions) {
     const { name, kind } = tool;
     announce(announcer, { type: "HostedToolOmitted", name, kind, reason });
@@ -59,24 +61,24 @@ export function preparePrompt<Output>(
   return rendered;
 }
 
-/** The prompt as this provider gets it, and the hosted tools it does not get. */
-function fitted<Output>(
+/** Returns the prompt for this provider and the hosted tools that are omitted. */
+function fitToClient<Output>(
   own: RenderedPrompt<Output>,
   client: ModelClient,
   settings: LoopSettings,
 ): { readonly rendered: RenderedPrompt<Output>; readonly omissions: readonly Omission[] } {
   try {
-    const whole = withTools(own, client.hostedTools ?? []);
-    const forbidden = forbiddenBy(settings.allowHostedTools ?? true, whole);
-    const allowed = without(whole, forbidden);
+    const complete = addHostedTools(own, client.hostedTools ?? []);
+    const forbidden = findForbiddenTools(settings.allowHostedTools ?? true, complete);
+    const allowed = omitTools(complete, forbidden);
     checkSections(allowed, client.adapterName);
     checkProviders(allowed, client.adapterName);
     checkHandlers(allowed);
-    const impossible = client.check?.(allowed) ?? [];
-    const rendered = without(allowed, impossible);
+    const unsupported = client.check?.(allowed) ?? [];
+    const rendered = omitTools(allowed, unsupported);
     const { toolChoice = "auto" } = settings;
     if (toolChoice !== "auto") checkToolChoice(toolChoice, rendered);
-    return { rendered, omissions: [...forbidden, ...impossible] };
+    return { rendered, omissions: [...forbidden, ...unsupported] };
   } catch (cause) {
     if (cause instanceof PromptEvaluationError) throw cause;
     const details = { promptName: own.promptName, phase: "request", cause } as const;
@@ -84,8 +86,8 @@ function fitted<Output>(
   }
 }
 
-/** The prompt with the adapter's own hosted tools, save those whose kind it has itself. */
-function withTools<Output>(
+/** Adds the adapter's hosted tools to the prompt, except kinds that the prompt already has. */
+function addHostedTools<Output>(
   rendered: RenderedPrompt<Output>,
   tools: readonly HostedTool[],
 ): RenderedPrompt<Output> {
@@ -98,16 +100,17 @@ function withTools<Output>(
     throw new InvalidOptionError({
       field: `The adapter's hosted tool of kind "${taken.kind}"`,
       value: taken.name,
-      rule: "must not have the name of a tool of the prompt",
-      remedy: "rename the prompt's tool, or declare the hosted tool in the prompt by another name",
+      rule: "must not have the same name as a tool of the prompt",
+      remedy:
+        "rename the prompt's tool, or declare the hosted tool in the prompt under a different name",
     });
   }
   const hostedTools = Object.freeze([...rendered.hostedTools, ...added]);
   const nativeTools = deepFreeze(hostedTools.map(envelopeOf));
-  return withFields(rendered, { hostedTools, nativeTools });
+  return copyWithFields(rendered, { hostedTools, nativeTools });
 }
 
-/** What disclosure and policies remember, where the prompt has any. */
+/** Registers the slices that disclosure and policies need, if the prompt uses them. */
 function registerSlices({ template }: Prompt, session: Session): void {
   const sections = template.outline.map(({ section }) => section);
   if (sections.some(({ summary }) => summary !== null)) session.register(visibilitySlice);
@@ -115,7 +118,7 @@ function registerSlices({ template }: Prompt, session: Session): void {
   if (guarded.some(({ policies }) => policies.length > 0)) session.register(callRecord);
 }
 
-function renderNow<Output>(
+function renderPrompt<Output>(
   prompt: Prompt<Output>,
   { session }: LoopSettings,
 ): RenderedPrompt<Output> {
@@ -127,7 +130,7 @@ function renderNow<Output>(
   }
 }
 
-function forbiddenBy(
+function findForbiddenTools(
   allowed: boolean | readonly string[],
   { hostedTools }: RenderedPrompt,
 ): readonly Omission[] {
@@ -137,23 +140,23 @@ function forbiddenBy(
   return hostedTools.filter((tool) => !isAllowed(tool)).map((tool) => ({ tool, reason }));
 }
 
-/** The prompt without some hosted tools, and without what declared them. */
-function without<Output>(
+/** Removes hosted tools and the tools that declared them from the prompt. */
+function omitTools<Output>(
   rendered: RenderedPrompt<Output>,
   omissions: readonly Omission[],
 ): RenderedPrompt<Output> {
   const out = new Set(omissions.map(({ tool }) => tool.name));
   if (out.size === 0) return rendered;
   const stays = ({ name }: { readonly name: string }) => !out.has(name);
-  return withFields(rendered, {
+  return copyWithFields(rendered, {
     tools: Object.freeze(rendered.tools.filter(stays)),
     hostedTools: Object.freeze(rendered.hostedTools.filter(stays)),
     nativeTools: Object.freeze(rendered.nativeTools.filter(stays)),
   });
 }
 
-/** A copy with other fields. Getters are copied, and not called. */
-function withFields<Output>(
+/** Copies the prompt with changed fields. Getters are copied without being called. */
+function copyWithFields<Output>(
   rendered: RenderedPrompt<Output>,
   fields: Partial<RenderedPrompt<Output>>,
 ): RenderedPrompt<Output> {
@@ -164,7 +167,7 @@ function withFields<Output>(
   return Object.freeze(copy);
 }
 
-/** A section for one adapter tells the model of things that are not there on another. */
+/** Rejects sections for other adapters, which describe features that this adapter does not have. */
 function checkSections({ providers }: RenderedPrompt, adapterName: string): void {
   for (const [path, provider] of providers) {
     if (provider === adapterName) continue;
@@ -184,18 +187,18 @@ function checkProviders({ hostedTools }: RenderedPrompt, adapterName: string): v
       field: `Hosted tool "${name}" provider`,
       value: provider,
       rule: `must be "${adapterName}" for this adapter`,
-      remedy: "leave the tool out, or run the prompt on the adapter it belongs to",
+      remedy: "remove the tool, or run the prompt on the adapter for that provider",
     });
   }
 }
 
 function checkHandlers({ tools }: RenderedPrompt): void {
-  const mute = tools.find((tool) => tool.handler === null && !runsAtProvider(tool));
-  if (!mute) return;
+  const withoutHandler = tools.find((tool) => tool.handler === null && !runsAtProvider(tool));
+  if (!withoutHandler) return;
   throw new InvalidOptionError({
-    field: `Tool "${mute.name}" handler`,
+    field: `Tool "${withoutHandler.name}" handler`,
     value: null,
-    rule: "must be a function for a tool that runs here",
-    remedy: "give it a handler, or make it a NativeTool if the provider runs it",
+    rule: "must be a function for a tool that runs locally",
+    remedy: "add a handler, or use a NativeTool if the provider runs it",
   });
 }

@@ -26,25 +26,25 @@ const task = new MarkdownSection({
 const about = { ns: "demo", key: "rate", sections: [task] };
 const session = new Session();
 
-describe("the output of a prompt", () => {
-  test("is what its schema gives out", async () => {
+describe("the output type of a prompt", () => {
+  test("is the output type of its schema", async () => {
     const prompt = new Prompt(new PromptTemplate({ ...about, output: report }));
     const { output } = await adapter.evaluate(prompt.bind({ topic: "owls" }), { session });
     expectTypeOf(output).toEqualTypeOf<{ title: string; score: number }>();
   });
 
-  test("is text when there is no schema", async () => {
+  test("is string without a schema", async () => {
     const { output } = await adapter.evaluate(new Prompt(new PromptTemplate(about)), { session });
     expectTypeOf(output).toEqualTypeOf<string>();
   });
 
-  test("is a list when the schema is one", async () => {
+  test("is an array if the schema is one", async () => {
     const prompt = new Prompt(new PromptTemplate({ ...about, output: z.array(report) }));
     const { output } = await adapter.evaluate(prompt, { session });
     expectTypeOf(output).toEqualTypeOf<{ title: string; score: number }[]>();
   });
 
-  test("cannot be claimed without a schema", () => {
+  test("cannot be declared without a schema", () => {
     // @ts-expect-error Property 'output' is missing
     new PromptTemplate<{ title: string }>(about);
     // @ts-expect-error Property 'output' is missing
@@ -53,7 +53,7 @@ describe("the output of a prompt", () => {
   });
 });
 
-test("hosted outputs are typed by the tool, and unknown by its name", async () => {
+test("hostedOutputs.get() is typed by the tool, and unknown by its name", async () => {
   const response = await adapter.evaluate(new Prompt(new PromptTemplate(about)), { session });
   const outputs = response.hostedOutputs;
   expectTypeOf(outputs.get(search)).toEqualTypeOf<WebSearchResult | undefined>();
@@ -76,7 +76,7 @@ test("a handler can evaluate another prompt", () => {
   });
 });
 
-test("a handler finds what each room adds to its context", () => {
+test("a handler's context has the fields that each module adds", () => {
   new Tool({
     name: "look",
     description: "Looks.",
@@ -92,7 +92,7 @@ test("a handler finds what each room adds to its context", () => {
   });
 });
 
-test("slices and subscribers know the events of an evaluation", () => {
+test("slices and subscribers know the types of evaluation events", () => {
   defineSlice<readonly string[]>("failures", {
     initial: [],
     on: { ToolInvoked: (names, { name, result }) => (result.success ? names : [...names, name]) },
@@ -101,12 +101,12 @@ test("slices and subscribers know the events of an evaluation", () => {
     expectTypeOf(turn).toEqualTypeOf<number>();
     expectTypeOf(requestId).toEqualTypeOf<string | null>();
   });
-  // @ts-expect-error there is no such event
+  // @ts-expect-error unknown event
   session.bus.subscribe("TurnEnded", () => {});
   expectTypeOf(session.get(toolLog)).toEqualTypeOf<readonly ToolInvoked[]>();
 });
 
-test("an evaluation needs a session, and knows its options", () => {
+test("evaluate() requires a session and known options", () => {
   const prompt = new Prompt(new PromptTemplate(about));
   // @ts-expect-error Property 'session' is missing
   void adapter.evaluate(prompt, {});

@@ -9,63 +9,76 @@ import type { ResourceRegistry } from "../tools/resources.ts";
 import type { FinishReason, HostedCall, ToolChoice } from "./model-client.ts";
 
 declare module "../tools/tool-context.ts" {
+  /** The adapter's part of a tool context. */
   interface ToolContext {
+    /** The adapter that runs the evaluation. Use it to evaluate other prompts. */
     readonly adapter: ProviderAdapter;
   }
 }
 
-/** Runs prompts on one provider. */
+/** Evaluates prompts with one provider. */
 export interface ProviderAdapter {
+  /** Name of the provider, such as `"openai"`. */
   readonly name: string;
+  /** Sends a prompt to the model, runs its tool calls, and resolves with the final answer. */
   evaluate<Output>(
     prompt: Prompt<Output>,
     options: EvaluateOptions,
   ): Promise<PromptResponse<Output>>;
 }
 
-/** How one prompt is to be evaluated. */
+/** Options of one evaluation. */
 export interface EvaluateOptions {
+  /** Session that receives the events. One evaluation at a time runs on a session. */
   readonly session: Session;
-  /** Aborts what is in flight when it passes. */
+  /** Aborts in-flight work when it passes. */
   readonly deadline?: Deadline | undefined;
+  /** Token limits of this evaluation. */
   readonly budget?: Budget | undefined;
-  /** A tracker shared with other evaluations; held to besides `budget`. */
+  /** Tracker shared with other evaluations, checked in addition to `budget`. */
   readonly budgetTracker?: BudgetTracker | undefined;
-  /** Win over the template's. */
+  /** Resources of this evaluation. They take precedence over the template's. */
   readonly resources?: ResourceRegistry | undefined;
+  /** Cancels the evaluation, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** How many requests may be made. @default 50 */
+  /** Maximum number of requests. @default 50 */
   readonly maxTurns?: number | undefined;
-  /** @default the adapter's, which is "auto" */
+  /** Whether the model must call a tool. @default the adapter's choice, which is "auto" */
   readonly toolChoice?: ToolChoice | undefined;
-  /** `false` leaves all hosted tools out, a list all but those names or kinds. @default true */
+  /** `false` omits all hosted tools; an array allows only those names or kinds. @default true */
   readonly allowHostedTools?: boolean | readonly string[] | undefined;
-  /** Go on from the session's stored history. @default false */
+  /** Whether to continue the history stored in the session. @default false */
   readonly continue?: boolean | undefined;
 }
 
-/** What `evaluate` resolves to. */
+/** The result of an evaluation. */
 export interface PromptResponse<Output> {
+  /** Name of the evaluated prompt. */
   readonly promptName: string;
-  /** `null` once it was read as `output`. */
+  /** The model's answer, or `null` if it was parsed into `output`. */
   readonly text: string | null;
-  /** The text itself where the prompt declares no output schema. */
+  /** The validated output, or the text if the prompt declares no output schema. */
   readonly output: Output;
+  /** Outputs of hosted tools over all turns. */
   readonly hostedOutputs: HostedOutputs;
-  /** Every call the provider ran, in order. */
+  /** All hosted calls, in order. */
   readonly hostedCalls: readonly HostedCall[];
+  /** All citations. Citations from earlier turns have a `null` span. */
   readonly citations: readonly Citation[];
-  /** Summed over all turns. */
+  /** Tokens used by all turns together. */
   readonly usage: TokenUsage;
-  /** In US dollars, by the provider's own estimate; left out where it gives none. */
+  /** Cost in US dollars, as estimated by the provider. Absent if it reports none. */
   readonly costUsd?: number;
+  /** Why the model stopped. */
   readonly finishReason: FinishReason;
+  /** The provider's id of the last response, if any. */
   readonly responseId: string | null;
 }
 
-/** What hosted tools gave back, over all turns: typed by the tool, or `unknown` by its name. */
+/** Outputs of hosted tools over all turns: typed if looked up by tool, `unknown` if by name. */
 export interface HostedOutputs extends ReadonlyMap<string, unknown> {
-  /** `undefined` if the model did not use it. */
+  /** Returns the output of a tool, or `undefined` if the model did not use it. */
   get<Config extends object, Output>(tool: HostedTool<Config, Output>): Output | undefined;
+  /** Returns the output of the tool with this name, or `undefined` if the model did not use it. */
   get(name: string): unknown;
 }

@@ -4,15 +4,19 @@ import { InvalidOptionError } from "../base/errors.ts";
 import { ThrottleError } from "../base/evaluation-errors.ts";
 import type { Logger } from "../base/logger.ts";
 
-/** How often, and how long apart, a request that was throttled is sent again. */
+/** How often and after which delays a throttled request is retried. */
 export interface ThrottlePolicy {
-  /** @default 5 */
+  /** Maximum number of attempts, including the first. @default 5 */
   readonly maxAttempts: number;
-  /** @default 500 */
+  /** Delay after the first attempt in milliseconds. It doubles with each attempt. @default 500 */
   readonly baseDelayMs: number;
-  /** @default 8000 */
+  /** Maximum delay in milliseconds. @default 8000 */
   readonly maxDelayMs: number;
-  /** Of all waits together; a Retry-After beyond it is waited out up to the deadline. @default 30000 */
+  /**
+   * Maximum of all delays together in milliseconds. A longer Retry-After is honored up to the
+   * deadline.
+   * @default 30000
+   */
   readonly maxTotalMs: number;
 }
 
@@ -23,9 +27,12 @@ const defaultPolicy: ThrottlePolicy = Object.freeze({
   maxTotalMs: 30_000,
 });
 
-/** Fills in the defaults and refuses what cannot be waited by. */
-export function throttlePolicy(given: Partial<ThrottlePolicy> = {}): ThrottlePolicy {
-  const policy = { ...defaultPolicy, ...given };
+const refuse = InvalidOptionError.at("throttle");
+const KNOWN_OPTIONS = Object.keys(defaultPolicy).join(", ");
+
+/** Fills in the defaults and checks the values. Throws `InvalidOptionError`. */
+export function throttlePolicy(overrides: Partial<ThrottlePolicy> = {}): ThrottlePolicy {
+  const policy = { ...defaultPolicy, ...overrides };
   for (const [name, value] of Object.entries(policy)) {
     const isRight =
       name === "maxAttempts"
@@ -33,30 +40,34 @@ export function throttlePolicy(given: Partial<ThrottlePolicy> = {}): ThrottlePol
         : Number.isFinite(value) && value > 0;
     const isKnown = Object.hasOwn(defaultPolicy, name);
     if (isRight && isKnown) continue;
-    const number = name === "maxAttempts" ? "a whole number from 1" : "a positive number";
-    const rule = isKnown ? `must be ${number}` : "must be left out, as there is no such option";
-    const remedy = `use one of ${Object.keys(defaultPolicy).join(", ")}, or leave it out`;
-    throw new InvalidOptionError({ field: `throttle.${name}`, value, rule, remedy });
+    const rule =
+      name === "maxAttempts" ? "must be a positive integer" : "must be a positive number";
+    throw isKnown
+      ? refuse(name, value, rule, "omit it for the default")
+      : refuse(name, value, "must not be set, because it is unknown", `use ${KNOWN_OPTIONS}`);
   }
   return Object.freeze(policy);
 }
 
-/** How an adapter sends throttled requests again. */
+/** Settings for retrying throttled requests. */
 export interface RetrySettings {
   readonly throttle: ThrottlePolicy;
   readonly clock: Clock;
-  /** From 0 up to 1, like `Math.random`. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive), like `Math.random`. */
   readonly random: () => number;
   readonly logger: Logger;
 }
 
-/** How long the requests of one evaluation may be sent again. */
+/** Settings for retrying the requests of one evaluation. */
 export interface ThrottleSettings extends RetrySettings {
   readonly deadline: Deadline | null;
   readonly signal: AbortSignal;
 }
 
-/** Tries until it works, waiting as the provider asks; gives up with the last `ThrottleError`. */
+/**
+ * Retries throttled attempts after the delay that the provider requests. Throws the last
+ * `ThrottleError`.
+ */
 export async function throttled<Result>(
   attempt: () => Promise<Result>,
   setting: ThrottleSettings,
@@ -68,7 +79,7 @@ export async function throttled<Result>(
     } catch (error) {
       if (!(error instanceof ThrottleError)) throw error;
       Object.assign(error, { attempts });
-      const delayMs = delayAfter(error, waitedMs, setting);
+      const delayMs = computeDelay(error, waitedMs, setting);
       if (delayMs === null) throw error;
       const { kind } = error;
       setting.logger.warn("throttled: waiting to try again", { kind, attempts, delayMs });
@@ -78,8 +89,8 @@ export async function throttled<Result>(
   }
 }
 
-/** `null`: it is not worth another try. */
-function delayAfter(
+/** Returns the delay before the next attempt, or `null` if there should be none. */
+function computeDelay(
   error: ThrottleError,
   waitedMs: number,
   setting: ThrottleSettings,
@@ -87,9 +98,9 @@ function delayAfter(
   const { throttle: policy, random, deadline } = setting;
   const { attempts, retryAfterMs } = error;
   if (error.kind === "quota_exhausted" || attempts >= policy.maxAttempts) return null;
-  const asked = retryAfterMs ?? 0;
+  const requestedMs = retryAfterMs ?? 0;
   const cap = Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** (attempts - 1));
-  const delay = Math.max(policy.baseDelayMs, asked, random() * Math.max(cap, asked));
+  const delay = Math.max(policy.baseDelayMs, requestedMs, random() * Math.max(cap, requestedMs));
   if (deadline && deadline.remainingMs() <= delay) return null;
-  return asked === 0 && waitedMs + delay > policy.maxTotalMs ? null : delay;
+  return requestedMs === 0 && waitedMs + delay > policy.maxTotalMs ? null : delay;
 }

@@ -12,7 +12,7 @@ import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 import type { ToolChoice } from "./model-client.ts";
 
-const tool = (name: string) =>
+const createTool = (name: string) =>
   new Tool({ name, description: "Does it.", params: null, handler: () => ToolResult.ok(null) });
 const native = new NativeTool({
   name: "find",
@@ -21,75 +21,88 @@ const native = new NativeTool({
   result: z.object({}),
 });
 
-const promptWith = (options: object) => {
+const createPrompt = (options: object) => {
   const task = new MarkdownSection({ key: "task", title: "Task", template: "Work.", ...options });
   return new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [task] }));
 };
-const tooled = promptWith({
-  tools: [tool("add"), tool("sub"), native],
+const tooled = createPrompt({
+  tools: [createTool("add"), createTool("sub"), native],
   hostedTools: [webSearchTool()],
 });
-const bare = promptWith({});
+const bare = createPrompt({});
 
-const call = (name: string) => ({ toolCalls: [{ name }] });
+const callTool = (name: string) => ({ toolCalls: [{ name }] });
 const done = { text: "Done." };
 
-/** What the model was told to do, request by request. */
-async function choices(toolChoice: ToolChoice | undefined, ...script: readonly ScriptStep[]) {
+/** Returns the tool choice of each request. */
+async function listToolChoices(
+  toolChoice: ToolChoice | undefined,
+  ...script: readonly ScriptStep[]
+) {
   const client = scriptedClient(...script);
   await client.evaluate(tooled, { session: new Session(), toolChoice });
   return client.asked.map((request) => request.toolChoice);
 }
 
-describe("a choice that cannot be met is refused before any request:", () => {
+describe("evaluate() rejects a tool choice that cannot be satisfied before any request:", () => {
   test.each([
     [
-      "any call where there is nothing to call",
+      '"required" without tools',
       bare,
       "required",
-      'must be possible, and the prompt has no tools, got "required". Use "auto"',
+      'must not be "required" for a prompt without tools, got "required". Use "auto".',
     ],
     [
-      "a word that is no choice",
+      "an unknown word",
       tooled,
       "always",
-      'must be a tool choice, got "always". Use "auto", "none", "required" or { type, name }',
+      'must be "auto", "none", "required" or { type, name }, got "always". Use "auto" to let the model decide.',
     ],
-    ["a number", tooled, 5, "must be a tool choice, got 5"],
-    ["an object without a type", tooled, {}, "must be a tool choice, got {}"],
-    ["an empty type", tooled, { type: "" }, "must be a tool choice"],
-    ["a type that is no text", tooled, { type: 1 }, "must be a tool choice"],
-    ["a list", tooled, ["add"], "must be a tool choice"],
+    ["a number", tooled, 5, 'must be "auto", "none", "required" or { type, name }, got 5'],
     [
-      "a function nobody has",
+      "an object without a type",
+      tooled,
+      {},
+      'must be "auto", "none", "required" or { type, name }, got {}',
+    ],
+    ["an empty type", tooled, { type: "" }, 'must be "auto", "none", "required" or { type, name }'],
+    ["a numeric type", tooled, { type: 1 }, 'must be "auto", "none", "required" or { type, name }'],
+    ["an array", tooled, ["add"], 'must be "auto", "none", "required" or { type, name }'],
+    [
+      "an unknown function",
       tooled,
       { type: "function", name: "mul" },
-      'must name a tool that runs here, got {"type":"function","name":"mul"}: there are "add", "sub"',
+      'must name a tool that runs locally, got {"type":"function","name":"mul"}. Use one of "add", "sub".',
     ],
-    ["a function without a name", tooled, { type: "function" }, "must name a tool that runs here"],
     [
-      "a function where there is none",
+      "a function without a name",
+      tooled,
+      { type: "function" },
+      "must name a tool that runs locally",
+    ],
+    [
+      "a function in a prompt without tools",
       bare,
       { type: "function", name: "add" },
-      'must name a tool that runs here, got {"type":"function","name":"add"}: the prompt has none',
+      'must name a tool that runs locally, got {"type":"function","name":"add"}. Add one to the prompt.',
     ],
     [
       "a native tool as a function",
       tooled,
       { type: "function", name: "find" },
-      "must name a tool that runs here",
+      "must name a tool that runs locally",
     ],
     [
-      "a hosted tool nobody has",
+      "an unknown hosted tool",
       tooled,
       { type: "built_in", name: "add" },
-      'must name a hosted tool, got {"type":"built_in","name":"add"}: there are "web_search", "find"',
+      'must name a hosted tool, got {"type":"built_in","name":"add"}. Use one of "web_search", "find".',
     ],
     [
-      "a hosted tool where there is none",
+      "a hosted tool in a prompt without hosted tools",
       bare,
       { type: "built_in", name: "x" },
-      'must name a hosted tool, got {"type":"built_in","name":"x"}: the prompt has none',
+      'must name a hosted tool, got {"type":"built_in","name":"x"}. Add one to the prompt.',
     ],
   ])("%s", async (_, prompt, toolChoice, message) => {
     const bus = recordingBus();
@@ -105,7 +118,7 @@ describe("a choice that cannot be met is refused before any request:", () => {
     expect(bus.events).toEqual([]);
   });
 
-  test("a hosted tool that was left out", async () => {
+  test("an omitted hosted tool", async () => {
     const client = scriptedClient(done);
     const toolChoice = { type: "built_in", name: "web_search" };
     const options = { session: new Session(), toolChoice, allowHostedTools: false };
@@ -113,16 +126,20 @@ describe("a choice that cannot be met is refused before any request:", () => {
   });
 });
 
-describe("a choice", () => {
-  test("is auto unless told otherwise", async () => {
-    expect(await choices(undefined, done)).toEqual(["auto"]);
+describe("toolChoice", () => {
+  test("is auto by default", async () => {
+    expect(await listToolChoices(undefined, done)).toEqual(["auto"]);
   });
 
-  test.each(["auto", "none"] as const)("of %s stays", async (choice) => {
-    expect(await choices(choice, call("add"), call("add"), done)).toEqual([choice, choice, choice]);
+  test.each(["auto", "none"] as const)("stays %s in every turn", async (choice) => {
+    expect(await listToolChoices(choice, callTool("add"), callTool("add"), done)).toEqual([
+      choice,
+      choice,
+      choice,
+    ]);
   });
 
-  test("of none or auto may be made where there is nothing to call", async () => {
+  test("may be none or auto for a prompt without tools", async () => {
     const client = scriptedClient(done, done);
     const session = new Session();
     await client.evaluate(bare, { session, toolChoice: "none" });
@@ -130,44 +147,45 @@ describe("a choice", () => {
     expect(client.asked).toHaveLength(2);
   });
 
-  test("of any call is met by any call, and then no longer forces", async () => {
-    expect(await choices("required", call("sub"), call("sub"), done)).toEqual([
+  test('"required" becomes auto after any call', async () => {
+    expect(await listToolChoices("required", callTool("sub"), callTool("sub"), done)).toEqual([
       "required",
       "auto",
       "auto",
     ]);
   });
 
-  test("of any call may be met by a hosted tool alone", async () => {
-    const hostedOnly = promptWith({ hostedTools: [webSearchTool()] });
+  test('"required" can be satisfied by a hosted tool alone', async () => {
+    const hostedOnly = createPrompt({ hostedTools: [webSearchTool()] });
     const client = scriptedClient(done);
     await client.evaluate(hostedOnly, { session: new Session(), toolChoice: "required" });
     expect(client.asked[0]?.toolChoice).toBe("required");
   });
 
-  test("of one function is kept until that one is called", async () => {
+  test("of one function is sent until that function is called", async () => {
     const choice = { type: "function", name: "add" };
-    expect(await choices(choice, call("sub"), call("add"), call("sub"), done)).toEqual([
+    expect(
+      await listToolChoices(choice, callTool("sub"), callTool("add"), callTool("sub"), done),
+    ).toEqual([choice, choice, "auto", "auto"]);
+  });
+
+  test("of one hosted tool is sent until that tool has run", async () => {
+    const choice = { type: "built_in", name: "web_search" };
+    const searched = { ...callTool("add"), hostedCalls: [{ name: "web_search" }] };
+    expect(await listToolChoices(choice, callTool("add"), searched, done)).toEqual([
       choice,
       choice,
-      "auto",
       "auto",
     ]);
   });
 
-  test("of one hosted tool is kept until that one ran", async () => {
-    const choice = { type: "built_in", name: "web_search" };
-    const searched = { ...call("add"), hostedCalls: [{ name: "web_search" }] };
-    expect(await choices(choice, call("add"), searched, done)).toEqual([choice, choice, "auto"]);
-  });
-
-  test("of a native tool is that of a hosted one", async () => {
+  test("accepts a native tool as a hosted tool", async () => {
     const choice = { type: "built_in", name: "find" };
-    expect(await choices(choice, done)).toEqual([choice]);
+    expect(await listToolChoices(choice, done)).toEqual([choice]);
   });
 
-  test("of a provider's own type goes through as it is, until something is called", async () => {
+  test("of a provider's own type is passed through until a tool is called", async () => {
     const choice = { type: "mcp" };
-    expect(await choices(choice, call("add"), done)).toEqual([choice, "auto"]);
+    expect(await listToolChoices(choice, callTool("add"), done)).toEqual([choice, "auto"]);
   });
 });

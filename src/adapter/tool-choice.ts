@@ -7,29 +7,27 @@ import type { ToolChoice, Turn } from "./model-client.ts";
 
 const refuse = InvalidOptionError.at("toolChoice");
 
-/** Refuses a choice that names nothing in the prompt. */
+/** Throws for a tool choice that the prompt cannot satisfy. */
 export function checkToolChoice(choice: ToolChoice, rendered: RenderedPrompt): void {
   if (choice === "auto" || choice === "none") return;
   const functions = rendered.tools.filter((tool) => !runsAtProvider(tool)).map(({ name }) => name);
   const hosted = rendered.hostedTools.map(({ name }) => name);
   if (choice === "required") {
     if (functions.length + hosted.length > 0) return;
-    throw refuse("", choice, "must be possible, and the prompt has no tools", 'use "auto"');
+    throw refuse("", choice, 'must not be "required" for a prompt without tools', 'use "auto"');
   }
   if (!isPlainObject(choice) || typeof choice.type !== "string" || choice.type === "") {
-    throw refuse(
-      "",
-      choice,
-      "must be a tool choice",
-      'use "auto", "none", "required" or { type, name }',
-    );
+    const rule = 'must be "auto", "none", "required" or { type, name }';
+    throw refuse("", choice, rule, 'use "auto" to let the model decide');
   }
-  if (choice.type === "function") checkNamed(choice, functions, "a tool that runs here");
+  if (choice.type === "function") checkNamed(choice, functions, "a tool that runs locally");
   if (choice.type === "built_in") checkNamed(choice, hosted, "a hosted tool");
 }
 
-/** Once met, a choice no longer forces: a model that must always call never answers. */
-export function choiceAfter(
+/**
+ * Returns "auto" once a forced choice was satisfied: a model that must always call never answers.
+ */
+export function relaxToolChoice(
   choice: ToolChoice,
   { toolCalls, hostedCalls, askedCalls = [] }: Turn,
 ): ToolChoice {
@@ -49,6 +47,6 @@ function checkNamed(
 ): void {
   const { name } = choice as { readonly name?: unknown };
   if (typeof name === "string" && names.includes(name)) return;
-  const there = names.length > 0 ? `there are ${list(names)}` : "the prompt has none";
-  throw refuse("", choice, `must name ${what}`, there);
+  const remedy = names.length > 0 ? `use one of ${list(names)}` : "add one to the prompt";
+  throw refuse("", choice, `must name ${what}`, remedy);
 }

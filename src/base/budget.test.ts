@@ -4,8 +4,8 @@ import { InvalidOptionError } from "./errors.ts";
 import { BudgetExceededError, PromptEvaluationError } from "./evaluation-errors.ts";
 import { noUsage } from "./usage.ts";
 
-describe("a budget", () => {
-  test("limits what is given and nothing else", () => {
+describe("Budget", () => {
+  test("sets only the given limits", () => {
     expect(new Budget({ maxOutputTokens: 5 })).toEqual({
       maxInputTokens: null,
       maxOutputTokens: 5,
@@ -18,11 +18,11 @@ describe("a budget", () => {
   });
 
   test.each([[{}], [{ maxInputTokens: undefined }], [undefined as never], [null as never]])(
-    "that limits nothing is refused: %j",
+    "rejects options without a limit: %j",
     (options) => {
       expect(() => new Budget(options)).toThrow(InvalidOptionError);
       expect(() => new Budget(options)).toThrow(
-        /^Budget must limit something, .*: set maxInputTokens, maxOutputTokens or maxTotalTokens$/,
+        /^Budget must have at least one limit, got .*\. Set maxInputTokens, maxOutputTokens or maxTotalTokens\.$/,
       );
     },
   );
@@ -31,7 +31,7 @@ describe("a budget", () => {
   const wrong = [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, "5", null, 5n];
 
   test.each(limits.flatMap((name) => wrong.map((value) => [name, value] as const)))(
-    "refuses %s of %s, and says so",
+    "rejects %s of %s",
     (name, value) => {
       expect(() => new Budget({ [name]: value as never })).toThrow(
         expect.objectContaining({
@@ -39,7 +39,7 @@ describe("a budget", () => {
           field: `Budget.${name}`,
           value,
           message: expect.stringMatching(
-            /must be a positive whole number of tokens, got .*. Leave it out for no limit$/,
+            /must be a positive integer, got .*\. Omit it for no limit\.$/,
           ),
         }),
       );
@@ -47,13 +47,13 @@ describe("a budget", () => {
   );
 });
 
-describe("a tracker", () => {
-  test.each([null, undefined])("refuses to record %s", (usage) => {
+describe("BudgetTracker", () => {
+  test.each([null, undefined])("rejects %s as usage", (usage) => {
     const tracker = new BudgetTracker(new Budget({ maxTotalTokens: 1 }));
     expect(() => tracker.record(usage as never)).toThrow(InvalidOptionError);
   });
 
-  test("starts with nothing used", () => {
+  test("starts with no usage", () => {
     const budget = new Budget({ maxTotalTokens: 1 });
     const tracker = new BudgetTracker(budget);
     expect(tracker.budget).toBe(budget);
@@ -61,7 +61,7 @@ describe("a tracker", () => {
     expect(tracker.excess()).toBeNull();
   });
 
-  test("adds up every dimension, cached and reasoning tokens too", () => {
+  test("adds up every kind of token, including cached and reasoning tokens", () => {
     const tracker = new BudgetTracker(new Budget({ maxTotalTokens: 1 }));
     const usage = { inputTokens: 1, outputTokens: 2, cachedTokens: 3, reasoningTokens: 4 };
     tracker.record({ ...usage, totalTokens: 5 });
@@ -76,7 +76,7 @@ describe("a tracker", () => {
     expect(tracker.total).toSatisfy(Object.isFrozen);
   });
 
-  test("takes the total for input and output where none is reported", () => {
+  test("counts input plus output tokens if no total is reported", () => {
     const tracker = new BudgetTracker(new Budget({ maxTotalTokens: 1 }));
     tracker.record({ inputTokens: 1, outputTokens: 2 });
     tracker.record({});
@@ -89,7 +89,7 @@ describe("a tracker", () => {
     ["maxTotalTokens", "totalTokens"],
   ] as const;
 
-  test.each(dimensions)("lets exactly %s pass", (limit, dimension) => {
+  test.each(dimensions)("allows usage of exactly %s", (limit, dimension) => {
     const tracker = new BudgetTracker(new Budget({ [limit]: 10 }));
     tracker.record({ [dimension]: 10 });
     tracker.check();
@@ -97,7 +97,7 @@ describe("a tracker", () => {
   });
 
   test.each(dimensions)(
-    "refuses one more than %s, saying which and how much",
+    "throws if usage exceeds %s by one, naming the dimension, usage and limit",
     (limit, dimension) => {
       const tracker = new BudgetTracker(new Budget({ [limit]: 10 }));
       tracker.record({ [dimension]: 10 });
@@ -109,11 +109,11 @@ describe("a tracker", () => {
       expect(check).toThrow(
         expect.objectContaining({ dimension, used: 11, limit: 10, phase: "budget" }),
       );
-      expect(check).toThrow(`11 ${dimension} were used and the budget allows 10: raise the budget`);
+      expect(check).toThrow(`Used 11 ${dimension}, but the budget allows 10. Raise the budget`);
     },
   );
 
-  test("names the first dimension where several are exceeded", () => {
+  test("reports the first dimension if several are exceeded", () => {
     const budget = new Budget({ maxInputTokens: 1, maxOutputTokens: 1, maxTotalTokens: 1 });
     const tracker = new BudgetTracker(budget);
     tracker.record({ outputTokens: 2 });
@@ -122,7 +122,7 @@ describe("a tracker", () => {
     expect(tracker.excess()?.dimension).toBe("inputTokens");
   });
 
-  test("goes on counting after it was exceeded", () => {
+  test("continues to count after the budget is exceeded", () => {
     const tracker = new BudgetTracker(new Budget({ maxTotalTokens: 1 }));
     tracker.record({ totalTokens: 2 });
     tracker.record({ totalTokens: 2 });
@@ -130,7 +130,7 @@ describe("a tracker", () => {
   });
 
   test.each([-1, 0.5, Number.NaN, "3", null, undefined])(
-    "refuses %s tokens, and counts nothing of that report",
+    "rejects a count of %s without recording the rest of that usage",
     (tokens) => {
       const tracker = new BudgetTracker(new Budget({ maxTotalTokens: 1 }));
       expect(() => tracker.record({ inputTokens: 7, cachedTokens: tokens as never })).toThrow(
@@ -138,14 +138,14 @@ describe("a tracker", () => {
           name: "InvalidOptionError",
           field: "BudgetTracker.record(usage).cachedTokens",
           value: tokens,
-          message: expect.stringContaining("record what the provider reported, or 0"),
+          message: expect.stringContaining("Pass the provider's token count, or 0."),
         }),
       );
       expect(tracker.total).toBe(noUsage);
     },
   );
 
-  test.each([undefined, null, { maxTotalTokens: 5 }])("refuses %j for a budget", (budget) => {
+  test.each([undefined, null, { maxTotalTokens: 5 }])("rejects %j as a budget", (budget) => {
     expect(() => new BudgetTracker(budget as never)).toThrow(
       expect.objectContaining({
         name: "InvalidOptionError",

@@ -6,23 +6,29 @@ import {
 } from "./evaluation-errors.ts";
 import { addUsage, noUsage, type TokenUsage, usageOf } from "./usage.ts";
 
-/** The limits of a `Budget`; at least one. */
+/** Limits of a {@link Budget}. Set at least one. */
 export interface BudgetOptions {
+  /** Maximum number of input tokens. @default no limit */
   readonly maxInputTokens?: number | undefined;
+  /** Maximum number of output tokens. @default no limit */
   readonly maxOutputTokens?: number | undefined;
+  /** Maximum number of input and output tokens together. @default no limit */
   readonly maxTotalTokens?: number | undefined;
 }
 
-/** How many tokens may be used; using exactly as many is within it. */
+/** Token limits for one or more evaluations. Using exactly the limit is allowed. */
 export class Budget {
+  /** Maximum number of input tokens, or `null` for no limit. */
   readonly maxInputTokens: number | null;
+  /** Maximum number of output tokens, or `null` for no limit. */
   readonly maxOutputTokens: number | null;
+  /** Maximum number of tokens in total, or `null` for no limit. */
   readonly maxTotalTokens: number | null;
 
   constructor(options: BudgetOptions) {
-    this.maxInputTokens = limitOf(options, "maxInputTokens");
-    this.maxOutputTokens = limitOf(options, "maxOutputTokens");
-    this.maxTotalTokens = limitOf(options, "maxTotalTokens");
+    this.maxInputTokens = checkLimit(options, "maxInputTokens");
+    this.maxOutputTokens = checkLimit(options, "maxOutputTokens");
+    this.maxTotalTokens = checkLimit(options, "maxTotalTokens");
     if (this.maxInputTokens ?? this.maxOutputTokens ?? this.maxTotalTokens) {
       Object.freeze(this);
       return;
@@ -30,14 +36,18 @@ export class Budget {
     throw new InvalidOptionError({
       field: "Budget",
       value: options,
-      rule: "must limit something",
+      rule: "must have at least one limit",
       remedy: "set maxInputTokens, maxOutputTokens or maxTotalTokens",
     });
   }
 }
 
-/** Adds up what is used against a budget; share one to hold several evaluations to it together. */
+/**
+ * Adds up usage against a budget. Share one tracker to apply a budget to several evaluations
+ * together.
+ */
 export class BudgetTracker {
+  /** The budget that the usage is checked against. */
   readonly budget: Budget;
   #total: TokenUsage = noUsage;
 
@@ -47,59 +57,68 @@ export class BudgetTracker {
         field: "BudgetTracker(budget)",
         value: budget,
         rule: "must be a Budget",
-        remedy: "new BudgetTracker(new Budget({ maxTotalTokens: 100_000 }))",
+        remedy: "pass new BudgetTracker(new Budget({ maxTotalTokens: 100_000 }))",
       });
     }
     this.budget = budget;
   }
 
+  /** Tokens recorded so far. */
   get total(): TokenUsage {
     return this.#total;
   }
 
+  /**
+   * Adds the tokens of one request. Throws `InvalidOptionError` and records nothing if a count is
+   * invalid.
+   */
   record(usage: Partial<TokenUsage>): void {
     for (const [name, tokens] of Object.entries(usage ?? { usage })) {
       if (Number.isSafeInteger(tokens) && tokens >= 0) continue;
       throw new InvalidOptionError({
         field: `BudgetTracker.record(usage).${name}`,
         value: tokens,
-        rule: "must be a whole number of tokens",
-        remedy: "record what the provider reported, or 0",
+        rule: "must be a non-negative integer",
+        remedy: "pass the provider's token count, or 0",
       });
     }
     this.#total = addUsage(this.#total, usageOf(usage));
   }
 
-  /** What the budget was exceeded by, or `null`. */
+  /** Returns the first exceeded limit, or `null` while usage is within the budget. */
   excess(): BudgetExcess | null {
     const { maxInputTokens, maxOutputTokens, maxTotalTokens } = this.budget;
     const { inputTokens, outputTokens, totalTokens } = this.#total;
     return (
-      over("inputTokens", inputTokens, maxInputTokens) ??
-      over("outputTokens", outputTokens, maxOutputTokens) ??
-      over("totalTokens", totalTokens, maxTotalTokens)
+      findExcess("inputTokens", inputTokens, maxInputTokens) ??
+      findExcess("outputTokens", outputTokens, maxOutputTokens) ??
+      findExcess("totalTokens", totalTokens, maxTotalTokens)
     );
   }
 
-  /** Throws `BudgetExceededError` if more was used than allowed. */
+  /** Throws `BudgetExceededError` if usage exceeds the budget. */
   check(): void {
     const excess = this.excess();
     if (excess) throw new BudgetExceededError(excess, { promptName: "" });
   }
 }
 
-function over(dimension: BudgetDimension, used: number, limit: number | null): BudgetExcess | null {
+function findExcess(
+  dimension: BudgetDimension,
+  used: number,
+  limit: number | null,
+): BudgetExcess | null {
   return limit !== null && used > limit ? { dimension, used, limit } : null;
 }
 
-function limitOf(options: BudgetOptions, name: keyof BudgetOptions): number | null {
+function checkLimit(options: BudgetOptions, name: keyof BudgetOptions): number | null {
   const limit = options?.[name];
   if (limit === undefined) return null;
   if (Number.isSafeInteger(limit) && limit > 0) return limit;
   throw new InvalidOptionError({
     field: `Budget.${name}`,
     value: limit,
-    rule: "must be a positive whole number of tokens",
-    remedy: "leave it out for no limit",
+    rule: "must be a positive integer",
+    remedy: "omit it for no limit",
   });
 }

@@ -1,12 +1,12 @@
 import { expect, test, vi } from "vitest";
 import { orAborted } from "./clock.ts";
 
-test("without a signal it is the work's own outcome", async () => {
+test("raceAbort() returns the outcome of the work without a signal", async () => {
   await expect(orAborted(Promise.resolve(1), undefined)).resolves.toBe(1);
   await expect(orAborted(Promise.reject(new Error("no")), undefined)).rejects.toThrow("no");
 });
 
-test("work that ends first gives its outcome, and leaves no listener on the signal", async () => {
+test("raceAbort() returns the outcome of work that finishes first and removes its listener", async () => {
   const { signal } = new AbortController();
   const added = vi.spyOn(signal, "addEventListener");
   const removed = vi.spyOn(signal, "removeEventListener");
@@ -18,7 +18,7 @@ test("work that ends first gives its outcome, and leaves no listener on the sign
   );
 });
 
-test("a signal that aborts first throws its own reason, untouched", async () => {
+test("raceAbort() throws the signal's own reason if the signal aborts first", async () => {
   const controller = new AbortController();
   const reason = { why: "the user left" };
   const outcome = orAborted(new Promise(() => {}), controller.signal);
@@ -26,17 +26,17 @@ test("a signal that aborts first throws its own reason, untouched", async () => 
   await expect(outcome).rejects.toBe(reason);
 });
 
-test("a signal that has aborted already wins over work that is done", async () => {
+test("raceAbort() throws if the signal has already aborted, even if the work is done", async () => {
   const reason = new Error("too late");
   await expect(orAborted(Promise.resolve(1), AbortSignal.abort(reason))).rejects.toBe(reason);
 });
 
-test("work that fails after the abort is nobody's unhandled rejection", async () => {
+test("raceAbort() handles a rejection of the work after the abort", async () => {
   const controller = new AbortController();
   const work = Promise.withResolvers<never>();
   const outcome = orAborted(work.promise, controller.signal);
   controller.abort("left");
   await expect(outcome).rejects.toBe("left");
-  work.reject(new Error("late")); // unhandled, it would fail this run
+  work.reject(new Error("late")); // An unhandled rejection would fail this run.
   await Promise.resolve();
 });

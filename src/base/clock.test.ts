@@ -7,36 +7,36 @@ const longest = 2 ** 31 - 1;
 beforeEach(() => void vi.useFakeTimers({ now: noon }));
 afterEach(() => void vi.useRealTimers());
 
-test("the system clock tells the machine's time and is frozen", () => {
+test("systemClock returns the system time and is frozen", () => {
   expect(systemClock.now()).toBe(noon);
   vi.setSystemTime(noon + 5);
   expect(systemClock.now()).toBe(noon + 5);
   expect(systemClock).toSatisfy(Object.isFrozen);
 });
 
-describe("sleep", () => {
-  test("ends when its time has passed, not before", async () => {
-    const slept = watched(systemClock.sleep(1000));
+describe("systemClock.sleep()", () => {
+  test("resolves after the given time and not before", async () => {
+    const slept = watchPromise(systemClock.sleep(1000));
     await vi.advanceTimersByTimeAsync(999);
     expect(slept.over).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
     expect(slept.over).toBe(true);
   });
 
-  test("of no time or less ends at once", async () => {
-    const none = watched(systemClock.sleep(0));
-    const less = watched(systemClock.sleep(-5));
+  test("resolves immediately for zero or a negative time", async () => {
+    const none = watchPromise(systemClock.sleep(0));
+    const less = watchPromise(systemClock.sleep(-5));
     await vi.advanceTimersByTimeAsync(1);
     expect([none.over, less.over]).toEqual([true, true]);
   });
 
-  test("under a signal that has aborted starts no timer", async () => {
+  test("starts no timer if the signal has already aborted", async () => {
     const reason = new Error("left");
     await expect(systemClock.sleep(1000, AbortSignal.abort(reason))).rejects.toBe(reason);
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("is ended by an abort, with the signal's reason and its timer cleared", async () => {
+  test("rejects with the signal's reason on abort and clears its timer", async () => {
     const controller = new AbortController();
     const reason = { why: "left" };
     const sleeping = systemClock.sleep(1000, controller.signal);
@@ -46,7 +46,7 @@ describe("sleep", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("leaves no listener on its signal", async () => {
+  test("removes its listener from the signal", async () => {
     const { signal } = new AbortController();
     const added = vi.spyOn(signal, "addEventListener");
     const removed = vi.spyOn(signal, "removeEventListener");
@@ -57,22 +57,22 @@ describe("sleep", () => {
     expect(removed).toHaveBeenCalledWith("abort", added.mock.calls[0]?.[1]);
   });
 
-  test("longer than a timer can hold is slept in parts, to the millisecond", async () => {
-    const slept = watched(systemClock.sleep(longest + 1));
+  test("waits in several timers, exact to the millisecond, if one timer cannot hold the time", async () => {
+    const slept = watchPromise(systemClock.sleep(longest + 1));
     await vi.advanceTimersByTimeAsync(longest);
     expect(slept.over).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
     expect(slept.over).toBe(true);
   });
 
-  test("of just what a timer can hold is one timer", async () => {
-    const slept = watched(systemClock.sleep(longest));
+  test("uses one timer for the longest time a timer can hold", async () => {
+    const slept = watchPromise(systemClock.sleep(longest));
     await vi.advanceTimersByTimeAsync(longest);
     expect(slept.over).toBe(true);
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("of many parts can be aborted in any of them", async () => {
+  test("can be aborted during any of several timers", async () => {
     const controller = new AbortController();
     const sleeping = systemClock.sleep(longest * 5, controller.signal);
     const ended = expect(sleeping).rejects.toBe("left");
@@ -82,7 +82,7 @@ describe("sleep", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("keeps the process alive unless it is in the background", async () => {
+  test("keeps the process alive unless background is set", async () => {
     const unref = vi.fn();
     vi.stubGlobal("setTimeout", (work: () => void) => {
       work();
@@ -95,7 +95,7 @@ describe("sleep", () => {
     vi.unstubAllGlobals();
   });
 
-  test("in the background also works where timers are numbers", async () => {
+  test("accepts background where timers are numbers", async () => {
     vi.stubGlobal("setTimeout", (work: () => void) => {
       work();
       return 1;
@@ -105,7 +105,7 @@ describe("sleep", () => {
   });
 });
 
-function watched(work: Promise<void>): { readonly over: boolean } {
+function watchPromise(work: Promise<void>): { readonly over: boolean } {
   const state = { over: false };
   work.then(
     () => {

@@ -1,17 +1,21 @@
-/** The one door to time: nothing else calls `Date.now` or `setTimeout`. Tests use `fakeClock()`. */
+/**
+ * Reads the time and waits. No other code calls `Date.now` or `setTimeout`. Tests use
+ * `fakeClock()`.
+ */
 export interface Clock {
-  /** Milliseconds since 1970. */
+  /** Returns the current time in milliseconds since 1970. */
   now(): number;
-  /** Waits; rejects with the signal's reason if that aborts first. */
+  /** Waits for `milliseconds`. Rejects with the signal's reason if the signal aborts first. */
   sleep(milliseconds: number, signal?: AbortSignal, options?: SleepOptions): Promise<void>;
 }
 
+/** Options of {@link Clock.sleep}. */
 export interface SleepOptions {
-  /** This wait alone does not keep the process alive. @default false */
+  /** Whether the process may exit during this wait. @default false */
   readonly background?: boolean | undefined;
 }
 
-/** The machine's own time. */
+/** The system time. */
 export const systemClock: Clock = Object.freeze({
   now: () => Date.now(),
 
@@ -20,19 +24,22 @@ export const systemClock: Clock = Object.freeze({
     signal?: AbortSignal,
     { background = false }: SleepOptions = {},
   ) {
-    const until = Date.now() + milliseconds;
-    let left = milliseconds;
+    const endsAt = Date.now() + milliseconds;
+    let remaining = milliseconds;
     do {
-      await oneTimer(Math.min(left, LONGEST_TIMER), signal, background);
-      left = until - Date.now();
-    } while (left > 0 && milliseconds > LONGEST_TIMER);
+      await waitForTimer(Math.min(remaining, MAX_TIMER_MS), signal, background);
+      remaining = endsAt - Date.now();
+    } while (remaining > 0 && milliseconds > MAX_TIMER_MS);
   },
 });
 
-/** Timers hold a 32-bit number: anything longer would fire at once. */
-const LONGEST_TIMER = 2 ** 31 - 1;
+/**
+ * Longest delay of one timer. Timers store a signed 32-bit number; a longer delay would fire
+ * immediately.
+ */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
-async function oneTimer(
+async function waitForTimer(
   milliseconds: number,
   signal: AbortSignal | undefined,
   background: boolean,
@@ -59,8 +66,8 @@ function hasUnref(timer: unknown): timer is { unref(): void } {
 }
 
 /**
- * What `work` gives, unless `signal` aborts first: then its reason is thrown at once, and how
- * `work` ends no longer matters to anybody.
+ * Returns the result of `work`, or throws the signal's reason as soon as `signal` aborts. The
+ * outcome of `work` is then ignored.
  */
 export async function orAborted<Result>(
   work: Promise<Result>,

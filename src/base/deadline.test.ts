@@ -4,18 +4,18 @@ import { Deadline } from "./deadline.ts";
 
 const noon = Date.UTC(2030, 0, 1, 12);
 
-describe("a deadline", () => {
-  test("after so many milliseconds is counted from the clock's now", () => {
-    const deadline = Deadline.after(1500, clockAt(noon));
+describe("Deadline", () => {
+  test("counts from the clock's current time", () => {
+    const deadline = Deadline.after(1500, createClock(noon));
     expect(deadline.expiresAtMs).toBe(noon + 1500);
     expect(deadline.remainingMs()).toBe(1500);
   });
 
-  test("at a date is that date", () => {
-    expect(Deadline.at(new Date(noon + 60_000), clockAt(noon)).remainingMs()).toBe(60_000);
+  test("expires at the given date", () => {
+    expect(Deadline.at(new Date(noon + 60_000), createClock(noon)).remainingMs()).toBe(60_000);
   });
 
-  test("is by the system's clock unless another is given", () => {
+  test("uses the system clock by default", () => {
     vi.useFakeTimers({ now: noon });
     const deadlines = [Deadline.after(1500), Deadline.at(new Date(noon + 1500))];
     vi.setSystemTime(noon + 500);
@@ -23,8 +23,8 @@ describe("a deadline", () => {
     vi.useRealTimers();
   });
 
-  test("that has passed has less than nothing left", () => {
-    const clock = clockAt(noon);
+  test("has a negative remaining time after it has passed", () => {
+    const clock = createClock(noon);
     const deadline = Deadline.after(10, clock);
     clock.time += 10;
     expect(deadline.remainingMs()).toBe(0);
@@ -32,19 +32,19 @@ describe("a deadline", () => {
     expect(deadline.remainingMs()).toBe(-5);
   });
 
-  test("at a date that has passed may be made", () => {
-    expect(Deadline.at(new Date(noon - 1), clockAt(noon)).remainingMs()).toBe(-1);
+  test("accepts a date that has passed", () => {
+    expect(Deadline.at(new Date(noon - 1), createClock(noon)).remainingMs()).toBe(-1);
   });
 
-  test("does not follow a date that is changed later", () => {
+  test("ignores later changes to the Date object", () => {
     const date = new Date(noon);
-    const deadline = Deadline.at(date, clockAt(noon));
+    const deadline = Deadline.at(date, createClock(noon));
     date.setTime(0);
     expect(deadline.expiresAtMs).toBe(noon);
   });
 
   const notPositive = [0, -1, Number.NaN, Number.POSITIVE_INFINITY, "60", null, undefined];
-  test.each(notPositive)("after %s milliseconds is refused", (milliseconds) => {
+  test.each(notPositive)("rejects %s milliseconds", (milliseconds) => {
     expect(() => Deadline.after(milliseconds as never)).toThrow(
       expect.objectContaining({
         name: "InvalidOptionError",
@@ -63,7 +63,7 @@ describe("a deadline", () => {
     ["2030-01-01", "2030-01-01"],
     [undefined, undefined],
   ] as const;
-  test.each(notDates)("at %s is refused", (date, value) => {
+  test.each(notDates)("rejects %s as a date", (date, value) => {
     expect(() => Deadline.at(date as never)).toThrow(
       expect.objectContaining({
         name: "InvalidOptionError",
@@ -75,9 +75,9 @@ describe("a deadline", () => {
   });
 });
 
-describe("its signal", () => {
-  test("aborts with a TimeoutError when the clock has come to it", async () => {
-    const clock = clockAt(noon);
+describe("Deadline.signal()", () => {
+  test("aborts with a TimeoutError when the deadline passes", async () => {
+    const clock = createClock(noon);
     const signal = Deadline.after(1500, clock).signal();
     expect(clock.sleeps).toEqual([{ milliseconds: 1500, options: { background: true } }]);
     expect(signal.aborted).toBe(false);
@@ -87,16 +87,16 @@ describe("its signal", () => {
     expect(signal.reason).toMatchObject({ name: "TimeoutError", message: "The deadline passed" });
   });
 
-  test("waits from when it is asked for, and only once", async () => {
-    const clock = clockAt(noon);
+  test("starts one timer, on the first call", async () => {
+    const clock = createClock(noon);
     const deadline = Deadline.after(1500, clock);
     clock.time += 1000;
     expect(deadline.signal()).toBe(deadline.signal());
     expect(clock.sleeps.map(({ milliseconds }) => milliseconds)).toEqual([500]);
   });
 
-  test("of a deadline that has passed has aborted, without any wait", () => {
-    const clock = clockAt(noon);
+  test("is already aborted, without a timer, if the deadline has passed", () => {
+    const clock = createClock(noon);
     for (const late of [0, -1]) {
       const signal = Deadline.at(new Date(noon + late), clock).signal();
       expect(signal.reason).toMatchObject({ name: "TimeoutError" });
@@ -104,7 +104,7 @@ describe("its signal", () => {
     expect(clock.sleeps).toEqual([]);
   });
 
-  test("aborts too when the clock cannot wait", async () => {
+  test("aborts if the clock's sleep fails", async () => {
     const clock: Clock = {
       now: () => noon,
       sleep: async () => Promise.reject(new Error("broken")),
@@ -115,14 +115,14 @@ describe("its signal", () => {
   });
 });
 
-interface HandClock extends Clock {
+interface ManualClock extends Clock {
   time: number;
   readonly sleeps: { readonly milliseconds: number; readonly options: SleepOptions | undefined }[];
-  /** Ends every sleep. */
+  /** Resolves every pending sleep. */
   wake(): Promise<void>;
 }
 
-function clockAt(time: number): HandClock {
+function createClock(time: number): ManualClock {
   const { promise, resolve } = Promise.withResolvers<void>();
   return {
     time,

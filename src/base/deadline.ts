@@ -1,9 +1,9 @@
 import { type Clock, systemClock } from "./clock.ts";
 import { InvalidOptionError } from "./errors.ts";
 
-/** A moment after which work is no longer wanted. */
+/** A point in time at which work is aborted. */
 export class Deadline {
-  /** Milliseconds since 1970, by the clock it was made with. */
+  /** Milliseconds since 1970, by the deadline's clock. */
   readonly expiresAtMs: number;
   readonly #clock: Clock;
   #controller: AbortController | null = null;
@@ -13,6 +13,10 @@ export class Deadline {
     this.#clock = clock;
   }
 
+  /**
+   * Returns a deadline `milliseconds` from now. Throws `InvalidOptionError` unless it is positive
+   * and finite.
+   */
   static after(milliseconds: number, clock: Clock = systemClock): Deadline {
     if (Number.isFinite(milliseconds) && milliseconds > 0) {
       return new Deadline(clock.now() + milliseconds, clock);
@@ -21,11 +25,14 @@ export class Deadline {
       field: "Deadline.after(ms)",
       value: milliseconds,
       rule: "must be a positive number of milliseconds",
-      remedy: "Deadline.after(60_000) is a minute from now",
+      remedy: "use Deadline.after(60_000) for one minute from now",
     });
   }
 
-  /** A date that has passed is allowed: the evaluation is then refused before any request. */
+  /**
+   * Returns a deadline at `date`. A past date is allowed: the evaluation then fails before any
+   * request.
+   */
   static at(date: Date, clock: Clock = systemClock): Deadline {
     if (date instanceof Date && !Number.isNaN(date.getTime())) {
       return new Deadline(date.getTime(), clock);
@@ -34,22 +41,25 @@ export class Deadline {
       field: "Deadline.at(date)",
       value: date instanceof Date ? "Invalid Date" : date,
       rule: "must be a valid Date",
-      remedy: 'Deadline.at(new Date("2030-01-01T12:00:00Z"))',
+      remedy: 'use Deadline.at(new Date("2030-01-01T12:00:00Z"))',
     });
   }
 
-  /** Negative once it has passed. */
+  /** Milliseconds until the deadline. Negative after it has passed. */
   remainingMs(): number {
     return this.expiresAtMs - this.#clock.now();
   }
 
-  /** Aborts with a `TimeoutError` when the deadline passes. Waiting for it keeps no process alive. */
+  /**
+   * Returns a signal that aborts with a `TimeoutError` at the deadline. It does not keep the
+   * process alive.
+   */
   signal(): AbortSignal {
-    this.#controller ??= this.#watched();
+    this.#controller ??= this.#startTimer();
     return this.#controller.signal;
   }
 
-  #watched(): AbortController {
+  #startTimer(): AbortController {
     const controller = new AbortController();
     const passed = () => controller.abort(new DOMException("The deadline passed", "TimeoutError"));
     const remaining = this.remainingMs();

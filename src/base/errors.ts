@@ -1,28 +1,30 @@
 import { show } from "./show.ts";
 
-/** Every error this package throws on purpose extends `WinkError`; anything else is a bug. */
+/** Base class of every error that this package throws deliberately. Any other error is a bug. */
 export class WinkError extends Error {
   override readonly name: string = "WinkError";
 }
 
-/** What was wrong with something the caller gave, and what to do about it. */
+/** Describes an invalid value passed by the caller, and how to fix it. */
 export interface Refusal {
-  /** What it was given as: `"Tool.name"`. */
+  /** Name of the field in the caller's terms: `"Tool.name"`. */
   readonly field: string;
   readonly value: unknown;
-  /** Reads on after the field: `"must be a positive integer"`. */
+  /** Continues the sentence after the field: `"must be a positive integer"`. */
   readonly rule: string;
-  /** Reads on after the rule: `"give a number of milliseconds above 0"`. */
+  /**
+   * An imperative without a capital or a final period: `"use a number of milliseconds above 0"`.
+   */
   readonly remedy: string;
-  /** The value is a secret: the message does not quote it. @default false */
+  /** Whether the value is a secret. If so, the message does not quote it. @default false */
   readonly secret?: boolean | undefined;
   readonly cause?: unknown;
 }
 
-/** The parts of a refusal that most errors do not have. */
+/** Optional details that most refusals omit. */
 export type RefusalDetails = Pick<Refusal, "cause" | "secret">;
 
-/** Creates errors about the fields of one scope; see {@link InvalidOptionError.at}. */
+/** Creates errors about the fields of one scope. See {@link InvalidOptionError.at}. */
 export type RefusalFactory<Kind extends InvalidOptionError> = (
   name: string,
   value: unknown,
@@ -31,19 +33,21 @@ export type RefusalFactory<Kind extends InvalidOptionError> = (
   details?: RefusalDetails,
 ) => Kind;
 
-/** An option of a session, deadline, budget or registry that cannot be; nothing was done with it. */
+/** Thrown when an option is invalid. Nothing has been done with the value. */
 export class InvalidOptionError extends WinkError {
   override readonly name: string = "InvalidOptionError";
+  /** Name of the invalid field, such as `"Budget.maxTotalTokens"`. */
   readonly field: string;
-  /** What was given, or `undefined` if it was a secret. */
+  /** The rejected value, or `undefined` if it is a secret. */
   readonly value: unknown;
-  /** What to do about it: the end of the message. */
+  /** What to do about it. The message ends with this text. */
   readonly remedy: string;
   readonly #refusal: Refusal;
 
   /**
-   * Returns a factory of errors of this class about the fields of one scope. A text is the prefix of
-   * each field's name, and stands alone where the name is `""`; a function makes the field of a name.
+   * Returns a factory that creates errors of this class for the fields of one scope. A string is the
+   * prefix of each field name (and the whole name if the field name is `""`). A function computes the
+   * full name.
    *
    * @example
    * ```ts
@@ -64,29 +68,29 @@ export class InvalidOptionError extends WinkError {
   }
 
   constructor(refusal: Refusal) {
-    super(refusalMessage(refusal), refusal.cause === undefined ? {} : { cause: refusal.cause });
+    super(formatRefusal(refusal), refusal.cause === undefined ? {} : { cause: refusal.cause });
     this.field = refusal.field;
     this.value = refusal.secret ? undefined : refusal.value;
     this.remedy = refusal.remedy;
     this.#refusal = refusal;
   }
 
-  /** The same refusal, by the name under which the caller knows the field. */
+  /** Returns the same error under the name by which the caller knows the field. */
   renamed(field: string): this {
     const kind = this.constructor as new (refusal: Refusal) => this;
     return new kind({ ...this.#refusal, field });
   }
 }
 
-/** A tool, section or prompt that contradicts itself: found when it is made, not when it is used. */
+/** Thrown when a tool, section or prompt is constructed with invalid or contradictory options. */
 export class PromptValidationError extends InvalidOptionError {
   override readonly name = "PromptValidationError";
 }
 
-/** A prompt could not be turned into text. */
+/** Thrown when a prompt cannot be rendered to text. */
 export class PromptRenderError extends WinkError {
   override readonly name = "PromptRenderError";
-  /** Keys from the root, joined by dots. */
+  /** Section keys from the root, joined by dots. */
   readonly sectionPath: string;
 
   constructor(sectionPath: string, problem: string, cause?: unknown) {
@@ -95,10 +99,10 @@ export class PromptRenderError extends WinkError {
   }
 }
 
-/** The model's answer could not be read as the output that the prompt declares. */
+/** Thrown when the model's answer does not match the output that the prompt declares. */
 export class OutputParseError extends WinkError {
   override readonly name = "OutputParseError";
-  /** What the model wrote. */
+  /** The model's answer, unmodified. */
   readonly text: string;
 
   constructor(problem: string, text: string) {
@@ -107,7 +111,7 @@ export class OutputParseError extends WinkError {
   }
 }
 
-/** What a thrown value says: an error's message, or the value as text. */
+/** Returns an error's message, or any other thrown value as quoted text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : show(error);
 }
@@ -116,11 +120,14 @@ function prefixWith(scope: string): (name: string) => string {
   return (name) => [scope, name].filter((part) => part !== "").join(".");
 }
 
-function refusalMessage({ field, value, rule, remedy, secret = false }: Refusal): string {
-  return `${field} ${rule}, got ${secret ? "a secret that does not" : show(value)}. ${toSentence(remedy)}`;
+function formatRefusal({ field, value, rule, remedy, secret = false }: Refusal): string {
+  return `${field} ${rule}, got ${secret ? "a secret (not shown)" : show(value)}. ${toSentence(remedy)}`;
 }
 
-/** Starts a text with a capital, unless it starts with a name such as `maxBytes`, and ends it with a period. */
+/**
+ * Capitalizes the text, unless it starts with an identifier such as `maxBytes`, and adds a final
+ * period.
+ */
 function toSentence(text: string): string {
   const capital = /^[a-z]+(?![\w(.[])/.test(text) ? text.charAt(0).toUpperCase() : text.charAt(0);
   return `${capital}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;

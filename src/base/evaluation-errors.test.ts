@@ -8,8 +8,8 @@ import {
 } from "./evaluation-errors.ts";
 import { noUsage, usageOf } from "./usage.ts";
 
-describe("a failed evaluation", () => {
-  test("of which nothing more is known says so with nulls and an empty partial response", () => {
+describe("PromptEvaluationError", () => {
+  test("uses nulls and an empty partial response for omitted details", () => {
     const error = new PromptEvaluationError("no", { promptName: "p", phase: "render" });
     expect(error).toBeInstanceOf(WinkError);
     expect(error).toMatchObject({
@@ -25,7 +25,7 @@ describe("a failed evaluation", () => {
     expect(error.partial).toSatisfy(Object.isFrozen);
   });
 
-  test("keeps its cause, what the provider sent and what was had", () => {
+  test("retains its cause, the provider's payload and the partial response", () => {
     const partial = {
       text: "So far",
       hostedCalls: [],
@@ -42,7 +42,7 @@ describe("a failed evaluation", () => {
   });
 });
 
-test("one catch suffices: limits and throttling are failed evaluations too", () => {
+test("PromptEvaluationError is the base class of the throttle, deadline and budget errors", () => {
   const details = { promptName: "p" };
   const excess = { dimension: "totalTokens", used: 3, limit: 2 } as const;
   const errors = [
@@ -58,7 +58,7 @@ test("one catch suffices: limits and throttling are failed evaluations too", () 
   ]);
 });
 
-test("a throttled request says its kind, how long to wait and how often it was tried", () => {
+test("ThrottleError has the kind, the requested wait and the number of attempts", () => {
   const details = { promptName: "p", kind: "server" } as const;
   expect(new ThrottleError("busy", details)).toMatchObject({
     kind: "server",
@@ -71,11 +71,11 @@ test("a throttled request says its kind, how long to wait and how often it was t
   });
 });
 
-test("an exceeded budget says what was used, what is allowed and what to do", () => {
+test("BudgetExceededError reports the tokens used, the limit and the remedy", () => {
   const excess = { dimension: "outputTokens", used: 12, limit: 10 } as const;
   const error = new BudgetExceededError(excess, { promptName: "p" });
   expect(error).toMatchObject(excess);
   expect(error.message).toBe(
-    "12 outputTokens were used and the budget allows 10: raise the budget or shorten the task",
+    "Used 12 outputTokens, but the budget allows 10. Raise the budget or shorten the task.",
   );
 });

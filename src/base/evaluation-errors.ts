@@ -1,19 +1,24 @@
 import { WinkError } from "./errors.ts";
 import { noUsage, type TokenUsage } from "./usage.ts";
 
-/** Where in one evaluation an error arose. */
+/** The part of an evaluation in which an error occurred. */
 export type EvaluationPhase = "render" | "request" | "response" | "tool" | "parse" | "budget";
 
-/** What an evaluation had when it stopped. */
+/** Results that an evaluation had collected before it failed. */
 export interface PartialResponse {
-  /** The model's last words, if it had said any. */
+  /** The model's last text, or `null` if it has not produced any. */
   readonly text: string | null;
+  /** Hosted tool calls that have completed. */
   readonly hostedCalls: readonly object[];
+  /** Tokens used so far. */
   readonly usage: TokenUsage;
+  /** The provider's id of the last response, if any. */
   readonly responseId: string | null;
+  /** Number of completed turns. */
   readonly turns: number;
 }
 
+/** Details of a {@link PromptEvaluationError}. */
 export interface EvaluationErrorDetails {
   readonly promptName: string;
   readonly phase: EvaluationPhase;
@@ -23,14 +28,18 @@ export interface EvaluationErrorDetails {
   readonly cause?: unknown;
 }
 
-/** A prompt could not be evaluated: `phase` says where, `cause` why, `partial` what was had. */
+/** Thrown when a prompt cannot be evaluated. `partial` has the results collected so far. */
 export class PromptEvaluationError extends WinkError {
   override readonly name: string = "PromptEvaluationError";
+  /** Name of the prompt that was evaluated. */
   readonly promptName: string;
+  /** The part of the evaluation that failed. */
   readonly phase: EvaluationPhase;
-  /** What the provider sent, if it sent anything. */
+  /** The provider's response body, or `null` without one. */
   readonly providerPayload: unknown;
+  /** The provider's id of the failed request, or `null` without one. */
   readonly requestId: string | null;
+  /** Results collected before the failure. */
   readonly partial: PartialResponse;
 
   constructor(message: string, details: EvaluationErrorDetails) {
@@ -39,13 +48,14 @@ export class PromptEvaluationError extends WinkError {
     this.phase = details.phase;
     this.providerPayload = details.providerPayload ?? null;
     this.requestId = details.requestId ?? null;
-    this.partial = details.partial ?? nothingYet;
+    this.partial = details.partial ?? emptyPartial;
   }
 }
 
-/** Why the provider could not take a request; all but `quota_exhausted` are worth another try. */
+/** Why the provider did not accept a request. Every kind except `quota_exhausted` is retried. */
 export type ThrottleKind = "rate_limit" | "quota_exhausted" | "timeout" | "server" | "network";
 
+/** Details of a {@link ThrottleError}. */
 export interface ThrottleErrorDetails extends Omit<EvaluationErrorDetails, "phase"> {
   readonly kind: ThrottleKind;
   readonly retryAfterMs?: number | null | undefined;
@@ -53,12 +63,14 @@ export interface ThrottleErrorDetails extends Omit<EvaluationErrorDetails, "phas
   readonly attempts?: number | undefined;
 }
 
-/** The provider could not take the request now; it was tried `attempts` times. */
+/** Thrown when the provider does not accept the request, after `attempts` attempts. */
 export class ThrottleError extends PromptEvaluationError {
   override readonly name = "ThrottleError";
+  /** Why the provider did not accept the request. */
   readonly kind: ThrottleKind;
-  /** How long the provider asked to wait, if it did. */
+  /** The wait that the provider requested in milliseconds, or `null` if it did not request one. */
   readonly retryAfterMs: number | null;
+  /** How many times the request was sent. */
   readonly attempts: number;
 
   constructor(message: string, details: ThrottleErrorDetails) {
@@ -69,24 +81,27 @@ export class ThrottleError extends PromptEvaluationError {
   }
 }
 
-/** The deadline passed; what was in flight was aborted. */
+/** Thrown when the deadline passes. In-flight work has been aborted. */
 export class DeadlineExceededError extends PromptEvaluationError {
   override readonly name = "DeadlineExceededError";
 }
 
+/** A kind of usage that a budget can limit. */
 export type BudgetDimension = "inputTokens" | "outputTokens" | "totalTokens";
 
-/** More tokens were used than the budget allows. */
+/** Thrown when an evaluation uses more tokens than its budget allows. */
 export class BudgetExceededError extends PromptEvaluationError {
   override readonly name = "BudgetExceededError";
+  /** The limit that was exceeded. */
   readonly dimension: BudgetDimension;
+  /** Tokens used. */
   readonly used: number;
+  /** Tokens allowed. */
   readonly limit: number;
 
   constructor(excess: BudgetExcess, details: Omit<EvaluationErrorDetails, "phase">) {
     const { dimension, used, limit } = excess;
-    const remedy = "raise the budget or shorten the task";
-    super(`${used} ${dimension} were used and the budget allows ${limit}: ${remedy}`, {
+    super(`Used ${used} ${dimension}, but the budget allows ${limit}. ${REMEDY}`, {
       ...details,
       phase: "budget",
     });
@@ -96,13 +111,16 @@ export class BudgetExceededError extends PromptEvaluationError {
   }
 }
 
+/** The limit that was exceeded, and by how much. */
 export interface BudgetExcess {
   readonly dimension: BudgetDimension;
   readonly used: number;
   readonly limit: number;
 }
 
-const nothingYet: PartialResponse = Object.freeze({
+const REMEDY = "Raise the budget or shorten the task.";
+
+const emptyPartial: PartialResponse = Object.freeze({
   text: null,
   hostedCalls: Object.freeze([]),
   usage: noUsage,

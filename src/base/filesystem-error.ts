@@ -1,6 +1,6 @@
 import { WinkError } from "./errors.ts";
 
-/** What went wrong, in the words of POSIX. */
+/** The kind of failure, as a POSIX error code. */
 export type FilesystemErrorCode =
   | "ENOENT"
   | "EISDIR"
@@ -10,14 +10,15 @@ export type FilesystemErrorCode =
   | "EINVAL"
   | "EFBIG";
 
-/** A file operation that could not be done; nothing was changed. */
+/** Thrown when a file operation fails. Nothing has been changed. */
 export class FilesystemError extends WinkError {
   override readonly name = "FilesystemError";
+  /** The kind of failure. */
   readonly code: FilesystemErrorCode;
-  /** As it was given. */
+  /** The path as the caller passed it. */
   readonly path: string;
 
-  /** Returns an `EINVAL` error: the path or what is there is not what it must be. */
+  /** Returns an `EINVAL` error: the path, or the file at it, is not valid for the operation. */
   static invalid(path: string, problem: string, cause?: unknown): FilesystemError {
     return new this("EINVAL", path, problem, cause);
   }
@@ -29,18 +30,18 @@ export class FilesystemError extends WinkError {
   }
 }
 
-/** A mount that would reach out of where it may. */
+/** Thrown when a mount would access files outside its allowed roots. */
 export class WorkspaceSecurityError extends WinkError {
   override readonly name = "WorkspaceSecurityError";
 }
 
-/** A mount that is larger than it may be. */
+/** Thrown when a mount exceeds its size limit. */
 export class WorkspaceBudgetExceededError extends WinkError {
   override readonly name = "WorkspaceBudgetExceededError";
 }
 
-/** Why a file system refuses an operation. */
-export type Reason =
+/** Why a file system rejects an operation. */
+export type FilesystemErrorReason =
   | "missing"
   | "directory"
   | "not-directory"
@@ -51,25 +52,29 @@ export type Reason =
   | "root"
   | "not-bytes";
 
-const REASONS: Readonly<Record<Reason, readonly [FilesystemErrorCode, string]>> = {
+const REASONS: Readonly<Record<FilesystemErrorReason, readonly [FilesystemErrorCode, string]>> = {
   missing: ["ENOENT", "does not exist"],
-  directory: ["EISDIR", "is a directory: name a file in it"],
+  directory: ["EISDIR", "is a directory. Name a file inside it."],
   "not-directory": ["ENOTDIR", "is not a directory"],
-  "below-file": ["ENOTDIR", "is below something that is not a directory"],
-  exists: ["EEXIST", "exists, and is not a directory"],
-  "not-empty": ["EISDIR", "is a directory that is not empty: delete what is in it first"],
-  "read-only": ["EACCES", "cannot be changed: the file system is read-only"],
-  root: ["EACCES", "is the root, which stays"],
-  "not-bytes": ["EINVAL", "can only hold a Uint8Array: write text with writeText"],
+  "below-file": ["ENOTDIR", "has a parent that is not a directory"],
+  exists: ["EEXIST", "already exists and is not a directory"],
+  "not-empty": ["EISDIR", "is a directory that is not empty. Delete its contents first."],
+  "read-only": ["EACCES", "cannot be changed because the file system is read-only"],
+  root: ["EACCES", "is the root directory, which cannot be deleted"],
+  "not-bytes": ["EINVAL", "must be written as a Uint8Array. Use writeText for a string."],
 };
 
-/** Returns the error for a reason: the same one for every file system. */
-export function refuse(path: string, reason: Reason, cause?: unknown): FilesystemError {
+/** Returns the error for a reason. Every file system throws the same errors. */
+export function refuse(
+  path: string,
+  reason: FilesystemErrorReason,
+  cause?: unknown,
+): FilesystemError {
   const [code, problem] = REASONS[reason];
   return new FilesystemError(code, path, problem, cause);
 }
 
-/** Returns a copy of bytes to be written, so that the caller may change its own. */
+/** Copies bytes before they are written, so that the caller can change the originals. */
 export function copyBytes(path: string, bytes: Uint8Array): Uint8Array {
   if (!(bytes instanceof Uint8Array)) throw refuse(path, "not-bytes");
   return new Uint8Array(bytes);

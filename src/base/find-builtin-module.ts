@@ -1,6 +1,6 @@
 /**
- * Returns one of the runtime's own modules, such as `node:module`, without importing it.
- * `undefined` on runtimes that have no such module or no way to ask for it.
+ * Returns a built-in module of the runtime, such as `node:module`, without importing it.
+ * Returns `undefined` on runtimes that lack the module or `process.getBuiltinModule`.
  */
 export function findBuiltinModule(name: string): unknown {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };

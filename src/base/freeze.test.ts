@@ -5,9 +5,9 @@ class Account {
   balance = 1;
 }
 
-describe("plain data", () => {
+describe("isPlainObject()", () => {
   test.each([[{}], [{ a: 1 }], [Object.create(null)], [JSON.parse('{"__proto__":1}')]])(
-    "is %j",
+    "accepts %j",
     (value) => {
       expect(isPlainObject(value)).toBe(true);
     },
@@ -19,27 +19,27 @@ describe("plain data", () => {
     ["an instance", new Account()],
     ["a date", new Date(0)],
     ["a function", () => {}],
-    ["text", "a"],
-    ["an heir of data", Object.create({})],
-  ])("is not %s", (_what, value) => {
+    ["a string", "a"],
+    ["an object that inherits from a plain object", Object.create({})],
+  ])("rejects %s", (_what, value) => {
     expect(isPlainObject(value)).toBe(false);
   });
 });
 
-describe("deepFreeze", () => {
-  test("gives back what it was given, frozen all the way down", () => {
+describe("deepFreeze()", () => {
+  test("returns its argument, frozen recursively", () => {
     const value = { a: { b: [{ c: 1 }] } };
     expect(deepFreeze(value)).toBe(value);
     expect([value, value.a, value.a.b, value.a.b[0]].every(Object.isFrozen)).toBe(true);
   });
 
-  test("freezes what is within something frozen already", () => {
+  test("freezes data inside an object that is already frozen", () => {
     const value = Object.freeze({ list: [{ a: 1 }] });
     deepFreeze(value);
     expect([value.list, value.list[0]].every(Object.isFrozen)).toBe(true);
   });
 
-  test("leaves instances and functions their state", () => {
+  test("does not freeze instances and functions", () => {
     const account = new Account();
     const act = Object.assign(() => {}, { calls: 0 });
     deepFreeze({ account, act, list: [account] });
@@ -48,26 +48,26 @@ describe("deepFreeze", () => {
     expect([account.balance, act.calls]).toEqual([2, 1]);
   });
 
-  test("takes what is not data as it is", () => {
+  test("returns other values unchanged", () => {
     for (const value of [1, "a", null, undefined]) expect(deepFreeze(value)).toBe(value);
   });
 
-  test("ends on data that contains itself", () => {
+  test("handles data that contains itself", () => {
     const cycle: { self?: unknown } = {};
     cycle.self = [cycle];
     expect(deepFreeze(cycle)).toSatisfy(Object.isFrozen);
     expect(cycle.self).toSatisfy(Object.isFrozen);
   });
 
-  test("reaches the bottom of 100,000 levels", () => {
+  test("handles 100,000 levels of nesting", () => {
     const bottom: Record<string, unknown> = { here: true };
-    deepFreeze(nested(bottom, 100_000));
+    deepFreeze(nest(bottom, 100_000));
     expect(bottom).toSatisfy(Object.isFrozen);
   });
 });
 
-describe("frozenCopy", () => {
-  test("is equal, frozen all the way down and shares no data with the original", () => {
+describe("copyAndFreeze()", () => {
+  test("returns an equal, recursively frozen copy that shares no data with the original", () => {
     const value = { a: { b: [{ c: 1 }, null] }, d: undefined };
     const copy = frozenCopy(value);
     expect(copy).toStrictEqual(value);
@@ -77,14 +77,14 @@ describe("frozenCopy", () => {
     expect(copy.a.b).toHaveLength(2);
   });
 
-  test("copies what is frozen already, for it may hold what is not", () => {
+  test("copies frozen objects, which may contain unfrozen data", () => {
     const value = Object.freeze({ list: [1] });
     const copy = frozenCopy(value);
     value.list.push(2);
     expect(copy).toEqual({ list: [1] });
   });
 
-  test("keeps instances and functions what they are", () => {
+  test("keeps instances and functions by reference", () => {
     const account = new Account();
     const act = () => {};
     const copy = frozenCopy({ account, list: [act] });
@@ -93,12 +93,12 @@ describe("frozenCopy", () => {
     expect(account).not.toSatisfy(Object.isFrozen);
   });
 
-  test("takes what is not data as it is", () => {
+  test("returns values other than data unchanged", () => {
     const account = new Account();
     for (const value of [1, "a", null, undefined, account]) expect(frozenCopy(value)).toBe(value);
   });
 
-  test("takes a field called __proto__ for data", () => {
+  test("copies a field named __proto__ as ordinary data", () => {
     const value = JSON.parse('{"__proto__":{"admin":true},"a":{"__proto__":1}}');
     const copy = frozenCopy(value);
     expect(JSON.stringify(copy)).toBe('{"__proto__":{"admin":true},"a":{"__proto__":1}}');
@@ -107,7 +107,7 @@ describe("frozenCopy", () => {
     expect("admin" in {}).toBe(false);
   });
 
-  test("keeps cycles and shared parts what they were", () => {
+  test("preserves cycles and shared parts", () => {
     const shared = { a: 1 };
     const value: { one: object; other: object; self?: unknown } = { one: shared, other: shared };
     value.self = value;
@@ -117,13 +117,13 @@ describe("frozenCopy", () => {
     expect(copy.one).not.toBe(shared);
   });
 
-  test("keeps the order of fields and of lists", () => {
+  test("preserves the order of fields and array elements", () => {
     const value = { b: 1, a: [3, 1, 2] };
     expect(JSON.stringify(frozenCopy(value))).toBe('{"b":1,"a":[3,1,2]}');
   });
 
-  test("reaches the bottom of 100,000 levels", () => {
-    const copy = frozenCopy(nested([1], 100_000));
+  test("handles 100,000 levels of nesting", () => {
+    const copy = frozenCopy(nest([1], 100_000));
     let part: unknown = copy;
     while (isPlainObject(part)) part = part["deep"];
     expect(part).toEqual([1]);
@@ -131,8 +131,8 @@ describe("frozenCopy", () => {
   });
 });
 
-describe("freezeChanged", () => {
-  test("freezes what is new, at any depth", () => {
+describe("freezeChanged()", () => {
+  test("freezes new parts at any depth", () => {
     const before = deepFreeze({ kept: { a: 1 }, list: [{ n: 1 }] });
     const next = { ...before, list: [...before.list, { n: 2 }], more: { b: [1] } };
     expect(freezeChanged(next, before)).toBe(next);
@@ -141,8 +141,8 @@ describe("freezeChanged", () => {
     );
   });
 
-  test("does not walk through what was there before", () => {
-    const untouched = { a: 1 }; // not frozen, so that a visit would show
+  test("does not visit unchanged parts", () => {
+    const untouched = { a: 1 }; // Not frozen, so that the test would notice a visit.
     const before = { kept: untouched, list: [untouched] };
     const next = { kept: untouched, list: [untouched] };
     freezeChanged(next, before);
@@ -152,7 +152,7 @@ describe("freezeChanged", () => {
     expect(before).not.toSatisfy(Object.isFrozen);
   });
 
-  test("freezes whole what has become another kind of thing", () => {
+  test("freezes everything if the type of the value changed", () => {
     for (const before of [null, 1, { a: 1 }, [1], new Account()]) {
       const list = [{ a: 1 }];
       const object = { a: [1] };
@@ -162,7 +162,7 @@ describe("freezeChanged", () => {
     }
   });
 
-  test("leaves what is not data as it is, and ends on what contains itself", () => {
+  test("leaves instances and primitives unfrozen and handles data that contains itself", () => {
     const account = new Account();
     expect(freezeChanged(account, null)).not.toSatisfy(Object.isFrozen);
     expect(freezeChanged("a", "b")).toBe("a");
@@ -172,7 +172,7 @@ describe("freezeChanged", () => {
   });
 });
 
-function nested(bottom: unknown, levels: number): unknown {
+function nest(bottom: unknown, levels: number): unknown {
   let value = bottom;
   for (let level = 0; level < levels; level++) value = { deep: value };
   return value;

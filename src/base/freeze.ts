@@ -1,14 +1,17 @@
-/** Whether `value` is an object literal: data that may be copied and frozen, unlike an instance. */
+/**
+ * Returns whether `value` is an object literal, which can be copied and frozen, unlike a class
+ * instance.
+ */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Freezes plain data all the way down; schemas, functions and instances keep their own state. */
+/** Freezes plain data recursively. Schemas, functions and class instances are not frozen. */
 export function deepFreeze<T>(value: T): T {
-  const open: unknown[] = [value]; // a stack of our own: data from outside may be nested deeply
-  const seen = new Set<unknown>(); // not `isFrozen`: what is frozen may hold what is not
+  const open: unknown[] = [value]; // An explicit stack, because external data may be deeply nested.
+  const seen = new Set<unknown>(); // Not `isFrozen`, because a frozen object may contain unfrozen ones.
   while (open.length > 0) {
     const part = open.pop();
     if (!isData(part) || seen.has(part)) continue;
@@ -18,7 +21,7 @@ export function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** Freezes what `next` has and `before` had not: what both share was frozen then. */
+/** Freezes the parts of `next` that are not in `before`. Shared parts are already frozen. */
 export function freezeChanged<T>(next: T, before: unknown): T {
   if (next === before || !isData(next) || Object.isFrozen(next)) return next;
   Object.freeze(next);
@@ -32,32 +35,37 @@ export function freezeChanged<T>(next: T, before: unknown): T {
   return next;
 }
 
-/** A frozen copy of plain data; schemas, functions and instances within it stay what they are. */
+/**
+ * Returns a frozen deep copy of plain data. Schemas, functions and class instances are kept by
+ * reference.
+ */
 export function frozenCopy<T>(value: T): T;
 export function frozenCopy(value: unknown): unknown {
-  const copies = new Map<object, object>(); // a map runs over what is added meanwhile
-  const copy = copyOf(value, copies);
-  for (const [from, to] of copies) fill(to, from, copies);
-  for (const made of copies.values()) Object.freeze(made);
+  const copies = new Map<object, object>(); // Iterating a Map includes entries added during the loop.
+  const copy = getOrCreateCopy(value, copies);
+  for (const [from, to] of copies) fillCopy(to, from, copies);
+  for (const created of copies.values()) Object.freeze(created);
   return copy;
 }
 
-/** The copy of `value`, empty if it is met for the first time: nothing here recurses. */
-function copyOf(value: unknown, copies: Map<object, object>): unknown {
+/**
+ * Returns the copy of `value`, still empty if `value` is new. Filling it later avoids recursion.
+ */
+function getOrCreateCopy(value: unknown, copies: Map<object, object>): unknown {
   if (!isData(value)) return value;
   const copy = copies.get(value) ?? (Array.isArray(value) ? [] : {});
   copies.set(value, copy);
   return copy;
 }
 
-function fill(to: object, from: object, copies: Map<object, object>): void {
+function fillCopy(to: object, from: object, copies: Map<object, object>): void {
   if (Array.isArray(from) && Array.isArray(to)) {
-    for (const item of from) to.push(copyOf(item, copies));
+    for (const item of from) to.push(getOrCreateCopy(item, copies));
     return;
   }
   for (const [name, field] of Object.entries(from)) {
-    // Defined, not assigned: a field called __proto__ is data like any other.
-    const part = { value: copyOf(field, copies), enumerable: true, writable: true };
+    // Defined, not assigned: a field named __proto__ must be copied as ordinary data.
+    const part = { value: getOrCreateCopy(field, copies), enumerable: true, writable: true };
     Object.defineProperty(to, name, part);
   }
 }

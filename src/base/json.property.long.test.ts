@@ -16,15 +16,15 @@ const anything = fc.anything({
   withTypedArray: true,
 });
 
-test("equal data gives equal text, whatever the order of its keys", () => {
+test("stableStringify() produces equal text for equal data in any key order", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.infiniteStream(fc.nat()), (value, order) => {
-      expect(stableStringify(shuffled(value, order))).toBe(stableStringify(value));
+      expect(stableStringify(shuffleKeys(value, order))).toBe(stableStringify(value));
     }),
   );
 });
 
-test("stable text reads back as the data it was made of", () => {
+test("stableStringify() produces text that parses to the original data", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const back = parseJson(stableStringify(value));
@@ -33,7 +33,7 @@ test("stable text reads back as the data it was made of", () => {
   );
 });
 
-test("data without a problem comes back from JSON equal", () => {
+test("findJsonProblem() returns null only for data that survives a JSON round trip", () => {
   fc.assert(
     fc.property(anything, (value) => {
       if (jsonProblem(value) !== null) return;
@@ -44,7 +44,7 @@ test("data without a problem comes back from JSON equal", () => {
   );
 });
 
-test("what JSON can hold has no problem", () => {
+test("findJsonProblem() returns null for any JSON value", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect(jsonProblem(value)).toBeNull();
@@ -52,7 +52,7 @@ test("what JSON can hold has no problem", () => {
   );
 });
 
-test("any text is parsed or explained", () => {
+test("parseJson() parses any text or describes its problem", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
       const parsed = parseJson(text);
@@ -61,7 +61,7 @@ test("any text is parsed or explained", () => {
   );
 });
 
-test("any value can be shown, short and on one line", () => {
+test("quoteValue() writes any value as one line of at most 80 characters", () => {
   const values = fc.oneof(anything, fc.func(anything), fc.string().map(Symbol.for));
   fc.assert(
     fc.property(values, (value) => {
@@ -72,11 +72,13 @@ test("any value can be shown, short and on one line", () => {
   );
 });
 
-/** The same data with the keys of every object in another order. */
-function shuffled(value: unknown, order: fc.Stream<number>): unknown {
-  if (Array.isArray(value)) return value.map((item) => shuffled(item, order));
+/** Returns the same data with the keys of every object in a different order. */
+function shuffleKeys(value: unknown, order: fc.Stream<number>): unknown {
+  if (Array.isArray(value)) return value.map((item) => shuffleKeys(item, order));
   if (!isPlainObject(value)) return value;
   const ranked = Object.entries(value).map((entry) => ({ entry, rank: order.next().value ?? 0 }));
   ranked.sort((one, other) => one.rank - other.rank);
-  return Object.fromEntries(ranked.map(({ entry: [key, part] }) => [key, shuffled(part, order)]));
+  return Object.fromEntries(
+    ranked.map(({ entry: [key, part] }) => [key, shuffleKeys(part, order)]),
+  );
 }

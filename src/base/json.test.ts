@@ -1,57 +1,57 @@
 import { describe, expect, test } from "vitest";
 import { isTooDeep, jsonProblem, parseJson, stableStringify } from "./json.ts";
 
-describe("parseJson", () => {
-  test("gives the value", () => {
+describe("parseJson()", () => {
+  test("returns the parsed value", () => {
     expect(parseJson('{"a":[1,null]}')).toEqual({ ok: true, value: { a: [1, null] } });
     expect(parseJson("null")).toEqual({ ok: true, value: null });
   });
 
   test.each(["", "{", "{'a':1}", "undefined", "{}x", undefined as never])(
-    "says what is wrong with %j, and does not throw",
+    "returns the problem of %j without throwing",
     (text) => {
       expect(parseJson(text)).toEqual({ ok: false, problem: expect.stringContaining("JSON") });
     },
   );
 
-  test("takes a field called __proto__ for data", () => {
+  test("parses a field named __proto__ as ordinary data", () => {
     const parsed = parseJson('{"__proto__":{"admin":true}}');
     expect(parsed.ok && Object.getPrototypeOf(parsed.value)).toBe(Object.prototype);
   });
 });
 
-describe("stableStringify", () => {
-  test("sorts keys, at any depth", () => {
+describe("stableStringify()", () => {
+  test("sorts keys at any depth", () => {
     expect(stableStringify({ b: 1, a: { d: 1, c: [{ f: 1, e: 1 }] } })).toBe(
       '{"a":{"c":[{"e":1,"f":1}],"d":1},"b":1}',
     );
   });
 
-  test("keeps the order of lists", () => {
+  test("preserves the order of arrays", () => {
     expect(stableStringify([3, 1, 2])).toBe("[3,1,2]");
   });
 
-  test("leaves the caller's object in its own order", () => {
+  test("does not change the key order of its argument", () => {
     const value = { b: 1, a: 1 };
     stableStringify(value);
     expect(Object.keys(value)).toEqual(["b", "a"]);
   });
 
-  test("writes what is not an object as JSON does", () => {
+  test("writes other values as JSON.stringify does", () => {
     expect([null, "a", 1, true].map(stableStringify)).toEqual(["null", '"a"', "1", "true"]);
     expect(stableStringify({ at: new Date(0), none: undefined })).toBe(
       '{"at":"1970-01-01T00:00:00.000Z"}',
     );
   });
 
-  test("takes a field called __proto__ for data", () => {
+  test("writes a field named __proto__ as ordinary data", () => {
     expect(stableStringify(JSON.parse('{"b":1,"__proto__":{"a":1}}'))).toBe(
       '{"__proto__":{"a":1},"b":1}',
     );
   });
 });
 
-describe("jsonProblem", () => {
+describe("findJsonProblem()", () => {
   const cycle: { a?: unknown } = {};
   cycle.a = { b: cycle };
   const sparse = [1];
@@ -61,29 +61,29 @@ describe("jsonProblem", () => {
     ["not a number", { a: [1, Number.NaN] }, "value.a.1 is NaN"],
     ["infinite", Number.NEGATIVE_INFINITY, "value is -Infinity"],
     ["undefined", undefined, "value is undefined"],
-    ["undefined in a list", [1, undefined], "value.1 is undefined"],
-    ["missing from a list", sparse, "value.1 is undefined"],
+    ["undefined in an array", [1, undefined], "value.1 is undefined"],
+    ["missing from an array", sparse, "value.1 is undefined"],
     ["a bigint", { n: 1n }, "value.n is 1"],
     ["a function", { f() {} }, "value.f is the function f"],
     ["a symbol", [Symbol("s")], "value.0 is Symbol(s)"],
     ["a date", { at: new Date(0) }, "value.at is a Date"],
     ["a map", new Map(), "value is a Map"],
     ["in a cycle", cycle, "value.a.b contains itself"],
-  ])("names what is %s, with its place", (_what, value, problem) => {
+  ])("reports a value that is %s, with its path", (_what, value, problem) => {
     expect(jsonProblem(value)).toBe(problem);
   });
 
-  test("finds none in what JSON can hold", () => {
+  test("returns null for JSON data", () => {
     const shared = [1];
     expect(jsonProblem({ a: shared, b: shared, c: [null, "x", true, { d: 0.5 }] })).toBeNull();
     expect(jsonProblem(Object.create(null))).toBeNull();
   });
 
-  test("lets a field be left out by undefined, as JSON does", () => {
+  test("accepts undefined fields, which JSON omits", () => {
     expect(jsonProblem({ a: undefined })).toBeNull();
   });
 
-  test("takes 1000 levels, and refuses what is nested deeper", () => {
+  test("accepts 1000 levels of nesting and rejects more", () => {
     expect(jsonProblem(nested(1000))).toBeNull();
     expect(jsonProblem(nested(1001))).toBe("value is nested more than 1000 levels deep");
     expect(jsonProblem(nested(100_000))).toBe("value is nested more than 1000 levels deep");
@@ -96,7 +96,7 @@ function nested(levels: number): unknown {
   return value;
 }
 
-test("data is too deep beyond a thousand levels, of lists or of objects", () => {
+test("isTooDeep() accepts 1000 levels of arrays or objects and rejects more", () => {
   const nested = (levels: number, wrap: (inner: unknown) => unknown) => {
     let value: unknown = 1;
     for (let level = 0; level < levels; level++) value = wrap(value);

@@ -3,7 +3,7 @@ import { isPlainObject } from "./freeze.ts";
 import { show } from "./show.ts";
 import type { Validation } from "./validation.ts";
 
-/** `JSON.parse` for text from outside: a failure is a value, not a throw. */
+/** Parses external JSON. Returns a failure instead of throwing. */
 export function parseJson(text: string): Validation<unknown> {
   try {
     return { ok: true, value: JSON.parse(text) };
@@ -12,7 +12,7 @@ export function parseJson(text: string): Validation<unknown> {
   }
 }
 
-/** JSON with sorted keys and no spaces: equal data gives equal text. */
+/** Returns JSON with sorted keys and no whitespace, so that equal data produces equal text. */
 export function stableStringify(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     isPlainObject(part)
@@ -21,16 +21,22 @@ export function stableStringify(value: unknown): string {
   );
 }
 
-/** What in `value` would not come back from JSON as it went in, with its place; `null` if nothing. */
+/**
+ * Describes the first part of `value` that would not survive a JSON round trip, with its path, or
+ * returns `null`.
+ */
 export function jsonProblem(value: unknown): string | null {
   const open = new Set<object>();
-  return problemAt(value, "value", open);
+  return findProblemAt(value, "value", open);
 }
 
-/** `JSON.stringify` gives up at some thousands, depending on the stack. */
+/**
+ * Maximum nesting of JSON data. `JSON.stringify` fails at several thousand levels, depending on the
+ * stack.
+ */
 export const DEEPEST = 1000;
 
-/** Whether data that was JSON is nested more than `DEEPEST` levels deep. */
+/** Returns whether parsed JSON is nested too deeply to be stringified. */
 export function isTooDeep(value: unknown): boolean {
   let level: readonly unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
@@ -42,7 +48,7 @@ export function isTooDeep(value: unknown): boolean {
   return false;
 }
 
-function problemAt(value: unknown, place: string, open: Set<object>): string | null {
+function findProblemAt(value: unknown, place: string, open: Set<object>): string | null {
   if (value === null || typeof value === "string" || typeof value === "boolean") return null;
   if (typeof value === "number") return Number.isFinite(value) ? null : `${place} is ${value}`;
   if (!Array.isArray(value) && !isPlainObject(value)) return `${place} is ${show(value)}`;
@@ -50,8 +56,8 @@ function problemAt(value: unknown, place: string, open: Set<object>): string | n
   if (open.size === DEEPEST) return `value is nested more than ${DEEPEST} levels deep`;
   open.add(value);
   for (const [key, part] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
-    if (part === undefined && !Array.isArray(value)) continue; // left out, as JSON does
-    const problem = problemAt(part, `${place}.${key}`, open);
+    if (part === undefined && !Array.isArray(value)) continue; // JSON omits it
+    const problem = findProblemAt(part, `${place}.${key}`, open);
     if (problem) return problem;
   }
   open.delete(value);

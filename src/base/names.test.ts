@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { PromptValidationError } from "./errors.ts";
 import { checkDescription, checkKey, checkLine, checkToolName } from "./names.ts";
 
-describe("a tool's name", () => {
+describe("checkToolName()", () => {
   test.each(["a", "search", "web-search", "web_search", "9lives", "-", "_", "a".repeat(64)])(
-    "may be %j",
+    "accepts %j",
     (name) => {
       expect(checkToolName(name, "Tool.name")).toBe(name);
     },
@@ -23,8 +23,8 @@ describe("a tool's name", () => {
     ["undefined", undefined, "my_tool"],
     ["a number", 5, "my_tool"],
     ["an object without a prototype", Object.create(null), "my_tool"],
-    ["a list that reads like one", ["add"], "my_tool"],
-  ])("cannot be %s, and the error offers one that can", (_what, name, offered) => {
+    ["an array that converts to a valid name", ["add"], "my_tool"],
+  ])("rejects %s and suggests a valid name", (_what, name, offered) => {
     expect(() => checkToolName(name as never, "Tool.name")).toThrow(
       expect.objectContaining({
         name: "PromptValidationError",
@@ -32,7 +32,7 @@ describe("a tool's name", () => {
         value: name,
         message: expect.stringMatching(
           new RegExp(
-            `^Tool.name must be 1-64 of a-z, 0-9, _ and -, .*: write it like "${offered}"$`,
+            `^Tool.name must be 1-64 of a-z, 0-9, _ and -, got .*\\. Write it like "${offered}"\\.$`,
           ),
         ),
       }),
@@ -41,8 +41,8 @@ describe("a tool's name", () => {
   });
 });
 
-describe("a description", () => {
-  test.each(["x", "Adds two numbers.", "~".repeat(200)])("may be %j", (text) => {
+describe("checkDescription()", () => {
+  test.each(["x", "Adds two numbers.", "~".repeat(200)])("accepts %j", (text) => {
     expect(checkDescription(text, "Tool.description")).toBe(text);
   });
 
@@ -56,22 +56,22 @@ describe("a description", () => {
     ["one with a tab", "one\ttwo"],
     ["undefined", undefined],
     ["a number", 5],
-  ])("cannot be %s", (_what, text) => {
+  ])("rejects %s", (_what, text) => {
     expect(() => checkDescription(text as never, "Tool.description")).toThrow(
       expect.objectContaining({
         name: "PromptValidationError",
         field: "Tool.description",
         value: text,
         message: expect.stringMatching(
-          /must be 1-200 printable ASCII characters on one line, .*: say in one plain sentence/,
+          /must be 1-200 printable ASCII characters on one line, got .*\. Say in one plain sentence what it does\.$/,
         ),
       }),
     );
   });
 });
 
-describe("a key", () => {
-  test.each(["a", "9", "guide.intro", "a-b_c", "a".repeat(64)])("may be %j", (key) => {
+describe("checkKey()", () => {
+  test.each(["a", "9", "guide.intro", "a-b_c", "a".repeat(64)])("accepts %j", (key) => {
     expect(checkKey(key, "Section.key")).toBe(key);
   });
 
@@ -84,25 +84,25 @@ describe("a key", () => {
     ["a".repeat(65), "a".repeat(64)],
     [null, "my_tool"],
     [Symbol("a"), "my_tool"],
-  ])("cannot be %o, and the error offers %j", (key, offered) => {
+  ])("rejects %o and suggests %j", (key, offered) => {
     expect(() => checkKey(key as never, "Section.key")).toThrow(
       expect.objectContaining({ field: "Section.key", value: key }),
     );
-    expect(() => checkKey(key as never, "Section.key")).toThrow(`: write it like "${offered}"`);
+    expect(() => checkKey(key as never, "Section.key")).toThrow(`. Write it like "${offered}".`);
     expect(checkKey(offered, "Section.key")).toBe(offered);
   });
 });
 
-describe("a line", () => {
-  test.each(["x", " Größe ", "x".repeat(1000)])("may be %j", (text) => {
+describe("checkLine()", () => {
+  test.each(["x", " Größe ", "x".repeat(1000)])("accepts %j", (text) => {
     expect(checkLine(text, "Section.title")).toBe(text);
   });
 
-  test.each(["", " \t", "a\nb", "a\r", undefined, 5])("cannot be %j", (text) => {
+  test.each(["", " \t", "a\nb", "a\r", undefined, 5])("rejects %j", (text) => {
     const check = () => checkLine(text as never, "Section.title");
     expect(check).toThrow(PromptValidationError);
     expect(check).toThrow(
-      /^Section.title must be one line that is not blank, .*: give it a few words$/,
+      /^Section.title must be one line that is not blank, got .*\. Use a few words\.$/,
     );
   });
 });

@@ -1,28 +1,28 @@
 import { PromptValidationError } from "./errors.ts";
 
-/** Returns `options` if there are any: a caller in plain JavaScript may have forgotten them. */
+/** Returns `options` if it is an object. Plain JavaScript callers may omit it. */
 export function checkOptions<Options>(options: Options, maker: string): Options {
   if (typeof options === "object" && options !== null) return options;
   throw new PromptValidationError({
     field: `${maker}(options)`,
     value: options,
     rule: "must be an object",
-    remedy: `write new ${maker}({ … })`,
+    remedy: `use new ${maker}({ … })`,
   });
 }
 
-/** Returns `name` if a model may call a tool by it. */
+/** Returns `name` if it is a valid tool name. */
 export function checkToolName(name: string, field: string): string {
   if (typeof name === "string" && /^[a-z0-9_-]{1,64}$/.test(name)) return name;
   throw new PromptValidationError({
     field,
     value: name,
     rule: "must be 1-64 of a-z, 0-9, _ and -",
-    remedy: `write it like "${toolNameLike(name)}"`,
+    remedy: `write it like "${suggestToolName(name)}"`,
   });
 }
 
-/** Returns `text` if it may describe a tool or an example. */
+/** Returns `text` if it is a valid description of a tool or an example. */
 export function checkDescription(text: string, field: string): string {
   if (typeof text === "string" && /^[\x20-\x7e]{1,200}$/.test(text) && text.trim() !== "") {
     return text;
@@ -35,25 +35,25 @@ export function checkDescription(text: string, field: string): string {
   });
 }
 
-/** Returns `key` if a section, template or namespace may be called so. */
+/** Returns `key` if it is a valid key of a section, template or namespace. */
 export function checkKey(key: string, field: string): string {
   if (typeof key === "string" && /^[a-z0-9][a-z0-9._-]{0,63}$/.test(key)) return key;
   throw new PromptValidationError({
     field,
     value: key,
     rule: "must be 1-64 of a-z, 0-9, ., _ and -, and start with a letter or digit",
-    remedy: `write it like "${toolNameLike(key)}"`,
+    remedy: `write it like "${suggestToolName(key)}"`,
   });
 }
 
-/** Returns `text` if it is one line that says something. */
+/** Returns `text` if it is a single line that is not blank. */
 export function checkLine(text: string, field: string): string {
   if (typeof text === "string" && text.trim() !== "" && !/[\r\n]/.test(text)) return text;
   const rule = "must be one line that is not blank";
-  throw new PromptValidationError({ field, value: text, rule, remedy: "give it a few words" });
+  throw new PromptValidationError({ field, value: text, rule, remedy: "use a few words" });
 }
 
-function toolNameLike(name: unknown): string {
+function suggestToolName(name: unknown): string {
   if (typeof name !== "string") return "my_tool";
   const plain = name.toLowerCase().replace(/[^a-z0-9]+/g, "_");
   return plain.replace(/^_+|_+$/g, "").slice(0, 64) || "my_tool";

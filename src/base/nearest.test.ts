@@ -4,35 +4,38 @@ import { suggestion } from "./nearest.ts";
 const names = ["read_file", "write_file", "search"];
 
 test.each([
-  ["a letter left out", "read_fle", "read_file"],
-  ["a letter too many", "searrch", "search"],
+  ["a missing letter", "read_fle", "read_file"],
+  ["an extra letter", "searrch", "search"],
   ["a wrong letter", "seerch", "search"],
   ["two letters swapped", "raed_file", "read_file"],
   ["the name itself", "search", "search"],
-])("%s is a slip of the nearest name", (_slip, name, nearest) => {
+])("suggestSpelling() finds the intended name for %s", (_slip, name, nearest) => {
   expect(suggestion(name, names)).toBe(nearest);
 });
 
-test.each(["", "zzzzzz", "delete_everything", "se"])("%j is a slip of none", (name) => {
-  expect(suggestion(name, names)).toBeNull();
-});
+test.each(["", "zzzzzz", "delete_everything", "se"])(
+  "suggestSpelling() returns null for %j",
+  (name) => {
+    expect(suggestion(name, names)).toBeNull();
+  },
+);
 
-test("a third of the letters may be wrong, and not more", () => {
+test("suggestSpelling() allows at most a third of the letters to be wrong", () => {
   expect(suggestion("abcxyz", ["abcdef"])).toBeNull();
   expect(suggestion("abcdxy", ["abcdef"])).toBe("abcdef");
 });
 
-test("one letter may always be wrong, however short the name", () => {
+test("suggestSpelling() always allows one wrong letter, even in a short name", () => {
   expect(suggestion("a", ["b"])).toBe("b");
   expect(suggestion("", ["b"])).toBe("b");
 });
 
-test("the nearest wins, and the first of two as near", () => {
+test("suggestSpelling() prefers the nearest name, then the first", () => {
   expect(suggestion("search_it", ["search_at_x", "search_at"])).toBe("search_at");
   expect(suggestion("cat", ["bat", "hat"])).toBe("bat");
   expect(suggestion("cat", [])).toBeNull();
 });
 
-test("names may come from any iterable", () => {
+test("suggestSpelling() accepts names from any iterable", () => {
   expect(suggestion("serch", new Map([["search", 1]]).keys())).toBe("search");
 });

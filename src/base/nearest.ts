@@ -1,4 +1,4 @@
-/** The one of `names` that `name` is most likely a slip of, or `null` if none is near. */
+/** Returns the name that `name` is most likely a misspelling of, or `null` if none is similar. */
 export function suggestion(name: string, names: Iterable<string>): string | null {
   const allowed = Math.max(1, Math.floor(name.length / 3));
   let best: string | null = null;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { numberAt, recordAt, recordsAt, textsAt } from "./reading.ts";
 
-test("what is read is of its kind, or nothing", () => {
+test("field readers return a value of the expected type, or an empty value", () => {
   const record = { number: 1, endless: Number.POSITIVE_INFINITY, list: ["a", 1, { b: 2 }], of: {} };
   expect([numberAt(record, "number"), numberAt(record, "endless")]).toEqual([1, null]);
   expect([recordAt(record, "of"), recordAt(record, "list")]).toEqual([{}, {}]);

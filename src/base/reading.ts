@@ -1,43 +1,44 @@
 import { isPlainObject } from "./freeze.ts";
 
-/** Data from outside, where any field may be missing or of another type. */
+/** External data, in which any field may be missing or have an unexpected type. */
 export type UnknownRecord = Readonly<Record<string, unknown>>;
 
-/** A text; `""` where there is none. */
+/** Reads a string field. Returns `""` if it is missing or not a string. */
 export function textAt(record: UnknownRecord, key: string): string {
   return maybeTextAt(record, key) ?? "";
 }
 
+/** Reads a string field. Returns `null` if it is missing or not a string. */
 export function maybeTextAt(record: UnknownRecord, key: string): string | null {
   const value = record[key];
   return typeof value === "string" ? value : null;
 }
 
-/** A finite number; `null` where there is none. */
+/** Reads a finite number. Returns `null` if it is missing or not a finite number. */
 export function numberAt(record: UnknownRecord, key: string): number | null {
   const value = record[key];
   return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
 
-/** An object; an empty one where there is none. */
+/** Reads an object field. Returns an empty object if it is missing or not a plain object. */
 export function recordAt(record: UnknownRecord, key: string): UnknownRecord {
   const value = record[key];
   return isPlainObject(value) ? value : {};
 }
 
-/** The objects of a list; what else is in it is left out. */
+/** Reads an array of objects. Other elements are omitted. */
 export function recordsAt(record: UnknownRecord, key: string): readonly UnknownRecord[] {
   const value = record[key];
   return Array.isArray(value) ? value.filter(isPlainObject) : [];
 }
 
-/** The texts of a list; what else is in it is left out. */
+/** Reads an array of strings. Other elements are omitted. */
 export function textsAt(record: UnknownRecord, key: string): readonly string[] {
   const value = record[key];
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 }
 
-/** The items of one type, in order; what is no object is left out. */
+/** Returns the items with this `type`, in order. Elements that are not objects are omitted. */
 export function itemsOfType(
   items: readonly UnknownRecord[],
   type: string,

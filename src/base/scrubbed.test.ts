@@ -4,8 +4,8 @@ import { scrubbed, scrubbedError, scrubbedText } from "./scrubbed.ts";
 
 const key = "sk-test-0123456789abcdef";
 
-describe("a text", () => {
-  test("loses every occurrence of every secret", () => {
+describe("redactText()", () => {
+  test("replaces every occurrence of every secret", () => {
     const text = `${key} and ${key}, then hunter2-hunter2`;
     const clean = scrubbedText(text, [key, "hunter2-hunter2"]);
     expect(clean).toBe("<redacted> and <redacted>, then <redacted>");
@@ -15,32 +15,32 @@ describe("a text", () => {
     expect(scrubbedText("a test of keys", ["a", "test", "", "of keys"])).toBe("a test of keys");
   });
 
-  test("loses the longer secret first, so that no half of it stays", () => {
+  test("replaces a longer secret before a secret that is part of it", () => {
     expect(scrubbedText("sk-12345678-tail", ["sk-12345678", "sk-12345678-tail"])).toBe(
       "<redacted>",
     );
   });
 
-  test("loses a secret as it stands in a URL", () => {
+  test("replaces a URL-encoded secret", () => {
     expect(scrubbedText("?code=a%2Fb%2Fc%2Fd%3D%3D", ["a/b/c/d=="])).toBe("?code=<redacted>");
   });
 
-  test("takes a secret with signs for what it is, not for a pattern", () => {
+  test("treats special characters in a secret literally", () => {
     expect(scrubbedText("x.........x $&$&$&$&", [".........", "$&$&$&$&"])).toBe(
       "x<redacted>x <redacted>",
     );
   });
 });
 
-describe("plain data", () => {
-  test("loses them at any depth, in lists and in keys, and is a copy", () => {
+describe("redact()", () => {
+  test("replaces secrets at any depth, in arrays and in keys, in a copy", () => {
     const data = { a: [{ b: `x ${key}` }, 1, null], [key]: true };
     const copy = scrubbed(data, [key]);
     expect(copy).toEqual({ a: [{ b: "x <redacted>" }, 1, null], "<redacted>": true });
     expect(data.a[0]).toEqual({ b: `x ${key}` });
   });
 
-  test("may be nested more deeply than a stack is high", () => {
+  test("handles 50,000 levels of nesting", () => {
     let data: unknown = key;
     for (let depth = 0; depth < 50_000; depth++) data = [data];
     let copy = scrubbed(data, [key]);
@@ -48,7 +48,7 @@ describe("plain data", () => {
     expect(copy).toBe("<redacted>");
   });
 
-  test("may contain itself, and may have a field called __proto__", () => {
+  test("handles cycles and a field named __proto__", () => {
     const data: Record<string, unknown> = JSON.parse(`{ "__proto__": { "x": "${key}" } }`);
     data["self"] = data;
     const copy = scrubbed(data, [key]);
@@ -58,8 +58,8 @@ describe("plain data", () => {
   });
 });
 
-describe("an error", () => {
-  test("keeps name, code and causes, and loses secrets and what else hung on it", () => {
+describe("redactError()", () => {
+  test("keeps name, code and causes, and drops secrets and other properties", () => {
     const cause = Object.assign(new TypeError(`for ${key}`), { code: `E${key}` });
     const error = Object.assign(new Error(`bad ${key}`, { cause }), { headers: { key } });
     const copy = scrubbedError(error, [key]);
@@ -70,7 +70,7 @@ describe("an error", () => {
     });
   });
 
-  test("with an endless chain of causes is cut", () => {
+  test("stops after 8 causes", () => {
     const error = new Error("one");
     error.cause = error;
     let length = 0;
@@ -79,7 +79,7 @@ describe("an error", () => {
     expect(length).toBe(9);
   });
 
-  test("that is none is data", () => {
+  test("treats values that are not errors as data", () => {
     expect(scrubbedError({ why: key }, [key])).toEqual({ why: "<redacted>" });
     expect(scrubbedError(Object.assign(new Error("x"), { stack: undefined }), [])).toMatchObject({
       message: "x",

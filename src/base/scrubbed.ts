@@ -1,15 +1,19 @@
 import { isPlainObject } from "./freeze.ts";
 
-/** A text without the secrets. Words too short to be a secret stay, or they would go everywhere. */
+/**
+ * Replaces secrets in a text. Secrets of fewer than 8 characters stay, because they would match
+ * everywhere.
+ */
 export function scrubbedText(text: string, secrets: readonly string[]): string {
   let clean = text;
-  for (const secret of spellings(secrets)) clean = clean.replaceAll(secret, "<redacted>");
+  for (const secret of listSpellings(secrets)) clean = clean.replaceAll(secret, "<redacted>");
   return clean;
 }
 
-/** Plain data with no secret in any of its texts or keys; what holds none is copied all the same. */
+/** Copies plain data without the secrets in its strings and keys. */
 export function scrubbed(value: unknown, secrets: readonly string[]): unknown {
-  const copies = new Map<object, object>(); // a map runs over what is added meanwhile: no recursion
+  // Iterating a Map includes entries added during the loop, so no recursion is needed.
+  const copies = new Map<object, object>();
   const copyOf = (part: unknown): unknown => {
     if (typeof part === "string") return scrubbedText(part, secrets);
     if (!Array.isArray(part) && !isPlainObject(part)) return part;
@@ -21,19 +25,19 @@ export function scrubbed(value: unknown, secrets: readonly string[]): unknown {
   for (const [from, to] of copies) {
     for (const [key, part] of Object.entries(from)) {
       const field = { value: copyOf(part), enumerable: true, writable: true, configurable: true };
-      Object.defineProperty(to, scrubbedText(key, secrets), field); // `__proto__` is data as well
+      Object.defineProperty(to, scrubbedText(key, secrets), field); // `__proto__` is data
     }
   }
   return copy;
 }
 
 /**
- * An error's name, message, code, stack and causes, without the secrets. It is a copy: what else
- * hung on the error, such as the request with its headers, stays behind.
+ * Copies an error's name, message, code, stack and causes without the secrets. Other properties,
+ * such as the request and its headers, are not copied. At most 8 causes are followed.
  */
 export function scrubbedError(error: unknown, secrets: readonly string[], depth = 0): unknown {
   if (!(error instanceof Error)) return scrubbed(error, secrets);
-  const hasCause = error.cause !== undefined && depth < DEEPEST_CAUSE;
+  const hasCause = error.cause !== undefined && depth < MAX_CAUSES;
   const options = hasCause ? { cause: scrubbedError(error.cause, secrets, depth + 1) } : {};
   const copy = new Error(scrubbedText(error.message, secrets), options);
   const name = error.name === "Error" ? error.constructor.name : error.name;
@@ -46,13 +50,16 @@ export function scrubbedError(error: unknown, secrets: readonly string[], depth 
     : copy;
 }
 
-const SHORTEST_SECRET = 8;
-const DEEPEST_CAUSE = 8;
+const MIN_SECRET_LENGTH = 8;
+const MAX_CAUSES = 8;
 
-/** As they are and as a URL has them; the longest first, as one may hold another. */
-function spellings(secrets: readonly string[]): readonly string[] {
+/**
+ * Returns each secret in plain and in URL-encoded form, longest first, because one may contain
+ * another.
+ */
+function listSpellings(secrets: readonly string[]): readonly string[] {
   const all = secrets.flatMap((secret) => [secret, encodeURIComponent(secret)]);
   return [...new Set(all)]
-    .filter((secret) => secret.length >= SHORTEST_SECRET)
+    .filter((secret) => secret.length >= MIN_SECRET_LENGTH)
     .sort((a, b) => b.length - a.length);
 }

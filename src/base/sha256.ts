@@ -1,15 +1,15 @@
-/** SHA-256 of a text's UTF-8 bytes, as lower-case hexadecimal. */
+/** Returns the SHA-256 hash of a text's UTF-8 bytes as lowercase hexadecimal. */
 export function sha256(text: string): string {
-  const words = padded(new TextEncoder().encode(text));
+  const words = padToBlocks(new TextEncoder().encode(text));
   const hash = Uint32Array.from(initial);
   for (let block = 0; block < words.length; block += 16) {
-    mix(hash, words.subarray(block, block + 16));
+    mixBlock(hash, words.subarray(block, block + 16));
   }
   return [...hash].map((word) => word.toString(16).padStart(8, "0")).join("");
 }
 
-/** The bytes, a single 1 bit, zeros, and the length in bits: whole blocks of sixteen words. */
-function padded(bytes: Uint8Array): Uint32Array {
+/** Appends a single 1 bit, zeros and the length in bits, which fills whole blocks of 16 words. */
+function padToBlocks(bytes: Uint8Array): Uint32Array {
   const blocks = Math.ceil((bytes.length + 9) / 64);
   const view = new DataView(new ArrayBuffer(blocks * 64));
   bytes.forEach((byte, at) => {
@@ -20,20 +20,20 @@ function padded(bytes: Uint8Array): Uint32Array {
   return Uint32Array.from({ length: blocks * 16 }, (_, word) => view.getUint32(word * 4));
 }
 
-function mix(hash: Uint32Array, block: Uint32Array): void {
+function mixBlock(hash: Uint32Array, block: Uint32Array): void {
   const schedule = new Uint32Array(64);
   schedule.set(block);
   const at = (index: number) => schedule[index] ?? 0;
   for (let i = 16; i < 64; i++) {
-    const s0 = turn(at(i - 15), 7) ^ turn(at(i - 15), 18) ^ (at(i - 15) >>> 3);
-    const s1 = turn(at(i - 2), 17) ^ turn(at(i - 2), 19) ^ (at(i - 2) >>> 10);
+    const s0 = rotateRight(at(i - 15), 7) ^ rotateRight(at(i - 15), 18) ^ (at(i - 15) >>> 3);
+    const s1 = rotateRight(at(i - 2), 17) ^ rotateRight(at(i - 2), 19) ^ (at(i - 2) >>> 10);
     schedule[i] = at(i - 16) + s0 + at(i - 7) + s1;
   }
   let [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = hash;
   for (let i = 0; i < 64; i++) {
-    const s1 = turn(e, 6) ^ turn(e, 11) ^ turn(e, 25);
+    const s1 = rotateRight(e, 6) ^ rotateRight(e, 11) ^ rotateRight(e, 25);
     const t1 = (h + s1 + ((e & f) ^ (~e & g)) + (rounds[i] ?? 0) + at(i)) | 0;
-    const s0 = turn(a, 2) ^ turn(a, 13) ^ turn(a, 22);
+    const s0 = rotateRight(a, 2) ^ rotateRight(a, 13) ^ rotateRight(a, 22);
     const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
     [h, g, f, e, d, c, b, a] = [g, f, e, (d + t1) | 0, c, b, a, (t1 + t2) | 0];
   }
@@ -42,11 +42,12 @@ function mix(hash: Uint32Array, block: Uint32Array): void {
   });
 }
 
-function turn(word: number, by: number): number {
+function rotateRight(word: number, by: number): number {
   return (word >>> by) | (word << (32 - by));
 }
 
-// FIPS 180-4: fractions of the square roots of the first 8 primes, and of the cube roots of 64.
+// FIPS 180-4: fractional parts of the square roots of the first 8 primes, and of the cube roots of
+// the first 64.
 const initial: readonly number[] = [
   0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
 ];

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { SharedLock } from "./shared-lock.ts";
 
-/** Work that says when it starts and ends, and ends when told to. */
-function workshop() {
+/** Returns work that logs its start and end, and a function that ends it. */
+function createWork() {
   const log: string[] = [];
   const ends = new Map<string, () => void>();
   const work = (name: string) => async () => {
@@ -12,27 +12,27 @@ function workshop() {
   };
   const end = async (name: string) => {
     ends.get(name)?.();
-    await settled();
+    await waitForCallbacks();
   };
   return { log, work, end };
 }
 
-/** Lets everything that can go on go on. */
-const settled = () => new Promise((resolve) => setImmediate(resolve));
+/** Lets all pending callbacks run. */
+const waitForCallbacks = () => new Promise((resolve) => setImmediate(resolve));
 
-test("work that looks runs side by side", async () => {
-  const { log, work, end } = workshop();
+test("SharedLock.runShared() runs work concurrently", async () => {
+  const { log, work, end } = createWork();
   const lock = new SharedLock();
   const both = [lock.share(work("a")), lock.share(work("b"))];
-  await settled();
+  await waitForCallbacks();
   expect(log).toEqual(["a starts", "b starts"]);
   await end("b");
   await end("a");
   await Promise.all(both);
 });
 
-test("work that changes waits for what was asked for before, and what comes after waits for it", async () => {
-  const { log, work, end } = workshop();
+test("SharedLock.runExclusive() waits for earlier work, and later work waits for it", async () => {
+  const { log, work, end } = createWork();
   const lock = new SharedLock();
   const all = [
     lock.share(work("look")),
@@ -40,7 +40,7 @@ test("work that changes waits for what was asked for before, and what comes afte
     lock.share(work("look again")),
     lock.alone(work("change again")),
   ];
-  await settled();
+  await waitForCallbacks();
   expect(log).toEqual(["look starts"]);
   for (const name of ["look", "change", "look again", "change again"]) await end(name);
   await Promise.all(all);
@@ -54,7 +54,7 @@ test("work that changes waits for what was asked for before, and what comes afte
   expect(log.indexOf("look again ends")).toBeLessThan(log.indexOf("change again starts"));
 });
 
-test("a failure is told to whoever asked, and the next one's turn comes all the same", async () => {
+test("SharedLock rejects for the caller whose work failed and then continues with the next work", async () => {
   const lock = new SharedLock();
   const fail = () => Promise.reject(new Error("no"));
   const outcomes = await Promise.allSettled([

@@ -1,26 +1,26 @@
-/** Work that only looks runs side by side; work that changes something runs alone, in its turn. */
+/** Read–write lock: reads run concurrently, and writes run one at a time, in order. */
 export class SharedLock {
-  #lastChange: Promise<unknown> = Promise.resolve();
-  readonly #looking = new Set<Promise<unknown>>();
+  #lastExclusive: Promise<unknown> = Promise.resolve();
+  readonly #sharedWork = new Set<Promise<unknown>>();
 
-  /** Does `work` once the changes asked for before are done. */
+  /** Runs `work` after all earlier exclusive work, concurrently with other shared work. */
   share<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = this.#lastChange.then(work);
-    const over = ended(result);
-    this.#looking.add(over);
-    return result.finally(() => this.#looking.delete(over));
+    const result = this.#lastExclusive.then(work);
+    const over = ignoreError(result);
+    this.#sharedWork.add(over);
+    return result.finally(() => this.#sharedWork.delete(over));
   }
 
-  /** Does `work` once everything asked for before is done; what is asked for later waits. */
+  /** Runs `work` alone: after all earlier work and before any later work. */
   alone<Result>(work: () => Promise<Result>): Promise<Result> {
-    const before = Promise.all([this.#lastChange, ...this.#looking]);
+    const before = Promise.all([this.#lastExclusive, ...this.#sharedWork]);
     const result = before.then(work);
-    this.#lastChange = ended(result);
+    this.#lastExclusive = ignoreError(result);
     return result;
   }
 }
 
-/** A failure is for whoever asked for the work. */
-function ended(work: Promise<unknown>): Promise<unknown> {
+/** Returns a promise that never rejects. The caller of the work handles its error. */
+function ignoreError(work: Promise<unknown>): Promise<unknown> {
   return work.catch(() => undefined);
 }

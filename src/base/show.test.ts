@@ -12,7 +12,7 @@ loop.push(loop);
 
 function named() {}
 
-describe("a value is shown", () => {
+describe("quoteValue()", () => {
   test.each([
     ["a string, quoted", "a\nb", '"a\\nb"'],
     ["a number", 1.5, "1.5"],
@@ -23,20 +23,24 @@ describe("a value is shown", () => {
     ["plain data, as JSON", { a: [1, null] }, '{"a":[1,null]}'],
     ["an object without a prototype, as data", Object.create(null), "{}"],
     ["a function, by its name", named, "the function named"],
-    ["a nameless function", () => {}, "a function"],
+    ["an anonymous function", () => {}, "a function"],
     ["an instance, by its class", new Point(), "a Point"],
     ["a date", new Date(0), "a Date"],
-    ["an instance of a nameless class", new (class {})(), "a nameless class"],
-    ["one without a constructor", Object.create(Object.create(null)), "a nameless class"],
+    ["an instance of an anonymous class", new (class {})(), "an instance of an anonymous class"],
+    [
+      "an object without a constructor",
+      Object.create(Object.create(null)),
+      "an instance of an anonymous class",
+    ],
     ["an object in a cycle", cycle, "an object"],
     ["an array in a cycle", loop, "an array"],
     ["an object with a bigint", { n: 1n }, "an object"],
-    ["an object that JSON leaves out", { toJSON: () => undefined }, "an object"],
-  ])("as what it is: %s", (_what, value, text) => {
+    ["an object that JSON omits", { toJSON: () => undefined }, "an object"],
+  ])("formats %s", (_what, value, text) => {
     expect(show(value)).toBe(text);
   });
 
-  test("short: no more than 80 characters", () => {
+  test("returns at most 80 characters", () => {
     const long = "x".repeat(200);
     const texts = [long, [long], Symbol(long), 10n ** 200n, { [long]() {} }[long]].map(show);
     for (const text of texts) {
@@ -47,13 +51,13 @@ describe("a value is shown", () => {
     expect(show("x".repeat(78))).toMatch(/"$/);
   });
 
-  test("on one line", () => {
+  test("returns one line", () => {
     const name = "a\r\nb\u2028c";
     expect(show({ [name]() {} }[name])).toBe("the function a b c");
     expect(show("a\u2029b")).toBe('"a b"');
   });
 
-  test("even if it does what it can not to be", () => {
+  test("handles values that throw when they are inspected", () => {
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
     const hostile = Object.create({
@@ -61,23 +65,24 @@ describe("a value is shown", () => {
         throw new Error("no");
       },
     });
-    for (const value of [proxy, hostile]) expect(show(value)).toBe("a value that cannot be shown");
+    for (const value of [proxy, hostile])
+      expect(show(value)).toBe("a value that cannot be displayed");
   });
 
-  test("however deeply it is nested", () => {
+  test("handles any depth of nesting", () => {
     let deep: unknown = {};
     for (let level = 0; level < 100_000; level++) deep = { deep };
     expect(show(deep)).toBe("an object");
   });
 });
 
-describe("a list of names", () => {
-  test("is quoted and joined", () => {
+describe("quoteNames()", () => {
+  test("quotes and joins the names", () => {
     expect(list(["a", 'b"'])).toBe('"a", "b\\""');
     expect(list(new Set<string>())).toBe("");
   });
 
-  test("is cut after the first few, saying how many there are more", () => {
+  test("truncates the list and counts the rest", () => {
     expect(list(["a", "b", "c"], 2)).toBe('"a", "b" and 1 more');
     expect(list(["a", "b"], 2)).toBe('"a", "b"');
     expect(list(Array.from({ length: 13 }, () => "x"))).toMatch(/"x" and 1 more$/);

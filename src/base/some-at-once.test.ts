@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { someAtOnce } from "./some-at-once.ts";
 
-test("each item is done once, in order, and no more than so many at a time", async () => {
+test("forEachConcurrently() processes each item once, in order, within the concurrency limit", async () => {
   const begun: number[] = [];
   let [running, most] = [0, 0];
   const work = async (item: number) => {
@@ -19,7 +19,7 @@ test("each item is done once, in order, and no more than so many at a time", asy
   expect(begun).toHaveLength(5);
 });
 
-test("after a failure none is begun, and those under way come to their end", async () => {
+test("forEachConcurrently() starts no item after a failure and waits for the running ones", async () => {
   const ended: number[] = [];
   const work = async (item: number) => {
     if (item === 2) throw new Error("two");
@@ -31,7 +31,7 @@ test("after a failure none is begun, and those under way come to their end", asy
   expect(ended).toEqual([1]);
 });
 
-test("a signal's reason is thrown as it is, and none is begun after it", async () => {
+test("forEachConcurrently() throws the signal's own reason and starts no further item", async () => {
   const controller = new AbortController();
   const begun: number[] = [];
   const work = async (item: number) => {

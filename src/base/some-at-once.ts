@@ -1,21 +1,24 @@
-/** How many are done at a time, and what ends them. */
-export interface SomeAtOnceOptions {
+/** Limits of {@link forEachConcurrently}. */
+export interface ConcurrencyOptions {
+  /** How many items are processed at the same time. */
   readonly atOnce: number;
+  /** Stops before the next item when it aborts. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Does `work` for each item, a few at a time. After the first failure none is begun, and it is
- * thrown once those under way are over; so is the signal's reason.
+ * Runs `work` for each item, with limited concurrency. After the first failure or an abort no
+ * further item is started; the error or the signal's reason is thrown when the running items have
+ * finished.
  */
 export async function someAtOnce<Item>(
   items: Iterable<Item>,
   work: (item: Item) => Promise<void>,
-  { atOnce, signal }: SomeAtOnceOptions,
+  { atOnce, signal }: ConcurrencyOptions,
 ): Promise<void> {
   const waiting = items[Symbol.iterator]();
   const failures: unknown[] = [];
-  const goOn = async () => {
+  const workThroughQueue = async () => {
     for (let next = waiting.next(); !next.done; next = waiting.next()) {
       try {
         signal?.throwIfAborted();
@@ -26,6 +29,6 @@ export async function someAtOnce<Item>(
       if (failures.length > 0) return;
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, goOn));
+  await Promise.all(Array.from({ length: atOnce }, workThroughQueue));
   if (failures.length > 0) throw failures[0];
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { addUsage, noUsage, usageOf } from "./usage.ts";
 
-test("what is not said of a usage is 0, and the total is input and output", () => {
+test("toUsage() sets omitted fields to 0 and the total to input plus output", () => {
   expect(usageOf({ inputTokens: 3, outputTokens: 4, cachedTokens: 2 })).toEqual({
     inputTokens: 3,
     outputTokens: 4,
@@ -12,12 +12,12 @@ test("what is not said of a usage is 0, and the total is input and output", () =
   expect(usageOf({})).toEqual(noUsage);
 });
 
-test("a total that is said counts, even if it is not the sum", () => {
+test("toUsage() keeps a given total even if it is not the sum", () => {
   expect(usageOf({ inputTokens: 3, totalTokens: 10 }).totalTokens).toBe(10);
   expect(usageOf({ inputTokens: 3, totalTokens: 0 }).totalTokens).toBe(0);
 });
 
-test("usages add up field by field, into a new frozen one", () => {
+test("addUsage() adds usages field by field and returns a new frozen object", () => {
   const one = usageOf({ inputTokens: 1, outputTokens: 2, cachedTokens: 3, reasoningTokens: 4 });
   const sum = addUsage(one, usageOf({ inputTokens: 10, reasoningTokens: 5 }));
   expect(sum).toEqual({

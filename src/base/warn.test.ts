@@ -6,7 +6,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test("a warning goes to the process, with what went wrong", () => {
+test("warn() emits a process warning with the error's message", () => {
   const emitted = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
   warn("A subscriber failed", new Error("boom"));
   warn("A subscriber failed", "boom");
@@ -18,11 +18,11 @@ test("a warning goes to the process, with what went wrong", () => {
 
 test.each([
   ["no process", undefined],
-  ["one that takes no warnings", {}],
-])("with %s it goes to the console", (_where, process) => {
-  const said = vi.spyOn(console, "warn").mockImplementation(() => {});
+  ["a process without emitWarning", {}],
+])("warn() writes to the console with %s", (_where, process) => {
+  const warning = vi.spyOn(console, "warn").mockImplementation(() => {});
   vi.stubGlobal("process", process);
   warn("A subscriber failed", new Error("boom"));
   vi.unstubAllGlobals();
-  expect(said.mock.calls).toEqual([["A subscriber failed: boom"]]);
+  expect(warning.mock.calls).toEqual([["A subscriber failed: boom"]]);
 });

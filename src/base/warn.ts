@@ -1,12 +1,12 @@
 import { messageOf } from "./errors.ts";
 
-/** Tells the person who runs the process of a failure nobody else can be told of. */
+/** Emits a process warning about a failure that has no caller to report it to. */
 export function warn(message: string, error: unknown): void {
   const text = `${message}: ${messageOf(error)}`;
   const { process } = globalThis as {
     process?: { emitWarning?(text: string, type: string): void };
   };
   if (process?.emitWarning) process.emitWarning(text, "WinkWarning");
-  // biome-ignore lint/suspicious/noConsole: where there is no process to warn, the console is all there is
+  // biome-ignore lint/suspicious/noConsole: without a process, the console is the only output
   else console.warn(text);
 }

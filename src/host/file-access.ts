@@ -3,12 +3,17 @@ import { constants, openSync, type PathLike } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** Opens a file to read. Does not follow a link in its place, nor wait for the other end of a pipe. */
+/**
+ * Opens a file for reading. Does not follow a symbolic link and does not wait for the other end of
+ * a pipe.
+ */
 export function openNoFollow(path: PathLike): number {
   return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
 }
 
-/** Replaces a file at once: `fill` writes a temporary file beside `real`, which then takes its name. */
+/**
+ * Replaces a file atomically: `fill` writes a temporary file next to `real`, which is then renamed.
+ */
 export async function replaceFile(
   real: string,
   fill: (temporary: string) => Promise<void>,
@@ -18,7 +23,7 @@ export async function replaceFile(
     await fill(temporary);
     await rename(temporary, real);
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {}); // the first failure is the one to report
+    await rm(temporary, { force: true }).catch(() => {}); // Only the first failure is reported.
     throw error;
   }
 }

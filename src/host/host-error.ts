@@ -2,11 +2,11 @@ import { messageOf } from "../base/errors.ts";
 import {
   FilesystemError,
   type FilesystemErrorCode,
-  type Reason,
+  type FilesystemErrorReason,
   refuse,
 } from "../base/filesystem-error.ts";
 
-const REASONS: ReadonlyMap<string | undefined, Reason> = new Map([
+const REASONS: ReadonlyMap<string | undefined, FilesystemErrorReason> = new Map([
   ["ENOENT", "missing"],
   ["ENOTDIR", "below-file"],
   ["EISDIR", "directory"],
@@ -25,17 +25,17 @@ const CODES: ReadonlyMap<string | undefined, FilesystemErrorCode> = new Map([
   ["ERR_FS_FILE_TOO_LARGE", "EFBIG"],
 ]);
 
-/** What this machine says of a file, as ours; whatever has no word of its own is EACCES. */
+/** Converts an error of the host's file system. An error without a matching code becomes EACCES. */
 export function hostError(path: string, error: unknown): FilesystemError {
   if (error instanceof FilesystemError) return error;
   const reason = REASONS.get(hostCode(error));
   if (reason) return refuse(path, reason, error);
-  const [said] = messageOf(error).split(", "); // the rest names a path of this machine
-  const problem = `was refused by this machine: ${said}`;
+  const [reported] = messageOf(error).split(", "); // the rest names a path of this host
+  const problem = `was rejected by the host: ${reported}`;
   return new FilesystemError(CODES.get(hostCode(error)) ?? "EACCES", path, problem, error);
 }
 
-/** What this machine says of a path, and what to do about it: `remedy` reads on after a colon. */
+/** Converts an error of the host's file system and adds a remedy, which follows a colon. */
 export function mountError(error: unknown, path: string, remedy: string): FilesystemError {
   const problem = PROBLEMS.get(hostCode(error)) ?? messageOf(error);
   return new FilesystemError(hostError(path, error).code, path, `${problem}: ${remedy}`, error);
@@ -43,18 +43,18 @@ export function mountError(error: unknown, path: string, remedy: string): Filesy
 
 const PROBLEMS: ReadonlyMap<string | undefined, string> = new Map([
   ["ENOENT", "does not exist"],
-  ["ENOTDIR", "has a file where a folder must be"],
-  ["EACCES", "is not open to this user"],
-  ["EPERM", "is not open to this user"],
+  ["ENOTDIR", "has a file where a folder is expected"],
+  ["EACCES", "is not accessible to this user"],
+  ["EPERM", "is not accessible to this user"],
 ]);
 
-/** Node's code of an error, if it has one. */
+/** Returns Node's error code, if the error has one. */
 export function hostCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error)) return undefined;
   return typeof error.code === "string" ? error.code : undefined;
 }
 
-/** Waits for `work`, and takes the named failures for success. */
+/** Waits for `work` and ignores errors with the given codes. */
 export async function unless(work: Promise<unknown>, ...codes: readonly string[]): Promise<void> {
   try {
     await work;

@@ -3,27 +3,27 @@ import { hostname } from "node:os";
 import { performance } from "node:perf_hooks";
 import { hostCode } from "./host-error.ts";
 
-/** A process, distinguished from a later one that gets the same pid. */
+/** Identifies a process, distinguishing it from a later process with the same pid. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** When it started, in the unit of its system. */
+  /** When the process started, in the unit of its operating system. */
   readonly started: string;
-  /** The machine's name, encoded so that a file name can hold it. */
+  /** Host name, encoded for use in a file name. */
   readonly host: string;
 }
 
-/** What Linux reports about a process in `/proc/PID/stat`. */
+/** Information about a process from Linux's `/proc/PID/stat`. */
 export interface ProcessStat {
   readonly parent: number;
   readonly group: number;
-  /** When it started, in clock ticks since the machine booted. */
+  /** When the process started, in clock ticks since boot. */
   readonly startTicks: number;
-  /** It has ended, and its parent has not asked for its exit status yet. */
+  /** Whether the process has exited and its parent has not yet read its exit status. */
   readonly isDead: boolean;
 }
 
 /** Returns the identity of the current process. */
-export function thisProcess(): ProcessIdentity {
+export function identifyCurrentProcess(): ProcessIdentity {
   const { pid } = process;
   const stat = readProcessStat(pid);
   const started = stat === null ? null : formatStart(stat);
@@ -34,10 +34,10 @@ export function thisProcess(): ProcessIdentity {
   };
 }
 
-/** Whether a process still runs. A process on another machine counts as running. */
+/** Returns whether a process is still running. A process on a different host counts as running. */
 export function isRunning(
   { pid, started, host }: ProcessIdentity,
-  own: ProcessIdentity = thisProcess(),
+  own: ProcessIdentity = identifyCurrentProcess(),
 ): boolean {
   if (host !== own.host) return true;
   if (pid === own.pid) return started === own.started;
@@ -45,15 +45,15 @@ export function isRunning(
 }
 
 /**
- * Whether a process of this machine runs. On Linux, `isSame` decides whether the process that has
- * the pid now is the one that is meant. In doubt, it runs: a process of another user, which may not
- * be signaled, does.
+ * Returns whether a process of this host is running. On Linux, `isSame` decides whether the process
+ * with that pid now is the expected one. If it cannot be determined, the process counts as running:
+ * for example, a process of another user cannot be signaled.
  */
 export function isAlive(pid: number, isSame: (now: ProcessStat) => boolean): boolean {
   const now = readProcessStat(pid);
   if (now !== null) return !now.isDead && isSame(now);
   try {
-    process.kill(pid, 0); // sends nothing
+    process.kill(pid, 0); // sends no signal
     return true;
   } catch (error) {
     const code = hostCode(error);
@@ -63,25 +63,28 @@ export function isAlive(pid: number, isSame: (now: ProcessStat) => boolean): boo
 
 /** Parses the text of `/proc/PID/stat`. Returns `null` if it is incomplete. */
 export function parseProcessStat(text: string): ProcessStat | null {
-  // The second field is the program's name in parentheses, which may itself contain any character.
+  // The second field is the program's name in parentheses, which may contain any character.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const [state = "", parent, group] = fields;
-  const startTicks = Number(fields[22 - 3]); // it is the 22nd field, and this is the third
+  const startTicks = Number(fields[22 - 3]); // field 22; the array starts with field 3
   if (!Number.isFinite(startTicks)) return null;
   return { parent: Number(parent), group: Number(group), startTicks, isDead: isDeadState(state) };
 }
 
-/** Whether a state of `ps` or `/proc/PID/stat` is that of a process which has ended. */
+/** Returns whether a state from `ps` or `/proc/PID/stat` means that the process has exited. */
 export function isDeadState(state: string): boolean {
   return /^[ZX]/.test(state);
 }
 
-/** Reads what Linux says about a process. Returns `null` on other systems, and if it is gone. */
+/** Reads information about a process. Returns `null` if it has exited or the host is not Linux. */
 export function readProcessStat(pid: number): ProcessStat | null {
   return parseProcessStat(readProc(`${pid}/stat`));
 }
 
-/** Ticks count from the boot that `boot_id` names. `null` if the system does not name it. */
+/**
+ * Formats the start time with the boot id, because ticks count from boot. Returns `null` without a
+ * boot id.
+ */
 function formatStart({ startTicks }: ProcessStat): string | null {
   const boot = readProc("sys/kernel/random/boot_id").slice(0, 8);
   return boot === "" ? null : `${boot}-${startTicks}`;
@@ -91,6 +94,6 @@ function readProc(name: string): string {
   try {
     return readFileSync(`/proc/${name}`, "latin1");
   } catch {
-    return ""; // the caller finds out in another way
+    return ""; // The caller handles a missing file.
   }
 }

@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 import { asPlainUser, growTree, temporaryTree } from "../../tests/support/temporary-tree.ts";
 import { removeTree } from "./remove-tree.ts";
 
-describe("a tree is removed", () => {
-  test("whole, or but for the folder itself", () => {
+describe("removeTree()", () => {
+  test("removes a folder, or only its contents", () => {
     const above = temporaryTree({ "one/a/b": "1", "one/c": "2", "other/owner.json": "3" });
     expect(removeTree({ type: "empty", folder: join(above, "one") })).toBe(true);
     expect(readdirSync(join(above, "one"))).toEqual([]);
@@ -14,13 +14,13 @@ describe("a tree is removed", () => {
     expect(readdirSync(above)).toEqual([]);
   });
 
-  test("once: who comes later is told that it is gone", () => {
+  test("returns false if the folder does not exist", () => {
     const folder = join(temporaryTree(), "gone");
     expect(removeTree({ type: "remove", folder })).toBe(false);
     expect(removeTree({ type: "empty", folder })).toBe(false);
   });
 
-  test("without following links", () => {
+  test("does not follow symbolic links", () => {
     const outside = temporaryTree({ "a/b": "1" });
     const folder = temporaryTree({ c: "2" });
     symlinkSync(outside, join(folder, "link"));
@@ -28,7 +28,7 @@ describe("a tree is removed", () => {
     expect(readFileSync(join(outside, "a/b"), "utf8")).toBe("1");
   });
 
-  test("though its owner has closed it", async () => {
+  test("removes folders without permissions", async () => {
     const outside = temporaryTree({ a: "1" });
     chmodSync(outside, 0o755);
     const above = temporaryTree();
@@ -45,7 +45,7 @@ describe("a tree is removed", () => {
   });
 
   test.runIf(process.geteuid?.() === 0)(
-    "with its owner's file last, so that it stays where the rest cannot go",
+    "removes the owner file last, so that it stays if the rest cannot be removed",
     async () => {
       const above = temporaryTree();
       chmodSync(above, 0o777);

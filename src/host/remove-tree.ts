@@ -4,19 +4,19 @@ import { hostCode, mountError } from "./host-error.ts";
 import { runInThread } from "./threads/run-in-thread.ts";
 import { threadJob } from "./threads/thread-job.ts";
 
-/** What is to go: a folder, or only what is in it. */
+/** Removes a folder, or only its contents. */
 export interface RemoveTask {
   readonly type: "remove" | "empty";
   readonly folder: string;
 }
 
-/** As long as this file is in a folder, whoever finds it knows whose it is: so it goes last. */
+/** Name of the file that identifies a folder's owner. It is removed last. */
 export const OWNER_FILE = "owner.json";
 
 /**
- * Removes a folder of ours or what is in it, synchronously: for a thread. Folders that even their
- * owner may not enter or change are opened first. Others may be removing it too: `false` says that
- * they were the ones who did.
+ * Removes a folder created by this library, or its contents, synchronously; for use in a thread.
+ * Folders without permissions are made accessible first. Returns `false` if another process removed
+ * the folder first.
  */
 export function removeTree({ type, folder }: RemoveTask): boolean {
   try {
@@ -29,20 +29,20 @@ export function removeTree({ type, folder }: RemoveTask): boolean {
   }
 }
 
-/** Runs `removeTree` in a thread. */
+/** Runs {@link removeTree} in a thread. */
 export const removeTreeJob = threadJob(import.meta.url, removeTree);
 
-/** Removes a temporary folder off the event loop; `false` if it is gone already. */
+/** Removes a temporary folder in a thread. Returns `false` if it does not exist. */
 export async function removeFolder(folder: string): Promise<boolean> {
-  return await carryOut({ type: "remove", folder });
+  return await runRemoveTask({ type: "remove", folder });
 }
 
-/** Removes what is in a folder off the event loop; the folder stays. */
+/** Removes the contents of a folder in a thread. Keeps the folder. */
 export async function emptyFolder(folder: string): Promise<void> {
-  await carryOut({ type: "empty", folder });
+  await runRemoveTask({ type: "empty", folder });
 }
 
-async function carryOut(task: RemoveTask): Promise<boolean> {
+async function runRemoveTask(task: RemoveTask): Promise<boolean> {
   try {
     return await runInThread(removeTreeJob, task, {
       job: "removes a folder",
@@ -50,7 +50,8 @@ async function carryOut(task: RemoveTask): Promise<boolean> {
     });
   } catch (error) {
     if (error instanceof FilesystemError) throw error;
-    return removeTree(task); // everybody waits, but where no thread starts nothing is left either
+    // If no thread can run, block the event loop rather than leave files behind.
+    return removeTree(task);
   }
 }
 
@@ -76,7 +77,7 @@ function removeEntries(folder: string): void {
   }
 }
 
-/** What cannot be opened is met again when it is to be removed, and reported then. */
+/** Makes folders accessible. Errors are ignored here, because the removal reports them. */
 function openFolders(folder: string): void {
   try {
     chmodSync(folder, 0o700);

@@ -4,92 +4,92 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { asPlainUser, temporaryTree } from "../../tests/support/temporary-tree.ts";
-import { currentOwner, isGone, readOwner } from "./temporary-folder.ts";
+import { getCurrentOwner, hasEnded, readOwner } from "./temporary-folder.ts";
 
 const host = hostname();
 const isLinux = existsSync("/proc/self/stat");
 
-/** A process that is there, and ends with the test. */
-async function processOf(command: string): Promise<number> {
+/** Starts a process that ends with the test. Returns the pid that the command prints. */
+async function startProcess(command: string): Promise<number> {
   const child = spawn("sh", ["-c", command]);
   onTestFinished(() => void child.kill());
   return Number(await new Promise((resolve) => child.stdout.once("data", resolve)));
 }
 
-describe("an owner", () => {
-  test("is this process, which is not gone", () => {
-    const owner = currentOwner();
+describe("the owner of a folder", () => {
+  test("is this process, which is running", () => {
+    const owner = getCurrentOwner();
     expect(owner).toEqual({
       pid: process.pid,
       startedAt: isLinux ? expect.any(Number) : null,
       host,
     });
-    expect(isGone(owner)).toBe(false);
+    expect(hasEnded(owner)).toBe(false);
   });
 
-  test("is gone when its process has ended", () => {
+  test("has ended when its process has exited", () => {
     const pid = Number(execFileSync("sh", ["-c", "echo $$"], { encoding: "utf8" }));
-    expect(isGone({ pid, startedAt: null, host })).toBe(true);
+    expect(hasEnded({ pid, startedAt: null, host })).toBe(true);
   });
 
-  test("is not gone for all we know if it is on another machine", () => {
-    expect(isGone({ pid: 999_999_999, startedAt: 1, host: `${host}-2` })).toBe(false);
+  test("is not considered ended if it is on a different host", () => {
+    expect(hasEnded({ pid: 999_999_999, startedAt: 1, host: `${host}-2` })).toBe(false);
   });
 
-  test("is not gone if it is another user's, and may not be asked", async () => {
-    await asPlainUser(() => expect(isGone({ pid: 1, startedAt: null, host })).toBe(false));
+  test("is not considered ended if its process belongs to another user", async () => {
+    await asPlainUser(() => expect(hasEnded({ pid: 1, startedAt: null, host })).toBe(false));
   });
 
-  test("is not gone if the system refuses the question", () => {
+  test("is not considered ended if signaling it is not permitted", () => {
     const refused = Object.assign(new Error("kill"), { code: "EPERM" });
     const kill = vi.spyOn(process, "kill").mockImplementation(() => {
       throw refused;
     });
     onTestFinished(() => kill.mockRestore());
-    expect(isGone({ pid: 999_999_999, startedAt: null, host })).toBe(false);
+    expect(hasEnded({ pid: 999_999_999, startedAt: null, host })).toBe(false);
   });
 
-  test("is gone if no process can have its id", () => {
-    expect(isGone({ pid: 2 ** 31, startedAt: null, host })).toBe(true);
+  test("has ended if its pid is out of range", () => {
+    expect(hasEnded({ pid: 2 ** 31, startedAt: null, host })).toBe(true);
   });
 
-  test.runIf(isLinux)("is gone if a later process has its id", async () => {
-    const pid = await processOf("echo $$; exec sleep 60");
-    expect(isGone({ pid, startedAt: null, host })).toBe(false);
-    expect(isGone({ pid, startedAt: 1, host })).toBe(true);
+  test.runIf(isLinux)("has ended if a later process has its pid", async () => {
+    const pid = await startProcess("echo $$; exec sleep 60");
+    expect(hasEnded({ pid, startedAt: null, host })).toBe(false);
+    expect(hasEnded({ pid, startedAt: 1, host })).toBe(true);
   });
 
-  test.runIf(isLinux)("is gone if it is dead and nobody has buried it", async () => {
-    const pid = await processOf("sleep 0.1 & echo $!; exec sleep 60");
+  test.runIf(isLinux)("has ended if its process is a zombie", async () => {
+    const pid = await startProcess("sleep 0.1 & echo $!; exec sleep 60");
     await vi.waitFor(() => {
       expect(readFileSync(`/proc/${pid}/stat`, "utf8")).toContain(") Z ");
     }, 30_000);
-    expect(isGone({ pid, startedAt: null, host })).toBe(true);
+    expect(hasEnded({ pid, startedAt: null, host })).toBe(true);
   });
 });
 
-describe("an owner's file", () => {
+describe("readOwner()", () => {
   const readFrom = (text: string) => readOwner(join(temporaryTree({ owner: text }), "owner"));
 
-  test("says who it is", () => {
-    expect(readFrom(JSON.stringify(currentOwner()))).toEqual(currentOwner());
+  test("returns the owner", () => {
+    expect(readFrom(JSON.stringify(getCurrentOwner()))).toEqual(getCurrentOwner());
     expect(readFrom(JSON.stringify({ pid: 5, host }))).toEqual({ pid: 5, startedAt: null, host });
   });
 
   test.each([
-    ["nothing", ""],
-    ["no JSON", "{"],
-    ["no object", "null"],
-    ["no id", JSON.stringify({ host })],
-    ["an id that is none", JSON.stringify({ pid: -1, host })],
-    ["a part of an id", JSON.stringify({ pid: 1.5, host })],
-    ["no machine", JSON.stringify({ pid: 5 })],
-    ["a novel", JSON.stringify({ pid: 5, host, text: "x".repeat(5000) })],
-  ])("is not read if it holds %s", (_, text) => {
+    ["no text", ""],
+    ["invalid JSON", "{"],
+    ["null instead of an object", "null"],
+    ["no pid", JSON.stringify({ host })],
+    ["a negative pid", JSON.stringify({ pid: -1, host })],
+    ["a fractional pid", JSON.stringify({ pid: 1.5, host })],
+    ["no host", JSON.stringify({ pid: 5 })],
+    ["more than 4096 bytes", JSON.stringify({ pid: 5, host, text: "x".repeat(5000) })],
+  ])("returns null if the file contains %s", (_, text) => {
     expect(readFrom(text)).toBeNull();
   });
 
-  test("is not read if it is a link, a pipe, a folder or gone", () => {
+  test("returns null for a link, a pipe, a folder or a missing file", () => {
     const folder = temporaryTree({ file: JSON.stringify({ pid: 5, host }) });
     symlinkSync(join(folder, "file"), join(folder, "link"));
     execFileSync("mkfifo", [join(folder, "pipe")]);

@@ -20,24 +20,24 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { asPlainUser, growTree, temporaryTree } from "../../tests/support/temporary-tree.ts";
 import { reserveFolder, sweepAbandonedFolders, type TemporaryFolder } from "./temporary-folder.ts";
 
-/** Temporary folders are made in here, for this test. */
-function temporaryFolders(): string {
+/** Creates the folder in which this test's temporary folders are created. */
+function useTemporaryFolder(): string {
   const folder = temporaryTree();
   vi.stubEnv("TMPDIR", folder);
   onTestFinished(() => void vi.unstubAllEnvs());
   return folder;
 }
 
-async function createdFolder(): Promise<TemporaryFolder> {
+async function createFolder(): Promise<TemporaryFolder> {
   const folder = reserveFolder();
   await folder.create();
   return folder;
 }
 
-const ownerOf = ({ home }: TemporaryFolder) =>
+const readOwnerFile = ({ home }: TemporaryFolder) =>
   JSON.parse(readFileSync(join(home, "owner.json"), "utf8"));
 
-/** No process has it: Linux gives none above 4194304. */
+/** No process has this pid: the maximum on Linux is 4194304. */
 const NO_PROCESS = 999_999_999;
 const NOBODY = 65_534;
 const isRoot = process.geteuid?.() === 0;
@@ -51,18 +51,18 @@ const SWEEP = `
 const runNode = (code: string, user: { uid?: number; gid?: number } = {}) =>
   promisify(execFile)(process.execPath, ["--input-type=module", "-e", code], user);
 
-/** A folder as a process that has ended leaves it. */
-async function abandonedFolder(owner: object = {}): Promise<TemporaryFolder> {
-  const folder = await createdFolder();
+/** Creates a folder in the state in which an ended process leaves it. */
+async function createAbandonedFolder(owner: object = {}): Promise<TemporaryFolder> {
+  const folder = await createFolder();
   growTree(folder.files, { "a/b": "1" });
-  const said = { pid: NO_PROCESS, startedAt: 1, host: hostname(), ...owner };
-  writeFileSync(join(folder.home, "owner.json"), JSON.stringify(said));
+  const content = { pid: NO_PROCESS, startedAt: 1, host: hostname(), ...owner };
+  writeFileSync(join(folder.home, "owner.json"), JSON.stringify(content));
   return folder;
 }
 
-describe("a reserved folder", () => {
-  test("is a name, and nothing is made", () => {
-    const folders = temporaryFolders();
+describe("reserveFolder()", () => {
+  test("returns paths and creates nothing", () => {
+    const folders = useTemporaryFolder();
     const { home, files } = reserveFolder();
     expect(dirname(home)).toBe(folders);
     expect(basename(home)).toMatch(/^wink-workspace-[0-9a-f]{16}$/);
@@ -71,24 +71,24 @@ describe("a reserved folder", () => {
     expect(readdirSync(folders)).toEqual([]);
   });
 
-  test("is this user's alone once it is created, and says whose it is", async () => {
-    temporaryFolders();
-    const folder = await createdFolder();
+  test("creates a folder for this user only, with an owner file", async () => {
+    useTemporaryFolder();
+    const folder = await createFolder();
     expect(lstatSync(folder.home).mode & 0o777).toBe(0o700);
     expect(lstatSync(folder.files).mode & 0o777).toBe(0o700);
     const startedAt = existsSync("/proc/self/stat") ? expect.any(Number) : null;
-    expect(ownerOf(folder)).toEqual({ pid: process.pid, startedAt, host: hostname() });
+    expect(readOwnerFile(folder)).toEqual({ pid: process.pid, startedAt, host: hostname() });
     expect(folder).toSatisfy(Object.isFrozen);
   });
 
-  test("is created once, and does not take what is there already", async () => {
-    temporaryFolders();
-    const folder = await createdFolder();
+  test("creates a folder once and rejects an existing one", async () => {
+    useTemporaryFolder();
+    const folder = await createFolder();
     await expect(folder.create()).rejects.toMatchObject({
       name: "FilesystemError",
       code: "EEXIST",
       path: folder.home,
-      message: expect.stringContaining("set TMPDIR to a folder with more room"),
+      message: expect.stringContaining("set TMPDIR to a writable folder with enough space"),
     });
     expect(readdirSync(folder.files)).toEqual([]);
     const theirs = reserveFolder();
@@ -98,21 +98,21 @@ describe("a reserved folder", () => {
     expect(existsSync(theirs.home)).toBe(true);
   });
 
-  test("leaves nothing where it cannot be created", async () => {
-    const folders = temporaryFolders();
+  test("leaves nothing behind if the folder cannot be created", async () => {
+    const folders = useTemporaryFolder();
     const folder = reserveFolder();
     chmodSync(folders, 0o555);
     await asPlainUser(async () => {
-      await expect(folder.create()).rejects.toThrow("is not open to this user: a temporary folder");
+      await expect(folder.create()).rejects.toThrow("is not accessible to this user: set TMPDIR");
     });
     chmodSync(folders, 0o755);
     expect(readdirSync(folders)).toEqual([]);
   });
 
   test.runIf(process.platform === "linux")(
-    "leaves nothing where it cannot say whose it is",
+    "leaves nothing behind if the owner file cannot be written",
     async () => {
-      const folder = temporaryFolders();
+      const folder = useTemporaryFolder();
       const name = `/${"x".repeat(249)}`;
       const rest = 4090 - folder.length - "/wink-workspace-0123456789abcdef".length;
       const deep =
@@ -132,9 +132,9 @@ describe("a reserved folder", () => {
   );
 });
 
-describe("removing it", () => {
-  test("can be done at any time and any number of times", async () => {
-    const folders = temporaryFolders();
+describe("TemporaryFolder.remove()", () => {
+  test("can be called at any time and any number of times", async () => {
+    const folders = useTemporaryFolder();
     const folder = reserveFolder();
     await folder.remove();
     await folder.create();
@@ -147,8 +147,8 @@ describe("removing it", () => {
     expect(readdirSync(folders)).toEqual([]);
   });
 
-  test("does not stop at folders without permissions, nor leave it by a link", async () => {
-    const folders = temporaryFolders();
+  test("removes folders without permissions and does not follow links out of the folder", async () => {
+    const folders = useTemporaryFolder();
     chmodSync(folders, 0o777);
     const outside = temporaryTree({ "kept/file": "1" });
     chmodSync(outside, 0o755);
@@ -168,9 +168,9 @@ describe("removing it", () => {
     expect(readFileSync(join(outside, "kept/file"), "utf8")).toBe("1");
   });
 
-  test("needs no thread where none lives long enough", async () => {
-    const folders = temporaryFolders();
-    const folder = await createdFolder();
+  test("removes the folder without a thread if threads are killed", async () => {
+    const folders = useTemporaryFolder();
+    const folder = await createFolder();
     const kill = (worker: Worker) => void worker.terminate();
     process.on("worker", kill);
     onTestFinished(() => void process.off("worker", kill));
@@ -179,11 +179,11 @@ describe("removing it", () => {
   });
 });
 
-describe("a sweep", () => {
-  test("removes what an ended process has left, and says so", async () => {
-    const folders = temporaryFolders();
-    const [one, other] = [await abandonedFolder(), await abandonedFolder()];
-    const mine = await createdFolder();
+describe("sweepAbandonedFolders()", () => {
+  test("removes the folders of ended processes and returns their paths", async () => {
+    const folders = useTemporaryFolder();
+    const [one, other] = [await createAbandonedFolder(), await createAbandonedFolder()];
+    const mine = await createFolder();
     const swept = await sweepAbandonedFolders();
     expect([...swept].sort()).toEqual([one.home, other.home].sort());
     expect(readdirSync(folders)).toEqual([basename(mine.home)]);
@@ -191,8 +191,8 @@ describe("a sweep", () => {
     await mine.remove();
   });
 
-  test("finds what a crashed process has left", async () => {
-    const folders = temporaryFolders();
+  test("removes a crashed process's folder", async () => {
+    const folders = useTemporaryFolder();
     const code = `
       const { reserveFolder } = await import(${moduleUrl});
       await reserveFolder().create();
@@ -204,29 +204,29 @@ describe("a sweep", () => {
     expect(readdirSync(folders)).toEqual([]);
   });
 
-  test("leaves what is a living process's, or another machine's", async () => {
-    const folders = temporaryFolders();
-    await abandonedFolder({ host: `${hostname()}-2` });
-    await abandonedFolder({ pid: process.ppid, startedAt: null });
+  test("keeps the folders of running processes and of other hosts", async () => {
+    const folders = useTemporaryFolder();
+    await createAbandonedFolder({ host: `${hostname()}-2` });
+    await createAbandonedFolder({ pid: process.ppid, startedAt: null });
     expect(await sweepAbandonedFolders()).toEqual([]);
     expect(readdirSync(folders)).toHaveLength(2);
   });
 
-  test.runIf(isRoot)("leaves what is another user's", async () => {
-    temporaryFolders();
-    const { home, files } = await abandonedFolder();
+  test.runIf(isRoot)("keeps the folders of other users", async () => {
+    useTemporaryFolder();
+    const { home, files } = await createAbandonedFolder();
     chownSync(home, NOBODY, NOBODY);
     expect(await sweepAbandonedFolders()).toEqual([]);
     expect(existsSync(files)).toBe(true);
   });
 
-  test("leaves what has no owner's file, or only a link to one", async () => {
-    const folders = temporaryFolders();
-    const left = await abandonedFolder();
+  test("keeps folders without an owner file or with only a link to one", async () => {
+    const folders = useTemporaryFolder();
+    const left = await createAbandonedFolder();
     const elsewhere = join(temporaryTree(), "elsewhere");
     renameSync(left.home, elsewhere);
     symlinkSync(elsewhere, left.home);
-    const linked = await createdFolder();
+    const linked = await createFolder();
     rmSync(join(linked.home, "owner.json"));
     symlinkSync(join(elsewhere, "owner.json"), join(linked.home, "owner.json"));
     growTree(folders, { "wink-workspace-none/a": "", "wink-workspace-file": "", other: null });
@@ -236,9 +236,9 @@ describe("a sweep", () => {
     expect(existsSync(join(elsewhere, "files/a/b"))).toBe(true);
   });
 
-  test("passes over what it cannot remove", async () => {
-    const folders = temporaryFolders();
-    const [left, other] = [await abandonedFolder(), await abandonedFolder()];
+  test("skips folders that it cannot remove", async () => {
+    const folders = useTemporaryFolder();
+    const [left, other] = [await createAbandonedFolder(), await createAbandonedFolder()];
     if (isRoot) for (const { home } of [left, other]) chownSync(home, NOBODY, NOBODY);
     chmodSync(folders, 0o555);
     const { stdout } = await runNode(SWEEP, isRoot ? { uid: NOBODY, gid: NOBODY } : {});
@@ -247,21 +247,21 @@ describe("a sweep", () => {
     chmodSync(folders, 0o755);
   });
 
-  test("finds nothing where there is no temporary folder", async () => {
-    vi.stubEnv("TMPDIR", join(temporaryFolders(), "gone"));
+  test("returns an empty array if the temporary folder does not exist", async () => {
+    vi.stubEnv("TMPDIR", join(useTemporaryFolder(), "gone"));
     expect(await sweepAbandonedFolders()).toEqual([]);
   });
 
-  test("by several processes at once removes each folder once", async () => {
-    const folders = temporaryFolders();
+  test("removes each folder once if several processes sweep concurrently", async () => {
+    const folders = useTemporaryFolder();
     const homes: string[] = [];
     for (let count = 0; count < 12; count++) {
-      const { home, files } = await abandonedFolder();
+      const { home, files } = await createAbandonedFolder();
       for (let file = 0; file < 40; file++) growTree(files, { [`d${file % 7}/${file}`]: "1" });
       homes.push(home);
     }
-    const said = await Promise.all([runNode(SWEEP), runNode(SWEEP), runNode(SWEEP)]);
-    const swept = said.flatMap(({ stdout }) => JSON.parse(stdout));
+    const outputs = await Promise.all([runNode(SWEEP), runNode(SWEEP), runNode(SWEEP)]);
+    const swept = outputs.flatMap(({ stdout }) => JSON.parse(stdout));
     expect(swept.sort()).toEqual(homes.sort());
     expect(readdirSync(folders)).toEqual([]);
   });

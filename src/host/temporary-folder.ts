@@ -19,40 +19,40 @@ import { mountError } from "./host-error.ts";
 import { isAlive, readProcessStat } from "./process-identity.ts";
 import { OWNER_FILE, removeFolder } from "./remove-tree.ts";
 
-/** A place in the machine's temporary folder that knows which process it belongs to. */
+/** A folder in the host's temporary folder that records which process owns it. */
 export interface TemporaryFolder {
   readonly home: string;
-  /** Where the files go: `home` itself also says who its owner is. */
+  /** Folder for the files. `home` itself also contains the owner file. */
   readonly files: string;
-  /** Makes both folders, for this user only. Throws `FilesystemError`. */
+  /** Creates both folders, accessible only to this user. Throws `FilesystemError`. */
   create(): Promise<void>;
-  /** Removes both, off the event loop, as often as it is asked to. Throws `FilesystemError`. */
+  /** Removes both folders in a thread. Can be called repeatedly. Throws `FilesystemError`. */
   remove(): Promise<void>;
 }
 
-/** Picks a place for a temporary folder, and makes nothing yet. */
+/** Chooses the path of a temporary folder without creating it. */
 export function reserveFolder(): TemporaryFolder {
   const home = join(tmpdir(), `${PREFIX}${randomBytes(8).toString("hex")}`);
   const files = join(home, "files");
-  let isOurs = false;
+  let isCreated = false;
   return Object.freeze({
     home,
     files,
     async create() {
-      makeHome(home);
-      isOurs = true;
+      createHome(home);
+      isCreated = true;
       fillHome(home, files);
     },
     async remove() {
-      if (isOurs) await removeFolder(home);
+      if (isCreated) await removeFolder(home);
     },
   });
 }
 
 /**
- * Removes temporary folders whose process has ended without doing so, and gives their paths. Only
- * this user's, and only those that say whose they are; what cannot be read or removed is left. Where
- * several processes sweep at once, each folder is among the paths of one of them.
+ * Removes temporary folders whose process has ended and returns their paths. Only this user's
+ * folders with an owner file are removed. Folders that cannot be read or removed are kept. If
+ * several processes sweep concurrently, each path is returned only once.
  */
 export async function sweepAbandonedFolders(): Promise<readonly string[]> {
   const folder = tmpdir();
@@ -66,10 +66,9 @@ export async function sweepAbandonedFolders(): Promise<readonly string[]> {
 }
 
 const PREFIX = "wink-workspace-";
-const REMEDY =
-  "a temporary folder could not be made: see to it, or set TMPDIR to a folder with more room";
+const REMEDY = "set TMPDIR to a writable folder with enough space";
 
-function makeHome(home: string): void {
+function createHome(home: string): void {
   try {
     mkdirSync(home, { mode: 0o700 });
   } catch (error) {
@@ -77,10 +76,13 @@ function makeHome(home: string): void {
   }
 }
 
-/** Without a pause, so that a process which ends does not leave a home that nobody owns. */
+/**
+ * Fills the folder synchronously, so that an exiting process does not leave a folder without an
+ * owner.
+ */
 function fillHome(home: string, files: string): void {
   try {
-    writeFileSync(join(home, OWNER_FILE), JSON.stringify(currentOwner()), { flag: "wx" });
+    writeFileSync(join(home, OWNER_FILE), JSON.stringify(getCurrentOwner()), { flag: "wx" });
     mkdirSync(files, { mode: 0o700 });
   } catch (error) {
     rmSync(home, { recursive: true, force: true });
@@ -94,28 +96,31 @@ function isAbandoned(home: string): boolean {
     const isMine = process.geteuid === undefined || stats.uid === process.geteuid();
     if (!stats.isDirectory() || !isMine) return false;
   } catch {
-    return false; // it has gone meanwhile
+    return false; // It has just been removed.
   }
   const owner = readOwner(join(home, OWNER_FILE));
-  return owner !== null && isGone(owner);
+  return owner !== null && hasEnded(owner);
 }
 
 /** The process that a temporary folder belongs to. */
 export interface FolderOwner {
   readonly pid: number;
-  /** When it started, in clock ticks since the machine booted; `null` where the system does not say. */
+  /**
+   * When the process started, in clock ticks since boot, or `null` if the system does not report
+   * it.
+   */
   readonly startedAt: number | null;
-  /** Machines and containers may share a folder, but not their pids. */
+  /** Host name. Hosts and containers may share a folder, but not their pids. */
   readonly host: string;
 }
 
 /** Returns the current process as the owner of a folder. */
-export function currentOwner(): FolderOwner {
+export function getCurrentOwner(): FolderOwner {
   const { pid } = process;
   return { pid, startedAt: readProcessStat(pid)?.startTicks ?? null, host: hostname() };
 }
 
-/** Reads the owner of a folder. Returns `null` for anything but a readable owner file. */
+/** Reads the owner of a folder. Returns `null` unless the file is a valid owner file. */
 export function readOwner(path: string): FolderOwner | null {
   try {
     const parsed = parseJson(readSmallFile(path));
@@ -129,20 +134,20 @@ export function readOwner(path: string): FolderOwner | null {
   }
 }
 
-/** Whether the owner has certainly ended. One on another machine may still run. */
-export function isGone({ pid, startedAt, host }: FolderOwner): boolean {
+/** Returns whether the owner has certainly ended. An owner on a different host may still run. */
+export function hasEnded({ pid, startedAt, host }: FolderOwner): boolean {
   if (host !== hostname()) return false;
   return !isAlive(pid, ({ startTicks }) => startedAt === null || startTicks === startedAt);
 }
 
-const LARGEST_OWNER_BYTES = 4096;
+const MAX_OWNER_BYTES = 4096;
 
-/** Returns `""` for a link, a pipe or a file too large to be an owner's. */
+/** Returns `""` for a link, a pipe, or a file that is too large for an owner file. */
 function readSmallFile(path: string): string {
   const file = openNoFollow(path);
   try {
     const stats = fstatSync(file);
-    return stats.isFile() && stats.size <= LARGEST_OWNER_BYTES ? readFileSync(file, "utf8") : "";
+    return stats.isFile() && stats.size <= MAX_OWNER_BYTES ? readFileSync(file, "utf8") : "";
   } finally {
     closeSync(file);
   }

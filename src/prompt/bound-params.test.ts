@@ -159,7 +159,7 @@ describe("bind refuses", () => {
     expect(() => promptOf(shown(later)).bind({ topic: "owls" })).toThrow(PromptValidationError);
     const waits = asynchronous();
     expect(() => promptOf(shown(waits)).bind({ topic: "owls" })).toThrow(
-      "its schema is asynchronous, and this one must answer at once",
+      "the schema is asynchronous, but a synchronous one is required here",
     );
   });
 

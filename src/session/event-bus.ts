@@ -1,58 +1,67 @@
 import { warn } from "../base/warn.ts";
 import type { BusEvent, EventOf, EventType } from "./event-map.ts";
 
-/** Hands each event to its subscribers, in the order they came, before `publish` returns. */
+/** Delivers each event synchronously to its subscribers, in the order in which they subscribed. */
 export interface EventBus {
+  /** Delivers an event to all subscribers of its type and of `"*"` before it returns. */
   publish(event: BusEvent): void;
-  /** Dispose the returned value to unsubscribe; twice does no harm. */
+  /**
+   * Subscribes to one event type, or to all with `"*"`. Dispose the result to unsubscribe;
+   * repeating that is safe.
+   */
   subscribe<Type extends EventType | "*">(
     type: Type,
     handler: (event: EventOf<Type>) => void,
   ): Disposable;
 }
 
-/** What an `InProcessEventBus` is made from. */
+/** Options of an {@link InProcessEventBus}. */
 export interface InProcessEventBusOptions {
-  /** Hears of a handler that threw or rejected. @default a process warning */
+  /** Called when a handler throws or rejects. @default emits a process warning */
   readonly onError?: ((error: unknown, event: BusEvent) => void) | undefined;
 }
 
-/** A bus within one process. A handler that throws goes to `onError`; the others still run. */
+/**
+ * An event bus within one process. If a handler throws, `onError` is called and the others still
+ * run.
+ */
 export class InProcessEventBus implements EventBus {
   readonly #subscriptions = new Set<Subscription>();
-  /** Who hears of a type, worked out once until somebody comes or goes. */
-  readonly #audiences = new Map<string, readonly Subscription[]>();
+  /** Subscriptions by event type, cached until a subscription is added or removed. */
+  readonly #subscribersByType = new Map<string, readonly Subscription[]>();
   readonly #onError: (error: unknown, event: BusEvent) => void;
 
-  constructor({ onError = warnOfHandler }: InProcessEventBusOptions = {}) {
+  constructor({ onError = warnAboutHandler }: InProcessEventBusOptions = {}) {
     this.#onError = onError;
   }
 
+  /** Delivers an event to its subscribers before it returns. */
   publish(event: BusEvent): void {
-    for (const subscription of this.#audienceOf(event.type)) {
+    for (const subscription of this.#findSubscribers(event.type)) {
       if (this.#subscriptions.has(subscription)) this.#deliver(subscription, event);
     }
   }
 
+  /** Subscribes to one event type, or to all with `"*"`. Dispose the result to unsubscribe. */
   subscribe<Type extends EventType | "*">(
     type: Type,
     handler: (event: EventOf<Type>) => void,
   ): Disposable {
     const subscription = { type, handler };
     this.#subscriptions.add(subscription);
-    this.#audiences.clear();
+    this.#subscribersByType.clear();
     return {
       [Symbol.dispose]: () => {
-        if (this.#subscriptions.delete(subscription)) this.#audiences.clear();
+        if (this.#subscriptions.delete(subscription)) this.#subscribersByType.clear();
       },
     };
   }
 
-  #audienceOf(type: string): readonly Subscription[] {
-    const known = this.#audiences.get(type);
-    if (known) return known;
+  #findSubscribers(type: string): readonly Subscription[] {
+    const cached = this.#subscribersByType.get(type);
+    if (cached) return cached;
     const audience = [...this.#subscriptions].filter((s) => s.type === "*" || s.type === type);
-    this.#audiences.set(type, audience);
+    this.#subscribersByType.set(type, audience);
     return audience;
   }
 
@@ -68,14 +77,14 @@ export class InProcessEventBus implements EventBus {
   #report(error: unknown, event: BusEvent): void {
     try {
       const returned: unknown = this.#onError(error, event);
-      if (returned instanceof Promise) returned.catch((second) => warnOfOnError(second, event));
+      if (returned instanceof Promise) returned.catch((second) => warnAboutOnError(second, event));
     } catch (second) {
-      warnOfOnError(second, event);
+      warnAboutOnError(second, event);
     }
   }
 }
 
-/** Delivers nothing to nobody. */
+/** Discards all events. */
 export const nullEventBus: EventBus = Object.freeze({
   publish() {},
   subscribe: () => ({ [Symbol.dispose]() {} }),
@@ -86,10 +95,10 @@ interface Subscription {
   readonly handler: (event: never) => unknown;
 }
 
-function warnOfHandler(error: unknown, { type }: BusEvent): void {
+function warnAboutHandler(error: unknown, { type }: BusEvent): void {
   warn(`A subscriber to ${type} failed`, error);
 }
 
-function warnOfOnError(error: unknown, { type }: BusEvent): void {
-  warn(`onError of a bus failed on ${type}`, error);
+function warnAboutOnError(error: unknown, { type }: BusEvent): void {
+  warn(`The event bus's onError failed for ${type}`, error);
 }

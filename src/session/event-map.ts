@@ -1,6 +1,6 @@
 /**
- * Every event there is, by its `type`. Whoever publishes an event adds it here, and the bus,
- * slices and sessions know it:
+ * All events by their `type`. Add your own events by declaration merging; buses, slices and sessions
+ * then accept them:
  *
  * @example
  * declare module "weakincentives" {
@@ -10,27 +10,35 @@
  * }
  */
 export interface EventMap {
+  /** A reducer failed. */
   ReducerFailed: ReducerFailed;
 }
 
-/** A reducer threw, or gave back no state; its slice stayed as it was. */
+/** Published when a reducer throws or returns no state. Its slice keeps the previous state. */
 export interface ReducerFailed {
+  /** Discriminates the event. */
   readonly type: "ReducerFailed";
+  /** Id of the session that owns the slice. */
   readonly sessionId: string;
+  /** Id of the slice whose reducer failed. */
   readonly sliceId: string;
+  /** Type of the event that was reduced. */
   readonly eventType: string;
+  /** Message of the error. */
   readonly message: string;
-  /** ISO 8601. */
+  /** When the event was created, in ISO 8601. */
   readonly createdAt: string;
 }
 
-/** Anything published: a plain, JSON-safe object told apart by `type`, changed by nobody. */
+/** Any event: a plain, JSON-compatible, immutable object identified by `type`. */
 export type BusEvent = EventMap[keyof EventMap];
 
-/** The `type` of any event there is. */
+/** The `type` of any event. */
 export type EventType = BusEvent["type"];
 
-/** `EventOf<"ToolInvoked">` is `ToolInvoked`; `EventOf<"*">` is any event. */
+/**
+ * The event of a type: `EventOf<"ToolInvoked">` is `ToolInvoked`, and `EventOf<"*">` is any event.
+ */
 export type EventOf<Type extends EventType | "*"> = Type extends "*"
   ? BusEvent
   : Extract<BusEvent, { readonly type: Type }>;

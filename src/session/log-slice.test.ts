@@ -4,7 +4,7 @@ import { logSlice } from "./log-slice.ts";
 
 const failureLog = logSlice("failures", "ReducerFailed");
 
-const failed = (message: string): ReducerFailed => ({
+const createReducerFailed = (message: string): ReducerFailed => ({
   type: "ReducerFailed",
   sessionId: "s",
   sliceId: "other",
@@ -13,8 +13,8 @@ const failed = (message: string): ReducerFailed => ({
   createdAt: "2030-01-01T12:00:00.000Z",
 });
 
-describe("a log slice", () => {
-  test("is a log of one type of event that starts empty", () => {
+describe("logSlice()", () => {
+  test("returns an empty log of one event type", () => {
     expect(failureLog).toMatchObject({
       id: "failures",
       policy: "log",
@@ -25,78 +25,84 @@ describe("a log slice", () => {
     expect(failureLog.read(failureLog.first)).toEqual([]);
   });
 
-  test("keeps each event, oldest first", () => {
-    expect(messages(extended(failureLog.first, "a", "b", "c"))).toEqual(["a", "b", "c"]);
+  test("stores each event, oldest first", () => {
+    expect(readMessages(appendEvents(failureLog.first, "a", "b", "c"))).toEqual(["a", "b", "c"]);
   });
 
-  test("gives the same frozen list each time it is read", () => {
-    const log = extended(failureLog.first, "a");
+  test("returns the same frozen array on each read", () => {
+    const log = appendEvents(failureLog.first, "a");
     expect(failureLog.read(log)).toBe(failureLog.read(log));
     expect(failureLog.read(log)).toSatisfy(Object.isFrozen);
   });
 });
 
-describe("a log that goes on in two ways", () => {
-  test("shows each way its own events", () => {
-    const stem = extended(failureLog.first, "a", "b");
-    const one = extended(stem, "left 1", "left 2");
-    const other = extended(stem, "right 1");
-    expect(messages(one)).toEqual(["a", "b", "left 1", "left 2"]);
-    expect(messages(other)).toEqual(["a", "b", "right 1"]);
-    expect(messages(extended(one, "left 3"))).toEqual(["a", "b", "left 1", "left 2", "left 3"]);
-    expect(messages(extended(other, "right 2"))).toEqual(["a", "b", "right 1", "right 2"]);
-    expect(messages(stem)).toEqual(["a", "b"]);
+describe("a log with two continuations", () => {
+  test("shows each continuation only its own events", () => {
+    const stem = appendEvents(failureLog.first, "a", "b");
+    const one = appendEvents(stem, "left 1", "left 2");
+    const other = appendEvents(stem, "right 1");
+    expect(readMessages(one)).toEqual(["a", "b", "left 1", "left 2"]);
+    expect(readMessages(other)).toEqual(["a", "b", "right 1"]);
+    expect(readMessages(appendEvents(one, "left 3"))).toEqual([
+      "a",
+      "b",
+      "left 1",
+      "left 2",
+      "left 3",
+    ]);
+    expect(readMessages(appendEvents(other, "right 2"))).toEqual(["a", "b", "right 1", "right 2"]);
+    expect(readMessages(stem)).toEqual(["a", "b"]);
   });
 
-  test("is read as it was, also by who reads late", () => {
-    const early = extended(failureLog.first, "a");
+  test("can be read late without later entries", () => {
+    const early = appendEvents(failureLog.first, "a");
     const read = failureLog.read(early);
-    extended(early, "b");
-    const late = extended(early, "c");
-    extended(late, "d");
+    appendEvents(early, "b");
+    const late = appendEvents(early, "c");
+    appendEvents(late, "d");
     expect(failureLog.read(early)).toBe(read);
-    expect(messages(early)).toEqual(["a"]);
-    expect(messages(late)).toEqual(["a", "c"]);
+    expect(readMessages(early)).toEqual(["a"]);
+    expect(readMessages(late)).toEqual(["a", "c"]);
   });
 
-  test("starts empty for everybody, whoever came first", () => {
-    extended(failureLog.first, "a", "b");
-    expect(messages(failureLog.first)).toEqual([]);
-    expect(messages(extended(failureLog.first, "c"))).toEqual(["c"]);
+  test("starts empty for every session", () => {
+    appendEvents(failureLog.first, "a", "b");
+    expect(readMessages(failureLog.first)).toEqual([]);
+    expect(readMessages(appendEvents(failureLog.first, "c"))).toEqual(["c"]);
   });
 });
 
-describe("a saved log", () => {
-  test("goes on where it ended, and changes no list of the caller's", () => {
-    const saved = Object.freeze([failed("a")]);
-    const log = loaded(saved);
-    expect(messages(extended(log, "b"))).toEqual(["a", "b"]);
-    expect(messages(log)).toEqual(["a"]);
+describe("logSlice().load()", () => {
+  test("continues a saved log without changing the caller's array", () => {
+    const saved = Object.freeze([createReducerFailed("a")]);
+    const log = loadLog(saved);
+    expect(readMessages(appendEvents(log, "b"))).toEqual(["a", "b"]);
+    expect(readMessages(log)).toEqual(["a"]);
     expect(saved).toHaveLength(1);
   });
 
-  test("is a frozen copy", () => {
-    const event = { ...failed("a") };
-    const [entry] = failureLog.read(loaded([event]));
+  test("copies and freezes the entries", () => {
+    const event = { ...createReducerFailed("a") };
+    const [entry] = failureLog.read(loadLog([event]));
     expect(entry).toEqual(event);
     expect(entry).toSatisfy(Object.isFrozen);
     expect(event).not.toSatisfy(Object.isFrozen);
   });
 
-  test.each([null, {}, "[]", 5])("cannot be %j", (state) => {
-    expect(failureLog.load(state)).toBe("it is not a list of events");
+  test.each([null, {}, "[]", 5])("rejects %j", (state) => {
+    expect(failureLog.load(state)).toBe("its state is not an array of events");
   });
 });
 
-function extended(log: unknown, ...texts: readonly string[]): unknown {
-  return texts.reduce((kept, text) => failureLog.reduce(kept, failed(text)), log);
+function appendEvents(log: unknown, ...texts: readonly string[]): unknown {
+  return texts.reduce((kept, text) => failureLog.reduce(kept, createReducerFailed(text)), log);
 }
 
-function messages(log: unknown): readonly string[] {
+function readMessages(log: unknown): readonly string[] {
   return failureLog.read(log).map(({ message }) => message);
 }
 
-function loaded(state: unknown): unknown {
+function loadLog(state: unknown): unknown {
   const result = failureLog.load(state);
   if (typeof result === "string") throw new Error(result);
   return result.kept;

@@ -2,7 +2,10 @@ import { frozenCopy } from "../base/freeze.ts";
 import type { BusEvent, EventOf, EventType } from "./event-map.ts";
 import type { Slice } from "./slice.ts";
 
-/** A log slice of every event of one type. An event costs the same however long the log is. */
+/**
+ * Creates a log slice of every event of one type. The cost of an event does not depend on the log's
+ * length.
+ */
 export function logSlice<Type extends EventType>(
   id: string,
   type: Type,
@@ -14,18 +17,18 @@ export function logSlice<Type extends EventType>(
     initial: Object.freeze([]),
     events: Object.freeze([type]),
     first: new Log<Entry>([]),
-    reduce: (kept: unknown, event: BusEvent) => (kept as Log<Entry>).with(event as Entry),
+    reduce: (kept: unknown, event: BusEvent) => (kept as Log<Entry>).append(event as Entry),
     read: (kept: unknown) => (kept as Log<Entry>).read(),
     load: (state: unknown) =>
       Array.isArray(state)
         ? { kept: new Log<Entry>([...frozenCopy(state)]) }
-        : "it is not a list of events",
+        : "its state is not an array of events",
   });
 }
 
 /**
- * A list that is only ever added to. Each addition is a new `Log` on the same entries, which shows
- * as many of them as there were then; the list itself is made when somebody reads it.
+ * An append-only list. Each addition returns a new `Log` that shares the entries and records how
+ * many it has. The array is created on the first read.
  */
 class Log<Entry> {
   readonly #entries: Entry[];
@@ -37,8 +40,8 @@ class Log<Entry> {
     this.#length = entries.length;
   }
 
-  with(entry: Entry): Log<Entry> {
-    // The empty log is its slice's, for all sessions: it must not hold on to the entries of one.
+  append(entry: Entry): Log<Entry> {
+    // The empty log is shared by all sessions of the slice, so it must not retain their entries.
     const isNewest = this.#entries.length === this.#length && this.#length > 0;
     const entries = isNewest ? this.#entries : this.#entries.slice(0, this.#length);
     entries.push(entry);

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { asyncContext } from "./session-lock.ts";
+import { createAsyncContext } from "./session-lock.ts";
 
 afterEach(() => vi.unstubAllGlobals());
 
-describe("where the runtime has async_hooks", () => {
-  test("a value follows its chain of calls through awaits, and no other", async () => {
-    const context = asyncContext<string>();
+describe("createAsyncContext() with async_hooks", () => {
+  test("carries a value only through its call chain's awaits", async () => {
+    const context = createAsyncContext<string>();
     const read = async () => {
       await Promise.resolve();
       return context.current();
@@ -15,8 +15,8 @@ describe("where the runtime has async_hooks", () => {
     expect(await Promise.all(both)).toEqual(["a", "b", undefined]);
   });
 
-  test("the innermost value counts, and the outer one comes back after it", () => {
-    const context = asyncContext<number>();
+  test("uses the innermost value and restores the outer one", () => {
+    const context = createAsyncContext<number>();
     context.run(1, () => {
       expect(context.run(2, () => context.current())).toBe(2);
       expect(context.current()).toBe(1);
@@ -24,29 +24,29 @@ describe("where the runtime has async_hooks", () => {
     expect(context.current()).toBeUndefined();
   });
 
-  test("two contexts do not see each other's values", () => {
-    const one = asyncContext<number>();
-    const other = asyncContext<number>();
+  test("keeps two contexts separate", () => {
+    const one = createAsyncContext<number>();
+    const other = createAsyncContext<number>();
     expect(one.run(1, () => other.current())).toBeUndefined();
   });
 });
 
-describe("where it has none", () => {
+describe("createAsyncContext() without async_hooks", () => {
   const lacking = [
-    ["no such module", { getBuiltinModule: () => undefined }],
-    ["no way to ask", {}],
+    ["a missing module", { getBuiltinModule: () => undefined }],
+    ["no getBuiltinModule", {}],
     ["no process", undefined],
   ] as const;
 
-  test.each(lacking)("with %s, work runs and no value follows it", (_why, process) => {
+  test.each(lacking)("runs the work without a value: %s", (_why, process) => {
     vi.stubGlobal("process", process);
-    const context = asyncContext<string>();
+    const context = createAsyncContext<string>();
     vi.unstubAllGlobals();
     expect(context.available).toBe(false);
     expect(context.run("a", () => [context.current()])).toEqual([undefined]);
   });
 
-  test("how modules are found can be passed in", () => {
-    expect(asyncContext(() => undefined).available).toBe(false);
+  test("accepts a custom module lookup", () => {
+    expect(createAsyncContext(() => undefined).available).toBe(false);
   });
 });

@@ -1,19 +1,19 @@
 import { describe, expect, test } from "vitest";
-import { asyncContext, SessionLock } from "./session-lock.ts";
+import { createAsyncContext, SessionLock } from "./session-lock.ts";
 
 const { signal } = new AbortController();
 
-describe("whoever holds a session", () => {
-  test("holds it alone; the others follow in the order they came", async () => {
+describe("SessionLock.runExclusive()", () => {
+  test("runs one at a time, in order", async () => {
     const lock = new SessionLock();
     const log: string[] = [];
     const work = (name: string) => async () => {
       log.push(`${name} starts`);
-      await turnOfTheLoop();
+      await waitForCallbacks();
       log.push(`${name} ends`);
       return name;
     };
-    const results = await Promise.all(["a", "b", "c"].map((name) => lock.hold(work(name))));
+    const results = await Promise.all(["a", "b", "c"].map((name) => lock.runExclusive(work(name))));
     expect(results).toEqual(["a", "b", "c"]);
     expect(log).toEqual(["a starts", "a ends", "b starts", "b ends", "c starts", "c ends"]);
   });
@@ -26,99 +26,106 @@ describe("whoever holds a session", () => {
         throw new Error("boom");
       },
     ],
-  ])("lets the next one in by %s, too", async (_how, fail) => {
+  ])("admits the next after %s", async (_how, fail) => {
     const lock = new SessionLock();
-    const failing = lock.hold(fail);
-    const next = lock.hold(async () => "next");
+    const failing = lock.runExclusive(fail);
+    const next = lock.runExclusive(async () => "next");
     await expect(failing).rejects.toThrow("boom");
     await expect(next).resolves.toBe("next");
   });
 
-  test("finds it free after it was let go", async () => {
+  test("can be called again after it was released", async () => {
     const lock = new SessionLock();
-    await lock.hold(async () => "first");
-    await expect(lock.hold(async () => "second")).resolves.toBe("second");
+    await lock.runExclusive(async () => "first");
+    await expect(lock.runExclusive(async () => "second")).resolves.toBe("second");
   });
 
-  test("does not keep another session", async () => {
+  test("does not block a different session", async () => {
     const gate = Promise.withResolvers<void>();
-    const held = new SessionLock().hold(() => gate.promise);
-    await expect(new SessionLock().hold(async () => "free")).resolves.toBe("free");
+    const held = new SessionLock().runExclusive(() => gate.promise);
+    await expect(new SessionLock().runExclusive(async () => "free")).resolves.toBe("free");
     gate.resolve();
     await held;
   });
 });
 
-describe("an evaluation that a handler starts", () => {
-  test("is within the handler's turn and does not wait for it", async () => {
+describe("SessionLock.runExclusive() inside a handler", () => {
+  test("runs without waiting for the outer evaluation", async () => {
     const lock = new SessionLock();
-    expect(lock.tellsNested).toBe(true);
-    const result = await lock.hold(() =>
-      lock.nest(async () => {
-        await turnOfTheLoop();
-        return await lock.hold(async () => "inner");
+    expect(lock.detectsNesting).toBe(true);
+    const result = await lock.runExclusive(() =>
+      lock.runNested(async () => {
+        await waitForCallbacks();
+        return await lock.runExclusive(async () => "inner");
       }, signal),
     );
     expect(result).toBe("inner");
   });
 
-  test("may have handlers that start others", async () => {
+  test("supports deeper nesting", async () => {
     const lock = new SessionLock();
     const evaluation = (depth: number): Promise<number> =>
-      lock.hold(() =>
-        lock.nest(async () => (depth === 0 ? 0 : 1 + (await evaluation(depth - 1))), signal),
+      lock.runExclusive(() =>
+        lock.runNested(async () => (depth === 0 ? 0 : 1 + (await evaluation(depth - 1))), signal),
       );
     await expect(evaluation(20)).resolves.toBe(20);
   });
 
-  test("waits for its siblings, in the order they came", async () => {
+  test("waits for evaluations of the same handler, in order", async () => {
     const lock = new SessionLock();
     const log: string[] = [];
     const sibling = (name: string) =>
-      lock.hold(async () => {
+      lock.runExclusive(async () => {
         log.push(`${name} starts`);
-        await turnOfTheLoop();
+        await waitForCallbacks();
         log.push(`${name} ends`);
       });
-    await lock.hold(() => lock.nest(() => Promise.all([sibling("a"), sibling("b")]), signal));
+    await lock.runExclusive(() =>
+      lock.runNested(() => Promise.all([sibling("a"), sibling("b")]), signal),
+    );
     expect(log).toEqual(["a starts", "a ends", "b starts", "b ends"]);
   });
 
-  test("goes before who waits outside", async () => {
+  test("runs before evaluations that wait outside", async () => {
     const lock = new SessionLock();
     const log: string[] = [];
     const gate = Promise.withResolvers<void>();
-    const outer = lock.hold(() =>
-      lock.nest(async () => {
+    const outer = lock.runExclusive(() =>
+      lock.runNested(async () => {
         await gate.promise;
-        await lock.hold(async () => void log.push("inner"));
+        await lock.runExclusive(async () => void log.push("inner"));
       }, signal),
     );
-    const waiting = lock.hold(async () => void log.push("outside"));
+    const waiting = lock.runExclusive(async () => void log.push("outside"));
     gate.resolve();
     await Promise.all([outer, waiting]);
     expect(log).toEqual(["inner", "outside"]);
   });
 
-  test("may come back through another session", async () => {
+  test("can re-enter a session through a different one", async () => {
     const one = new SessionLock();
     const other = new SessionLock();
-    const result = one.hold(() =>
-      one.nest(
-        () => other.hold(() => other.nest(() => one.hold(async () => "back"), signal)),
+    const result = one.runExclusive(() =>
+      one.runNested(
+        () =>
+          other.runExclusive(() =>
+            other.runNested(() => one.runExclusive(async () => "back"), signal),
+          ),
         signal,
       ),
     );
     await expect(result).resolves.toBe("back");
   });
 
-  test("is over before the handler's turn is, even if nobody awaited it", async () => {
+  test("finishes before the handler's scope ends, even if not awaited", async () => {
     const lock = new SessionLock();
     const log: string[] = [];
     const started: Promise<void>[] = [];
-    await lock.hold(async () => {
-      await lock.nest(async () => {
-        started.push(lock.hold(() => turnOfTheLoop().then(() => void log.push("inner ends"))));
+    await lock.runExclusive(async () => {
+      await lock.runNested(async () => {
+        started.push(
+          lock.runExclusive(() => waitForCallbacks().then(() => void log.push("inner ends"))),
+        );
       }, signal);
       log.push("turn ends");
     });
@@ -126,35 +133,35 @@ describe("an evaluation that a handler starts", () => {
     expect(log).toEqual(["inner ends", "turn ends"]);
   });
 
-  test("is not waited for once the evaluation is cancelled", async () => {
+  test("is not waited for once the evaluation is aborted", async () => {
     const lock = new SessionLock();
     const controller = new AbortController();
     const gate = Promise.withResolvers<void>();
     const started: Promise<void>[] = [];
-    const outer = lock.hold(() =>
-      lock.nest(async () => {
-        started.push(lock.hold(() => gate.promise));
+    const outer = lock.runExclusive(() =>
+      lock.runNested(async () => {
+        started.push(lock.runExclusive(() => gate.promise));
         return "handled";
       }, controller.signal),
     );
-    await turnOfTheLoop();
+    await waitForCallbacks();
     controller.abort(new Error("left"));
-    await expect(outer).resolves.toBe("handled"); // whether to go on is for the evaluation to say
+    await expect(outer).resolves.toBe("handled"); // the evaluation decides whether to continue
     gate.resolve();
     await Promise.all(started);
   });
 
-  test("waits its turn like anybody once the handler's is over", async () => {
+  test("waits its turn after the handler's scope has ended", async () => {
     const lock = new SessionLock();
     const log: string[] = [];
     const gate = Promise.withResolvers<void>();
     const late: Promise<void>[] = [];
-    await lock.hold(async () => {
-      await lock.nest(async () => {
-        late.push(gate.promise.then(() => lock.hold(async () => void log.push("late"))));
+    await lock.runExclusive(async () => {
+      await lock.runNested(async () => {
+        late.push(gate.promise.then(() => lock.runExclusive(async () => void log.push("late"))));
       }, signal);
       gate.resolve();
-      await turnOfTheLoop();
+      await waitForCallbacks();
       log.push("outer ends");
     });
     await Promise.all(late);
@@ -162,84 +169,86 @@ describe("an evaluation that a handler starts", () => {
   });
 });
 
-describe("work", () => {
-  test("started between handlers waits its turn", async () => {
+describe("SessionLock", () => {
+  test("makes work started between handlers wait its turn", async () => {
     const lock = new SessionLock();
     const log: string[] = [];
     const started: Promise<void>[] = [];
-    await lock.hold(async () => {
-      started.push(lock.hold(async () => void log.push("started between")));
-      await turnOfTheLoop();
-      await lock.nest(async () => void log.push("handler"), signal);
+    await lock.runExclusive(async () => {
+      started.push(lock.runExclusive(async () => void log.push("started between")));
+      await waitForCallbacks();
+      await lock.runNested(async () => void log.push("handler"), signal);
       log.push("outer ends");
     });
     await Promise.all(started);
     expect(log).toEqual(["handler", "outer ends", "started between"]);
   });
 
-  test("started between the handlers of a nested evaluation waits for the outermost", async () => {
+  test("makes work started between handlers of a nested evaluation wait for the outermost one", async () => {
     const lock = new SessionLock();
     const log: string[] = [];
     const started: Promise<void>[] = [];
-    await lock.hold(async () => {
+    await lock.runExclusive(async () => {
       const inner = async () => {
-        started.push(lock.hold(async () => void log.push("started between")));
-        await turnOfTheLoop();
+        started.push(lock.runExclusive(async () => void log.push("started between")));
+        await waitForCallbacks();
       };
-      await lock.nest(() => lock.hold(inner), signal);
-      await turnOfTheLoop();
+      await lock.runNested(() => lock.runExclusive(inner), signal);
+      await waitForCallbacks();
       log.push("outer ends");
     });
     await Promise.all(started);
     expect(log).toEqual(["outer ends", "started between"]);
   });
 
-  test("of a handler that fails is reported as it failed, and lets the next one in", async () => {
+  test("rejects with a handler's error and admits the next", async () => {
     const lock = new SessionLock();
-    const failing = lock.hold(() =>
-      lock.nest(async () => Promise.reject(new Error("boom")), signal),
+    const failing = lock.runExclusive(() =>
+      lock.runNested(async () => Promise.reject(new Error("boom")), signal),
     );
     await expect(failing).rejects.toThrow("boom");
-    await expect(lock.hold(async () => "next")).resolves.toBe("next");
+    await expect(lock.runExclusive(async () => "next")).resolves.toBe("next");
   });
 });
 
-describe("an abort", () => {
-  test("while waiting ends the wait with its reason, and leaves the queue usable", async () => {
+describe("SessionLock.runExclusive() with a signal", () => {
+  test("rejects with the reason while waiting and leaves the queue usable", async () => {
     const lock = new SessionLock();
     const log: string[] = [];
     const gate = Promise.withResolvers<void>();
     const controller = new AbortController();
-    const first = lock.hold(() => gate.promise);
-    const gone = lock.hold(async () => void log.push("gone"), { signal: controller.signal });
-    const third = lock.hold(async () => void log.push("third"));
+    const first = lock.runExclusive(() => gate.promise);
+    const gone = lock.runExclusive(async () => void log.push("gone"), {
+      signal: controller.signal,
+    });
+    const third = lock.runExclusive(async () => void log.push("third"));
     const reason = { why: "left" };
     controller.abort(reason);
     await expect(gone).rejects.toBe(reason);
-    await turnOfTheLoop();
-    expect(log).toEqual([]); // the third one still waits for the first
+    await waitForCallbacks();
+    expect(log).toEqual([]); // the third still waits for the first
     gate.resolve();
     await Promise.all([first, third]);
     expect(log).toEqual(["third"]);
   });
 
-  test("before the wait means the work is never done, even if the session is free", async () => {
+  test("never runs the work if the signal has already aborted", async () => {
     const lock = new SessionLock();
     const log: string[] = [];
     const aborted = AbortSignal.abort("left");
-    const held = lock.hold(async () => void log.push("done"), { signal: aborted });
+    const held = lock.runExclusive(async () => void log.push("done"), { signal: aborted });
     await expect(held).rejects.toBe("left");
-    await expect(lock.hold(async () => "next")).resolves.toBe("next");
+    await expect(lock.runExclusive(async () => "next")).resolves.toBe("next");
     expect(log).toEqual([]);
   });
 
-  test("of who holds it already is for the work to notice", async () => {
+  test("does not interrupt work that is already running", async () => {
     const lock = new SessionLock();
     const controller = new AbortController();
-    const held = lock.hold(
+    const held = lock.runExclusive(
       async () => {
         controller.abort("left");
-        await turnOfTheLoop();
+        await waitForCallbacks();
         return "done";
       },
       { signal: controller.signal },
@@ -248,26 +257,29 @@ describe("an abort", () => {
   });
 });
 
-describe("where the runtime cannot follow a chain of calls", () => {
-  const plainLock = () => new SessionLock(asyncContext(() => undefined));
+describe("SessionLock on a runtime without async context", () => {
+  const createPlainLock = () => new SessionLock(createAsyncContext(() => undefined));
 
-  test("who says what it is within re-enters", async () => {
-    const lock = plainLock();
-    expect(lock.tellsNested).toBe(false);
-    const result = await lock.hold(() =>
-      lock.nest((within) => lock.hold(async () => "inner", { within }), signal),
+  test("runs a nested evaluation that passes its scope", async () => {
+    const lock = createPlainLock();
+    expect(lock.detectsNesting).toBe(false);
+    const result = await lock.runExclusive(() =>
+      lock.runNested(
+        (scope) => lock.runExclusive(async () => "inner", { parentScope: scope }),
+        signal,
+      ),
     );
     expect(result).toBe("inner");
   });
 
-  test("who does not say so waits its turn", async () => {
-    const lock = plainLock();
+  test("makes a nested evaluation without a scope wait its turn", async () => {
+    const lock = createPlainLock();
     const log: string[] = [];
     const started: Promise<void>[] = [];
-    await lock.hold(async () => {
-      await lock.nest(async () => {
-        started.push(lock.hold(async () => void log.push("inner")));
-        await turnOfTheLoop();
+    await lock.runExclusive(async () => {
+      await lock.runNested(async () => {
+        started.push(lock.runExclusive(async () => void log.push("inner")));
+        await waitForCallbacks();
       }, signal);
       log.push("outer ends");
     });
@@ -275,17 +287,17 @@ describe("where the runtime cannot follow a chain of calls", () => {
     expect(log).toEqual(["outer ends", "inner"]);
   });
 
-  test("a scope that is over, or not the lock's own, lets nobody in", async () => {
-    const lock = plainLock();
+  test("ignores a scope that has ended or belongs to a different lock", async () => {
+    const lock = createPlainLock();
     const log: string[] = [];
     const started: Promise<void>[] = [];
-    await lock.hold(async () => {
-      const over = await lock.nest(async (scope) => scope, signal);
+    await lock.runExclusive(async () => {
+      const over = await lock.runNested(async (scope) => scope, signal);
       expect(over.open).toBe(false);
-      for (const within of [over, { open: true }]) {
-        started.push(lock.hold(async () => void log.push("inner"), { within }));
+      for (const scope of [over, { open: true }]) {
+        started.push(lock.runExclusive(async () => void log.push("inner"), { parentScope: scope }));
       }
-      await turnOfTheLoop();
+      await waitForCallbacks();
       log.push("outer ends");
     });
     await Promise.all(started);
@@ -293,7 +305,7 @@ describe("where the runtime cannot follow a chain of calls", () => {
   });
 });
 
-/** Lets everything run that can run by now; waits for no time to pass. */
-function turnOfTheLoop(): Promise<void> {
+/** Lets all pending callbacks run, without waiting for time to pass. */
+function waitForCallbacks(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

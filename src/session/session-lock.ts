@@ -1,55 +1,64 @@
 import { orAborted } from "../base/clock.ts";
 import { findBuiltinModule } from "../base/find-builtin-module.ts";
 
-/** A place that one holder at a time may have; `open` while whoever it was made for still runs. */
+/**
+ * A part of an evaluation in which nested evaluations may run. `open` while the handler still runs.
+ */
 export interface Scope {
   readonly open: boolean;
 }
 
-export interface HoldOptions {
-  /** Ends the wait, with its reason. */
+/** Options of {@link SessionLock.runExclusive}. */
+export interface LockOptions {
+  /** Ends the wait with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Whose scope this is within, where the runtime cannot tell. */
-  readonly within?: Scope | undefined;
+  /** The enclosing scope, for runtimes that cannot detect it. */
+  readonly parentScope?: Scope | undefined;
 }
 
 /**
- * Lets one evaluation at a time work on a session. What a tool handler starts is within that
- * handler's turn: it does not wait for the evaluation that waits for it, only for its siblings.
+ * Lets one evaluation at a time use a session. An evaluation that a tool handler starts runs inside
+ * that handler's scope: it waits only for other evaluations of the same handler, not for the outer
+ * evaluation, which is waiting for the handler.
  */
 export class SessionLock {
   readonly #context: AsyncContext<Queue>;
   readonly #root = new Queue();
-  /** What an evaluation is in between its handlers: whatever starts there waits its turn. */
-  readonly #between = new Queue();
+  /** The scope of an evaluation between its handlers. Evaluations started there wait their turn. */
+  readonly #betweenHandlers = new Queue();
 
-  constructor(context: AsyncContext<Queue> = asyncContext()) {
+  constructor(context: AsyncContext<Queue> = createAsyncContext()) {
     this.#context = context;
-    this.#between.open = false;
+    this.#betweenHandlers.open = false;
   }
 
-  /** Whether a nested evaluation is recognised by itself, or must say what it is `within`. */
-  get tellsNested(): boolean {
+  /**
+   * Whether nested evaluations are detected automatically. Otherwise they must pass `parentScope`.
+   */
+  get detectsNesting(): boolean {
     return this.#context.available;
   }
 
-  /** Does `work` when it is its turn, and tells it whether it is within a handler's. */
-  async hold<Result>(
+  /** Waits for the lock, then runs `work` with a flag for whether it is nested in a handler. */
+  async runExclusive<Result>(
     work: (isNested: boolean) => Promise<Result>,
-    options: HoldOptions = {},
+    options: LockOptions = {},
   ): Promise<Result> {
-    const around = options.within instanceof Queue ? options.within : this.#context.current();
+    const around =
+      options.parentScope instanceof Queue ? options.parentScope : this.#context.current();
     const queue = around?.open ? around : this.#root;
     const leave = await queue.enter(options.signal);
     try {
-      return await this.#context.run(this.#between, () => work(queue !== this.#root));
+      return await this.#context.run(this.#betweenHandlers, () => work(queue !== this.#root));
     } finally {
       leave();
     }
   }
 
-  /** Does `work` of the holder's; what that holds meanwhile is within it, and over when this is. */
-  async nest<Result>(
+  /**
+   * Runs a handler. Evaluations that it starts are nested in its scope and end before this returns.
+   */
+  async runNested<Result>(
     work: (scope: Scope) => Promise<Result>,
     signal: AbortSignal,
   ): Promise<Result> {
@@ -58,7 +67,7 @@ export class SessionLock {
       return await this.#context.run(scope, () => work(scope));
     } finally {
       scope.open = false;
-      await orAborted(scope.idle(), signal).catch(() => {}); // an abort is for `work` to report
+      await orAborted(scope.waitUntilIdle(), signal).catch(() => {}); // `work` reports an abort
     }
   }
 }
@@ -67,7 +76,7 @@ class Queue implements Scope {
   open = true;
   #last: Promise<void> = Promise.resolve();
 
-  /** Waits for everybody who came before; call what it gives back to let the next one in. */
+  /** Waits for all earlier entrants. Call the returned function to admit the next one. */
   async enter(signal: AbortSignal | undefined): Promise<() => void> {
     const before = this.#last;
     const { promise, resolve: leave } = Promise.withResolvers<void>();
@@ -81,14 +90,14 @@ class Queue implements Scope {
     return leave;
   }
 
-  idle(): Promise<void> {
+  waitUntilIdle(): Promise<void> {
     return this.#last;
   }
 }
 
-/** A value that follows a chain of calls through its awaits, where the runtime can do that. */
+/** A value that follows a call chain across awaits, on runtimes that support it. */
 export interface AsyncContext<Value> {
-  /** `false`: `current()` is always `undefined` here. */
+  /** Whether the runtime supports it. If not, `current()` always returns `undefined`. */
   readonly available: boolean;
   current(): Value | undefined;
   run<Result>(value: Value, work: () => Result): Result;
@@ -99,8 +108,8 @@ interface Storage<Value> {
   run<Result>(value: Value, work: () => Result): Result;
 }
 
-/** `find` is how Node and what is like it hand out their modules without an import. */
-export function asyncContext<Value>(find = findBuiltinModule): AsyncContext<Value> {
+/** Creates an async context. `find` looks up a built-in module without importing it. */
+export function createAsyncContext<Value>(find = findBuiltinModule): AsyncContext<Value> {
   const hooks = find("node:async_hooks") as
     | { readonly AsyncLocalStorage: new () => Storage<Value> }
     | undefined;

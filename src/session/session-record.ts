@@ -3,25 +3,31 @@ import { show } from "../base/show.ts";
 import type { BusEvent } from "./event-map.ts";
 import type { SlicePolicy } from "./slice.ts";
 
-/** What a store keeps of a session, one after the other. */
+/** One record of a stored session. */
 export type SessionRecord = Numbered<RecordContent>;
 
-/** A record with its place: 0 is the first, and none is missing or there twice. */
+/** A record with its number. Numbers start at 0 and are consecutive. */
 export type Numbered<Content> = Content & { readonly n: number };
 
-export type RecordContent = SessionBegun | SliceAdded | EventReduced | StateRestored | StatesLoaded;
+/** The content of any record. */
+export type RecordContent =
+  | SessionStarted
+  | SliceAdded
+  | EventReduced
+  | StateRestored
+  | StatesLoaded;
 
-/** Always the first one. */
-export interface SessionBegun {
+/** Starts a session. Always the first record. */
+export interface SessionStarted {
   readonly kind: "session";
   readonly version: 1;
   readonly id: string;
-  /** ISO 8601. */
+  /** When the session was created, in ISO 8601. */
   readonly createdAt: string;
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** A slice was registered: events from here on change it. */
+/** A slice was registered. Later events change it. */
 export interface SliceAdded {
   readonly kind: "slice";
   readonly id: string;
@@ -32,39 +38,39 @@ export interface SliceAdded {
 export interface EventReduced {
   readonly kind: "event";
   readonly event: BusEvent;
-  /** Slices that stayed as they were because their reducers failed. */
+  /** Slices that kept their state because their reducers failed. */
   readonly failed?: readonly string[];
 }
 
-/** The `"state"` slices returned to how they were before record `to`. */
+/** The `"state"` slices were restored to their state before record `to`. */
 export interface StateRestored {
   readonly kind: "restored";
   readonly to: number;
 }
 
-/** States that came from outside the session, by slice id. */
+/** States from outside the session, by slice id. */
 export interface StatesLoaded {
   readonly kind: "loaded";
   readonly states: Readonly<Record<string, unknown>>;
 }
 
-/** The version of the records that this code writes and reads. */
+/** Version of the records that this release writes and reads. */
 export const RECORD_VERSION = 1;
 
-/** Why `record` cannot be a session's record number `n`; `null` if it can. */
-export function recordProblem(record: unknown, n: number): string | null {
+/** Describes why `record` is not a valid record with number `n`. Returns `null` if it is valid. */
+export function findRecordProblem(record: unknown, n: number): string | null {
   if (!isPlainObject(record)) return `it is ${show(record)}`;
-  if (record["n"] !== n) return `it has the number ${show(record["n"])}`;
+  if (record["n"] !== n) return `its number is ${show(record["n"])}`;
   const kind = record["kind"];
-  if ((kind === "session") !== (n === 0)) return `it is of the kind ${show(kind)}`;
-  const fits = typeof kind === "string" ? FITS.get(kind) : undefined;
-  if (!fits) return `it is of the kind ${show(kind)}`;
-  return fits(record) ? null : `it is not a whole record of the kind ${show(kind)}`;
+  if ((kind === "session") !== (n === 0)) return `its kind is ${show(kind)}`;
+  const fits = typeof kind === "string" ? VALIDATORS.get(kind) : undefined;
+  if (!fits) return `its kind is ${show(kind)}`;
+  return fits(record) ? null : `it is not a complete ${show(kind)} record`;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const FITS: ReadonlyMap<string, (record: Fields) => boolean> = new Map([
+const VALIDATORS: ReadonlyMap<string, (record: Fields) => boolean> = new Map([
   ["session", isHeader],
   ["slice", isSlice],
   ["event", isEvent],

@@ -18,7 +18,7 @@ declare module "./event-map.ts" {
   }
 }
 
-const said = (word: unknown): WordSaid => ({ type: "WordSaid", sessionId: "s", word });
+const createWordSaid = (word: unknown): WordSaid => ({ type: "WordSaid", sessionId: "s", word });
 
 const speech = defineSlice<readonly unknown[]>("speech", {
   initial: [],
@@ -68,7 +68,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-test("any stored session is, when it is opened again, what it was", async () => {
+test("Session.open() restores any stored session", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const store = new MemorySessionStore();
@@ -76,8 +76,8 @@ test("any stored session is, when it is opened again, what it was", async () => 
       const registered = new Set<(typeof slices)[number]>();
       const taken: Snapshot[] = [];
       for (const next of steps) {
-        if (next.do === "dispatch") live.dispatch(said(next.word));
-        else if (next.do === "publish") live.bus.publish(said(next.word));
+        if (next.do === "dispatch") live.dispatch(createWordSaid(next.word));
+        else if (next.do === "publish") live.bus.publish(createWordSaid(next.word));
         else if (next.do === "snapshot") taken.push(live.snapshot());
         else if (next.do === "restore") {
           const snapshot = taken[next.which % Math.max(1, taken.length)];
@@ -85,7 +85,7 @@ test("any stored session is, when it is opened again, what it was", async () => 
         } else if (next.do === "borrow") {
           const other = new Session({ id: "s" });
           for (const slice of registered) other.register(slice);
-          other.dispatch(said(next.word));
+          other.dispatch(createWordSaid(next.word));
           live.restore(other.snapshot());
         } else if (next.do === "register") {
           const slice = slices[next.which];
@@ -98,13 +98,13 @@ test("any stored session is, when it is opened again, what it was", async () => 
       }
       await live.flush();
       const again = await Session.open(store, "s", [...registered]);
-      expect(normal(again.serialize())).toBe(normal(live.serialize()));
+      expect(normalizeJson(again.serialize())).toBe(normalizeJson(live.serialize()));
     }),
     { numRuns: 300 },
   );
 });
 
-test("any part of the records, from the first on, is a moment that was", async () => {
+test("Session.open() restores an earlier state from any prefix of the records", async () => {
   const simple = fc.oneof(
     fc.record({ do: fc.constant("dispatch" as const), word }),
     fc.record({ do: fc.constant("snapshot" as const) }),
@@ -117,7 +117,7 @@ test("any part of the records, from the first on, is a moment that was", async (
       const moments = [live.serialize()];
       const taken: Snapshot[] = [];
       for (const next of steps) {
-        if (next.do === "dispatch") live.dispatch(said(next.word));
+        if (next.do === "dispatch") live.dispatch(createWordSaid(next.word));
         else if (next.do === "snapshot") taken.push(live.snapshot());
         else {
           const snapshot = taken[next.which % Math.max(1, taken.length)];
@@ -131,13 +131,13 @@ test("any part of the records, from the first on, is a moment that was", async (
         const part = new MemorySessionStore();
         part.lines.set("s", lines.slice(0, length));
         const then = await Session.open(part, "s", [speech, words]);
-        expect(moments.map(normal)).toContain(normal(then.serialize()));
+        expect(moments.map(normalizeJson)).toContain(normalizeJson(then.serialize()));
       }
     }),
   );
 });
 
-/** JSON has one zero. */
-function normal(text: string): string {
+/** Normalizes JSON, which has only one zero. */
+function normalizeJson(text: string): string {
   return JSON.stringify(JSON.parse(text));
 }

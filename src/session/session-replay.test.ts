@@ -21,7 +21,7 @@ declare module "./event-map.ts" {
   }
 }
 
-const sown = (kind: string, sessionId?: string): SeedSown =>
+const createSeedSown = (kind: string, sessionId?: string): SeedSown =>
   sessionId === undefined ? { type: "SeedSown", kind } : { type: "SeedSown", kind, sessionId };
 const noon = Date.UTC(2030, 0, 1, 12);
 const clock: Clock = { now: () => noon, sleep: async () => {} };
@@ -33,18 +33,18 @@ const bed = defineSlice<readonly string[]>("bed", {
 const diary = logSlice("diary", "SeedSown");
 const slices = [bed, diary];
 
-function garden(store: SessionStore): Session {
+function createSession(store: SessionStore): Session {
   const session = new Session({ id: "s", store, clock, tags: { team: "search" } });
   return session.register(bed).register(diary);
 }
 
 afterEach(() => void vi.restoreAllMocks());
 
-describe("a session that is opened again", () => {
-  test("is as it was, and publishes nothing", async () => {
+describe("Session.open()", () => {
+  test("restores the session and publishes nothing", async () => {
     const store = new MemorySessionStore();
-    const session = garden(store);
-    for (const kind of ["leek", "kale", "dill"]) session.dispatch(sown(kind));
+    const session = createSession(store);
+    for (const kind of ["leek", "kale", "dill"]) session.dispatch(createSeedSown(kind));
     await session.flush();
     const bus = new InProcessEventBus();
     const heard: unknown[] = [];
@@ -59,11 +59,11 @@ describe("a session that is opened again", () => {
     expect(heard).toEqual([]);
   });
 
-  test("goes on in the same place, as often as one likes", async () => {
+  test("appends to the same records each time", async () => {
     const store = new MemorySessionStore();
-    let session = garden(store);
+    let session = createSession(store);
     for (const kind of ["leek", "kale", "dill"]) {
-      session.dispatch(sown(kind));
+      session.dispatch(createSeedSown(kind));
       await session.flush();
       session = await Session.open(store, "s", slices);
     }
@@ -74,38 +74,38 @@ describe("a session that is opened again", () => {
     );
   });
 
-  test("hears of its own events on the bus it is given", async () => {
+  test("receives its events on the given bus", async () => {
     const store = new MemorySessionStore();
-    await garden(store).flush();
+    await createSession(store).flush();
     const bus = new InProcessEventBus();
     const again = await Session.open(store, "s", slices, { bus });
-    bus.publish(sown("leek", "s"));
+    bus.publish(createSeedSown("leek", "s"));
     expect(again.get(bed)).toEqual(["leek"]);
   });
 
-  test("writes nothing unless something happens", async () => {
+  test("writes nothing until something happens", async () => {
     const store = new MemorySessionStore();
-    await garden(store).flush();
+    await createSession(store).flush();
     const note = defineSlice("note", { initial: "", on: {} });
     const again = await Session.open(store, "s", [...slices, note]);
     await again.flush();
     expect(store.records("s")).toHaveLength(3);
-    again.dispatch(sown("leek"));
+    again.dispatch(createSeedSown("leek"));
     await again.flush();
     expect(store.records("s").slice(3)).toEqual([
       { n: 3, kind: "slice", id: "note", policy: "state" },
-      { n: 4, kind: "event", event: sown("leek") },
+      { n: 4, kind: "event", event: createSeedSown("leek") },
     ]);
   });
 
-  test("returns to any moment it returned to before", async () => {
+  test("replays repeated rollbacks", async () => {
     const store = new MemorySessionStore();
-    const session = garden(store);
+    const session = createSession(store);
     const empty = session.snapshot();
-    session.dispatch(sown("leek"));
+    session.dispatch(createSeedSown("leek"));
     const leek = session.snapshot();
     for (const snapshot of [empty, leek, empty, leek]) {
-      session.dispatch(sown("kale"));
+      session.dispatch(createSeedSown("kale"));
       session.restore(snapshot);
     }
     await session.flush();
@@ -114,13 +114,13 @@ describe("a session that is opened again", () => {
     expect(again.get(diary)).toHaveLength(5);
   });
 
-  test("has slices that came late hear what they heard then", async () => {
+  test("replays events for slices registered late only from their registration", async () => {
     const store = new MemorySessionStore();
     const session = new Session({ id: "s", store }).register(diary);
     const before = session.snapshot();
-    session.dispatch(sown("leek"));
+    session.dispatch(createSeedSown("leek"));
     session.register(bed);
-    session.dispatch(sown("kale"));
+    session.dispatch(createSeedSown("kale"));
     await session.flush();
     expect((await Session.open(store, "s", slices)).get(bed)).toEqual(["kale"]);
     session.restore(before);
@@ -128,35 +128,35 @@ describe("a session that is opened again", () => {
     expect((await Session.open(store, "s", slices)).get(bed)).toEqual([]);
   });
 
-  test("may take another session's snapshot, and one taken before it was opened", async () => {
+  test("accepts snapshots from another session or from before it was opened", async () => {
     const store = new MemorySessionStore();
-    const session = garden(store);
-    session.dispatch(sown("leek"));
+    const session = createSession(store);
+    session.dispatch(createSeedSown("leek"));
     await session.flush();
     const again = await Session.open(store, "s", slices);
-    again.dispatch(sown("kale"));
+    again.dispatch(createSeedSown("kale"));
     again.restore(session.snapshot());
     await again.flush();
     const third = await Session.open(store, "s", slices);
     expect([third.get(bed), third.get(diary).length]).toEqual([["leek"], 2]);
   });
 
-  test("can be one that was parsed", async () => {
-    const session = garden(new MemorySessionStore());
-    session.dispatch(sown("leek"));
+  test("opens a session that was parsed", async () => {
+    const session = createSession(new MemorySessionStore());
+    session.dispatch(createSeedSown("leek"));
     const store = new MemorySessionStore();
     const parsed = Session.parse(session.serialize(), slices, { store });
-    parsed.dispatch(sown("kale"));
+    parsed.dispatch(createSeedSown("kale"));
     await parsed.flush();
     const again = await Session.open(store, "s", slices);
     expect(again.serialize()).toBe(parsed.serialize());
-    expect(again.get(diary)).toEqual([sown("leek"), sown("kale")]);
+    expect(again.get(diary)).toEqual([createSeedSown("leek"), createSeedSown("kale")]);
   });
 });
 
-describe("a reducer that failed", () => {
+describe("Session.open() with a failing reducer", () => {
   const failures = logSlice("failures", "ReducerFailed");
-  const fussy = (id: string, isFussy: boolean) =>
+  const createFussySlice = (id: string, isFussy: boolean) =>
     defineSlice(id, {
       initial: 0,
       on: {
@@ -167,12 +167,12 @@ describe("a reducer that failed", () => {
       },
     });
 
-  test("fails again without being told of again", async () => {
+  test("replays a recorded failure without reporting it again", async () => {
     const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
     const store = new MemorySessionStore();
-    const picky = fussy("picky", true);
-    const session = garden(store).register(picky).register(failures);
-    for (const kind of ["leek", "thistle", "kale"]) session.dispatch(sown(kind));
+    const picky = createFussySlice("picky", true);
+    const session = createSession(store).register(picky).register(failures);
+    for (const kind of ["leek", "thistle", "kale"]) session.dispatch(createSeedSown(kind));
     await session.flush();
     const again = await Session.open(store, "s", [...slices, picky, failures]);
     expect(again.serialize()).toBe(session.serialize());
@@ -180,96 +180,96 @@ describe("a reducer that failed", () => {
     expect(warned).not.toHaveBeenCalled();
   });
 
-  test("and was mended since leaves the session as it was all the same", async () => {
+  test("keeps the recorded state even if the reducer has been fixed", async () => {
     const store = new MemorySessionStore();
-    const session = garden(store).register(fussy("picky", true));
-    for (const kind of ["leek", "thistle", "kale"]) session.dispatch(sown(kind));
+    const session = createSession(store).register(createFussySlice("picky", true));
+    for (const kind of ["leek", "thistle", "kale"]) session.dispatch(createSeedSown(kind));
     await session.flush();
-    const mended = fussy("picky", false);
+    const mended = createFussySlice("picky", false);
     expect((await Session.open(store, "s", [...slices, mended])).get(mended)).toBe(2);
   });
 
-  test("only now leaves its slice as it was, the others change, and the process is warned", async () => {
+  test("warns if a reducer fails only now, skips its event and changes the other slices", async () => {
     const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
     const store = new MemorySessionStore();
-    const session = garden(store).register(fussy("picky", false));
-    for (const kind of ["leek", "thistle", "thistle"]) session.dispatch(sown(kind));
+    const session = createSession(store).register(createFussySlice("picky", false));
+    for (const kind of ["leek", "thistle", "thistle"]) session.dispatch(createSeedSown(kind));
     await session.flush();
-    const picky = fussy("picky", true);
+    const picky = createFussySlice("picky", true);
     const again = await Session.open(store, "s", [...slices, picky]);
     expect([again.get(picky), again.get(bed).length]).toEqual([1, 3]);
     expect(warned.mock.calls).toEqual([
       [
-        'Slice "picky" of session "s" failed on an event it took before, and stays as it was ' +
-          "without it: SeedSown: a weed",
+        'Slice "picky" of session "s" failed on an event that it accepted before and skipped it: ' +
+          "SeedSown: a weed",
         "WinkWarning",
       ],
     ]);
   });
 });
 
-describe("opening", () => {
-  test("refuses an id that no session can have", async () => {
+describe("Session.open() with invalid arguments", () => {
+  test("rejects an invalid id", async () => {
     await expect(Session.open(new MemorySessionStore(), "../s", [])).rejects.toThrow(
       InvalidOptionError,
     );
   });
 
-  test("refuses a session that the store does not have", async () => {
+  test("rejects a session that is not in the store", async () => {
     const opening = Session.open(new MemorySessionStore(), "s", slices);
     await expect(opening).rejects.toThrow(SessionStoreError);
     await expect(opening).rejects.toThrow(
-      'There is no session "s" in the store: make it with new Session({ store, id }), or see ' +
-        "store.list() for those there are",
+      'There is no session "s" in the store. Create it with new Session({ store, id }), or call ' +
+        "store.list() to see the stored sessions.",
     );
   });
 
-  test("refuses to leave stored slices out", async () => {
+  test("rejects missing slices", async () => {
     const store = new MemorySessionStore();
-    await garden(store).flush();
+    await createSession(store).flush();
     const opening = Session.open(store, "s", []);
     await expect(opening).rejects.toThrow(SnapshotRestoreError);
     await expect(opening).rejects.toThrow(
-      'Session "s" was stored with the slices "bed", "diary", which are not given: pass them to ' +
-        "Session.open",
+      'Session "s" was stored with the slices "bed", "diary", which were not passed. Pass them to ' +
+        "Session.open.",
     );
   });
 
-  test("refuses a slice whose policy has changed", async () => {
+  test("rejects a slice whose policy has changed", async () => {
     const store = new MemorySessionStore();
-    await garden(store).flush();
+    await createSession(store).flush();
     const changed = defineSlice<readonly string[]>("bed", { initial: [], on: {}, policy: "log" });
     const opening = Session.open(store, "s", [changed, diary]);
     await expect(opening).rejects.toThrow(SnapshotRestoreError);
     await expect(opening).rejects.toThrow(
-      'Slice "bed" was stored as a "state" slice and is a "log" slice now: set its policy back, or ' +
-        "give the slice a new id",
+      'Slice "bed" was stored with the policy "state" but now has "log". Restore its policy, or ' +
+        "use a new slice id.",
     );
   });
 
-  test("refuses two slices of one id", async () => {
+  test("rejects two slices with the same id", async () => {
     const store = new MemorySessionStore();
-    await garden(store).flush();
+    await createSession(store).flush();
     const namesake = defineSlice("bed", { initial: 0, on: {} });
     await expect(Session.open(store, "s", [...slices, namesake])).rejects.toThrow(
       'Slice.id must be unique within a session, got "bed"',
     );
   });
 
-  test("refuses states that no longer fit their slices", async () => {
+  test("rejects states that no longer match their slices", async () => {
     const store = new MemorySessionStore();
     const other = new Session().register(bed);
-    other.dispatch(sown("leek"));
-    const session = garden(store);
+    other.dispatch(createSeedSown("leek"));
+    const session = createSession(store);
     session.restore(other.snapshot());
     await session.flush();
     const counter = defineSlice("bed", { initial: 0, on: {} });
     const opening = Session.open(store, "s", [counter, diary]);
     await expect(opening).rejects.toThrow(SnapshotRestoreError);
-    await expect(opening).rejects.toThrow('Slice "bed" does not fit, it holds a list');
+    await expect(opening).rejects.toThrow('Slice "bed" cannot be restored: its state is an array');
   });
 
-  test("leaves nobody behind on the bus when it is refused", async () => {
+  test("leaves no subscription on the bus when it fails", async () => {
     const bus = new InProcessEventBus();
     const subscribe = vi.spyOn(bus, "subscribe");
     await expect(Session.open(new MemorySessionStore(), "s", [], { bus })).rejects.toThrow();
@@ -277,51 +277,51 @@ describe("opening", () => {
   });
 });
 
-describe("records that do not fit", () => {
+describe("Session.open() with invalid records", () => {
   const header = { n: 0, kind: "session", version: 1, id: "s", createdAt: "2030-01-01", tags: {} };
 
-  async function opening(...records: readonly object[]): Promise<Session> {
+  async function openRecords(...records: readonly object[]): Promise<Session> {
     const store = new MemorySessionStore();
     for (const record of records) await store.append("s", record);
     return await Session.open(store, "s", slices);
   }
 
-  test("because another version wrote them are refused", async () => {
-    const opened = opening({ ...header, version: 2, tags: "of another form" });
+  test("rejects records of a different version", async () => {
+    const opened = openRecords({ ...header, version: 2, tags: "of another form" });
     await expect(opened).rejects.toThrow(SnapshotRestoreError);
     await expect(opened).rejects.toThrow(
-      'Session "s" was stored in version 2 of the records, and this is version 1: open it with the ' +
-        "release that wrote it",
+      'Session "s" was stored with record version 2, but this release reads version 1. Open it ' +
+        "with the release that wrote it.",
     );
   });
 
-  test("because they are another session's are refused", async () => {
-    await expect(opening({ ...header, id: "t" })).rejects.toThrow(
-      'What the store has as session "s" is session "t": its records were moved there; move them back',
+  test("rejects records of a different session", async () => {
+    await expect(openRecords({ ...header, id: "t" })).rejects.toThrow(
+      'The store returned session "t" for the id "s". The records were moved; move them back.',
     );
   });
 
   test.each<readonly [string, readonly object[], string]>([
-    ["do not begin with a header", [{ n: 0, kind: "event" }], 'it is of the kind "event"'],
-    ["are no objects", [[]], "it is []"],
-    ["leave one out", [header, { n: 2, kind: "event" }], "it has the number 2"],
-    ["are there twice", [header, header], "it has the number 0"],
-    ["are of no kind we know", [header, { n: 1, kind: "mark" }], 'it is of the kind "mark"'],
-    ["return to what is still to come", [header, { n: 1, kind: "restored", to: 2 }], "not a whole"],
-  ])("because they %s are refused by number", async (_why, records, problem) => {
-    const opened = opening(...records);
+    ["do not start with a header", [{ n: 0, kind: "event" }], 'its kind is "event"'],
+    ["are not objects", [[]], "it is []"],
+    ["have a gap", [header, { n: 2, kind: "event" }], "its number is 2"],
+    ["are duplicated", [header, header], "its number is 0"],
+    ["have an unknown kind", [header, { n: 1, kind: "mark" }], 'its kind is "mark"'],
+    ["restore a later record", [header, { n: 1, kind: "restored", to: 2 }], "not a complete"],
+  ])("rejects records that %s, with the record number", async (_why, records, problem) => {
+    const opened = openRecords(...records);
     await expect(opened).rejects.toThrow(SessionStoreError);
     await expect(opened).rejects.toThrow(
-      `Record ${records.length - 1} of session "s" does not fit`,
+      `Record ${records.length - 1} of session "s" is invalid: `,
     );
     await expect(opened).rejects.toThrow(problem);
-    await expect(opened).rejects.toThrow("put back an older copy of them");
+    await expect(opened).rejects.toThrow("restore an older copy of them.");
   });
 
-  test("because the store cannot be read are refused with what it said", async () => {
+  test("reports why the store could not be read", async () => {
     const store = new MemorySessionStore();
     const cause = new Error("no such bucket");
-    // biome-ignore lint/correctness/useYield: it fails before it has anything to give
+    // biome-ignore lint/correctness/useYield: it fails before it yields
     store.read = async function* () {
       throw cause;
     };

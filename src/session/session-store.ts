@@ -1,37 +1,41 @@
 import { WinkError } from "../base/errors.ts";
 
-/** Where sessions are kept: an append-only list of records a session. */
+/** Stores sessions, each as an append-only list of records. */
 export interface SessionStore {
   /**
-   * Resolves once the record would survive the process. Records are kept in the order of the calls,
-   * resolved or not; once one has failed, those its writer sent after it fail as well.
+   * Appends a record. Resolves when the record would survive the process. Records are stored in the
+   * order of the calls, even if earlier calls are still pending. After one append fails, all later
+   * appends of the same writer fail too.
    */
   append(id: string, record: object, by?: RecordWriter): Promise<void>;
-  /** The session's records, oldest first; none if there is no such session. */
+  /** Returns the session's records, oldest first, or none if the session does not exist. */
   read(id: string): AsyncIterable<object>;
-  /** Ids of the sessions there are. */
+  /** Returns the ids of all stored sessions. */
   list(): Promise<string[]>;
+  /** Deletes a session and its records. */
   delete(id: string): Promise<void>;
 }
 
-/** Who appends, so that a store can refuse one who does not know what others have written. */
+/** Identifies the writer of a record, so that a store can reject a writer with outdated data. */
 export interface RecordWriter {
-  /** The same for all records of one `Session`; another means somebody else writes now. */
+  /** The same object for all records of one `Session`. A different object is a different writer. */
   readonly writer: object;
-  /** How many records the writer believes there are before this one. */
+  /** Number of records that the writer expects before this one. */
   readonly position: number;
 }
 
-/** What a `SessionStoreError` is about. */
+/** Details of a {@link SessionStoreError}. */
 export interface SessionStoreErrorOptions {
+  /** The affected session. Omit it if the error concerns the whole store. */
   readonly sessionId?: string | undefined;
+  /** The underlying error. */
   readonly cause?: unknown;
 }
 
-/** A store could not keep a session or give it back; what was kept before is still there. */
+/** Thrown when a store cannot read or write a session. Records stored earlier are unaffected. */
 export class SessionStoreError extends WinkError {
   override readonly name = "SessionStoreError";
-  /** `null` where it concerns the store as a whole. */
+  /** The affected session, or `null` if the error concerns the whole store. */
   readonly sessionId: string | null;
 
   constructor(message: string, { sessionId, cause }: SessionStoreErrorOptions = {}) {

@@ -19,7 +19,7 @@ declare module "./event-map.ts" {
   }
 }
 
-const written = (page: unknown): PageWritten => ({ type: "PageWritten", page });
+const createPageWritten = (page: unknown): PageWritten => ({ type: "PageWritten", page });
 
 const lastPage = defineSlice<unknown>("lastPage", {
   initial: null,
@@ -32,7 +32,7 @@ const book = defineSlice<readonly unknown[]>("book", {
 const pageLog = logSlice("pageLog", "PageWritten");
 const slices = [lastPage, book, pageLog];
 
-test("any JSON state survives being written as text and read back", () => {
+test("Session.parse() restores any JSON state that serialize() wrote", () => {
   fc.assert(
     fc.property(
       fc.array(fc.jsonValue()),
@@ -40,7 +40,7 @@ test("any JSON state survives being written as text and read back", () => {
       (pages, tags) => {
         const session = new Session({ tags });
         for (const slice of slices) session.register(slice);
-        for (const page of pages) session.dispatch(written(page));
+        for (const page of pages) session.dispatch(createPageWritten(page));
         const text = session.serialize();
         const back = Session.parse(text, slices);
         expect(back.serialize()).toBe(text);
@@ -71,15 +71,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant("reload" as const) }),
 );
 
-/** What a session with two slices of state, one registered late, and a log should hold. */
+/** Expected content of a session with two state slices, one registered late, and a log. */
 interface Model {
   pages: readonly number[];
-  /** `null` until it is registered. */
+  /** `null` until the slice is registered. */
   last: { readonly page: number | null } | null;
   log: readonly number[];
 }
 
-test("any sequence of steps leaves a session as a simple model says", () => {
+test("Session matches a simple model for any sequence of steps", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       let session = new Session({ id: "s" }).register(book).register(pageLog);
@@ -87,7 +87,7 @@ test("any sequence of steps leaves a session as a simple model says", () => {
       const taken: { readonly snapshot: Snapshot; readonly model: Model }[] = [];
       for (const next of steps) {
         if (next.do === "dispatch" || next.do === "publish") {
-          const event = { ...written(next.page), sessionId: "s" };
+          const event = { ...createPageWritten(next.page), sessionId: "s" };
           if (next.do === "dispatch") session.dispatch(event);
           else session.bus.publish(event);
           model.pages = [...model.pages, next.page];
@@ -125,7 +125,7 @@ const anything = fc.anything({
   withSet: true,
 });
 
-test("any event is taken or refused with an error of ours", () => {
+test("Session.dispatch() accepts any event or throws a WinkError", () => {
   const events = fc.oneof(
     anything,
     fc.record({ type: anything, sessionId: anything }),
@@ -136,13 +136,13 @@ test("any event is taken or refused with an error of ours", () => {
     fc.property(fc.array(events), (all) => {
       const session = new Session();
       for (const slice of slices) session.register(slice);
-      for (const event of all) onlyWinkErrors(() => session.dispatch(event as never));
-      onlyWinkErrors(() => Session.parse(session.serialize(), slices));
+      for (const event of all) allowWinkErrors(() => session.dispatch(event as never));
+      allowWinkErrors(() => Session.parse(session.serialize(), slices));
     }),
   );
 });
 
-test("any event on the bus is reduced, ignored or reported, and never thrown", () => {
+test("Session reduces, ignores or reports any event on the bus, and never throws", () => {
   const events = fc.record(
     {
       type: fc.oneof(fc.constant("PageWritten"), fc.string()),
@@ -164,7 +164,7 @@ test("any event on the bus is reduced, ignored or reported, and never thrown", (
   );
 });
 
-test("any text is read as a session or refused with an error of ours", () => {
+test("Session.parse() reads any text or throws a WinkError", () => {
   const parts = fc.record(
     {
       version: fc.oneof(fc.constant(1), fc.jsonValue()),
@@ -185,7 +185,7 @@ test("any text is read as a session or refused with an error of ours", () => {
   );
   fc.assert(
     fc.property(texts, (text) => {
-      onlyWinkErrors(() => {
+      allowWinkErrors(() => {
         const session = Session.parse(text, slices);
         expect(Session.parse(session.serialize(), slices).serialize()).toBe(session.serialize());
       });
@@ -193,7 +193,7 @@ test("any text is read as a session or refused with an error of ours", () => {
   );
 });
 
-function onlyWinkErrors(work: () => void): void {
+function allowWinkErrors(work: () => void): void {
   try {
     work();
   } catch (error) {

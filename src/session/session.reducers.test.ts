@@ -19,7 +19,7 @@ declare module "./event-map.ts" {
 
 const noon = Date.UTC(2030, 0, 1, 12);
 const clock: Clock = { now: () => noon, sleep: async () => {} };
-const refund = (cents: number, sessionId?: string): CoinRefunded =>
+const createCoinRefunded = (cents: number, sessionId?: string): CoinRefunded =>
   sessionId === undefined
     ? { type: "CoinRefunded", cents }
     : { type: "CoinRefunded", cents, sessionId };
@@ -39,45 +39,45 @@ describe("a reducer that fails", () => {
       "boom",
     ],
     [
-      "by throwing no error",
+      "by throwing a string",
       () => {
         throw "boom" as unknown;
       },
       '"boom"',
     ],
     [
-      "by returning nothing",
+      "by returning undefined",
       () => undefined as never,
-      "it returned undefined: a reducer returns the next state",
+      "The reducer returned undefined. Return the next state.",
     ],
     [
       "by returning a promise",
       () => Promise.resolve({ cents: 1 }) as never,
-      "it returned a promise: a reducer is synchronous",
+      "The reducer returned a promise. Reducers must be synchronous.",
     ],
     [
       "by returning a promise that fails later",
       () => Promise.reject(new Error("late")) as never,
-      "it returned a promise: a reducer is synchronous",
+      "The reducer returned a promise. Reducers must be synchronous.",
     ],
   ];
 
-  test.each(failing)("%s leaves its slice as it was, and the others change", (_how, reducer) => {
+  test.each(failing)("%s leaves its slice unchanged while other slices change", (_how, reducer) => {
     const broken = defineSlice("broken", { initial: { n: 1 }, on: { CoinRefunded: reducer } });
     const session = new Session().register(broken).register(till);
-    session.dispatch(refund(5));
+    session.dispatch(createCoinRefunded(5));
     expect(session.get(broken)).toBe(broken.initial);
     expect(session.get(till)).toEqual({ cents: 5 });
   });
 
   test.each(failing)(
-    "%s is published as ReducerFailed, before the event",
+    "%s is published as ReducerFailed before the event",
     (_how, reducer, message) => {
       const broken = defineSlice("broken", { initial: { n: 1 }, on: { CoinRefunded: reducer } });
       const session = new Session({ id: "s", clock }).register(broken);
       const heard: BusEvent[] = [];
       session.bus.subscribe("*", (event) => void heard.push(event));
-      session.dispatch(refund(5));
+      session.dispatch(createCoinRefunded(5));
       expect(heard).toEqual([
         {
           type: "ReducerFailed",
@@ -87,7 +87,7 @@ describe("a reducer that fails", () => {
           message,
           createdAt: "2030-01-01T12:00:00.000Z",
         },
-        refund(5),
+        createCoinRefunded(5),
       ]);
       expect(heard[0]).toSatisfy(Object.isFrozen);
     },
@@ -102,15 +102,15 @@ describe("a reducer that fails", () => {
     },
   });
 
-  test("on another publisher's event is reported too", () => {
+  test("on an event of another publisher is reported too", () => {
     const session = new Session({ id: "s" }).register(thrower);
     const heard: string[] = [];
     session.bus.subscribe("ReducerFailed", ({ sliceId }) => void heard.push(sliceId));
-    session.bus.publish(refund(5, "s"));
+    session.bus.publish(createCoinRefunded(5, "s"));
     expect(heard).toEqual(["thrower"]);
   });
 
-  test("is an event that slices can keep, once for each failure", () => {
+  test("is reported once per failure in an event that slices can log", () => {
     const failures = logSlice("failures", "ReducerFailed");
     const twin = defineSlice("twin", {
       initial: 0,
@@ -121,7 +121,7 @@ describe("a reducer that fails", () => {
       },
     });
     const session = new Session().register(thrower).register(twin).register(failures);
-    session.dispatch(refund(5));
+    session.dispatch(createCoinRefunded(5));
     expect(session.get(failures).map(({ sliceId }) => sliceId)).toEqual(["thrower", "twin"]);
   });
 
@@ -137,34 +137,34 @@ describe("a reducer that fails", () => {
     const session = new Session().register(thrower).register(touchy);
     const heard: string[] = [];
     session.bus.subscribe("*", ({ type }) => void heard.push(type));
-    session.dispatch(refund(5));
+    session.dispatch(createCoinRefunded(5));
     expect(heard).toEqual(["ReducerFailed", "CoinRefunded"]);
   });
 
-  test("because it dispatched is told that reducers only compute", () => {
+  test("because it dispatched gets an error that reducers only compute", () => {
     const session = new Session();
     const eager = defineSlice("eager", {
       initial: 0,
       on: {
         CoinRefunded: (state) => {
-          session.dispatch(refund(1));
+          session.dispatch(createCoinRefunded(1));
           return state + 1;
         },
       },
     });
     const messages: string[] = [];
     session.bus.subscribe("ReducerFailed", ({ message }) => void messages.push(message));
-    session.register(eager).register(till).dispatch(refund(5));
+    session.register(eager).register(till).dispatch(createCoinRefunded(5));
     expect(messages).toEqual([
-      'Session.dispatch must not be called by a reducer, got "CoinRefunded". Reducers only ' +
-        "compute the next state; dispatch from a subscriber or a tool",
+      'Session.dispatch must not be called by a reducer, got "CoinRefunded". Dispatch from a ' +
+        "subscriber or a tool; a reducer only computes the next state.",
     ]);
     expect([session.get(eager), session.get(till).cents]).toEqual([0, 5]);
-    session.dispatch(refund(1, "t"));
-    expect(session.get(till).cents).toBe(6); // afterwards all is as before
+    session.dispatch(createCoinRefunded(1, "t"));
+    expect(session.get(till).cents).toBe(6); // later events work as before
   });
 
-  test("because it wrote into the state has changed nothing", () => {
+  test("because it mutated the state has changed nothing", () => {
     const list: readonly number[] = [];
     const careless = defineSlice<readonly number[]>("careless", {
       initial: list,
@@ -178,7 +178,7 @@ describe("a reducer that fails", () => {
     const session = new Session().register(careless);
     const failed: string[] = [];
     session.bus.subscribe("ReducerFailed", ({ message }) => void failed.push(message));
-    session.dispatch(refund(5));
+    session.dispatch(createCoinRefunded(5));
     expect(session.get(careless)).toEqual([]);
     expect(failed).toEqual([expect.stringContaining("not extensible")]);
   });

@@ -22,7 +22,7 @@ declare module "./event-map.ts" {
 
 const noon = Date.UTC(2030, 0, 1, 12);
 const clock: Clock = { now: () => noon, sleep: async () => {} };
-const sold = (cents: number, sessionId?: string): TicketSold =>
+const createTicketSold = (cents: number, sessionId?: string): TicketSold =>
   sessionId === undefined
     ? { type: "TicketSold", cents }
     : { type: "TicketSold", cents, sessionId };
@@ -33,22 +33,22 @@ const till = defineSlice("till", {
 });
 const sales = logSlice("sales", "TicketSold");
 
-describe("a snapshot", () => {
-  test("sets state back, keeps logs, and unpublishes nothing", () => {
+describe("Session.restore()", () => {
+  test("restores state slices, keeps logs and retracts no events", () => {
     const session = new Session().register(till).register(sales);
     const heard: BusEvent[] = [];
     session.bus.subscribe("*", (event) => void heard.push(event));
-    session.dispatch(sold(5));
+    session.dispatch(createTicketSold(5));
     const before = session.get(till);
     const snapshot = session.snapshot();
-    session.dispatch(sold(7));
+    session.dispatch(createTicketSold(7));
     session.restore(snapshot);
     expect(session.get(till)).toBe(before);
-    expect(session.get(sales)).toEqual([sold(5), sold(7)]);
+    expect(session.get(sales)).toEqual([createTicketSold(5), createTicketSold(7)]);
     expect(heard).toHaveLength(2);
   });
 
-  test("keeps log slices that were defined by hand, too", () => {
+  test("keeps log slices defined with defineSlice()", () => {
     const count = defineSlice("count", {
       initial: 0,
       on: { TicketSold: (n) => n + 1 },
@@ -56,19 +56,19 @@ describe("a snapshot", () => {
     });
     const session = new Session().register(count);
     const snapshot = session.snapshot();
-    session.dispatch(sold(5));
+    session.dispatch(createTicketSold(5));
     session.restore(snapshot);
     expect(session.get(count)).toBe(1);
   });
 
-  test("can be restored as often as one likes, in any order", () => {
+  test("can restore snapshots repeatedly and in any order", () => {
     const session = new Session({ id: "s" }).register(till);
     const empty = session.snapshot();
-    session.dispatch(sold(5));
+    session.dispatch(createTicketSold(5));
     const five = session.snapshot();
     const seen = [empty, five, empty].map((snapshot) => {
       session.restore(snapshot);
-      session.dispatch(sold(1));
+      session.dispatch(createTicketSold(1));
       return session.get(till).cents;
     });
     expect(seen).toEqual([1, 6, 1]);
@@ -76,43 +76,43 @@ describe("a snapshot", () => {
     expect(five).toSatisfy(Object.isFrozen);
   });
 
-  test("sets slices that were registered after it back to how they start", () => {
+  test("resets slices that were registered after the snapshot", () => {
     const session = new Session();
     const snapshot = session.snapshot();
-    session.register(till).register(sales).dispatch(sold(5));
+    session.register(till).register(sales).dispatch(createTicketSold(5));
     session.restore(snapshot);
     expect(session.get(till)).toBe(till.initial);
     expect(session.get(sales)).toHaveLength(1);
   });
 
-  test("of slices that are not registered is refused, and nothing is changed", () => {
+  test("rejects a snapshot with unregistered slices and changes nothing", () => {
     const rich = new Session()
       .register(till)
       .register(defineSlice("note", { initial: "", on: {} }));
     const session = new Session().register(till);
-    session.dispatch(sold(5));
+    session.dispatch(createTicketSold(5));
     expect(() => session.restore(rich.snapshot())).toThrow(SnapshotRestoreError);
     expect(() => session.restore(rich.snapshot())).toThrow(
-      'No slice is registered as "note": register them first, or pass them to Session.parse',
+      'No slice is registered as "note". Register the slices first, or pass them to Session.parse.',
     );
     expect(session.get(till)).toEqual({ cents: 5 });
   });
 
-  test("of a slice that has become another kind is refused, and nothing is changed", () => {
+  test("rejects a snapshot whose slice has a different type and changes nothing", () => {
     const old = new Session().register(till).register(defineSlice("n", { initial: "", on: {} }));
     const session = new Session().register(till).register(defineSlice("n", { initial: 0, on: {} }));
-    session.dispatch(sold(5));
+    session.dispatch(createTicketSold(5));
     expect(() => session.restore(old.snapshot())).toThrow(SnapshotRestoreError);
     expect(() => session.restore(old.snapshot())).toThrow(
-      'Slice "n" does not fit, it holds a string where the slice starts with a number: it was ' +
-        "written by another version of the slice; migrate it or drop it",
+      'Slice "n" cannot be restored: its state is a string, but the slice starts with a number. ' +
+        "Migrate or discard state that another version of the slice wrote.",
     );
     expect(session.get(till)).toEqual({ cents: 5 });
   });
 
-  test("of the same kind goes into a session whose slice was defined anew", () => {
+  test("accepts a snapshot of a slice that was redefined with the same type", () => {
     const old = new Session().register(till);
-    old.dispatch(sold(5));
+    old.dispatch(createTicketSold(5));
     const renewed = defineSlice("till", { initial: { cents: 0 }, on: {} });
     const session = new Session().register(renewed);
     session.restore(old.snapshot());
@@ -120,73 +120,71 @@ describe("a snapshot", () => {
   });
 });
 
-describe("a session as text", () => {
-  test("comes back with id, time, tags, state and logs", () => {
+describe("Session.parse()", () => {
+  test("restores id, creation time, tags, state and logs", () => {
     const session = new Session({ id: "s", tags: { team: "search" }, clock });
-    session.register(till).register(sales).dispatch(sold(5));
+    session.register(till).register(sales).dispatch(createTicketSold(5));
     const later: Clock = { ...clock, now: () => noon + 1000 };
     const back = Session.parse(session.serialize(), [till, sales], { clock: later });
     expect(back.id).toBe("s");
     expect(back.tags).toEqual({ team: "search" });
     expect(back.createdAt).toBe("2030-01-01T12:00:00.000Z");
     expect(back.get(till)).toEqual({ cents: 5 });
-    expect(back.get(sales)).toEqual([sold(5)]);
+    expect(back.get(sales)).toEqual([createTicketSold(5)]);
     expect(back.serialize()).toBe(session.serialize());
   });
 
-  test("goes on from there, on a bus of its own or the one it is given", () => {
+  test("continues on a new bus or on the given one", () => {
     const session = new Session({ id: "s" }).register(till).register(sales);
-    session.dispatch(sold(5));
+    session.dispatch(createTicketSold(5));
     const bus = new InProcessEventBus();
     const text = session.serialize();
     const alone = Session.parse(text, [till, sales]);
     const shared = Session.parse(text, [till, sales], { bus });
-    alone.dispatch(sold(1));
-    bus.publish(sold(2, "s"));
+    alone.dispatch(createTicketSold(1));
+    bus.publish(createTicketSold(2, "s"));
     expect([alone.get(till), shared.get(till)]).toEqual([{ cents: 6 }, { cents: 7 }]);
     expect([alone.get(sales).length, shared.get(sales).length]).toEqual([2, 2]);
     expect(session.get(till)).toEqual({ cents: 5 });
   });
 
-  test("has frozen state and logs when it comes back", () => {
+  test("freezes the restored state and logs", () => {
     const session = new Session().register(till).register(sales);
-    session.dispatch(sold(5));
+    session.dispatch(createTicketSold(5));
     const back = Session.parse(session.serialize(), [till, sales]);
     const [entry] = back.get(sales);
     expect([back.get(till), back.get(sales), entry].every(Object.isFrozen)).toBe(true);
   });
 
-  test("leaves slices that are new to it as they start", () => {
+  test("leaves slices missing from the text in their initial state", () => {
     const text = new Session().serialize();
     expect(Session.parse(text, [till, sales]).get(till)).toBe(till.initial);
   });
 
-  test("takes a slice called __proto__ for one like any other", () => {
+  test("accepts a slice named __proto__", () => {
     const odd = defineSlice("__proto__", { initial: 0, on: { TicketSold: (n) => n + 1 } });
     const session = new Session().register(odd);
-    session.dispatch(sold(5));
+    session.dispatch(createTicketSold(5));
     expect(Session.parse(session.serialize(), [odd]).get(odd)).toBe(1);
     expect(() => Session.parse(session.serialize(), [])).toThrow(
       'No slice is registered as "__proto__"',
     );
   });
 
-  test("is refused where the state cannot be text, saying what and where", () => {
+  test("Session.serialize() rejects state that is not JSON, naming the slice and path", () => {
     const dates = defineSlice<{ readonly at: Date | null }>("dates", {
       initial: { at: null },
       on: { TicketSold: () => ({ at: new Date(0) }) },
     });
     const session = new Session().register(dates);
-    session.dispatch(sold(5));
+    session.dispatch(createTicketSold(5));
     expect(() => session.serialize()).toThrow(SnapshotError);
-    expect(() => session.serialize()).toThrow(
-      'Slice "dates" cannot be written as text, its value.at',
-    );
+    expect(() => session.serialize()).toThrow('Slice "dates" cannot be serialized: value.at');
   });
 });
 
-describe("a text that does not fit", () => {
-  const text = (parts: object) =>
+describe("Session.parse() with invalid text", () => {
+  const createText = (parts: object) =>
     JSON.stringify({
       version: 1,
       id: "s",
@@ -197,47 +195,55 @@ describe("a text that does not fit", () => {
     });
 
   test.each([
-    ["is no JSON", "{", SnapshotRestoreError, "The text is not a session's"],
-    ["lacks its tags", text({ tags: 1 }), SnapshotRestoreError, "lacks its id, createdAt, tags"],
-    ["has an illegal id", text({ id: "a b" }), InvalidOptionError, "Session.id must be"],
+    ["is not JSON", "{", SnapshotRestoreError, "The text is not a serialized session"],
     [
-      "holds an unknown slice",
-      text({ slices: { orders: [] } }),
+      "has invalid tags",
+      createText({ tags: 1 }),
+      SnapshotRestoreError,
+      "has a missing or invalid id, createdAt, tags",
+    ],
+    ["has an invalid id", createText({ id: "a b" }), InvalidOptionError, "Session.id must be"],
+    [
+      "has an unknown slice",
+      createText({ slices: { orders: [] } }),
       SnapshotRestoreError,
       'No slice is registered as "orders"',
     ],
     [
-      "holds a slice of another kind",
-      text({ slices: { till: [] } }),
+      "has a slice of a different type",
+      createText({ slices: { till: [] } }),
       SnapshotRestoreError,
-      'Slice "till" does not fit, it holds a list where the slice starts with an object',
+      'Slice "till" cannot be restored: its state is an array, but the slice starts with an object',
     ],
     [
-      "holds a log that is no list",
-      text({ slices: { sales: {} } }),
+      "has a log that is not an array",
+      createText({ slices: { sales: {} } }),
       SnapshotRestoreError,
-      'Slice "sales" does not fit, it is not a list of events',
+      'Slice "sales" cannot be restored: its state is not an array of events',
     ],
-  ])("because it %s is refused", (_why, wrong, kind, message) => {
+  ])("rejects text that %s", (_why, wrong, kind, message) => {
     expect(() => Session.parse(wrong, [till, sales])).toThrow(kind);
     expect(() => Session.parse(wrong, [till, sales])).toThrow(message);
   });
 
-  test("leaves nobody behind on the bus", () => {
+  test("leaves no subscription on the bus", () => {
     const bus = new CountingBus();
     const namesake = defineSlice("till", { initial: 0, on: {} });
-    expect(() => Session.parse(text({ slices: { orders: [] } }), [till], { bus })).toThrow();
-    expect(() => Session.parse(text({ slices: { till: [] } }), [till], { bus })).toThrow();
-    expect(() => Session.parse(text({}), [till, namesake], { bus })).toThrow(InvalidOptionError);
+    expect(() => Session.parse(createText({ slices: { orders: [] } }), [till], { bus })).toThrow();
+    expect(() => Session.parse(createText({ slices: { till: [] } }), [till], { bus })).toThrow();
+    expect(() => Session.parse(createText({}), [till, namesake], { bus })).toThrow(
+      InvalidOptionError,
+    );
     expect(bus.subscribers).toBe(0);
   });
 
-  test("may be nested ever so deeply, and is read or refused", () => {
+  test("handles any depth of nesting", () => {
     const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
     const anything = defineSlice<unknown>("anything", { initial: null, on: {} });
-    const session = Session.parse(text({ slices: { anything: 0 } }).replace("0}", `${deep}}`), [
-      anything,
-    ]);
+    const session = Session.parse(
+      createText({ slices: { anything: 0 } }).replace("0}", `${deep}}`),
+      [anything],
+    );
     expect(session.get(anything)).toBeInstanceOf(Array);
     expect(() => session.serialize()).toThrow(SnapshotError);
   });

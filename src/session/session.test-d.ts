@@ -6,7 +6,7 @@ import { Session } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
 import { defineSlice, type Slice } from "./slice.ts";
 
-/** An event of a user's own. Outside this repository the module is "weakincentives". */
+/** A user-defined event. Outside this repository the module is "weakincentives". */
 interface OrderPlaced {
   readonly type: "OrderPlaced";
   readonly total: number;
@@ -20,8 +20,8 @@ declare module "./event-map.ts" {
 
 const session = new Session();
 
-describe("the bus", () => {
-  test("knows the events of the library by name", () => {
+describe("EventBus", () => {
+  test("types the library's events by name", () => {
     session.bus.subscribe("ReducerFailed", (event) => {
       expectTypeOf(event).toEqualTypeOf<ReducerFailed>();
     });
@@ -30,7 +30,7 @@ describe("the bus", () => {
     });
   });
 
-  test("knows those a user added", () => {
+  test("types events that a user added", () => {
     session.bus.subscribe("OrderPlaced", ({ total }) => {
       expectTypeOf(total).toEqualTypeOf<number>();
     });
@@ -38,14 +38,14 @@ describe("the bus", () => {
     expectTypeOf<EventOf<"OrderPlaced">>().toEqualTypeOf<OrderPlaced>();
   });
 
-  test("gives every event to who asks for all", () => {
+  test('types the events of a "*" subscription as any event', () => {
     session.bus.subscribe("*", (event) => {
       expectTypeOf(event).toEqualTypeOf<BusEvent>();
       if (event.type === "OrderPlaced") expectTypeOf(event.total).toEqualTypeOf<number>();
     });
   });
 
-  test("refuses a name nobody publishes, and an event that lacks a field", () => {
+  test("rejects an unknown event name and an incomplete event", () => {
     // @ts-expect-error Argument of type '"OrderPlacd"' is not assignable to parameter
     session.bus.subscribe("OrderPlacd", () => {});
     // @ts-expect-error Property 'total' is missing
@@ -53,8 +53,8 @@ describe("the bus", () => {
   });
 });
 
-describe("a session", () => {
-  test("dispatches events there are, whole", () => {
+describe("Session", () => {
+  test("dispatches only complete, declared events", () => {
     session.dispatch({ type: "OrderPlaced", total: 1 });
     // @ts-expect-error Type '"OrderPlacd"' is not assignable
     session.dispatch({ type: "OrderPlacd", total: 1 });
@@ -62,7 +62,7 @@ describe("a session", () => {
     session.dispatch({ type: "OrderPlaced" });
   });
 
-  test("has tags that are text, and changes nothing that it shows", () => {
+  test("has string tags and read-only properties", () => {
     expectTypeOf(session.tags).toEqualTypeOf<Readonly<Record<string, string>>>();
     // @ts-expect-error Type 'number' is not assignable to type 'string'
     new Session({ tags: { team: 5 } });
@@ -72,7 +72,7 @@ describe("a session", () => {
     session.createdAt = "now";
   });
 
-  test("can be kept by any store that can append, read, list and delete", () => {
+  test("accepts any store with append, read, list and delete", () => {
     const store = {
       append: async (_id: string, _record: object) => {},
       read: async function* (_id: string) {
@@ -89,12 +89,12 @@ describe("a session", () => {
     void Session.open(store, "s", [], { id: "t" });
   });
 
-  test("takes options that are undefined for those left out", () => {
+  test("accepts undefined for omitted options", () => {
     new Session({ id: undefined, bus: undefined, tags: undefined, clock: undefined });
   });
 });
 
-describe("a slice", () => {
+describe("Slice", () => {
   const spent = defineSlice("shop.spent", {
     initial: { total: 0 },
     on: {
@@ -103,12 +103,12 @@ describe("a slice", () => {
     },
   });
 
-  test("has the state it starts with, and is how a session is read", () => {
+  test("has the type of its initial state", () => {
     expectTypeOf(spent).toEqualTypeOf<Slice<{ total: number }>>();
     expectTypeOf(session.register(spent).get(spent)).toEqualTypeOf<{ total: number }>();
   });
 
-  test("says its state where the first one says too little", () => {
+  test("accepts an explicit state type", () => {
     const names = defineSlice<readonly string[]>("names", {
       initial: [],
       on: { ToolInvoked: (all, { name }) => [...all, name] },
@@ -116,12 +116,12 @@ describe("a slice", () => {
     expectTypeOf(session.get(names)).toEqualTypeOf<readonly string[]>();
   });
 
-  test("that is a log has the events it keeps", () => {
+  test("has an array of events if it is a log", () => {
     const orders = logSlice("orders", "OrderPlaced");
     expectTypeOf(session.get(orders)).toEqualTypeOf<readonly OrderPlaced[]>();
   });
 
-  test("is held to its state and to events there are", () => {
+  test("rejects reducers of a different state type or unknown event", () => {
     // @ts-expect-error Property 'n' is missing in type '{ m: number; }'
     defineSlice("a", { initial: { n: 0 }, on: { OrderPlaced: () => ({ m: 1 }) } });
     // @ts-expect-error 'Tick' does not exist in type 'Reducers<{ n: number; }>'
@@ -130,7 +130,7 @@ describe("a slice", () => {
     defineSlice("a", { initial: { n: 0 }, on: { OrderPlaced: async () => ({ n: 1 }) } });
   });
 
-  test("of any state is a Slice", () => {
+  test("accepts a slice of any state", () => {
     expectTypeOf([spent, logSlice("orders", "OrderPlaced")]).toExtend<readonly Slice[]>();
   });
 });

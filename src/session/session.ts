@@ -9,31 +9,36 @@ import { replaySession } from "./session-replay.ts";
 import type { SessionStore } from "./session-store.ts";
 import type { Slice } from "./slice.ts";
 import { SliceStates } from "./slice-states.ts";
-import { type Snapshot, savedSession, sessionText } from "./snapshot.ts";
+import { parseSession, type Snapshot, serializeSession } from "./snapshot.ts";
 
-/** What a `Session` is made from. */
+/** Options of a {@link Session}. */
 export interface SessionOptions {
-  /** @default a random one */
+  /** Id of the session: 1 to 128 letters, digits and `_ . : -`. @default a random UUID */
   readonly id?: string | undefined;
-  /** @default one of its own */
+  /** Bus to which events are published. @default a new bus */
   readonly bus?: EventBus | undefined;
-  /** Keeps what happens to the session, for `Session.open`; its id must be new there. @default none */
+  /** Stores the session for `Session.open`. The id must be new to the store. @default not stored */
   readonly store?: SessionStore | undefined;
+  /** Labels of your choice. Values are strings. @default {} */
   readonly tags?: Readonly<Record<string, string>> | undefined;
+  /** Clock for timestamps. @default the system clock */
   readonly clock?: Clock | undefined;
 }
 
-/** State of a conversation: slices, changed by events and by nothing else. */
+/** State of a conversation. Its slices change only through events. */
 export class Session implements Disposable {
+  /** Id of the session. */
   readonly id: string;
+  /** Bus to which the session publishes and from which it receives events. */
   readonly bus: EventBus;
+  /** Labels passed to the constructor. */
   readonly tags: Readonly<Record<string, string>>;
-  /** For adapters: one evaluation at a time. */
+  /** Used by adapters to run one evaluation at a time. */
   readonly lock = new SessionLock();
   readonly #clock: Clock;
-  /** How often each event this session published is still to come back from the bus. */
+  /** Number of times that the bus has yet to deliver each event that this session published. */
   readonly #echoes = new WeakMap<BusEvent, number>();
-  readonly #listening: Disposable;
+  readonly #subscription: Disposable;
   #states = new SliceStates();
   #recorder: SessionRecorder | null = null;
   #createdAt: string;
@@ -44,34 +49,38 @@ export class Session implements Disposable {
     this.#clock = options.clock ?? systemClock;
     this.#createdAt = new Date(this.#clock.now()).toISOString();
     this.bus = options.bus ?? new InProcessEventBus();
-    this.#listening = this.bus.subscribe("*", (event) => this.#hear(event));
-    if (options.store) this.#record(options.store);
+    this.#subscription = this.bus.subscribe("*", (event) => this.#onBusEvent(event));
+    if (options.store) this.#startRecording(options.store);
   }
 
-  /** A session as `serialize` wrote it, on a bus of its own unless one is given. */
+  /**
+   * Restores a session from the text that `serialize` returned. Creates a new bus unless you pass
+   * one.
+   */
   static parse(
     text: string,
     slices: readonly Slice[],
     { store, ...options }: Omit<SessionOptions, "id" | "tags"> = {},
   ): Session {
-    const { id, createdAt, tags, slices: states } = savedSession(text);
+    const { id, createdAt, tags, slices: states } = parseSession(text);
     const session = new Session({ ...options, id, tags });
     session.#createdAt = createdAt;
     try {
-      if (store) session.#record(store);
+      if (store) session.#startRecording(store);
       for (const slice of slices) session.register(slice);
       session.#states.load(states);
-      session.#recorder?.loaded(Object.entries(states));
+      session.#recorder?.recordStates(Object.entries(states));
       return session;
     } catch (error) {
-      session[Symbol.dispose](); // the bus outlives it
+      session[Symbol.dispose](); // the bus may be shared
       throw error;
     }
   }
 
   /**
-   * A stored session as it was after the last whole write; what happens to it now is added there.
-   * Publishes nothing. Slices that are new to it start here.
+   * Restores a stored session to its state after the last complete write. Later changes are
+   * appended to the store. Publishes no events. Slices that were not stored start with their
+   * initial state.
    */
   static async open(
     store: SessionStore,
@@ -79,45 +88,45 @@ export class Session implements Disposable {
     slices: readonly Slice[],
     options: Omit<SessionOptions, "id" | "tags" | "store"> = {},
   ): Promise<Session> {
-    const { header, states, known } = await replaySession(store, checkId(id), slices);
+    const { header, states, recordCount } = await replaySession(store, checkId(id), slices);
     const { bus, clock } = options;
     const session = new Session({ id, bus, clock, tags: header.tags });
     session.#createdAt = header.createdAt;
     session.#states = states;
-    session.#recorder = new SessionRecorder({ store, id, known });
+    session.#recorder = new SessionRecorder({ store, id, recordCount });
     for (const slice of slices) session.register(slice);
     return session;
   }
 
-  /** ISO 8601; that of the first one, for a session that was parsed or opened. */
+  /** When the session was created, in ISO 8601. Parsing or opening a session preserves it. */
   get createdAt(): string {
     return this.#createdAt;
   }
 
-  /** Starts to keep a slice; events from now on change it. */
+  /** Registers a slice. Later events change it. */
   register(slice: Slice): this {
-    if (this.#states.add(slice)) this.#recorder?.added(slice);
+    if (this.#states.add(slice)) this.#recorder?.recordSlice(slice);
     return this;
   }
 
-  /** A slice's state; one that is not registered is as it starts. */
+  /** Returns a slice's state, or its initial state if it is not registered. */
   get<State>(slice: Slice<State>): State {
     return this.#states.get(slice);
   }
 
   /**
-   * Reduces here, then publishes; the bus's echo of it is ignored. With a store, an event that a
-   * slice reduces must be JSON.
+   * Reduces an event in this session, then publishes it on the bus; the bus's delivery back to this
+   * session is ignored. With a store, an event that a slice reduces must be JSON.
    */
   dispatch(event: BusEvent): void {
     checkEvent(event);
-    if (this.#states.reducing) {
+    if (this.#states.isReducing) {
       const rule = "must not be called by a reducer";
       throw new InvalidOptionError({
         field: "Session.dispatch",
         value: event.type,
         rule,
-        remedy: "reducers only compute the next state; dispatch from a subscriber or a tool",
+        remedy: "dispatch from a subscriber or a tool; a reducer only computes the next state",
       });
     }
     this.#reduce(event);
@@ -125,65 +134,66 @@ export class Session implements Disposable {
     this.bus.publish(event);
   }
 
-  /** The `"state"` slices as they are now; it costs the same however much they hold. */
+  /** Returns a snapshot of the `"state"` slices. The cost does not depend on their size. */
   snapshot(): Snapshot {
     const snapshot = Object.freeze({ sessionId: this.id, states: this.#states.snapshot() });
-    this.#recorder?.taken(snapshot);
+    this.#recorder?.markSnapshot(snapshot);
     return snapshot;
   }
 
-  /** Sets the `"state"` slices back; what was published stays published. */
+  /** Restores the `"state"` slices to a snapshot. Published events stay published. */
   restore(snapshot: Snapshot): void {
-    const changes = this.#states.changesTo(snapshot.states);
+    const changes = this.#states.findChanges(snapshot.states);
     if (changes.length === 0) return;
-    this.#recorder?.restored(snapshot, changes);
+    this.#recorder?.recordRestore(snapshot, changes);
     this.#states.apply(changes);
   }
 
-  /** Everything it holds, logs included, for `Session.parse`. */
+  /** Returns the whole session as text, including logs, for `Session.parse`. */
   serialize(): string {
     const slices: Record<string, unknown> = Object.fromEntries(this.#states.entries());
     const { id, createdAt, tags } = this;
-    return sessionText({ version: 1, id, createdAt, tags, slices });
+    return serializeSession({ version: 1, id, createdAt, tags, slices });
   }
 
   /**
-   * Resolves when everything dispatched so far would survive the process; at once without a store.
-   * Throws `SessionStoreError` once the store has failed: what came after that is not kept.
+   * Resolves when everything dispatched so far would survive the process, or immediately without a
+   * store. Throws `SessionStoreError` once the store has failed; later changes are not stored.
    */
   async flush(): Promise<void> {
     await this.#recorder?.flush();
   }
 
-  /** Stops listening to the bus. Only a session on a shared bus needs it. */
+  /** Unsubscribes from the bus. Needed only for a session on a shared bus. */
   [Symbol.dispose](): void {
-    this.#listening[Symbol.dispose]();
+    this.#subscription[Symbol.dispose]();
   }
 
-  #record(store: SessionStore): void {
-    this.#recorder = new SessionRecorder({ store, id: this.id, known: 0 });
-    this.#recorder.begun(this.#createdAt, this.tags);
+  #startRecording(store: SessionStore): void {
+    this.#recorder = new SessionRecorder({ store, id: this.id, recordCount: 0 });
+    this.#recorder.recordStart(this.#createdAt, this.tags);
   }
 
-  /** Others publish too; what concerns this session carries its id. */
-  #hear(event: BusEvent): void {
+  /** Reduces events of other publishers on the bus that have this session's id. */
+  #onBusEvent(event: BusEvent): void {
     const echoes = this.#echoes.get(event) ?? 0;
     if (echoes > 0) this.#echoes.set(event, echoes - 1);
     else if ("sessionId" in event && event.sessionId === this.id) this.#reduce(event);
   }
 
   #reduce(event: BusEvent): void {
-    if (!this.#states.hears(event.type)) return;
-    this.#recorder?.check(event);
+    if (!this.#states.hasReducerFor(event.type)) return;
+    this.#recorder?.checkEvent(event);
     const reduction = this.#states.reduce(event);
-    this.#recorder?.reduced(event, reduction);
-    if (event.type === "ReducerFailed") return; // one whose own reducer fails has been told enough
+    this.#recorder?.recordEvent(event, reduction);
+    // A failure while reducing ReducerFailed is not reported again.
+    if (event.type === "ReducerFailed") return;
     for (const { sliceId, message } of reduction.failures) {
-      this.dispatch(this.#reducerFailed(sliceId, event, message));
+      this.dispatch(this.#createReducerFailed(sliceId, event, message));
     }
   }
 
-  #reducerFailed(sliceId: string, event: BusEvent, message: string): BusEvent {
+  #createReducerFailed(sliceId: string, event: BusEvent, message: string): BusEvent {
     return Object.freeze({
       type: "ReducerFailed",
       sessionId: this.id,
@@ -197,12 +207,12 @@ export class Session implements Disposable {
 
 function checkId(id: string): string {
   if (typeof id === "string" && /^[\w.:-]{1,128}$/.test(id)) return id;
-  const rule = "must be 1-128 of letters, digits, _ . : and -";
+  const rule = "must be 1-128 letters, digits, _ . : and -";
   throw new InvalidOptionError({
     field: "Session.id",
     value: id,
     rule,
-    remedy: "leave it out for a random one",
+    remedy: "omit it for a random one",
   });
 }
 
@@ -216,8 +226,8 @@ function checkTags(tags: Readonly<Record<string, string>>): Readonly<Record<stri
   throw new InvalidOptionError({
     field,
     value,
-    rule: "must be text",
-    remedy: 'write { team: "search" }',
+    rule: "must be a string",
+    remedy: 'use tags such as { team: "search" }',
   });
 }
 
@@ -228,6 +238,6 @@ function checkEvent(event: BusEvent): void {
     field: "Session.dispatch(event)",
     value: event,
     rule,
-    remedy: 'write { type: "OrderPlaced", … }',
+    remedy: 'use { type: "OrderPlaced", … }',
   });
 }

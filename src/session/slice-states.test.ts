@@ -14,7 +14,7 @@ declare module "./event-map.ts" {
   }
 }
 
-const opened = (by: number): LidLifted => ({ type: "LidLifted", by });
+const createLidLifted = (by: number): LidLifted => ({ type: "LidLifted", by });
 const width = defineSlice("width", {
   initial: { cm: 0 },
   on: { LidLifted: (state, { by }) => (by === 0 ? state : { cm: state.cm + by }) },
@@ -29,46 +29,52 @@ const broken = defineSlice("broken", {
 });
 const openings = logSlice("openings", "LidLifted");
 
-function statesOf(...slices: Parameters<SliceStates["add"]>[0][]): SliceStates {
+function createStates(...slices: Parameters<SliceStates["add"]>[0][]): SliceStates {
   const states = new SliceStates();
   for (const slice of slices) states.add(slice);
   return states;
 }
 
-test("a slice is new once", () => {
+test("SliceStates.add() returns false for a slice that was already added", () => {
   const states = new SliceStates();
   expect([states.add(width), states.add(width)]).toEqual([true, false]);
 });
 
-test("events that no slice has a reducer for are not heard", () => {
-  const states = statesOf(width);
-  expect([states.hears("LidLifted"), states.hears("ReducerFailed")]).toEqual([true, false]);
+test("SliceStates.hasReducerFor() is false for events without a reducer", () => {
+  const states = createStates(width);
+  expect([states.hasReducerFor("LidLifted"), states.hasReducerFor("ReducerFailed")]).toEqual([
+    true,
+    false,
+  ]);
 });
 
-test("an event tells whether it changed anything, and who failed", () => {
-  const states = statesOf(width, broken);
+test("SliceStates.reduce() reports whether the state changed and which reducers failed", () => {
+  const states = createStates(width, broken);
   const failures = [{ sliceId: "broken", message: "boom" }];
-  expect(states.reduce(opened(5))).toEqual({ changed: true, failures });
-  expect(states.reduce(opened(0))).toEqual({ changed: false, failures });
-  expect(states.reduce(opened(5), ["width", "broken"])).toEqual({ changed: false, failures: [] });
+  expect(states.reduce(createLidLifted(5))).toEqual({ changed: true, failures });
+  expect(states.reduce(createLidLifted(0))).toEqual({ changed: false, failures });
+  expect(states.reduce(createLidLifted(5), ["width", "broken"])).toEqual({
+    changed: false,
+    failures: [],
+  });
   expect(states.get(width)).toEqual({ cm: 5 });
-  expect(states.reducing).toBe(false);
+  expect(states.isReducing).toBe(false);
 });
 
-test("what must change is worked out before anything does", () => {
-  const states = statesOf(width, openings);
+test("SliceStates.findChanges() returns the changes without applying them", () => {
+  const states = createStates(width, openings);
   const before = states.snapshot();
-  expect(states.changesTo(before)).toEqual([]);
-  states.reduce(opened(5));
-  const changes = states.changesTo(before);
+  expect(states.findChanges(before)).toEqual([]);
+  states.reduce(createLidLifted(5));
+  const changes = states.findChanges(before);
   expect(changes).toEqual([{ slice: width, now: { cm: 0 } }]);
   expect(states.get(width)).toEqual({ cm: 5 });
   states.apply(changes);
-  expect([states.get(width), states.get(openings)]).toEqual([{ cm: 0 }, [opened(5)]]);
+  expect([states.get(width), states.get(openings)]).toEqual([{ cm: 0 }, [createLidLifted(5)]]);
 });
 
-test("states of text are taken over all or not at all", () => {
-  const states = statesOf(width, openings);
+test("SliceStates.load() loads all states or none", () => {
+  const states = createStates(width, openings);
   expect(() => states.load({ width: { cm: 1 }, openings: 5 })).toThrow('Slice "openings"');
   expect(() => states.load({ width: { cm: 1 }, gone: 5 })).toThrow(
     'No slice is registered as "gone"',

@@ -5,22 +5,22 @@ import type { BusEvent } from "./event-map.ts";
 import type { Reduction, Slice, StateChange } from "./slice.ts";
 import { type Snapshot, SnapshotRestoreError } from "./snapshot.ts";
 
-/** The slices of a session and what is kept of each; knows of no bus and no store. */
+/** The slices of a session and their states. Independent of the bus and the store. */
 export class SliceStates {
-  readonly #kept = new Map<string, Kept>();
-  readonly #keptByEvent = new Map<string, Kept[]>();
-  #reducing = false;
+  readonly #slices = new Map<string, StoredSlice>();
+  readonly #slicesByEvent = new Map<string, StoredSlice[]>();
+  #isReducing = false;
 
-  /** Whether a reducer is at work. */
-  get reducing(): boolean {
-    return this.#reducing;
+  /** Whether a reducer is running. */
+  get isReducing(): boolean {
+    return this.#isReducing;
   }
 
-  /** Starts to keep a slice as it starts; `false` if it is kept already. */
+  /** Adds a slice with its initial state. Returns `false` if it was already added. */
   add(slice: Slice): boolean {
-    const known = this.#kept.get(slice.id);
-    if (known?.slice === slice) return false;
-    if (known) {
+    const existing = this.#slices.get(slice.id);
+    if (existing?.slice === slice) return false;
+    if (existing) {
       const rule = "must be unique within a session";
       throw new InvalidOptionError({
         field: "Slice.id",
@@ -30,28 +30,28 @@ export class SliceStates {
       });
     }
     const kept = { slice, now: slice.first };
-    this.#kept.set(slice.id, kept);
+    this.#slices.set(slice.id, kept);
     for (const type of slice.events) {
-      this.#keptByEvent.set(type, [...(this.#keptByEvent.get(type) ?? []), kept]);
+      this.#slicesByEvent.set(type, [...(this.#slicesByEvent.get(type) ?? []), kept]);
     }
     return true;
   }
 
   get<State>(slice: Slice<State>): State {
-    const kept = this.#kept.get(slice.id);
+    const kept = this.#slices.get(slice.id);
     return kept?.slice === slice ? slice.read(kept.now) : slice.initial;
   }
 
-  /** Whether any slice has a reducer for events of this type. */
-  hears(type: string): boolean {
-    return this.#keptByEvent.has(type);
+  /** Returns whether any slice has a reducer for this event type. */
+  hasReducerFor(type: string): boolean {
+    return this.#slicesByEvent.has(type);
   }
 
-  /** Runs the reducers, but not those of the slices named in `except`. */
+  /** Runs the reducers for an event, skipping the slices in `except`. */
   reduce(event: BusEvent, except: readonly string[] = []): Reduction {
     const failures: { sliceId: string; message: string }[] = [];
     let changed = false;
-    for (const kept of this.#keptByEvent.get(event.type) ?? []) {
+    for (const kept of this.#slicesByEvent.get(event.type) ?? []) {
       if (except.includes(kept.slice.id)) continue;
       const before = kept.now;
       const message = this.#advance(kept, event);
@@ -61,22 +61,22 @@ export class SliceStates {
     return { changed, failures };
   }
 
-  /** The `"state"` slices as they are now. */
+  /** Returns the current state of the `"state"` slices. */
   snapshot(): Snapshot["states"] {
-    const states = new Map<string, Kept>();
-    for (const { slice, now } of this.#kept.values()) {
+    const states = new Map<string, StoredSlice>();
+    for (const { slice, now } of this.#slices.values()) {
       if (slice.policy === "state") states.set(slice.id, { slice, now });
     }
     return states;
   }
 
-  /** What must change for the `"state"` slices to be as `states` has them; changes nothing yet. */
-  changesTo(states: Snapshot["states"]): readonly StateChange[] {
-    this.#refuseUnknown(states.keys());
+  /** Returns the changes that restore the `"state"` slices to `states`, without applying them. */
+  findChanges(states: Snapshot["states"]): readonly StateChange[] {
+    this.#rejectUnknown(states.keys());
     const changes: StateChange[] = [];
-    for (const { slice, now: before } of this.#kept.values()) {
+    for (const { slice, now: before } of this.#slices.values()) {
       if (slice.policy !== "state") continue;
-      const now = restored(slice, states.get(slice.id));
+      const now = getRestoredState(slice, states.get(slice.id));
       if (!Object.is(now, before)) changes.push({ slice, now });
     }
     return changes;
@@ -84,68 +84,68 @@ export class SliceStates {
 
   apply(changes: readonly StateChange[]): void {
     for (const { slice, now } of changes) {
-      const kept = this.#kept.get(slice.id);
+      const kept = this.#slices.get(slice.id);
       if (kept) kept.now = now;
     }
   }
 
-  /** Every slice's state by its id. */
+  /** Returns every slice's state by its id. */
   entries(): readonly (readonly [string, unknown])[] {
-    return [...this.#kept.values()].map(({ slice, now }) => [slice.id, slice.read(now)]);
+    return [...this.#slices.values()].map(({ slice, now }) => [slice.id, slice.read(now)]);
   }
 
-  /** Takes over states that were text; slices that are not among them stay as they are. */
+  /** Replaces the states of slices with parsed ones. Other slices keep their state. */
   load(states: Readonly<Record<string, unknown>>): void {
-    this.#refuseUnknown(Object.keys(states));
+    this.#rejectUnknown(Object.keys(states));
     const changes: StateChange[] = [];
-    for (const { slice } of this.#kept.values()) {
+    for (const { slice } of this.#slices.values()) {
       if (!Object.hasOwn(states, slice.id)) continue;
-      changes.push({ slice, now: loaded(slice, states[slice.id]) });
+      changes.push({ slice, now: loadState(slice, states[slice.id]) });
     }
     this.apply(changes);
   }
 
-  /** The next state, if the reducer gives one; else why it did not. */
-  #advance(kept: Kept, event: BusEvent): string | null {
-    this.#reducing = true;
+  /** Reduces an event into a slice. Returns the reason if it fails, otherwise `null`. */
+  #advance(kept: StoredSlice, event: BusEvent): string | null {
+    this.#isReducing = true;
     try {
       const next = kept.slice.reduce(kept.now, event);
-      if (next === undefined) return "it returned undefined: a reducer returns the next state";
+      if (next === undefined) return "The reducer returned undefined. Return the next state.";
       if (next instanceof Promise) {
-        next.catch(() => {}); // its outcome is not wanted: a reducer is synchronous
-        return "it returned a promise: a reducer is synchronous";
+        next.catch(() => {}); // The outcome is ignored.
+        return "The reducer returned a promise. Reducers must be synchronous.";
       }
       kept.now = freezeChanged(next, kept.now);
       return null;
     } catch (error) {
       return messageOf(error);
     } finally {
-      this.#reducing = false;
+      this.#isReducing = false;
     }
   }
 
-  #refuseUnknown(ids: Iterable<string>): void {
-    const unknown = [...ids].filter((id) => !this.#kept.has(id));
+  #rejectUnknown(ids: Iterable<string>): void {
+    const unknown = [...ids].filter((id) => !this.#slices.has(id));
     if (unknown.length === 0) return;
-    const remedy = "register them first, or pass them to Session.parse";
-    throw new SnapshotRestoreError(`No slice is registered as ${list(unknown)}: ${remedy}`);
+    const remedy = "Register the slices first, or pass them to Session.parse.";
+    throw new SnapshotRestoreError(`No slice is registered as ${list(unknown)}. ${remedy}`);
   }
 }
 
-interface Kept {
+interface StoredSlice {
   readonly slice: Slice;
   now: unknown;
 }
 
-/** A slice that a snapshot does not know returns to how it starts. */
-function restored(slice: Slice, saved: StateChange | undefined): unknown {
+/** Returns the state to restore: the initial state for a slice that the snapshot lacks. */
+function getRestoredState(slice: Slice, saved: StateChange | undefined): unknown {
   if (!saved) return slice.first;
-  return saved.slice === slice ? saved.now : loaded(slice, saved.slice.read(saved.now));
+  return saved.slice === slice ? saved.now : loadState(slice, saved.slice.read(saved.now));
 }
 
-function loaded(slice: Slice, state: unknown): unknown {
+function loadState(slice: Slice, state: unknown): unknown {
   const result = slice.load(state);
   if (typeof result !== "string") return result.kept;
-  const remedy = "it was written by another version of the slice; migrate it or drop it";
-  throw new SnapshotRestoreError(`Slice "${slice.id}" does not fit, ${result}: ${remedy}`);
+  const remedy = "Migrate or discard state that another version of the slice wrote.";
+  throw new SnapshotRestoreError(`Slice "${slice.id}" cannot be restored: ${result}. ${remedy}`);
 }

@@ -16,8 +16,8 @@ const failures = defineSlice<readonly string[]>("shop.failures", {
   on: { ReducerFailed: (messages, { message }) => [...messages, message] },
 });
 
-describe("a slice", () => {
-  test("says what it is called, what it hears and that it is rolled back", () => {
+describe("defineSlice()", () => {
+  test("returns a frozen slice with its id, events and default policy", () => {
     expect(failures).toMatchObject({
       id: "shop.failures",
       policy: "state",
@@ -27,25 +27,25 @@ describe("a slice", () => {
     expect([failures, failures.events, failures.initial].every(Object.isFrozen)).toBe(true);
   });
 
-  test("is a log if asked to be", () => {
+  test("accepts the log policy", () => {
     expect(defineSlice("a", { initial: 0, on: {}, policy: "log" }).policy).toBe("log");
     expect(defineSlice("a", { initial: 0, on: {}, policy: undefined }).policy).toBe("state");
   });
 
-  test("makes the next state of an event", () => {
+  test("reduces an event to the next state", () => {
     const next = failures.reduce(failures.first, failed);
     expect(failures.read(next)).toEqual(["boom"]);
     expect(failures.read(failures.first)).toEqual([]);
   });
 
-  test("is left untouched by an event without a reducer, whatever that is called", () => {
+  test("leaves the state unchanged for an event without a reducer", () => {
     const slice = defineSlice("count", { initial: { n: 0 }, on: {} });
     for (const type of ["ReducerFailed", "toString", "__proto__", "constructor"]) {
       expect(slice.reduce(slice.first, { ...failed, type } as never)).toBe(slice.first);
     }
   });
 
-  test("keeps a frozen copy of how it starts, and leaves the caller's object alone", () => {
+  test("copies and freezes the initial state and leaves the caller's object unchanged", () => {
     const initial = { list: [1] };
     const slice = defineSlice("a", { initial, on: {} });
     initial.list.push(2);
@@ -53,7 +53,7 @@ describe("a slice", () => {
     expect([slice.initial, slice.initial.list].every(Object.isFrozen)).toBe(true);
   });
 
-  test("does not see reducers added to the caller's object later", () => {
+  test("ignores reducers added to the caller's object later", () => {
     const on: Record<string, () => number> = {};
     const slice = defineSlice<number>("a", { initial: 0, on });
     on["ReducerFailed"] = () => 1;
@@ -61,20 +61,20 @@ describe("a slice", () => {
     expect(slice.events).toEqual([]);
   });
 
-  test.each([null, false, 0, ""])("may start with %j", (initial) => {
+  test.each([null, false, 0, ""])("accepts %j as the initial state", (initial) => {
     expect(defineSlice<unknown>("a", { initial, on: {} }).initial).toBe(initial);
   });
 
   test.each(["a", "shop.orders", "wink/visibility:1", "A_b-c", "x".repeat(128)])(
-    "may be called %j",
+    "accepts the id %j",
     (id) => {
       expect(defineSlice(id, { initial: 0, on: {} }).id).toBe(id);
     },
   );
 });
 
-describe("saved state", () => {
-  test("of the kind the slice starts with is loaded, as a frozen copy", () => {
+describe("Slice.load()", () => {
+  test("accepts state of the initial state's type, as a frozen copy", () => {
     const saved = ["boom"];
     const loaded = failures.load(saved);
     saved.push("later");
@@ -82,7 +82,7 @@ describe("saved state", () => {
     expect(typeof loaded === "object" && loaded.kept).toSatisfy(Object.isFrozen);
   });
 
-  test("of another kind is refused, saying both", () => {
+  test("rejects state of a different type, naming both types", () => {
     const states = [
       defineSlice<unknown>("a", { initial: [], on: {} }).load({}),
       defineSlice<unknown>("a", { initial: {}, on: {} }).load([]),
@@ -90,65 +90,70 @@ describe("saved state", () => {
       defineSlice<unknown>("a", { initial: "", on: {} }).load(true),
     ];
     expect(states).toEqual([
-      "it holds an object where the slice starts with a list",
-      "it holds a list where the slice starts with an object",
-      "it holds a string where the slice starts with a number",
-      "it holds a boolean where the slice starts with a string",
+      "its state is an object, but the slice starts with an array",
+      "its state is an array, but the slice starts with an object",
+      "its state is a string, but the slice starts with a number",
+      "its state is a boolean, but the slice starts with a string",
     ]);
   });
 
-  test("may be anything where the slice starts with nothing, and nothing where it does not", () => {
+  test("accepts any state if the slice starts with null, and null for any slice", () => {
     const empty = defineSlice<unknown>("a", { initial: null, on: {} });
     for (const state of [1, [], {}, null]) expect(empty.load(state)).toEqual({ kept: state });
     expect(failures.load(null)).toEqual({ kept: null });
   });
 });
 
-describe("a refusal", () => {
+describe("defineSlice() with invalid options", () => {
   test.each(["", " ", "two words", "x".repeat(129), "größe", "a\n", undefined, 5])(
-    "of %j for an id names it and shows one that is fine",
+    "rejects the id %j and suggests a valid one",
     (id) => {
       expect(() => defineSlice(id as never, { initial: 0, on: {} })).toThrow(
         expect.objectContaining({
           name: "InvalidOptionError",
           field: "defineSlice(id)",
           value: id,
-          message: expect.stringContaining('name it like "shop.orders"'),
+          message: expect.stringContaining('Use a name such as "shop.orders".'),
         }),
       );
     },
   );
 
-  test("of a missing initial state says to use null", () => {
+  test("rejects a missing initial state and suggests null", () => {
     expect(() => defineSlice<unknown>("a", { initial: undefined, on: {} })).toThrow(
-      'Slice "a" initial must be given, got undefined. Use null for a slice that starts with nothing',
+      'Slice "a" initial must not be omitted, got undefined. Use null for a slice without an initial state.',
     );
   });
 
-  test("of an unknown policy says which there are", () => {
+  test("rejects an unknown policy and lists the valid ones", () => {
     expect(() => defineSlice("a", { initial: 0, on: {}, policy: "none" as never })).toThrow(
       expect.objectContaining({
         field: 'Slice "a" policy',
         value: "none",
-        message: expect.stringContaining('must be one of "state", "log", got "none": "state" is'),
+        message: expect.stringContaining(
+          'must be one of "state", "log", got "none". Use "state" to roll it back with a failed tool call, or "log" to keep it.',
+        ),
       }),
     );
   });
 
-  test.each([undefined, null, "on", [], () => 1])("of %o for its reducers shows how", (on) => {
-    expect(() => defineSlice("a", { initial: 0, on: on as never })).toThrow(
-      expect.objectContaining({
-        name: "InvalidOptionError",
-        field: 'Slice "a" on',
-        value: on,
-        message: expect.stringContaining("(state, event) => …"),
-      }),
-    );
-  });
+  test.each([undefined, null, "on", [], () => 1])(
+    "rejects %o as reducers and shows an example",
+    (on) => {
+      expect(() => defineSlice("a", { initial: 0, on: on as never })).toThrow(
+        expect.objectContaining({
+          name: "InvalidOptionError",
+          field: 'Slice "a" on',
+          value: on,
+          message: expect.stringContaining("(state, event) => …"),
+        }),
+      );
+    },
+  );
 
-  test("of a reducer that is no function names its event", () => {
+  test("rejects a reducer that is not a function, naming its event", () => {
     expect(() => defineSlice("a", { initial: 0, on: { ReducerFailed: 5 as never } })).toThrow(
-      'Slice "a" on.ReducerFailed must be a function, got 5: (state, event) => the next state',
+      'Slice "a" on.ReducerFailed must be a function, got 5. Use (state, event) => nextState.',
     );
   });
 });

@@ -3,41 +3,46 @@ import { frozenCopy, isPlainObject } from "../base/freeze.ts";
 import { list } from "../base/show.ts";
 import type { BusEvent, EventOf, EventType } from "./event-map.ts";
 
-/** `"state"` is rolled back with a failed tool call, `"log"` is not. */
+/** What happens to a slice when a tool call fails: `"state"` is rolled back, `"log"` is not. */
 export type SlicePolicy = "state" | "log";
 
-/** A named part of a session's state, and how each event changes it. Made by `defineSlice`. */
+/** A named part of a session's state and its reducers. Create one with `defineSlice`. */
 export interface Slice<State = unknown> {
+  /** Identifies the slice within a session. */
   readonly id: string;
+  /** Whether a failed tool call rolls the slice back. */
   readonly policy: SlicePolicy;
+  /** The state before the first event. */
   readonly initial: State;
-  /** The types of the events that change it. */
+  /** Types of the events that change the slice. */
   readonly events: readonly string[];
-  /** What a session keeps of it at first. */
+  /** The session's internal representation of `initial`. */
   readonly first: unknown;
-  /** What a session keeps of it after an event. */
+  /** Computes the next internal representation from an event. */
   reduce(kept: unknown, event: BusEvent): unknown;
-  /** What a session keeps of it, as state. */
+  /** Converts the internal representation to state. */
   read(kept: unknown): State;
-  /** State that was text, as what a session keeps; a string says why it cannot be. */
+  /** Converts parsed state to the internal representation, or returns the reason why it cannot. */
   load(state: unknown): { readonly kept: unknown } | string;
 }
 
-/** What a slice is made from. */
+/** Options of {@link defineSlice}. */
 export interface SliceOptions<State> {
+  /** The state before the first event. */
   readonly initial: State;
-  /** Reducers are pure and synchronous. An event that has none leaves the state as it was. */
+  /** Pure, synchronous reducers by event type. Other events leave the state unchanged. */
   readonly on: Reducers<State>;
-  /** @default "state" */
+  /** Whether a failed tool call rolls the slice back. @default "state" */
   readonly policy?: SlicePolicy | undefined;
 }
 
+/** Reducers by event type. */
 export type Reducers<State> = {
   readonly [Type in EventType]?: (state: State, event: EventOf<Type>) => NoInfer<State>;
 };
 
 /**
- * Makes a slice. `State` is read off `initial`; where that says too little, it is written out.
+ * Defines a slice. `State` is inferred from `initial`; pass it explicitly if that is too narrow.
  *
  * @example
  * const failures = defineSlice<readonly string[]>("failures", {
@@ -63,39 +68,42 @@ export function defineSlice<State>(id: string, options: SliceOptions<State>): Sl
     },
     read: (kept: unknown) => kept as State,
     load: (state: unknown) =>
-      fits(state, initial)
+      isCompatible(state, initial)
         ? { kept: frozenCopy(state) }
-        : `it holds ${kindOf(state)} where the slice starts with ${kindOf(initial)}`,
+        : `its state is ${describeType(state)}, but the slice starts with ${describeType(initial)}`,
   });
 }
 
-/** Whether `state` may follow `initial`: a slice that starts with nothing may hold anything. */
-function fits(state: unknown, initial: unknown): boolean {
-  return initial === null || state === null || kindOf(state) === kindOf(initial);
+/**
+ * Returns whether `state` has the type of `initial`. A slice that starts with `null` accepts any
+ * state.
+ */
+function isCompatible(state: unknown, initial: unknown): boolean {
+  return initial === null || state === null || describeType(state) === describeType(initial);
 }
 
-function kindOf(value: unknown): string {
-  if (Array.isArray(value)) return "a list";
+function describeType(value: unknown): string {
+  if (Array.isArray(value)) return "an array";
   return isPlainObject(value) ? "an object" : `a ${typeof value}`;
 }
 
 function checkSlice<State>(id: string, { on, policy, initial }: SliceOptions<State>): void {
   if (typeof id !== "string" || !/^[\w.:/-]{1,128}$/.test(id)) {
-    const rule = "must be 1-128 of letters, digits, _ . : / and -";
+    const rule = "must be 1-128 letters, digits, _ . : / and -";
     throw new InvalidOptionError({
       field: "defineSlice(id)",
       value: id,
       rule,
-      remedy: 'name it like "shop.orders"',
+      remedy: 'use a name such as "shop.orders"',
     });
   }
   if (initial === undefined) {
-    const rule = "must be given";
+    const rule = "must not be omitted";
     throw new InvalidOptionError({
       field: `Slice "${id}" initial`,
       value: initial,
       rule,
-      remedy: "use null for a slice that starts with nothing",
+      remedy: "use null for a slice without an initial state",
     });
   }
   if (policy !== undefined && policy !== "state" && policy !== "log") {
@@ -104,7 +112,7 @@ function checkSlice<State>(id: string, { on, policy, initial }: SliceOptions<Sta
       field: `Slice "${id}" policy`,
       value: policy,
       rule,
-      remedy: '"state" is rolled back with a failed tool call, "log" is not',
+      remedy: 'use "state" to roll it back with a failed tool call, or "log" to keep it',
     });
   }
   if (!isPlainObject(on)) {
@@ -113,7 +121,7 @@ function checkSlice<State>(id: string, { on, policy, initial }: SliceOptions<Sta
       field: `Slice "${id}" on`,
       value: on,
       rule,
-      remedy: "write { ToolInvoked: (state, event) => … }, or {} for none",
+      remedy: "use { ToolInvoked: (state, event) => … }, or {} for none",
     });
   }
   for (const [type, reducer] of Object.entries(on)) {
@@ -123,20 +131,20 @@ function checkSlice<State>(id: string, { on, policy, initial }: SliceOptions<Sta
       field: `Slice "${id}" on.${type}`,
       value: reducer,
       rule,
-      remedy: "(state, event) => the next state",
+      remedy: "use (state, event) => nextState",
     });
   }
 }
 
-/** What an event did. */
+/** The effect of an event. */
 export interface Reduction {
-  /** Whether any state is another than before. */
+  /** Whether any state changed. */
   readonly changed: boolean;
-  /** Slices that stayed as they were because their reducers failed. */
+  /** Slices that kept their state because their reducers failed. */
   readonly failures: readonly { readonly sliceId: string; readonly message: string }[];
 }
 
-/** A slice's state that is to be another. */
+/** A slice and its new state. */
 export interface StateChange {
   readonly slice: Slice;
   readonly now: unknown;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { WinkError } from "../base/errors.ts";
 import {
+  parseSession,
   type SavedSession,
   SnapshotError,
   SnapshotRestoreError,
-  savedSession,
-  sessionText,
+  serializeSession,
 } from "./snapshot.ts";
 
 const saved: SavedSession = {
@@ -16,11 +16,11 @@ const saved: SavedSession = {
   slices: { orders: [{ total: 1 }], note: null },
 };
 
-test("a session's text reads back as it was written", () => {
-  expect(savedSession(sessionText(saved))).toEqual(saved);
+test("parseSession() restores what serializeSession() serialized", () => {
+  expect(parseSession(serializeSession(saved))).toEqual(saved);
 });
 
-describe("state that JSON cannot hold", () => {
+describe("serializeSession()", () => {
   const cycle: { self?: unknown } = {};
   cycle.self = cycle;
 
@@ -30,30 +30,33 @@ describe("state that JSON cannot hold", () => {
     ["not a number", [Number.NaN], "value.0 is NaN"],
     ["a cycle", cycle, "value.self contains itself"],
     ["a bigint", 1n, "value is 1"],
-    ["too deep a nest", nested(2000), "value is nested more than 1000 levels deep"],
-  ])("is refused, naming slice, place and remedy: %s", (_what, state, problem) => {
-    const write = () => sessionText({ ...saved, slices: { fine: 1, orders: state } });
-    expect(write).toThrow(SnapshotError);
-    expect(write).toThrow(
-      `Slice "orders" cannot be written as text, its ${problem}: keep slices to plain objects`,
-    );
-  });
+    ["too much nesting", nest(2000), "value is nested more than 1000 levels deep"],
+  ])(
+    "rejects state that JSON cannot represent, naming slice, path and remedy: %s",
+    (_what, state, problem) => {
+      const write = () => serializeSession({ ...saved, slices: { fine: 1, orders: state } });
+      expect(write).toThrow(SnapshotError);
+      expect(write).toThrow(
+        `Slice "orders" cannot be serialized: ${problem}. Use only plain objects`,
+      );
+    },
+  );
 });
 
-describe("text that is no session's", () => {
+describe("parseSession()", () => {
   test.each(["", "{", "hello", undefined as never])(
-    "is refused with the parser's reason: %j",
+    "rejects text that is not JSON, with the parser's reason: %j",
     (text) => {
-      expect(() => savedSession(text)).toThrow(SnapshotRestoreError);
-      expect(() => savedSession(text)).toThrow(/^The text is not a session's: .*JSON/);
+      expect(() => parseSession(text)).toThrow(SnapshotRestoreError);
+      expect(() => parseSession(text)).toThrow(/^The text is not a serialized session: .*JSON/);
     },
   );
 
   test.each(["null", "1", "[]", "{}", '{"version":2}', '{"version":"1"}'])(
-    "is refused for its version: %s",
+    "rejects a missing or different version: %s",
     (text) => {
-      expect(() => savedSession(text)).toThrow(
-        "The text is not a session's: give what session.serialize() returned (version 1)",
+      expect(() => parseSession(text)).toThrow(
+        "The text is not a serialized session of version 1. Pass the text that session.serialize() returned.",
       );
     },
   );
@@ -68,20 +71,22 @@ describe("text that is no session's", () => {
     ["tags", { team: 5 }],
     ["slices", undefined],
     ["slices", []],
-  ])("is refused for its %s of %j", (field, value) => {
+  ])("rejects an invalid %s: %j", (field, value) => {
     const text = JSON.stringify({ ...saved, [field]: value });
-    expect(() => savedSession(text)).toThrow(SnapshotRestoreError);
-    expect(() => savedSession(text)).toThrow("lacks its id, createdAt, tags or slices");
+    expect(() => parseSession(text)).toThrow(SnapshotRestoreError);
+    expect(() => parseSession(text)).toThrow(
+      "has a missing or invalid id, createdAt, tags or slices",
+    );
   });
 });
 
-test("both errors are the package's own, and told apart by name", () => {
+test("SnapshotError and SnapshotRestoreError extend WinkError and have distinct names", () => {
   const errors = [new SnapshotError("a"), new SnapshotRestoreError("b")];
   expect(errors.every((error) => error instanceof WinkError)).toBe(true);
   expect(errors.map(({ name }) => name)).toEqual(["SnapshotError", "SnapshotRestoreError"]);
 });
 
-function nested(levels: number): unknown {
+function nest(levels: number): unknown {
   let value: unknown = 1;
   for (let level = 0; level < levels; level++) value = [value];
   return value;

@@ -3,24 +3,25 @@ import { isPlainObject } from "../base/freeze.ts";
 import { jsonProblem, parseJson } from "../base/json.ts";
 import type { Slice } from "./slice.ts";
 
-/** The state of a session's `"state"` slices at one moment. */
+/** The state of a session's `"state"` slices at one point in time. */
 export interface Snapshot {
+  /** Id of the session from which the snapshot was taken. */
   readonly sessionId: string;
-  /** By slice id, each with the slice that knows how to read it. */
+  /** States by slice id, each with the slice that can read it. */
   readonly states: ReadonlyMap<string, { readonly slice: Slice; readonly now: unknown }>;
 }
 
-/** A snapshot, or a session as text, does not fit the slices it is to be restored into. */
+/** Thrown when a snapshot or a serialized session does not match the slices it is restored into. */
 export class SnapshotRestoreError extends WinkError {
   override readonly name = "SnapshotRestoreError";
 }
 
-/** A session's state cannot be written as text. */
+/** Thrown when a session's state cannot be serialized. */
 export class SnapshotError extends WinkError {
   override readonly name = "SnapshotError";
 }
 
-/** A session as its text holds it. */
+/** The content of a serialized session. */
 export interface SavedSession {
   readonly version: 1;
   readonly id: string;
@@ -30,38 +31,43 @@ export interface SavedSession {
   readonly slices: Readonly<Record<string, unknown>>;
 }
 
-/** Refuses what would not come back from text as it went in. */
-export function sessionText(saved: SavedSession): string {
+/**
+ * Serializes a session. Throws `SnapshotError` for state that would not survive a JSON round trip.
+ */
+export function serializeSession(saved: SavedSession): string {
   for (const [id, state] of Object.entries(saved.slices)) {
     const problem = jsonProblem(state);
     if (!problem) continue;
     const remedy =
-      "keep slices to plain objects, lists, strings, finite numbers, booleans and null";
-    throw new SnapshotError(`Slice "${id}" cannot be written as text, its ${problem}: ${remedy}`);
+      "Use only plain objects, arrays, strings, finite numbers, booleans and null in slices.";
+    throw new SnapshotError(`Slice "${id}" cannot be serialized: ${problem}. ${remedy}`);
   }
   return JSON.stringify(saved);
 }
 
-/** Reads what `sessionText` wrote, and says what is wrong with anything else. */
-export function savedSession(text: string): SavedSession {
+/** Parses a serialized session. Throws `SnapshotRestoreError` for any other text. */
+export function parseSession(text: string): SavedSession {
   const json = parseJson(text);
-  if (!json.ok) throw new SnapshotRestoreError(`The text is not a session's: ${json.problem}`);
+  if (!json.ok)
+    throw new SnapshotRestoreError(`The text is not a serialized session: ${json.problem}`);
   const saved = json.value;
   if (!isPlainObject(saved) || saved["version"] !== 1) {
     throw new SnapshotRestoreError(
-      "The text is not a session's: give what session.serialize() returned (version 1)",
+      "The text is not a serialized session of version 1. Pass the text that session.serialize() returned.",
     );
   }
   const { id, createdAt, tags, slices } = saved;
-  const whole =
+  const isComplete =
     typeof id === "string" &&
     typeof createdAt === "string" &&
     !Number.isNaN(Date.parse(createdAt)) &&
     isPlainObject(tags) &&
     Object.values(tags).every((tag) => typeof tag === "string") &&
     isPlainObject(slices);
-  if (!whole) {
-    throw new SnapshotRestoreError("The session's text lacks its id, createdAt, tags or slices");
+  if (!isComplete) {
+    throw new SnapshotRestoreError(
+      "The serialized session has a missing or invalid id, createdAt, tags or slices. Pass the text that session.serialize() returned.",
+    );
   }
   return { version: 1, id, createdAt, tags: tags as Record<string, string>, slices };
 }

@@ -1,7 +1,7 @@
 /**
- * Stores: where sessions are kept, so that they survive the process.
+ * Session stores, which persist sessions across processes.
  *
- * A name added here is public: it gets a line in CHANGELOG.md in the same commit.
+ * A name added here is public: add a line to CHANGELOG.md in the same commit.
  */
 export {
   JsonlSessionStore,

@@ -31,7 +31,7 @@ declare module "../session/event-map.ts" {
   }
 }
 
-const fired = (kg: number): BrickFired => ({ type: "BrickFired", kg });
+const createBrickFired = (kg: number): BrickFired => ({ type: "BrickFired", kg });
 const kiln = defineSlice<readonly number[]>("kiln", {
   initial: [],
   on: { BrickFired: (bricks, { kg }) => [...bricks, kg] },
@@ -40,11 +40,11 @@ const firings = logSlice("firings", "BrickFired");
 const slices = [kiln, firings];
 
 let directory: string;
-let cuts: SessionTruncated[];
+let truncations: SessionTruncated[];
 let opened: JsonlSessionStore[];
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "wink-store-"));
-  cuts = [];
+  truncations = [];
   opened = [];
 });
 afterEach(async () => {
@@ -53,24 +53,24 @@ afterEach(async () => {
   vi.restoreAllMocks();
 });
 
-function storeIn(place = directory): JsonlSessionStore {
-  const store = new JsonlSessionStore(place, { onRepair: (cut) => void cuts.push(cut) });
+function openStore(place = directory): JsonlSessionStore {
+  const store = new JsonlSessionStore(place, { onRepair: (cut) => void truncations.push(cut) });
   opened.push(store);
   return store;
 }
 
-const fileOf = (id: string) => join(directory, `${id}.jsonl`);
+const getFile = (id: string) => join(directory, `${id}.jsonl`);
 
-async function recordsOf(store: JsonlSessionStore, id: string): Promise<object[]> {
+async function readRecords(store: JsonlSessionStore, id: string): Promise<object[]> {
   const records: object[] = [];
   for await (const record of store.read(id)) records.push(record);
   return records;
 }
 
-describe("a write that fails", () => {
-  /** Writes half of what it is given, as a full disk does. */
+describe("JsonlSessionStore when a write fails", () => {
+  /** Makes the next write fail half way, as on a full disk. */
   async function fillTheDisk(): Promise<void> {
-    const handle = await handlePrototype();
+    const handle = await getHandlePrototype();
     const { appendFile: write } = handle;
     vi.spyOn(handle, "appendFile").mockImplementationOnce(async function (this: FileHandle, all) {
       const bytes = Buffer.isBuffer(all) ? all : Buffer.of();
@@ -79,8 +79,8 @@ describe("a write that fails", () => {
     });
   }
 
-  test("rejects with its cause, and leaves what was there", async () => {
-    const store = storeIn();
+  test("rejects with the cause and keeps the existing records", async () => {
+    const store = openStore();
     await store.append("a", { n: 1 });
     await fillTheDisk();
     const failed = Promise.allSettled([store.append("a", { n: 2 }), store.append("a", { n: 3 })]);
@@ -90,51 +90,51 @@ describe("a write that fails", () => {
           name: "SessionStoreError",
           sessionId: "a",
           message: expect.stringMatching(
-            /^Session "a" could not be written \(.*a\.jsonl\): ENOSPC.*make room or give access/,
+            /^Session "a" could not be written \(.*a\.jsonl\): ENOSPC.*\. Free disk space or fix the permissions/,
           ),
           cause: { code: "ENOSPC" },
         },
       });
     }
-    expect(await readFile(fileOf("a"), "utf8")).toBe('{"n":1}\n');
+    expect(await readFile(getFile("a"), "utf8")).toBe('{"n":1}\n');
     await store.append("a", { n: 4 });
-    expect(await recordsOf(store, "a")).toEqual([{ n: 1 }, { n: 4 }]);
-    expect(cuts).toEqual([]);
+    expect(await readRecords(store, "a")).toEqual([{ n: 1 }, { n: 4 }]);
+    expect(truncations).toEqual([]);
   });
 
-  test("that cannot even be taken back is cut off later, and told", async () => {
-    const store = storeIn();
+  test("reports and removes a partial write later if it cannot be removed at once", async () => {
+    const store = openStore();
     await store.append("a", { n: 1 });
     await fillTheDisk();
     const truncating = vi
-      .spyOn(await handlePrototype(), "truncate")
+      .spyOn(await getHandlePrototype(), "truncate")
       .mockRejectedValueOnce(new Error("EIO"));
     await expect(store.append("a", { n: 2 })).rejects.toThrow("ENOSPC");
     truncating.mockRestore();
-    expect(await readFile(fileOf("a"), "utf8")).toBe('{"n":1}\n{"n"');
+    expect(await readFile(getFile("a"), "utf8")).toBe('{"n":1}\n{"n"');
     await store.append("a", { n: 3 });
-    expect(await recordsOf(store, "a")).toEqual([{ n: 1 }, { n: 3 }]);
-    expect(cuts).toEqual([{ sessionId: "a", path: fileOf("a"), records: 1, bytes: 4 }]);
+    expect(await readRecords(store, "a")).toEqual([{ n: 1 }, { n: 3 }]);
+    expect(truncations).toEqual([{ sessionId: "a", path: getFile("a"), records: 1, bytes: 4 }]);
   });
 
-  test("ends the storing of its session, which goes on from what was kept", async () => {
-    const store = storeIn();
+  test("stops storing the session, which can be reopened from the stored records", async () => {
+    const store = openStore();
     const session = new Session({ id: "s", store }).register(kiln).register(firings);
-    session.dispatch(fired(1));
+    session.dispatch(createBrickFired(1));
     await session.flush();
     await fillTheDisk();
-    session.dispatch(fired(2));
+    session.dispatch(createBrickFired(2));
     await expect(session.flush()).rejects.toThrow("ENOSPC");
-    session.dispatch(fired(3));
+    session.dispatch(createBrickFired(3));
     await expect(session.flush()).rejects.toThrow("ENOSPC");
     const again = await Session.open(store, "s", slices);
-    again.dispatch(fired(4));
+    again.dispatch(createBrickFired(4));
     await again.flush();
     expect((await Session.open(store, "s", slices)).get(kiln)).toEqual([1, 4]);
   });
 
-  test("leaves no gap before what was sent while it failed", async () => {
-    const store = storeIn();
+  test("rejects everything sent before the failure was known, so that no gap remains", async () => {
+    const store = openStore();
     const writer = {};
     const append = (position: number) =>
       store.append("a", { n: position }, { writer, position }).then(
@@ -150,16 +150,16 @@ describe("a write that fails", () => {
       outcomes.push(append(turn + 2));
     }
     expect(new Set(await Promise.all(outcomes))).toEqual(new Set(["refused"]));
-    expect(await recordsOf(store, "a")).toEqual([{ n: 0 }]);
+    expect(await readRecords(store, "a")).toEqual([{ n: 0 }]);
   });
 
-  test("because a file is where the directory should be says so", async () => {
+  test("fails clearly if the directory is a file", async () => {
     const place = join(directory, "file");
     await writeFile(place, "");
-    const store = storeIn(place);
+    const store = openStore(place);
     const wrong: readonly (() => Promise<unknown>)[] = [
       () => store.append("a", {}),
-      () => recordsOf(store, "a"),
+      () => readRecords(store, "a"),
       () => store.list(),
       () => store.delete("a"),
     ];
@@ -170,118 +170,118 @@ describe("a write that fails", () => {
     expect(await readFile(place, "utf8")).toBe("");
   });
 
-  test("because a folder is where the file should be says so", async () => {
-    const store = storeIn();
-    await mkdir(fileOf("a"));
+  test("fails clearly if the file is a folder", async () => {
+    const store = openStore();
+    await mkdir(getFile("a"));
     for (const ask of [
       () => store.append("a", {}),
-      () => recordsOf(store, "a"),
+      () => readRecords(store, "a"),
       () => store.list(),
       () => store.delete("a"),
     ]) {
       await expect(ask()).rejects.toThrow(SessionStoreError);
     }
-    expect(await readdir(directory)).toEqual(["a.jsonl"]); // no lock is left
+    expect(await readdir(directory)).toEqual(["a.jsonl"]); // no lock remains
   });
 });
 
-describe("a file that ends within a record", () => {
+describe("JsonlSessionStore with an incomplete last record", () => {
   const half = '{"n":1}\n{"n":2}\n{"n"';
 
-  test("is read up to its last whole record, and told of once", async () => {
-    await writeFile(fileOf("a"), half);
-    const store = storeIn();
-    expect(await recordsOf(store, "a")).toEqual([{ n: 1 }, { n: 2 }]);
-    expect(await recordsOf(store, "a")).toEqual([{ n: 1 }, { n: 2 }]);
-    expect(cuts).toEqual([{ sessionId: "a", path: fileOf("a"), records: 2, bytes: 4 }]);
-    expect(cuts[0]).toSatisfy(Object.isFrozen);
-    expect(await readFile(fileOf("a"), "utf8")).toBe(half); // nothing is removed yet
+  test("reads the complete records and reports the truncation once", async () => {
+    await writeFile(getFile("a"), half);
+    const store = openStore();
+    expect(await readRecords(store, "a")).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(await readRecords(store, "a")).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(truncations).toEqual([{ sessionId: "a", path: getFile("a"), records: 2, bytes: 4 }]);
+    expect(truncations[0]).toSatisfy(Object.isFrozen);
+    expect(await readFile(getFile("a"), "utf8")).toBe(half); // not removed yet
     await store.append("a", { n: 3 });
-    expect(await readFile(fileOf("a"), "utf8")).toBe('{"n":1}\n{"n":2}\n{"n":3}\n');
-    expect(cuts).toHaveLength(1);
+    expect(await readFile(getFile("a"), "utf8")).toBe('{"n":1}\n{"n":2}\n{"n":3}\n');
+    expect(truncations).toHaveLength(1);
   });
 
-  test("is told of by the first to write, if nobody read it", async () => {
-    await writeFile(fileOf("a"), half);
-    await storeIn().append("a", { n: 3 });
-    expect(cuts).toMatchObject([{ records: 2, bytes: 4 }]);
+  test("reports the truncation on the first write if the session was not read", async () => {
+    await writeFile(getFile("a"), half);
+    await openStore().append("a", { n: 3 });
+    expect(truncations).toMatchObject([{ records: 2, bytes: 4 }]);
   });
 
-  test("is told of again when it is cut again", async () => {
-    const store = storeIn();
-    await writeFile(fileOf("a"), half);
+  test("reports a second truncation", async () => {
+    const store = openStore();
+    await writeFile(getFile("a"), half);
     await store.append("a", { n: 3 });
     await store.close();
-    await truncate(fileOf("a"), 20);
-    expect(await recordsOf(store, "a")).toHaveLength(2);
-    expect(cuts).toHaveLength(2);
+    await truncate(getFile("a"), 20);
+    expect(await readRecords(store, "a")).toHaveLength(2);
+    expect(truncations).toHaveLength(2);
   });
 
-  test("is told of by a process warning, unless one asks for it", async () => {
+  test("emits a process warning without onRepair", async () => {
     const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
-    await writeFile(fileOf("a"), half);
-    await recordsOf(new JsonlSessionStore(directory), "a");
+    await writeFile(getFile("a"), half);
+    await readRecords(new JsonlSessionStore(directory), "a");
     expect(warned.mock.calls).toEqual([
       [
-        `Session "a" goes on from its 2 whole records: ${fileOf("a")} ends within another one, ` +
-          "whose 4 bytes are left out",
+        `Session "a" continues from its 2 complete records: ${getFile("a")} ends within a record, ` +
+          "and its last 4 bytes are ignored",
         "WinkWarning",
       ],
     ]);
   });
 
-  test("is repaired also where the one who asked for it fails", async () => {
+  test("repairs the file even if onRepair throws", async () => {
     const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
-    await writeFile(fileOf("a"), half);
+    await writeFile(getFile("a"), half);
     const onRepair = () => {
       throw new Error("boom");
     };
     await using store = new JsonlSessionStore(directory, { onRepair });
     await store.append("a", { n: 3 });
-    expect(await recordsOf(store, "a")).toHaveLength(3);
+    expect(await readRecords(store, "a")).toHaveLength(3);
     expect(warned.mock.calls).toEqual([
-      ["onRepair of a session store failed: boom", "WinkWarning"],
+      ["The session store's onRepair failed: boom", "WinkWarning"],
     ]);
   });
 
-  test("is not told of while somebody writes it", async () => {
-    const writer = storeIn();
+  test("does not report a record that is being written", async () => {
+    const writer = openStore();
     await writer.append("a", { n: 1 });
-    await appendFile(fileOf("a"), '{"n"'); // as a write under way looks from outside
-    expect(await recordsOf(storeIn(), "a")).toEqual([{ n: 1 }]);
-    expect(await recordsOf(writer, "a")).toEqual([{ n: 1 }]);
-    expect(cuts).toEqual([]);
+    await appendFile(getFile("a"), '{"n"'); // looks like a write in progress
+    expect(await readRecords(openStore(), "a")).toEqual([{ n: 1 }]);
+    expect(await readRecords(writer, "a")).toEqual([{ n: 1 }]);
+    expect(truncations).toEqual([]);
   });
 
-  test("within its first record is no session, and may become one", async () => {
-    await writeFile(fileOf("s"), '{"n":0,"kind":"sess');
-    const store = storeIn();
+  test("treats a file without a complete record as no session, which can then be created", async () => {
+    await writeFile(getFile("s"), '{"n":0,"kind":"sess');
+    const store = openStore();
     await expect(Session.open(store, "s", slices)).rejects.toThrow('There is no session "s"');
     const session = new Session({ id: "s", store }).register(kiln).register(firings);
-    session.dispatch(fired(1));
+    session.dispatch(createBrickFired(1));
     await session.flush();
     expect((await Session.open(store, "s", slices)).get(kiln)).toEqual([1]);
-    expect(cuts).toMatchObject([{ records: 0, bytes: 19 }]);
+    expect(truncations).toMatchObject([{ records: 0, bytes: 19 }]);
   });
 });
 
-describe("a file that something else has written to", () => {
+describe("JsonlSessionStore with a damaged file", () => {
   test.each([
     ['{"n":1}\ngarbage\n{"n":3}\n', 2],
     ['{"n":1}\n\n{"n":3}\n', 2],
     ['{"n":1}\n{"n":2}\n{"n":3\n', 3],
     ["[]\n", 1],
     ["\0\0\0\n", 1],
-  ])("is refused by line: %j", async (content, line) => {
-    await writeFile(fileOf("a"), content);
-    const reading = recordsOf(storeIn(), "a");
+  ])("rejects it with the line number: %j", async (content, line) => {
+    await writeFile(getFile("a"), content);
+    const reading = readRecords(openStore(), "a");
     await expect(reading).rejects.toThrow(SessionStoreError);
-    await expect(reading).rejects.toThrow(`Line ${line} of ${fileOf("a")} is not a record`);
-    await expect(reading).rejects.toThrow("put back a copy of the file, or remove that line");
+    await expect(reading).rejects.toThrow(`Line ${line} of ${getFile("a")} is not a record`);
+    await expect(reading).rejects.toThrow("Restore a copy of the file, or remove that line");
   });
 });
 
-async function handlePrototype(): Promise<FileHandle> {
+async function getHandlePrototype(): Promise<FileHandle> {
   const probe = await open(directory, "r");
   await probe.close();
   return Object.getPrototypeOf(probe);

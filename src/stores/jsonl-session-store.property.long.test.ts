@@ -22,7 +22,7 @@ declare module "../session/event-map.ts" {
   }
 }
 
-const played = (note: unknown): NotePlayed => ({ type: "NotePlayed", note });
+const createNotePlayed = (note: unknown): NotePlayed => ({ type: "NotePlayed", note });
 const tune = defineSlice<readonly unknown[]>("tune", {
   initial: [],
   on: { NotePlayed: (notes, { note }) => [...notes, note] },
@@ -37,8 +37,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** A directory nobody has used. */
-function freshDirectory(): string {
+/** Returns an unused directory. */
+function createDirectoryName(): string {
   runs += 1;
   return join(folder, String(runs));
 }
@@ -54,14 +54,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant("restore" as const), which: fc.nat(99) }),
 );
 
-/** Does the steps, and keeps how the session was after each. */
-async function play(directory: string, steps: readonly Step[]): Promise<string[]> {
+/** Runs the steps and returns the state after each one. */
+async function runSteps(directory: string, steps: readonly Step[]): Promise<string[]> {
   let store = new JsonlSessionStore(directory);
   let live = new Session({ id: "s", store }).register(tune).register(take);
-  const moments = [stateOf(live)];
+  const moments = [readState(live)];
   const taken: Snapshot[] = [];
   for (const next of steps) {
-    if (next.do === "dispatch") live.dispatch(played(next.note));
+    if (next.do === "dispatch") live.dispatch(createNotePlayed(next.note));
     else if (next.do === "snapshot") taken.push(live.snapshot());
     else if (next.do === "restore") {
       const snapshot = taken[next.which % Math.max(1, taken.length)];
@@ -72,25 +72,25 @@ async function play(directory: string, steps: readonly Step[]): Promise<string[]
       store = new JsonlSessionStore(directory);
       live = await Session.open(store, "s", slices);
     }
-    moments.push(stateOf(live));
+    moments.push(readState(live));
   }
   await live.flush();
   await store.close();
   return moments;
 }
 
-/** JSON has one zero. */
-function stateOf(session: Session): string {
+/** Normalizes JSON, which has only one zero. */
+function readState(session: Session): string {
   return JSON.stringify(JSON.parse(session.serialize()).slices);
 }
 
-test("any session, closed and opened again, equals the live one", async () => {
+test("JsonlSessionStore restores any session when it is reopened", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
-      const directory = freshDirectory();
-      const moments = await play(directory, steps);
+      const directory = createDirectoryName();
+      const moments = await runSteps(directory, steps);
       const again = await Session.open(new JsonlSessionStore(directory), "s", slices);
-      expect(stateOf(again)).toBe(moments.at(-1));
+      expect(readState(again)).toBe(moments.at(-1));
     }),
     { numRuns: 50 },
   );
@@ -106,48 +106,48 @@ const song: readonly Step[] = [
   { do: "dispatch", note: 5 },
 ];
 
-test("a file cut anywhere is a session as it once was, and the cut is told", async () => {
-  const whole = freshDirectory();
-  const moments = await play(whole, song);
+test("JsonlSessionStore restores an earlier state from a file truncated anywhere and reports it", async () => {
+  const whole = createDirectoryName();
+  const moments = await runSteps(whole, song);
   const file = await readFile(join(whole, "s.jsonl"));
   const first = file.indexOf("\n") + 1;
-  await atOnce(0, file.length, async (length) => {
+  await forEachLength(0, file.length, async (length) => {
     const part = file.subarray(0, length);
-    const { directory, store, cuts } = await storeOf(part);
+    const { directory, store, cuts } = await createStore(part);
     const bytes = length - (part.lastIndexOf("\n") + 1);
     const opening = Session.open(store, "s", slices);
     if (length < first) await expect(opening, `${length}`).rejects.toThrow(SessionStoreError);
-    else expect(moments, `${length}`).toContain(stateOf(await opening));
+    else expect(moments, `${length}`).toContain(readState(await opening));
     expect(cuts).toEqual(bytes === 0 ? [] : [expect.objectContaining({ sessionId: "s", bytes })]);
-    expect(await readFile(join(directory, "s.jsonl"))).toEqual(part); // as it was found
+    expect(await readFile(join(directory, "s.jsonl"))).toEqual(part); // unchanged
   });
 });
 
-test("a file cut anywhere goes on from there", async () => {
-  const whole = freshDirectory();
-  await play(whole, song);
+test("JsonlSessionStore continues a session after its file was truncated anywhere", async () => {
+  const whole = createDirectoryName();
+  await runSteps(whole, song);
   const file = await readFile(join(whole, "s.jsonl"));
-  await atOnce(file.indexOf("\n") + 1, file.length, async (length) => {
-    const { store } = await storeOf(file.subarray(0, length));
+  await forEachLength(file.indexOf("\n") + 1, file.length, async (length) => {
+    const { store } = await createStore(file.subarray(0, length));
     const session = await Session.open(store, "s", slices);
-    session.dispatch(played("la"));
+    session.dispatch(createNotePlayed("la"));
     await session.flush();
     await store.close();
     const again = await Session.open(store, "s", slices);
-    expect(stateOf(again), `${length}`).toBe(stateOf(session));
+    expect(readState(again), `${length}`).toBe(readState(session));
     expect(again.get(tune).at(-1)).toBe("la");
   });
 });
 
-test("a file with one byte changed is read as it is now, or refused with its line", async () => {
-  const whole = freshDirectory();
-  await play(whole, song);
+test("JsonlSessionStore reads a file with one changed byte or rejects it by line", async () => {
+  const whole = createDirectoryName();
+  await runSteps(whole, song);
   const file = await readFile(join(whole, "s.jsonl"));
   await fc.assert(
     fc.asyncProperty(fc.nat(file.length - 2), fc.nat(255), async (at, byte) => {
       const changed = Buffer.from(file);
       changed[at] = byte;
-      const { store } = await storeOf(changed);
+      const { store } = await createStore(changed);
       try {
         await Session.open(store, "s", slices);
       } catch (error) {
@@ -161,15 +161,15 @@ test("a file with one byte changed is read as it is now, or refused with its lin
   );
 });
 
-test("garbage anywhere between two records is refused, with its line", async () => {
-  const whole = freshDirectory();
-  await play(whole, song);
+test("JsonlSessionStore rejects garbage between records, with the line number", async () => {
+  const whole = createDirectoryName();
+  await runSteps(whole, song);
   const lines = (await readFile(join(whole, "s.jsonl"), "utf8")).split("\n").slice(0, -1);
   const garbage = fc.string().filter((text) => !text.includes("\n") && !isObject(text));
   await fc.assert(
     fc.asyncProperty(fc.nat(lines.length - 1), garbage, async (at, text) => {
       const damaged = lines.toSpliced(at, 0, text);
-      const { store } = await storeOf(Buffer.from(`${damaged.join("\n")}\n`));
+      const { store } = await createStore(Buffer.from(`${damaged.join("\n")}\n`));
       await expect(Session.open(store, "s", slices)).rejects.toThrow(
         new RegExp(`^Line ${at + 1} of .*s\\.jsonl is not a record`),
       );
@@ -177,8 +177,8 @@ test("garbage anywhere between two records is refused, with its line", async () 
   );
 });
 
-/** Does `work` for each length, a few at a time. */
-async function atOnce(
+/** Runs `work` for each length, 8 at a time. */
+async function forEachLength(
   from: number,
   to: number,
   work: (length: number) => Promise<void>,
@@ -189,8 +189,8 @@ async function atOnce(
   }
 }
 
-async function storeOf(content: Buffer) {
-  const directory = freshDirectory();
+async function createStore(content: Buffer) {
+  const directory = createDirectoryName();
   await mkdir(directory);
   await writeFile(join(directory, "s.jsonl"), content);
   const cuts: SessionTruncated[] = [];

@@ -8,156 +8,176 @@ import {
   type SessionStore,
   SessionStoreError,
 } from "../session/session-store.ts";
-import { lineOf, RecordLines, recordOf } from "./record-lines.ts";
+import { parseLine, RecordLines, toLine } from "./record-lines.ts";
 import { SessionFile, type SessionTruncated } from "./session-file.ts";
-import { damaged, fileError, isMissing } from "./session-file-errors.ts";
-import { lockHolders } from "./session-file-lock.ts";
-import { idOfFile, pathsOf, type SessionPaths } from "./session-file-name.ts";
+import { createDamagedError, isMissing, toSessionFileError } from "./session-file-errors.ts";
+import { listLockHolders } from "./session-file-lock.ts";
+import { getSessionPaths, parseFileName, type SessionPaths } from "./session-file-name.ts";
 
-/** What a `JsonlSessionStore` may be told besides its directory. */
+/** Options of a {@link JsonlSessionStore}. */
 export interface JsonlSessionStoreOptions {
-  /** Hears once of each session whose file ends within a record. @default a process warning */
+  /**
+   * Called once for each session whose file ends within a record.
+   * @default emits a process warning
+   */
   readonly onRepair?: ((cut: SessionTruncated) => void) | undefined;
+  /** Clock for waiting on locks. @default the system clock */
   readonly clock?: Clock | undefined;
 }
 
 /**
- * Keeps sessions in a directory, one append-only file each, one JSON record a line. A record counts
- * once its line is whole and on the disk. The first `append` to a session locks it for this store
- * until `close` or the end of the process; reading needs no lock.
+ * Stores sessions in a directory, each in one append-only file with one JSON record per line. A
+ * record is stored once its line is complete and on disk. The first `append` to a session locks it
+ * for this store until `close` or the end of the process. Reading does not lock.
  */
 export class JsonlSessionStore implements SessionStore, AsyncDisposable {
   readonly #directory: string;
   readonly #onRepair: (cut: SessionTruncated) => void;
   readonly #clock: Clock;
   readonly #files = new Map<string, SessionFile>();
-  /** How many records were whole before each cut that was told, by path. */
-  readonly #told = new Map<string, number>();
+  /** Number of complete records at each reported truncation, by path. */
+  readonly #reportedRecords = new Map<string, number>();
   readonly #onExit = () => {
     for (const file of this.#files.values()) file.releaseNow();
   };
   #isClosed = false;
 
-  /** The directory is made when the first record is written. */
+  /** Creates a store. The directory is created when the first record is written. */
   constructor(directory: string, options: JsonlSessionStoreOptions = {}) {
     this.#directory = resolve(checkDirectory(directory));
-    this.#onRepair = options.onRepair ?? warnOfCut;
+    this.#onRepair = options.onRepair ?? warnAboutTruncation;
     this.#clock = options.clock ?? systemClock;
   }
 
+  /**
+   * Appends a record. Resolves when it is on disk. Throws `SessionStoreError` if another store
+   * holds the lock.
+   */
   async append(id: string, record: object, by?: RecordWriter): Promise<void> {
-    const made = lineOf(record);
-    if (typeof made === "string") {
-      const remedy = "give plain objects, lists, strings, finite numbers, booleans and null";
+    const serialized = toLine(record);
+    if (typeof serialized === "string") {
+      const remedy = "Use only plain objects, arrays, strings, finite numbers, booleans and null.";
       throw new SessionStoreError(
-        `A record of session ${JSON.stringify(id)} is no JSON, ${made}: ${remedy}`,
+        `A record of session ${JSON.stringify(id)} is not JSON: ${serialized}. ${remedy}`,
         {
           sessionId: id,
         },
       );
     }
-    await this.#fileOf(id).append(made.line, by);
+    await this.#openFile(id).append(serialized.line, by);
   }
 
+  /**
+   * Yields a session's complete records, oldest first. Throws `SessionStoreError` for a damaged
+   * line.
+   */
   async *read(id: string): AsyncGenerator<object> {
-    const paths = pathsOf(this.#directory, id);
-    const file = await openIfThere(paths);
+    const paths = getSessionPaths(this.#directory, id);
+    const file = await openForReading(paths);
     if (!file) return;
     try {
       const lines = new RecordLines(file);
       for await (const line of lines) {
-        const made = recordOf(line);
-        if (typeof made === "string") throw damaged(paths, lines.count, made);
-        yield made.record;
+        const parsed = parseLine(line);
+        if (typeof parsed === "string") throw createDamagedError(paths, lines.count, parsed);
+        yield parsed.record;
       }
-      if (lines.size > lines.end) await this.#tellOfCut(paths, file, lines);
+      if (lines.size > lines.end) await this.#reportTruncation(paths, file, lines);
     } catch (error) {
-      throw fileError(error, paths, "read");
+      throw toSessionFileError(error, paths, "read");
     } finally {
       await file.close();
     }
   }
 
-  /** Sorted. A file that was cut within its first record is no session yet. */
+  /**
+   * Returns the ids of the stored sessions, sorted. A file without a complete record is not a
+   * session.
+   */
   async list(): Promise<string[]> {
     const ids: string[] = [];
-    for (const name of await this.#names()) {
-      const id = idOfFile(name);
-      if (id !== null && (await hasRecords(pathsOf(this.#directory, id)))) ids.push(id);
+    for (const name of await this.#listNames()) {
+      const id = parseFileName(name);
+      if (id !== null && (await hasRecords(getSessionPaths(this.#directory, id)))) ids.push(id);
     }
     return ids.sort();
   }
 
-  /** A session that is not there is deleted already. */
+  /** Deletes a session. Does nothing if it does not exist. */
   async delete(id: string): Promise<void> {
-    const paths = pathsOf(this.#directory, id);
+    const paths = getSessionPaths(this.#directory, id);
     try {
       await access(paths.file);
-      await this.#fileOf(id).remove();
-      this.#told.delete(paths.file);
+      await this.#openFile(id).remove();
+      this.#reportedRecords.delete(paths.file);
     } catch (error) {
-      if (!isMissing(error)) throw fileError(error, paths, "deleted");
+      if (!isMissing(error)) throw toSessionFileError(error, paths, "deleted");
     }
   }
 
-  /** Waits for what is being written, then lets others write; `append` is refused from now on. */
+  /**
+   * Waits for pending writes and releases the locks. `append` and `delete` throw after that; `read`
+   * still works.
+   */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#files.values()].map((file) => file.close()));
     process.off("exit", this.#onExit);
   }
 
+  /** Closes the store. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  #fileOf(id: string): SessionFile {
+  #openFile(id: string): SessionFile {
     if (this.#isClosed) {
-      const message = `The store of session ${JSON.stringify(id)} is closed: make a new JsonlSessionStore`;
+      const message = `The store of session ${JSON.stringify(id)} is closed. Create a new JsonlSessionStore.`;
       throw new SessionStoreError(message, { sessionId: id });
     }
-    const known = this.#files.get(id);
-    if (known) return known;
-    const paths = pathsOf(this.#directory, id);
-    const onCut = (cut: SessionTruncated) => {
-      this.#tell(cut);
-      this.#told.delete(cut.path); // it is about to be removed: another one would be news
+    const existing = this.#files.get(id);
+    if (existing) return existing;
+    const paths = getSessionPaths(this.#directory, id);
+    const onTruncated = (cut: SessionTruncated) => {
+      this.#report(cut);
+      // It is about to be removed, so a later truncation is reported again.
+      this.#reportedRecords.delete(cut.path);
     };
-    const file = new SessionFile({ paths, clock: this.#clock, onCut });
+    const file = new SessionFile({ paths, clock: this.#clock, onTruncated: onTruncated });
     if (this.#files.size === 0) process.on("exit", this.#onExit);
     this.#files.set(id, file);
     return file;
   }
 
-  async #names(): Promise<readonly string[]> {
+  async #listNames(): Promise<readonly string[]> {
     try {
       return await readdir(this.#directory);
     } catch (error) {
       if (isMissing(error)) return [];
       const message = `The sessions in ${this.#directory} could not be listed: ${messageOf(error)}`;
-      const remedy = "give the store a directory it may use";
-      throw new SessionStoreError(`${message}: ${remedy}`, { cause: error });
+      const remedy = "Use a directory that the store can read and write.";
+      throw new SessionStoreError(`${message}. ${remedy}`, { cause: error });
     }
   }
 
-  /** A tail that somebody is just writing is no cut. */
-  async #tellOfCut(
+  /** Reports an incomplete record, unless a writer is just writing it. */
+  async #reportTruncation(
     { id, file: path, lock }: SessionPaths,
     file: FileHandle,
     { count, end, size }: RecordLines,
   ): Promise<void> {
-    if (this.#files.get(id)?.isHeld || (await lockHolders(lock)).length > 0) return;
+    if (this.#files.get(id)?.isLocked || (await listLockHolders(lock)).length > 0) return;
     if ((await file.stat()).size !== size) return;
-    this.#tell({ sessionId: id, path, records: count, bytes: size - end });
+    this.#report({ sessionId: id, path, records: count, bytes: size - end });
   }
 
-  #tell(cut: SessionTruncated): void {
-    if (this.#told.get(cut.path) === cut.records) return;
-    this.#told.set(cut.path, cut.records);
+  #report(cut: SessionTruncated): void {
+    if (this.#reportedRecords.get(cut.path) === cut.records) return;
+    this.#reportedRecords.set(cut.path, cut.records);
     try {
       this.#onRepair(Object.freeze(cut));
     } catch (error) {
-      warn("onRepair of a session store failed", error);
+      warn("The session store's onRepair failed", error);
     }
   }
 }
@@ -170,32 +190,32 @@ function checkDirectory(directory: string): string {
     field: "JsonlSessionStore(directory)",
     value: directory,
     rule: "must be the path of a directory",
-    remedy: 'write new JsonlSessionStore("sessions"); it is made when needed',
+    remedy: 'use new JsonlSessionStore("sessions"); the directory is created when needed',
   });
 }
 
-function warnOfCut({ sessionId, path, records, bytes }: SessionTruncated): void {
-  const what = `Session ${JSON.stringify(sessionId)} goes on from its ${records} whole records`;
-  warn(what, new Error(`${path} ends within another one, whose ${bytes} bytes are left out`));
+function warnAboutTruncation({ sessionId, path, records, bytes }: SessionTruncated): void {
+  const summary = `Session ${JSON.stringify(sessionId)} continues from its ${records} complete records`;
+  warn(summary, new Error(`${path} ends within a record, and its last ${bytes} bytes are ignored`));
 }
 
-async function openIfThere(paths: SessionPaths): Promise<FileHandle | null> {
+async function openForReading(paths: SessionPaths): Promise<FileHandle | null> {
   try {
     return await open(paths.file, "r");
   } catch (error) {
     if (isMissing(error)) return null;
-    throw fileError(error, paths, "read");
+    throw toSessionFileError(error, paths, "read");
   }
 }
 
 async function hasRecords(paths: SessionPaths): Promise<boolean> {
-  const file = await openIfThere(paths);
+  const file = await openForReading(paths);
   if (!file) return false;
   try {
     for await (const _line of new RecordLines(file)) return true;
     return false;
   } catch (error) {
-    throw fileError(error, paths, "read");
+    throw toSessionFileError(error, paths, "read");
   } finally {
     await file.close();
   }

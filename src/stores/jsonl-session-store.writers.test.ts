@@ -21,7 +21,7 @@ declare module "../session/event-map.ts" {
   }
 }
 
-const laid = (kg: number): StoneLaid => ({ type: "StoneLaid", kg });
+const createStoneLaid = (kg: number): StoneLaid => ({ type: "StoneLaid", kg });
 const wall = defineSlice<readonly number[]>("wall", {
   initial: [],
   on: { StoneLaid: (stones, { kg }) => [...stones, kg] },
@@ -40,133 +40,133 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-function storeIn(): JsonlSessionStore {
+function openStore(): JsonlSessionStore {
   const store = new JsonlSessionStore(directory);
   opened.push(store);
   return store;
 }
 
-const fileOf = (id: string) => join(directory, `${id}.jsonl`);
+const getFile = (id: string) => join(directory, `${id}.jsonl`);
 
-async function recordsOf(store: JsonlSessionStore, id: string): Promise<object[]> {
+async function readRecords(store: JsonlSessionStore, id: string): Promise<object[]> {
   const records: object[] = [];
   for await (const record of store.read(id)) records.push(record);
   return records;
 }
 
-describe("a second writer", () => {
-  test("of this process is refused until the first store is closed", async () => {
-    const [first, second] = [storeIn(), storeIn()];
+describe("a second writer of a session", () => {
+  test("in this process is rejected until the first store is closed", async () => {
+    const [first, second] = [openStore(), openStore()];
     await first.append("a", { n: 1 });
     const refused = second.append("a", { n: 2 });
     await expect(refused).rejects.toThrow(SessionStoreError);
     await expect(refused).rejects.toThrow(
-      'Session "a" is being written by another store of this process: share one store, or close ' +
-        "the other one first",
+      'Session "a" is being written by another store of this process. Share one store, or close ' +
+        "the other one first.",
     );
     await expect(second.delete("a")).rejects.toThrow("is being written by");
-    expect(await recordsOf(second, "a")).toEqual([{ n: 1 }]); // reading needs no lock
-    await second.append("b", {}); // nor do other sessions
+    expect(await readRecords(second, "a")).toEqual([{ n: 1 }]); // reading does not lock
+    await second.append("b", {}); // other sessions are not locked
     await first.close();
     await second.append("a", { n: 2 });
-    expect(await recordsOf(second, "a")).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(await readRecords(second, "a")).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
-  test("of another process is refused until that one is killed", async () => {
-    const child = await writerProcess("setInterval(() => {}, 1000)");
-    const store = storeIn();
+  test("in another process is rejected until that process is killed", async () => {
+    const child = await startWriterProcess("setInterval(() => {}, 1000)");
+    const store = openStore();
     const refused = store.append("a", { n: 2 });
     await expect(refused).rejects.toThrow(SessionStoreError);
     await expect(refused).rejects.toThrow(
       new RegExp(
-        `is being written by process ${child.pid} on .*; if it is gone, delete ${directory}`,
+        `is being written by process ${child.pid} on .*\\. If that process no longer exists, delete ${directory}`,
       ),
     );
     child.kill("SIGKILL");
     await once(child, "exit");
     await store.append("a", { n: 2 });
-    expect(await recordsOf(store, "a")).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(await readRecords(store, "a")).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
-  test("finds no lock where a process has ended by itself", async () => {
-    const child = await writerProcess("process.exit(0)");
+  test("finds no lock after a process has exited normally", async () => {
+    const child = await startWriterProcess("process.exit(0)");
     if (child.exitCode === null) await once(child, "exit");
     expect(await readdir(directory)).toEqual(["a.jsonl"]);
   });
 
-  test("is refused where the first one has written to the file since", async () => {
-    const store = storeIn();
+  test("is rejected if another program has written to the file", async () => {
+    const store = openStore();
     await store.append("a", { n: 1 });
-    await appendFile(fileOf("a"), '{"n":2}\n'); // by one who heeds no lock
+    await appendFile(getFile("a"), '{"n":2}\n'); // another program ignores the lock
     await expect(store.append("a", { n: 3 })).rejects.toThrow(
-      'Session "a" has changed in its store since it was read: open it anew with Session.open',
+      'Session "a" has changed in its store since it was read. Reopen it with Session.open',
     );
     await store.append("a", { n: 3 });
-    expect(await recordsOf(store, "a")).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+    expect(await readRecords(store, "a")).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
   });
 });
 
-describe("a session in a store of lines", () => {
-  test("is there after the process, logs and rollbacks and all", async () => {
-    const first = storeIn();
+describe("a session in a JsonlSessionStore", () => {
+  test("is restored after the process ends, with logs and rollbacks", async () => {
+    const first = openStore();
     const session = new Session({ id: "s", store: first }).register(wall).register(work);
-    session.dispatch(laid(1));
+    session.dispatch(createStoneLaid(1));
     const snapshot = session.snapshot();
-    session.dispatch(laid(2));
+    session.dispatch(createStoneLaid(2));
     session.restore(snapshot);
     await session.flush();
     await first.close();
-    const again = await Session.open(storeIn(), "s", slices);
+    const again = await Session.open(openStore(), "s", slices);
     expect(again.serialize()).toBe(session.serialize());
-    again.dispatch(laid(3));
+    again.dispatch(createStoneLaid(3));
     await again.flush();
-    expect((await Session.open(storeIn(), "s", slices)).get(wall)).toEqual([1, 3]);
+    expect((await Session.open(openStore(), "s", slices)).get(wall)).toEqual([1, 3]);
   });
 
-  test("that was opened anew goes on; the older object is told to stop", async () => {
-    const store = storeIn();
+  test("continues in the reopened object while the older object is rejected", async () => {
+    const store = openStore();
     const old = new Session({ id: "s", store }).register(wall).register(work);
-    old.dispatch(laid(1));
+    old.dispatch(createStoneLaid(1));
     await old.flush();
     const renewed = await Session.open(store, "s", slices);
-    renewed.dispatch(laid(2));
+    renewed.dispatch(createStoneLaid(2));
     await renewed.flush();
-    for (const kg of [7, 8, 9]) old.dispatch(laid(kg));
+    for (const kg of [7, 8, 9]) old.dispatch(createStoneLaid(kg));
     await expect(old.flush()).rejects.toThrow("has changed in its store since it was read");
-    renewed.dispatch(laid(3));
+    renewed.dispatch(createStoneLaid(3));
     await renewed.flush();
     expect((await Session.open(store, "s", slices)).get(wall)).toEqual([1, 2, 3]);
   });
 
-  test("that was opened before another wrote to it must be opened anew", async () => {
-    const store = storeIn();
+  test("is rejected if another object wrote to it since it was opened", async () => {
+    const store = openStore();
     const session = new Session({ id: "s", store }).register(wall).register(work);
     await session.flush();
     const idle = await Session.open(store, "s", slices);
-    session.dispatch(laid(1));
+    session.dispatch(createStoneLaid(1));
     await session.flush();
-    for (const kg of [7, 8]) idle.dispatch(laid(kg));
+    for (const kg of [7, 8]) idle.dispatch(createStoneLaid(kg));
     await expect(idle.flush()).rejects.toThrow(SessionStoreError);
-    session.dispatch(laid(2));
+    session.dispatch(createStoneLaid(2));
     await session.flush();
     expect((await Session.open(store, "s", slices)).get(wall)).toEqual([1, 2]);
   });
 
-  test("that was deleted does not come back in pieces", async () => {
-    const store = storeIn();
+  test("is not partly recreated after it was deleted", async () => {
+    const store = openStore();
     const session = new Session({ id: "s", store }).register(wall).register(work);
-    session.dispatch(laid(1));
+    session.dispatch(createStoneLaid(1));
     await session.flush();
     await store.delete("s");
-    session.dispatch(laid(2));
+    session.dispatch(createStoneLaid(2));
     await expect(session.flush()).rejects.toThrow(SessionStoreError);
     expect(await store.list()).toEqual([]);
-    expect(await recordsOf(store, "s")).toEqual([]);
+    expect(await readRecords(store, "s")).toEqual([]);
   });
 });
 
-/** A process that has written a record to "a", then does `rest`. */
-async function writerProcess(rest: string) {
+/** Starts a process that writes a record to "a" and then runs `rest`. */
+async function startWriterProcess(rest: string) {
   const module = JSON.stringify(new URL("./jsonl-session-store.ts", import.meta.url).href);
   const code = `
     const { JsonlSessionStore } = await import(${module});

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { lineOf, RecordLines, recordOf } from "./record-lines.ts";
+import { parseLine, RecordLines, toLine } from "./record-lines.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-async function linesOf(content: string | Buffer) {
+async function readLines(content: string | Buffer) {
   const path = join(folder, "file");
   await writeFile(path, content);
   const file = await open(path, "r");
@@ -26,7 +26,7 @@ async function linesOf(content: string | Buffer) {
   }
 }
 
-describe("the lines of a file", () => {
+describe("RecordLines", () => {
   test.each([
     ["", [], 0],
     ["a", [], 0],
@@ -35,29 +35,29 @@ describe("the lines of a file", () => {
     ["a\nb", ["a"], 2],
     ["a\n\nö\n", ["a", "", "ö"], 6],
     ["a\u2028b\r\n", ["a\u2028b\r"], 7],
-  ])("of %j are those that end in a break", async (content, texts, end) => {
+  ])("of %j yields the lines that end in a line break", async (content, texts, end) => {
     const size = Buffer.byteLength(content);
-    expect(await linesOf(content)).toEqual({ texts, count: texts.length, end, size });
+    expect(await readLines(content)).toEqual({ texts, count: texts.length, end, size });
   });
 
-  test("may be longer than what is read at once, and end where that ends", async () => {
+  test("reads lines longer than one chunk and lines that end with a chunk", async () => {
     for (const length of [65_535, 65_536, 65_537, 200_000]) {
       const content = `${"x".repeat(length)}\ny\n${"z".repeat(length)}`;
-      const { texts, end, size } = await linesOf(content);
+      const { texts, end, size } = await readLines(content);
       expect(texts.map((text) => text.length)).toEqual([length, 1]);
       expect([end, size]).toEqual([length + 3, 2 * length + 3]);
     }
   });
 });
 
-describe("a record", () => {
-  test("of any JSON comes back from its line as it went in", () => {
+describe("toLine() and parseLine()", () => {
+  test("round-trip any JSON record", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (record) => {
-        const made = lineOf(record);
+        const made = toLine(record);
         const line = typeof made === "string" ? Buffer.of() : made.line;
         expect(line.indexOf("\n")).toBe(line.length - 1);
-        const back = recordOf(line.subarray(0, -1));
+        const back = parseLine(line.subarray(0, -1));
         expect(JSON.stringify(back)).toBe(JSON.stringify({ record }));
       }),
     );
@@ -68,12 +68,12 @@ describe("a record", () => {
   test.each<readonly [string, unknown, string]>([
     ["a cycle", cycle, "circular"],
     ["a bigint", { n: 1n }, "BigInt"],
-    ["a list", [1], "it is [1]"],
-    ["text", "text", 'it is "text"'],
-    ["nothing", undefined, "it is undefined"],
-    ["what turns into something else", { toJSON: () => 5 }, "it is"],
-  ])("cannot be %s", (_what, record, problem) => {
-    expect(lineOf(record as object)).toContain(problem);
+    ["an array", [1], "it is [1]"],
+    ["a string", "text", 'it is "text"'],
+    ["undefined", undefined, "it is undefined"],
+    ["an object that serializes as a number", { toJSON: () => 5 }, "it is"],
+  ])("reject %s", (_what, record, problem) => {
+    expect(toLine(record as object)).toContain(problem);
   });
 
   test.each([
@@ -84,11 +84,11 @@ describe("a record", () => {
     ["[]", "it is []"],
     ["null", "it is null"],
     ["\ufeff{}", "Unexpected token"],
-  ])("is not in the line %j", (line, problem) => {
-    expect(recordOf(Buffer.from(line))).toContain(problem);
+  ])("reject the line %j", (line, problem) => {
+    expect(parseLine(Buffer.from(line))).toContain(problem);
   });
 
-  test("is not in a line that is no UTF-8", () => {
-    expect(recordOf(Buffer.of(0x7b, 0xff, 0x7d))).toBe("it is not UTF-8");
+  test("reject a line that is not UTF-8", () => {
+    expect(parseLine(Buffer.of(0x7b, 0xff, 0x7d))).toBe("it is not UTF-8");
   });
 });

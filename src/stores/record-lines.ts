@@ -5,14 +5,17 @@ import { isPlainObject } from "../base/freeze.ts";
 import { parseJson } from "../base/json.ts";
 import { show } from "../base/show.ts";
 
-/** The whole lines of a file, without their line breaks. What follows the last one is no line. */
+/**
+ * Reads the complete lines of a file, without line breaks. Text after the last line break is not a
+ * line.
+ */
 export class RecordLines implements AsyncIterable<Buffer> {
   readonly #file: FileHandle;
-  /** Lines read so far. */
+  /** Number of lines read so far. */
   count = 0;
-  /** Where the last whole line ended. */
+  /** Offset of the end of the last complete line. */
   end = 0;
-  /** Bytes read so far. */
+  /** Number of bytes read so far. */
   size = 0;
 
   constructor(file: FileHandle) {
@@ -45,20 +48,20 @@ export class RecordLines implements AsyncIterable<Buffer> {
   }
 }
 
-/** A record as a line, its break included; a string says why it cannot be one. */
-export function lineOf(record: object): { readonly line: Buffer } | string {
+/** Serializes a record as a line with its line break, or returns the reason why it cannot. */
+export function toLine(record: object): { readonly line: Buffer } | string {
   try {
     const text: unknown = JSON.stringify(record);
     if (typeof text === "string" && text.startsWith("{")) return { line: Buffer.from(`${text}\n`) };
     return `it is ${show(record)}`;
   } catch (error) {
-    return messageOf(error); // it has a cycle or a bigint
+    return messageOf(error); // the record has a cycle or a bigint
   }
 }
 
-/** The record of a line; a string says why it is none. */
-export function recordOf(line: Buffer): { readonly record: object } | string {
-  const text = textOf(line);
+/** Parses the record of a line, or returns the reason why it is not a record. */
+export function parseLine(line: Buffer): { readonly record: object } | string {
+  const text = decodeLine(line);
   if (text === null) return "it is not UTF-8";
   const json = parseJson(text);
   if (!json.ok) return json.problem;
@@ -68,7 +71,7 @@ export function recordOf(line: Buffer): { readonly record: object } | string {
 const BREAK = 0x0a;
 const CHUNK_BYTES = 64 * 1024;
 
-function textOf(line: Buffer): string | null {
+function decodeLine(line: Buffer): string | null {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(line);
   } catch {

@@ -3,40 +3,44 @@ import type { ProcessIdentity } from "../host/process-identity.ts";
 import { SessionStoreError } from "../session/session-store.ts";
 import type { SessionPaths } from "./session-file-name.ts";
 
-/** Somebody else has the lock; `path` says so. */
-export function heldBy(
+/** Returns the error for a lock that another store holds. */
+export function createLockedError(
   { pid, host, path }: ProcessIdentity & { readonly path: string },
   sessionId: string,
 ): SessionStoreError {
   const isOurs = pid === process.pid;
   const who = isOurs ? "another store of this process" : `process ${pid} on ${host}`;
   const remedy = isOurs
-    ? "share one store, or close the other one first"
-    : `wait until it has closed its store; if it is gone, delete ${path}`;
+    ? "Share one store, or close the other one first."
+    : `Wait until it has closed its store. If that process no longer exists, delete ${path}.`;
   return new SessionStoreError(
-    `Session ${JSON.stringify(sessionId)} is being written by ${who}: ${remedy}`,
+    `Session ${JSON.stringify(sessionId)} is being written by ${who}. ${remedy}`,
     {
       sessionId,
     },
   );
 }
 
-/** The writer knows less than there is. */
-export function overtaken(sessionId: string): SessionStoreError {
-  const remedy = "open it anew with Session.open, and leave the older object";
+/** Returns the error for a writer with outdated data. */
+export function createOutdatedError(sessionId: string): SessionStoreError {
+  const remedy = "Reopen it with Session.open and discard the old object.";
   const what = `Session ${JSON.stringify(sessionId)} has changed in its store since it was read`;
-  return new SessionStoreError(`${what}: ${remedy}`, { sessionId });
+  return new SessionStoreError(`${what}. ${remedy}`, { sessionId });
 }
 
-/** A line that is no record, though whole lines follow it or a line break does. */
-export function damaged(paths: SessionPaths, line: number, problem: string): SessionStoreError {
+/** Returns the error for a complete line that is not a record. */
+export function createDamagedError(
+  paths: SessionPaths,
+  line: number,
+  problem: string,
+): SessionStoreError {
   const what = `Line ${line} of ${paths.file} is not a record: ${problem}`;
-  const remedy = "put back a copy of the file, or remove that line and all after it";
-  return new SessionStoreError(`${what}: ${remedy}`, { sessionId: paths.id });
+  const remedy = "Restore a copy of the file, or remove that line and everything after it.";
+  return new SessionStoreError(`${what}. ${remedy}`, { sessionId: paths.id });
 }
 
-/** `error` as one of ours, saying what could not be done to which file. */
-export function fileError(
+/** Wraps an error of a file operation in a `SessionStoreError`. */
+export function toSessionFileError(
   error: unknown,
   { id, file }: SessionPaths,
   what: "read" | "written" | "deleted",
@@ -44,15 +48,15 @@ export function fileError(
   if (error instanceof SessionStoreError) return error;
   const remedy =
     what === "written"
-      ? "make room or give access, then go on with Session.open from what was kept"
-      : "give the store a directory it may use";
+      ? "Free disk space or fix the permissions, then reopen the session with Session.open."
+      : "Use a directory that the store can read and write.";
   return new SessionStoreError(
-    `Session ${JSON.stringify(id)} could not be ${what} (${file}): ${messageOf(error)}: ${remedy}`,
+    `Session ${JSON.stringify(id)} could not be ${what} (${file}): ${messageOf(error)}. ${remedy}`,
     { sessionId: id, cause: error },
   );
 }
 
-/** Whether `error` says that a file is not there. */
+/** Returns whether `error` means that a file does not exist. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { thisProcess } from "../host/process-identity.ts";
-import { lockHolders, type SessionFileLock, takeLock } from "./session-file-lock.ts";
+import { identifyCurrentProcess } from "../host/process-identity.ts";
+import { acquireLock, listLockHolders, type SessionFileLock } from "./session-file-lock.ts";
 
 let folder: string;
 let root: string;
@@ -14,71 +14,73 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true }));
 
-const own = thisProcess();
+const own = identifyCurrentProcess();
 const isLock = (taken: object): taken is SessionFileLock => "release" in taken;
 
 async function lockOrFail(clock: Clock = systemClock): Promise<SessionFileLock> {
-  const taken = await takeLock(folder, clock);
+  const taken = await acquireLock(folder, clock);
   if (!isLock(taken)) throw new Error(`held by ${taken.path}`);
   return taken;
 }
 
-/** A file such as another one would have put down. */
-async function putDown(name: string): Promise<void> {
+/** Creates another applicant's file. */
+async function createLockFile(name: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, name), "");
 }
 
-test("a lock is had by one at a time, and says which process that is", async () => {
+test("acquireLock() admits one holder at a time and identifies its process", async () => {
   const lock = await lockOrFail();
-  expect(await takeLock(folder, systemClock)).toMatchObject(own);
-  expect(await lockHolders(folder)).toMatchObject([own]);
+  expect(await acquireLock(folder, systemClock)).toMatchObject(own);
+  expect(await listLockHolders(folder)).toMatchObject([own]);
   await lock.release();
-  expect(await lockHolders(folder)).toEqual([]);
+  expect(await listLockHolders(folder)).toEqual([]);
   await (await lockOrFail()).release();
-  expect(await readdir(root)).toEqual([]); // nothing is left behind
+  expect(await readdir(root)).toEqual([]); // no files are left behind
 });
 
-test("whoever is refused leaves the lock as it was", async () => {
+test("acquireLock() leaves the lock unchanged if it is rejected", async () => {
   const lock = await lockOrFail();
   const before = await readdir(folder);
-  await takeLock(folder, systemClock);
+  await acquireLock(folder, systemClock);
   expect(await readdir(folder)).toEqual(before);
   await lock.release();
 });
 
-test("of many who want it at once, exactly one gets it", async () => {
+test("acquireLock() succeeds for a single applicant out of many", async () => {
   for (let round = 0; round < 10; round++) {
-    const all = await Promise.all(Array.from({ length: 8 }, () => takeLock(folder, systemClock)));
+    const all = await Promise.all(
+      Array.from({ length: 8 }, () => acquireLock(folder, systemClock)),
+    );
     const locks = all.filter(isLock);
     expect(locks).toHaveLength(1);
     await locks[0]?.release();
   }
 });
 
-test("what dead processes left is cleared away", async () => {
-  await putDown(`${own.pid}.before.00000000.${own.host}`);
-  await putDown(`999999999.${own.started}.00000000.${own.host}`);
+test("acquireLock() removes the files of dead processes", async () => {
+  await createLockFile(`${own.pid}.before.00000000.${own.host}`);
+  await createLockFile(`999999999.${own.started}.00000000.${own.host}`);
   const lock = await lockOrFail();
   expect(await readdir(folder)).toHaveLength(1);
   await lock.release();
 });
 
-test("what a process of another machine left is respected", async () => {
-  await putDown("1.then.00000000.elsewhere");
-  expect(await takeLock(folder, systemClock)).toMatchObject({ pid: 1, host: "elsewhere" });
+test("acquireLock() respects the lock of a process on a different host", async () => {
+  await createLockFile("1.then.00000000.elsewhere");
+  expect(await acquireLock(folder, systemClock)).toMatchObject({ pid: 1, host: "elsewhere" });
 });
 
-test("files that are no locks are left alone", async () => {
-  await putDown("notes.txt");
+test("acquireLock() ignores files that are not locks", async () => {
+  await createLockFile("notes.txt");
   const lock = await lockOrFail();
   await lock.release();
   expect(await readdir(folder)).toEqual(["notes.txt"]);
 });
 
-test("one whose name comes first waits a little for the others to go", async () => {
+test("acquireLock() waits briefly for other applicants if its name sorts first", async () => {
   const name = "9999999999.x.ffffffff.elsewhere";
-  await putDown(name);
+  await createLockFile(name);
   let sleeps = 0;
   const clock: Clock = {
     now: () => 0,
@@ -92,8 +94,8 @@ test("one whose name comes first waits a little for the others to go", async () 
   await lock.release();
 });
 
-test("and no longer than that", async () => {
-  await putDown("9999999999.x.ffffffff.elsewhere");
+test("acquireLock() stops waiting after 200 ms", async () => {
+  await createLockFile("9999999999.x.ffffffff.elsewhere");
   let slept = 0;
   const clock: Clock = {
     now: () => 0,
@@ -101,19 +103,19 @@ test("and no longer than that", async () => {
       slept += ms;
     },
   };
-  expect(await takeLock(folder, clock)).toMatchObject({ host: "elsewhere" });
+  expect(await acquireLock(folder, clock)).toMatchObject({ host: "elsewhere" });
   expect(slept).toBeLessThanOrEqual(200);
 });
 
-test("a lock can be let go without waiting, once or twice", async () => {
+test("releaseNow() releases the lock synchronously and can be called twice", async () => {
   const lock = await lockOrFail();
   lock.releaseNow();
   lock.releaseNow();
   expect(await readdir(root)).toEqual([]);
 });
 
-test("a place where no folder can be is an error", async () => {
+test("acquireLock() throws if the folder cannot be created", async () => {
   await writeFile(folder, "");
-  await expect(takeLock(folder, systemClock)).rejects.toThrow("EEXIST");
-  await expect(lockHolders(folder)).rejects.toThrow("ENOTDIR");
+  await expect(acquireLock(folder, systemClock)).rejects.toThrow("EEXIST");
+  await expect(listLockHolders(folder)).rejects.toThrow("ENOTDIR");
 });

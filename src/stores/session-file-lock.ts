@@ -2,75 +2,84 @@ import { rmdirSync, unlinkSync } from "node:fs";
 import { mkdir, open, readdir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
-import { isRunning, type ProcessIdentity, thisProcess } from "../host/process-identity.ts";
+import {
+  identifyCurrentProcess,
+  isRunning,
+  type ProcessIdentity,
+} from "../host/process-identity.ts";
 import { isMissing } from "./session-file-errors.ts";
 
-/** The right to write a session's file. */
+/** The exclusive right to write a session's file. */
 export interface SessionFileLock {
   release(): Promise<void>;
-  /** For the end of the process. */
+  /** Releases the lock synchronously, when the process exits. */
   releaseNow(): void;
 }
 
-/** Who holds a lock, and the file that says so. */
+/** The process that holds a lock, and its lock file. */
 export interface LockHolder extends ProcessIdentity {
   readonly path: string;
 }
 
 /**
- * Takes the lock, or says who has it. A lock is a folder with one file for each who wants it, named
- * after the process: each puts down its own file, then looks for others. Two at once see each
- * other, and the one whose name comes first stays. What a dead process left is removed, which harms
- * nobody, because no two files have one name.
+ * Acquires the lock, or returns its current holder. A lock is a folder in which each applicant
+ * creates a file named after its process and then checks for other files. If two apply at once they
+ * see each other, and the applicant whose name sorts first stays. Files of dead processes are
+ * removed. That is safe, because file names are unique.
  */
-export async function takeLock(
+export async function acquireLock(
   folder: string,
   clock: Clock,
 ): Promise<SessionFileLock | LockHolder> {
-  const name = nameOf(thisProcess());
-  const lock = lockAt(folder, name);
-  await putDown(folder, name);
+  const name = createLockName(identifyCurrentProcess());
+  const lock = createLock(folder, name);
+  await createLockFile(folder, name);
   for (let look = 1; ; look++) {
-    const others = (await lockHolders(folder)).filter(({ path }) => path !== join(folder, name));
+    const others = (await listLockHolders(folder)).filter(
+      ({ path }) => path !== join(folder, name),
+    );
     const [first] = others;
     if (!first) return lock;
     const goesBefore = others.some(({ path }) => path < join(folder, name));
-    if (goesBefore || look === MOST_LOOKS) {
+    if (goesBefore || look === MAX_CHECKS) {
       await lock.release();
       return first;
     }
-    await clock.sleep(MS_BETWEEN_LOOKS);
+    await clock.sleep(MS_BETWEEN_CHECKS);
   }
 }
 
-/** Whoever has the lock and still runs; removes the files of those who do not. */
-export async function lockHolders(folder: string): Promise<readonly LockHolder[]> {
+/** Returns the running processes that hold the lock, and removes the files of ended ones. */
+export async function listLockHolders(folder: string): Promise<readonly LockHolder[]> {
   const holders: LockHolder[] = [];
-  for (const name of await readdir(folder).catch(ifThere<string[]>([]))) {
+  for (const name of await readdir(folder).catch(ignoreMissing<string[]>([]))) {
     const path = join(folder, name);
-    const holder = holderOf(name);
+    const holder = parseLockName(name);
     if (!holder) continue;
     if (isRunning(holder)) holders.push({ ...holder, path });
-    else await unlink(path).catch(ifThere(undefined));
+    else await unlink(path).catch(ignoreMissing(undefined));
   }
   return holders;
 }
 
-/** How long one who may stay waits for the others to go, before it takes them for holders. */
-const MOST_LOOKS = 20;
-const MS_BETWEEN_LOOKS = 5;
+/**
+ * How often and how long the first applicant waits for the others to leave before it treats them as
+ * holders.
+ */
+const MAX_CHECKS = 20;
+const MS_BETWEEN_CHECKS = 5;
 
-function nameOf({ pid, started, host }: ProcessIdentity): string {
+function createLockName({ pid, started, host }: ProcessIdentity): string {
   const one = crypto.randomUUID().slice(0, 8);
   return `${pid}.${started}.${one}.${host}`;
 }
 
-function holderOf(name: string): ProcessIdentity | null {
+function parseLockName(name: string): ProcessIdentity | null {
   const [, pid, started = "", host = ""] = /^(\d+)\.([\w-]+)\.[0-9a-f]{8}\.(.+)$/.exec(name) ?? [];
   return pid === undefined ? null : { pid: Number(pid), started, host };
 }
 
-async function putDown(folder: string, name: string): Promise<void> {
+async function createLockFile(folder: string, name: string): Promise<void> {
   for (;;) {
     await mkdir(folder, { recursive: true });
     try {
@@ -78,30 +87,32 @@ async function putDown(folder: string, name: string): Promise<void> {
       await file.close();
       return;
     } catch (error) {
-      if (!isMissing(error)) throw error; // else who held it last took the folder away just now
+      if (!isMissing(error)) throw error; // otherwise the last holder has just removed the folder
     }
   }
 }
 
-function lockAt(folder: string, name: string): SessionFileLock {
+function createLock(folder: string, name: string): SessionFileLock {
   return {
     async release() {
-      await unlink(join(folder, name)).catch(ifThere(undefined));
-      await rmdir(folder).catch(() => {}); // others may have theirs in it
+      await unlink(join(folder, name)).catch(ignoreMissing(undefined));
+      await rmdir(folder).catch(() => {}); // other applicants may have files there
     },
     releaseNow() {
       try {
         unlinkSync(join(folder, name));
         rmdirSync(folder);
       } catch {
-        // whoever comes next sees that this process is gone
+        // the next applicant sees that this process has ended
       }
     },
   };
 }
 
-/** Answers a file that is not there with `value`, and passes on any other failure. */
-function ifThere<Value>(value: Value): (error: unknown) => Value {
+/**
+ * Returns an error handler that returns `value` for a missing file and rethrows any other error.
+ */
+function ignoreMissing<Value>(value: Value): (error: unknown) => Value {
   return (error) => {
     if (isMissing(error)) return value;
     throw error;

@@ -7,11 +7,11 @@ import { systemClock } from "../base/clock.ts";
 import { SessionFile, type SessionTruncated } from "./session-file.ts";
 
 let folder: string;
-let cuts: SessionTruncated[];
+let truncations: SessionTruncated[];
 let files: SessionFile[];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "wink-file-"));
-  cuts = [];
+  truncations = [];
   files = [];
 });
 afterEach(async () => {
@@ -19,20 +19,20 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const path = () => join(folder, "s.jsonl");
+const getPath = () => join(folder, "s.jsonl");
 
-function fileHere(): SessionFile {
+function openFile(): SessionFile {
   const file = new SessionFile({
-    paths: { id: "s", file: path(), lock: join(folder, "s.lock") },
+    paths: { id: "s", file: getPath(), lock: join(folder, "s.lock") },
     clock: systemClock,
-    onCut: (cut) => void cuts.push(cut),
+    onTruncated: (cut) => void truncations.push(cut),
   });
   files.push(file);
   return file;
 }
 
-/** Somebody with records of its own, who counts from how many there were. */
-function writerOf(file: SessionFile, known: number) {
+/** Returns a function that appends as a writer which expects `known` records. */
+function createWriter(file: SessionFile, known: number) {
   const writer = {};
   let position = known;
   return (text: string): Promise<string> => {
@@ -45,20 +45,20 @@ function writerOf(file: SessionFile, known: number) {
   };
 }
 
-const refused = expect.stringContaining("has changed in its store since it was read");
+const outdated = expect.stringContaining("has changed in its store since it was read");
 
-describe("a session's file", () => {
+describe("SessionFile", () => {
   test("holds its lock from the first write until it is closed", async () => {
-    const file = fileHere();
-    expect(file.isHeld).toBe(false);
+    const file = openFile();
+    expect(file.isLocked).toBe(false);
     await file.append(Buffer.from("{}\n"), undefined);
-    expect(file.isHeld).toBe(true);
+    expect(file.isLocked).toBe(true);
     await file.close();
-    expect(file.isHeld).toBe(false);
+    expect(file.isLocked).toBe(false);
   });
 
-  test("does what it is asked in that order", async () => {
-    const file = fileHere();
+  test("runs operations in the order of the calls", async () => {
+    const file = openFile();
     const done = [
       file.append(Buffer.from("1\n"), undefined),
       file.remove(),
@@ -67,61 +67,61 @@ describe("a session's file", () => {
       file.close(),
     ];
     await Promise.all(done);
-    expect(await readFile(path(), "utf8")).toBe("2\n3\n");
+    expect(await readFile(getPath(), "utf8")).toBe("2\n3\n");
   });
 
-  test("loses a cut tail before it is written to, and tells of it first", async () => {
-    await writeFile(path(), "1\n2");
-    await fileHere().append(Buffer.from("3\n"), undefined);
-    expect(await readFile(path(), "utf8")).toBe("1\n3\n");
-    expect(cuts).toEqual([{ sessionId: "s", path: path(), records: 1, bytes: 1 }]);
+  test("reports and removes an incomplete record before it writes", async () => {
+    await writeFile(getPath(), "1\n2");
+    await openFile().append(Buffer.from("3\n"), undefined);
+    expect(await readFile(getPath(), "utf8")).toBe("1\n3\n");
+    expect(truncations).toEqual([{ sessionId: "s", path: getPath(), records: 1, bytes: 1 }]);
   });
 });
 
-describe("of two who write the same file", () => {
-  test("the one who knows all there is goes on, and the other does not", async () => {
-    const file = fileHere();
-    const one = writerOf(file, 0);
+describe("SessionFile with two writers", () => {
+  test("accepts the writer with current data and rejects the other", async () => {
+    const file = openFile();
+    const one = createWriter(file, 0);
     expect(await one("1")).toBe("kept");
-    const other = writerOf(file, 1);
+    const other = createWriter(file, 1);
     expect(await other("2")).toBe("kept");
     expect(await Promise.all([one("x"), one("x"), one("x"), other("3")])).toEqual([
-      refused,
-      refused,
-      refused,
+      outdated,
+      outdated,
+      outdated,
       "kept",
     ]);
-    expect(await readFile(path(), "utf8")).toBe("1\n2\n3\n");
+    expect(await readFile(getPath(), "utf8")).toBe("1\n2\n3\n");
   });
 
-  test("one who says nothing of itself is not held to it", async () => {
-    const file = fileHere();
-    const one = writerOf(file, 0);
+  test("accepts an anonymous writer and rejects the previous one", async () => {
+    const file = openFile();
+    const one = createWriter(file, 0);
     expect(await one("1")).toBe("kept");
     await file.append(Buffer.from("2\n"), undefined);
-    expect(await one("x")).toEqual(refused);
+    expect(await one("x")).toEqual(outdated);
   });
 
-  test("one who was refused stays so, even if its count happens to be right later", async () => {
-    const [held, waiting] = [fileHere(), fileHere()];
+  test("keeps rejecting a rejected writer even if its position becomes correct", async () => {
+    const [held, waiting] = [openFile(), openFile()];
     await held.append(Buffer.from("1\n"), undefined);
-    const late = writerOf(waiting, 0);
+    const late = createWriter(waiting, 0);
     expect(await late("x")).toContain("is being written by another store");
     await held.close();
-    expect(await late("x")).toEqual(refused);
-    expect(await readFile(path(), "utf8")).toBe("1\n");
+    expect(await late("x")).toEqual(outdated);
+    expect(await readFile(getPath(), "utf8")).toBe("1\n");
   });
 
-  test("one whose file was removed stays out of the next one", async () => {
-    const file = fileHere();
-    const [first, second] = [writerOf(file, 0), writerOf(file, 1)];
+  test("keeps rejecting the writers of a deleted file", async () => {
+    const file = openFile();
+    const [first, second] = [createWriter(file, 0), createWriter(file, 1)];
     expect([await first("1"), await second("2")]).toEqual(["kept", "kept"]);
     await file.remove();
-    const third = writerOf(file, 0);
+    const third = createWriter(file, 0);
     expect(await third("1")).toBe("kept");
-    expect(await first("x")).toEqual(refused); // it too knows of one record
+    expect(await first("x")).toEqual(outdated); // its position also is one
     expect(await third("2")).toBe("kept");
-    expect(await second("x")).toEqual(refused); // it too knows of two
-    expect(await readFile(path(), "utf8")).toBe("1\n2\n");
+    expect(await second("x")).toEqual(outdated); // its position also is two
+    expect(await readFile(getPath(), "utf8")).toBe("1\n2\n");
   });
 });

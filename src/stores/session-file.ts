@@ -5,56 +5,66 @@ import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../base/clock.ts";
 import type { RecordWriter } from "../session/session-store.ts";
 import { RecordLines } from "./record-lines.ts";
-import { fileError, heldBy, isMissing, overtaken } from "./session-file-errors.ts";
-import { type SessionFileLock, takeLock } from "./session-file-lock.ts";
+import {
+  createLockedError,
+  createOutdatedError,
+  isMissing,
+  toSessionFileError,
+} from "./session-file-errors.ts";
+import { acquireLock, type SessionFileLock } from "./session-file-lock.ts";
 import type { SessionPaths } from "./session-file-name.ts";
 
-/** A session's file ended within a record: whoever wrote it was stopped while writing. */
+/** A session file that ends within a record, because its writer was interrupted. */
 export interface SessionTruncated {
+  /** Id of the session. */
   readonly sessionId: string;
+  /** Path of the file. */
   readonly path: string;
-  /** Whole records before the cut: what the session goes on from. */
+  /** Number of complete records. The session continues from them. */
   readonly records: number;
-  /** Bytes behind them. They are removed before the next record is written, and not before. */
+  /** Number of bytes after them. They are removed just before the next record is written. */
   readonly bytes: number;
 }
 
-/** What a `SessionFile` is made from. */
+/** Options of a {@link SessionFile}. */
 export interface SessionFileOptions {
   readonly paths: SessionPaths;
   readonly clock: Clock;
-  /** Hears of a cut tail before it is removed. */
-  readonly onCut: (cut: SessionTruncated) => void;
+  /** Called before an incomplete record is removed. */
+  readonly onTruncated: (cut: SessionTruncated) => void;
 }
 
 /**
- * The file of one session, for the one who writes it. What is asked of it is done in that order.
- * Between writes it holds the lock and no open file: a store may have very many sessions.
+ * Writes a session's file. Operations run in the order of the calls. Between writes it holds
+ * the lock but no open file, because a store may have very many sessions.
  */
 export class SessionFile {
   readonly #paths: SessionPaths;
   readonly #clock: Clock;
-  readonly #onCut: (cut: SessionTruncated) => void;
-  /** Lines that may be written together: a removal starts another list. */
+  readonly #onTruncated: (cut: SessionTruncated) => void;
+  /** Lines that may be written together. A removal starts a new queue. */
   #queue: Entry[] = [];
-  /** Writers that were refused or overtaken, or whose records could not be written. */
+  /** Writers that were rejected or superseded, or whose records could not be written. */
   readonly #retired = new WeakSet<object>();
   #writer: object | undefined;
-  #held: Held | null = null;
+  #locked: LockedFile | null = null;
   #work: Promise<void> = Promise.resolve();
 
-  constructor({ paths, clock, onCut }: SessionFileOptions) {
+  constructor({ paths, clock, onTruncated }: SessionFileOptions) {
     this.#paths = paths;
     this.#clock = clock;
-    this.#onCut = onCut;
+    this.#onTruncated = onTruncated;
   }
 
-  /** Whether it may be in the midst of a write. */
-  get isHeld(): boolean {
-    return this.#held !== null;
+  /** Whether this object holds the lock and may be writing. */
+  get isLocked(): boolean {
+    return this.#locked !== null;
   }
 
-  /** Resolves once the line is on the disk. Lines that come meanwhile are written together. */
+  /**
+   * Appends a line. Resolves when it is on disk. Lines that arrive during a write are written
+   * together.
+   */
   append(line: Buffer, by: RecordWriter | undefined): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const queue = this.#queue;
@@ -63,116 +73,117 @@ export class SessionFile {
     return promise;
   }
 
-  /** Removes the file; whoever wrote it cannot go on. */
+  /** Deletes the file. Later writes of its previous writer are rejected. */
   async remove(): Promise<void> {
     this.#queue = [];
     const removed = this.#work.then(async () => {
       try {
-        await this.#hold();
+        await this.#acquire();
         await unlink(this.#paths.file);
       } finally {
-        await this.#letGo();
+        await this.#release();
       }
     });
-    this.#work = removed.catch(() => {}); // it is this call that rejects
+    this.#work = removed.catch(() => {}); // the caller handles the error
     await removed;
   }
 
-  /** Waits for what is to be written, and lets others write. */
+  /** Waits for pending writes and releases the lock. */
   async close(): Promise<void> {
-    this.#work = this.#work.then(() => this.#letGo());
+    this.#work = this.#work.then(() => this.#release());
     await this.#work;
   }
 
-  /** For the end of the process. */
+  /** Releases the lock synchronously, when the process exits. */
   releaseNow(): void {
-    this.#held?.lock.releaseNow();
+    this.#locked?.lock.releaseNow();
   }
 
   async #drain(queue: Entry[]): Promise<void> {
-    if (queue.length === 0) return; // it was written with an earlier one
-    await setImmediate(); // what is sent in one go is written in one go
+    if (queue.length === 0) return; // already written with an earlier batch
+    await setImmediate(); // collects lines that are appended together
     let batch: readonly Entry[] = [];
     try {
-      const held = await this.#hold();
+      const locked = await this.#acquire();
       batch = queue.splice(0);
-      await this.#write(batch, held);
+      await this.#write(batch, locked);
     } catch (error) {
-      await this.#letGo();
-      this.#refuse([...batch, ...queue.splice(0)], error);
+      await this.#release();
+      this.#rejectAll([...batch, ...queue.splice(0)], error);
     }
   }
 
-  /** Takes the lock and reads how far the file is whole; both are known from then on. */
-  async #hold(): Promise<Held> {
-    if (this.#held) return this.#held;
-    const lock = await takeLock(this.#paths.lock, this.#clock);
-    if (!("release" in lock)) throw heldBy(lock, this.#paths.id);
-    const held: Held = { lock, records: 0, end: 0 };
-    this.#held = held;
-    const file = await openIfThere(this.#paths.file);
-    if (!file) return held;
+  /** Acquires the lock and finds the end of the last complete record. Both are then retained. */
+  async #acquire(): Promise<LockedFile> {
+    if (this.#locked) return this.#locked;
+    const lock = await acquireLock(this.#paths.lock, this.#clock);
+    if (!("release" in lock)) throw createLockedError(lock, this.#paths.id);
+    const locked: LockedFile = { lock, records: 0, end: 0 };
+    this.#locked = locked;
+    const file = await openForWriting(this.#paths.file);
+    if (!file) return locked;
     await using _closed = file;
     const lines = new RecordLines(file);
     for await (const _line of lines);
-    [held.records, held.end] = [lines.count, lines.end];
-    if (lines.size > lines.end) await this.#cut(file, lines);
-    return held;
+    [locked.records, locked.end] = [lines.count, lines.end];
+    if (lines.size > lines.end) await this.#truncate(file, lines);
+    return locked;
   }
 
-  async #cut(file: FileHandle, { count, end, size }: RecordLines): Promise<void> {
+  async #truncate(file: FileHandle, { count, end, size }: RecordLines): Promise<void> {
     const { id, file: path } = this.#paths;
-    this.#onCut({ sessionId: id, path, records: count, bytes: size - end });
+    this.#onTruncated({ sessionId: id, path, records: count, bytes: size - end });
     await file.truncate(end);
     await file.sync();
   }
 
-  async #write(batch: readonly Entry[], held: Held): Promise<void> {
-    const admitted = batch.filter((entry) => this.#admit(entry, held));
+  async #write(batch: readonly Entry[], locked: LockedFile): Promise<void> {
+    const admitted = batch.filter((entry) => this.#admit(entry, locked));
     if (admitted.length === 0) return;
     await using file = await open(this.#paths.file, "a");
     const { size } = await file.stat();
-    if (size !== held.end) throw overtaken(this.#paths.id); // by one who heeds no lock
+    // Another program has ignored the lock.
+    if (size !== locked.end) throw createOutdatedError(this.#paths.id);
     const lines = Buffer.concat(admitted.map(({ line }) => line));
-    await appendWhole(file, lines, size);
+    await appendAll(file, lines, size);
     if (size === 0) await syncFolder(dirname(this.#paths.file));
-    held.end += lines.length;
+    locked.end += lines.length;
     for (const { resolve } of admitted) resolve();
   }
 
-  /** Refuses a writer that does not know all records there are, and then all else it sends. */
-  #admit({ by, reject }: Entry, held: Held): boolean {
+  /** Rejects a writer with outdated data, and its later writes. */
+  #admit({ by, reject }: Entry, locked: LockedFile): boolean {
     const writer = by?.writer;
-    if (by && (this.#retired.has(by.writer) || !this.#mayWrite(by, held))) {
+    if (by && (this.#retired.has(by.writer) || !this.#mayWrite(by, locked))) {
       this.#retired.add(by.writer);
-      reject(overtaken(this.#paths.id));
+      reject(createOutdatedError(this.#paths.id));
       return false;
     }
     if (this.#writer && this.#writer !== writer) this.#retired.add(this.#writer);
     this.#writer = writer;
-    held.records += 1;
+    locked.records += 1;
     return true;
   }
 
-  #mayWrite({ writer, position }: RecordWriter, held: Held): boolean {
-    return writer === this.#writer || position === held.records;
+  #mayWrite({ writer, position }: RecordWriter, locked: LockedFile): boolean {
+    return writer === this.#writer || position === locked.records;
   }
 
-  /** All that was sent before the failure could be told: to write it later would leave a gap. */
-  #refuse(entries: readonly Entry[], error: unknown): void {
-    const failure = fileError(error, this.#paths, "written");
+  /** Rejects all lines sent before the failure was known: writing them later would leave a gap. */
+  #rejectAll(entries: readonly Entry[], error: unknown): void {
+    const failure = toSessionFileError(error, this.#paths, "written");
     for (const { by, reject } of entries) {
       if (by) this.#retired.add(by.writer);
       reject(failure);
     }
   }
 
-  async #letGo(): Promise<void> {
-    const held = this.#held;
-    this.#held = null;
+  async #release(): Promise<void> {
+    const locked = this.#locked;
+    this.#locked = null;
     if (this.#writer) this.#retired.add(this.#writer);
     this.#writer = undefined;
-    await held?.lock.release().catch(() => {}); // it is void when this process ends
+    await locked?.lock.release().catch(() => {}); // the lock becomes invalid when this process exits
   }
 }
 
@@ -183,15 +194,15 @@ interface Entry {
   readonly reject: (error: Error) => void;
 }
 
-interface Held {
+interface LockedFile {
   readonly lock: SessionFileLock;
-  /** How many records there are. */
+  /** Number of records. */
   records: number;
-  /** How many bytes they are. */
+  /** Size of the records in bytes. */
   end: number;
 }
 
-async function openIfThere(path: string): Promise<FileHandle | null> {
+async function openForWriting(path: string): Promise<FileHandle | null> {
   try {
     return await open(path, "r+");
   } catch (error) {
@@ -200,23 +211,23 @@ async function openIfThere(path: string): Promise<FileHandle | null> {
   }
 }
 
-/** One write, one fsync. What could not be written whole is taken back, as far as the disk lets us. */
-async function appendWhole(file: FileHandle, lines: Buffer, size: number): Promise<void> {
+/** Appends with one write and one fsync. Removes a partial write, if the disk allows. */
+async function appendAll(file: FileHandle, lines: Buffer, size: number): Promise<void> {
   try {
     await file.appendFile(lines);
     await file.datasync();
   } catch (error) {
-    await file.truncate(size).catch(() => {}); // then it is cut off by who opens the file next
+    await file.truncate(size).catch(() => {}); // otherwise the next writer removes it
     throw error;
   }
 }
 
-/** A new file's name is on the disk only when its folder is. */
+/** Syncs the folder, because a new file's name is not durable otherwise. */
 async function syncFolder(path: string): Promise<void> {
   try {
     await using folder = await open(path, "r");
     await folder.sync();
   } catch {
-    // some systems cannot do this to a folder; the file itself is safe
+    // Some systems cannot sync a folder. The file itself is safe.
   }
 }

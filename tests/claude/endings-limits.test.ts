@@ -50,7 +50,7 @@ describe.skipIf(sdkMissing)("An evaluation on the real SDK", { timeout: SDK_TIME
       { content: [bash("touch again")] },
     ]);
     const error = await stage.failure({ maxTurns: 2 });
-    expect(error.message).toBe("No answer after 2 turns: raise maxTurns or give a smaller task");
+    expect(error.message).toBe("No answer after 2 turns. Raise maxTurns or use a smaller task.");
     expect(stage.server.requests).toHaveLength(2);
     expect(stage.noted()).toEqual(["before", "by our tool", "by our tool"]);
     await stage.expectNothingLeft();

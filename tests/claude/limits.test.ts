@@ -50,7 +50,7 @@ describe.skipIf(sdkMissing)("Limits on the real SDK:", () => {
     async () => {
       const stage = await wireStage(() => bash("true"));
       const error = await stage.failure(promptOf(shell), { evaluate: { maxTurns: 2 } });
-      expect(error.message).toBe("No answer after 2 turns: raise maxTurns or give a smaller task");
+      expect(error.message).toBe("No answer after 2 turns. Raise maxTurns or use a smaller task.");
       expect(stage.requests).toHaveLength(2);
       expect(stage.bus.of("TurnStarted")).toHaveLength(2);
       expect(stage.bus.of("ToolInvoked")).toHaveLength(2);

@@ -151,7 +151,9 @@ describe.skipIf(sdkMissing)("The SDK's own tools", () => {
       ]);
       expect(told.slice(8)).toEqual(
         ["WebFetch", "nothing", "Nothing"].map((name) =>
-          expect.stringContaining(`There is no tool named \\"${name}\\". There are \\"note\\".`),
+          expect.stringContaining(
+            `There is no tool named \\"${name}\\". Available tools: \\"note\\".`,
+          ),
         ),
       );
       expect(stage.requests.at(-1)?.text).not.toContain("hasn't heard from you");

@@ -160,7 +160,7 @@ describe.each(clients)("on %s, a response that was stopped by", (_name, client) 
     expect(await at.failure()).toMatchObject({
       name: "PromptEvaluationError",
       phase: "response",
-      message: expect.stringContaining("The answer is not whole"),
+      message: expect.stringContaining("The answer is incomplete"),
       partial: { text: "Let me see.", turns: 2 },
     });
     expect(at.turns).toHaveLength(2);
@@ -173,7 +173,7 @@ describe.each(clients)("on %s, a response that was stopped by", (_name, client) 
     expect(await at.failure()).toMatchObject({
       name: "PromptEvaluationError",
       phase: "response",
-      message: expect.stringContaining("The answer is not whole"),
+      message: expect.stringContaining("The answer is incomplete"),
       providerPayload: { finishReason: finishOf(reason), text: '{"total":3' },
     });
   });

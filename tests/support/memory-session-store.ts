@@ -1,6 +1,6 @@
 import type { RecordWriter, SessionStore } from "../../src/session/session-store.ts";
 
-/** Keeps records as the text they would be in a file. `gate` holds every `append` back. */
+/** Stores records as JSON text, like a file. `gate` delays every `append`. */
 export class MemorySessionStore implements SessionStore {
   readonly lines = new Map<string, string[]>();
   readonly writers: (RecordWriter | undefined)[] = [];
@@ -29,7 +29,7 @@ export class MemorySessionStore implements SessionStore {
     this.lines.delete(id);
   }
 
-  /** What it has, as data. */
+  /** Returns the stored records, parsed. */
   records(id: string): unknown[] {
     return (this.lines.get(id) ?? []).map((line) => JSON.parse(line));
   }

@@ -1,5 +1,5 @@
 /**
- * A process that writes a session until it is killed, and says so after each flush:
+ * Writes a session until the process is killed, and prints a line after each flush:
  * `node tests/support/session-crash-writer.ts DIRECTORY ID`.
  */
 import { writeSync } from "node:fs";
@@ -10,7 +10,9 @@ import { JsonlSessionStore } from "../../src/stores/jsonl-session-store.ts";
 interface StepTaken {
   readonly type: "StepTaken";
   readonly step: number;
-  /** Makes some records so long that they take several writes: a kill may come between them. */
+  /**
+   * Makes some records so long that they take several writes, so that a kill may come between them.
+   */
   readonly padding: string;
 }
 
@@ -28,7 +30,7 @@ const weight = defineSlice("weight", {
   initial: { bytes: 0 },
   on: { StepTaken: ({ bytes }, { padding }) => ({ bytes: bytes + padding.length }) },
 });
-/** Every step there was, also those that were taken back. */
+/** Every step, including rolled-back ones. */
 export const steps = defineSlice<readonly number[]>("steps", {
   initial: [],
   on: { StepTaken: (all, { step }) => [...all, step] },
@@ -36,7 +38,7 @@ export const steps = defineSlice<readonly number[]>("steps", {
 });
 export const slices = [path, weight, steps];
 
-/** Goes on from where the session is, change by change; some steps are taken back. */
+/** Continues the session change by change. Some steps are rolled back. */
 export function* walk(session: Session): Generator<void> {
   for (let step = session.get(steps).length; ; step++) {
     const before = session.snapshot();
@@ -60,7 +62,7 @@ if (import.meta.main) {
   writeSync(1, `${changes}\n`);
   for (const _change of walk(session)) {
     changes += 1;
-    if (changes % 4 === 2) continue; // the next flush is for two
+    if (changes % 4 === 2) continue; // the next flush covers two changes
     await session.flush();
     writeSync(1, `${changes}\n`);
   }

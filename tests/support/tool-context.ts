@@ -10,7 +10,7 @@ import {
 import type { Filesystem } from "weakincentives/files";
 import { scriptedClient } from "weakincentives/testing";
 
-/** What a handler gets in an evaluation, with the files of a workspace if there is one. */
+/** Returns a real tool context from an evaluation, with a workspace filesystem if one is given. */
 export async function realContext(filesystem: Filesystem | null = null): Promise<ToolContext> {
   class Workspace extends MarkdownSection {
     readonly filesystem = filesystem;
@@ -30,6 +30,6 @@ export async function realContext(filesystem: Filesystem | null = null): Promise
   const template = new PromptTemplate({ ns: "demo", key: "k", sections: [section] });
   const client = scriptedClient({ toolCalls: [{ name: "look" }] }, { text: "Done." });
   await client.evaluate(new Prompt(template), { session: new Session() });
-  if (!seen) throw new Error("the handler was not called");
+  if (!seen) throw new Error("The handler was not called.");
   return seen;
 }

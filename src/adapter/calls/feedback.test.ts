@@ -19,7 +19,7 @@ const look = new Tool({
   handler: () => ToolResult.ok(null, "Looked."),
 });
 
-const templateWith = (feedback: readonly FeedbackProvider[]) => {
+const createTemplate = (feedback: readonly FeedbackProvider[]) => {
   const hostedTools = [webSearchTool()];
   const task = new MarkdownSection({
     key: "t",
@@ -31,17 +31,20 @@ const templateWith = (feedback: readonly FeedbackProvider[]) => {
   return new PromptTemplate({ ns: "demo", key: "k", sections: [task], feedback });
 };
 
-async function asked(feedback: readonly FeedbackProvider[], ...script: readonly ScriptStep[]) {
+async function evaluateWithFeedback(
+  feedback: readonly FeedbackProvider[],
+  ...script: readonly ScriptStep[]
+) {
   const warned: unknown[] = [];
   const logger = {
     debug() {},
     info() {},
     error() {},
-    warn: (...said: unknown[]) => void warned.push(said),
+    warn: (...entry: unknown[]) => void warned.push(entry),
   };
   const model = scriptedClient(...script).with({ logger });
   const session = new Session().register(toolLog);
-  await model.evaluate(new Prompt(templateWith(feedback)), { session });
+  await model.evaluate(new Prompt(createTemplate(feedback)), { session });
   return { asked: model.asked, warned };
 }
 
@@ -49,17 +52,24 @@ const calling = { toolCalls: [{ name: "look" }, { name: "look" }] };
 const done = { text: "Done." };
 
 describe("feedback", () => {
-  test("reaches the model after each tool result, from all who have something to say", async () => {
+  test("reaches the model after each tool result, from all providers with a text", async () => {
     const counting: FeedbackProvider = {
       name: "count",
       provide: async ({ session }) => `${session.get(toolLog).length} calls so far.`,
     };
     const silent: FeedbackProvider = { name: "silent", provide: () => null };
     const polite: FeedbackProvider = { name: "polite", provide: () => "Thank you." };
-    const { asked: requests } = await asked([counting, silent, polite], calling, done);
-    const said = (calls: number) =>
+    const { asked: requests } = await evaluateWithFeedback(
+      [counting, silent, polite],
+      calling,
+      done,
+    );
+    const expectedText = (calls: number) =>
       `Looked.\n\n<feedback provider="count">\n${calls} calls so far.\n</feedback>\n\n<feedback provider="polite">\nThank you.\n</feedback>`;
-    expect(requests[1]?.answers.map(({ text }) => text)).toEqual([said(1), said(2)]);
+    expect(requests[1]?.answers.map(({ text }) => text)).toEqual([
+      expectedText(1),
+      expectedText(2),
+    ]);
     expect(requests[1]?.notes).toEqual([]);
   });
 
@@ -69,21 +79,21 @@ describe("feedback", () => {
       hostedCalls: [{ name: "web_search", output: {} }],
       toolCalls: [{ name: "look" }],
     };
-    const { asked: requests } = await asked([provider], searching, done);
+    const { asked: requests } = await evaluateWithFeedback([provider], searching, done);
     const block = '<feedback provider="f">\nCite it.\n</feedback>';
     expect(requests[0]?.notes).toEqual([]);
     expect(requests[1]?.notes).toEqual([block]);
     expect(requests[1]?.answers[0]?.text).toBe(`Looked.\n\n${block}`);
   });
 
-  test("that fails is told to the logger, and the agent goes on without it", async () => {
+  test("that fails is logged, and the evaluation continues", async () => {
     const broken: FeedbackProvider = {
       name: "broken",
       provide: () => {
         throw new Error("no idea");
       },
     };
-    const { asked: requests, warned } = await asked(
+    const { asked: requests, warned } = await evaluateWithFeedback(
       [broken],
       { toolCalls: [{ name: "look" }] },
       done,
@@ -101,12 +111,12 @@ test.each([
   [{ name: "", provide() {} }],
   [{ name: 'a"b', provide() {} }],
   [{ name: "a" }],
-])("a template refuses %j as feedback", (feedback) => {
-  expect(() => templateWith(feedback as never)).toThrow(PromptValidationError);
-  expect(() => templateWith(feedback as never)).toThrow("must be a list of feedback providers");
+])("PromptTemplate rejects %j as feedback", (feedback) => {
+  expect(() => createTemplate(feedback as never)).toThrow(PromptValidationError);
+  expect(() => createTemplate(feedback as never)).toThrow("must be a list of feedback providers");
 });
 
-describe("feedback is no more than advice:", () => {
+describe("feedback is optional:", () => {
   const key = resource<Disposable>("notes");
   const closing = new ResourceRegistry().bind(
     key,
@@ -118,19 +128,19 @@ describe("feedback is no more than advice:", () => {
     { scope: "tool" },
   );
 
-  test("what it leaves open does not end the evaluation", async () => {
+  test("a resource that fails to close does not end the evaluation", async () => {
     const provider: FeedbackProvider = {
       name: "noting",
       provide: ({ resources }) => (resources.get(key) ? "Noted." : null),
     };
     const model = scriptedClient({ toolCalls: [{ name: "look" }] }, done);
     const options = { session: new Session(), resources: closing };
-    const { text } = await model.evaluate(new Prompt(templateWith([provider])), options);
+    const { text } = await model.evaluate(new Prompt(createTemplate([provider])), options);
     expect(text).toBe("Done.");
     expect(model.asked[1]?.answers[0]?.text).toContain("Noted.");
   });
 
-  test("one that never ends does not outlive a cancellation", async () => {
+  test("a provider that never resolves is ended by cancellation", async () => {
     const stop = new AbortController();
     const endless: FeedbackProvider = {
       name: "endless",
@@ -141,7 +151,7 @@ describe("feedback is no more than advice:", () => {
     };
     const model = scriptedClient({ toolCalls: [{ name: "look" }] }, done);
     const options = { session: new Session(), signal: stop.signal };
-    const work = model.evaluate(new Prompt(templateWith([endless])), options);
+    const work = model.evaluate(new Prompt(createTemplate([endless])), options);
     await expect(work).rejects.toBe("enough");
   });
 });

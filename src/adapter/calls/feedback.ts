@@ -2,35 +2,37 @@ import { orAborted } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { FeedbackProvider } from "../../prompt/feedback.ts";
 import type { ToolContext } from "../../tools/tool-context.ts";
-import { contextOf, type Evaluation } from "../evaluation.ts";
+import { createToolContext, type Evaluation } from "../evaluation.ts";
 
-/** What the template's feedback providers say now, ready for the model; empty if they say nothing. */
-export async function feedbackNow(evaluation: Evaluation): Promise<string> {
+/**
+ * Returns the current feedback of the template's providers for the model, or `""` if there is none.
+ */
+export async function collectFeedback(evaluation: Evaluation): Promise<string> {
   const { feedback } = evaluation.prompt.template;
   const { session, resources, guard } = evaluation;
   const ofCall = resources.forCall();
-  const said = await session.lock.nest(async (scope) => {
-    const context = contextOf(evaluation, { resources: ofCall, scope });
+  const texts = await session.lock.runNested(async (scope) => {
+    const context = createToolContext(evaluation, { resources: ofCall, scope });
     const texts: string[] = [];
-    for (const provider of feedback) texts.push(await saidBy(provider, context, evaluation));
+    for (const provider of feedback) texts.push(await readFeedback(provider, context, evaluation));
     return texts;
   }, guard.signal);
-  await asAdvice("resources of feedback", evaluation, () => ofCall[Symbol.asyncDispose]());
-  return said.filter((text) => text !== "").join("\n\n");
+  await runOptional("resources of feedback", evaluation, () => ofCall[Symbol.asyncDispose]());
+  return texts.filter((text) => text !== "").join("\n\n");
 }
 
-async function saidBy(
+async function readFeedback(
   provider: FeedbackProvider,
   context: ToolContext,
   evaluation: Evaluation,
 ): Promise<string> {
   const { name } = provider;
-  const text = await asAdvice(name, evaluation, async () => await provider.provide(context));
+  const text = await runOptional(name, evaluation, async () => await provider.provide(context));
   return text ? `<feedback provider="${name}">\n${text}\n</feedback>` : "";
 }
 
-/** Feedback is advice: an agent that works goes on without it. Only cancellation throws, at once. */
-async function asAdvice<Result>(
+/** Runs optional work: failures are logged, and only cancellation throws, immediately. */
+async function runOptional<Result>(
   provider: string,
   { guard: { signal }, logger }: Evaluation,
   work: () => Promise<Result>,

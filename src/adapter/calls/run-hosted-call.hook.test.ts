@@ -9,7 +9,7 @@ import { scriptedClient } from "../../testing/scripted-client.ts";
 import { ProviderTool, type ProviderToolOptions } from "../../tools/provider-tool.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
 
-const providerWith = (more: Partial<ProviderToolOptions<unknown, unknown, object>>) =>
+const createProviderTool = (more: Partial<ProviderToolOptions<unknown, unknown, object>>) =>
   new ProviderTool({
     provider: "scripted",
     kind: "code_interpreter",
@@ -20,28 +20,28 @@ const providerWith = (more: Partial<ProviderToolOptions<unknown, unknown, object
     ...more,
   });
 
-const promptWith = (tool: ProviderTool, key = "k") => {
+const createPrompt = (tool: ProviderTool, key = "k") => {
   const task = new MarkdownSection({ key: "task", title: "Task", template: "", tools: [tool] });
   return new Prompt(new PromptTemplate({ ns: "demo", key, sections: [task] }));
 };
 
 describe("the hook of a provider tool", () => {
-  test("gets what the result schema makes of the provider's payload", async () => {
+  test("receives the output parsed by the result schema", async () => {
     const result = z.object({ lines: z.string().transform((text) => text.split("\n")) });
-    const tool = providerWith({
+    const tool = createProviderTool({
       result,
       handleProviderOutput: (output) => ToolResult.ok(output, "Split."),
     });
     const bus = recordingBus();
     const hostedCalls = [{ name: "python", output: { lines: "1\n2" } }];
     const client = scriptedClient({ text: "Done.", hostedCalls });
-    await client.evaluate(promptWith(tool), { session: new Session({ bus }) });
+    await client.evaluate(createPrompt(tool), { session: new Session({ bus }) });
     expect(bus.of("ToolInvoked")[0]?.result).toEqual(
       ToolResult.ok({ lines: ["1", "2"] }, "Split."),
     );
   });
 
-  test("may evaluate another prompt, by the context that any handler has", async () => {
+  test("can evaluate another prompt through its context", async () => {
     const inner = new Prompt(
       new PromptTemplate({
         ns: "demo",
@@ -50,7 +50,7 @@ describe("the hook of a provider tool", () => {
       }),
     );
     const seen: unknown[] = [];
-    const tool = providerWith({
+    const tool = createProviderTool({
       handleProviderOutput: async (output, context) => {
         const { prompt, renderedPrompt, adapter, session, bus, deadline, providerOutput } = context;
         seen.push(prompt.name, renderedPrompt.promptName, adapter.name, deadline, providerOutput);
@@ -65,7 +65,7 @@ describe("the hook of a provider tool", () => {
       { text: "Done.", hostedCalls: [{ name: "python", output: 42 }] },
       { text: "In short: 42." },
     );
-    const { hostedCalls } = await client.evaluate(promptWith(tool), { session });
+    const { hostedCalls } = await client.evaluate(createPrompt(tool), { session });
     expect(hostedCalls[0]?.message).toBe("In short: 42.");
     expect(seen).toEqual(["demo:k", "demo:k", "scripted", null, 42]);
     expect(bus.of("PromptExecuted").map(({ promptName }) => promptName)).toEqual([

@@ -25,7 +25,7 @@ const notes = defineSlice<readonly string[]>("notes", {
   initial: [],
   on: { NoteTaken: (all, { note }) => [...all, note] },
 });
-const take = (note: string, { session }: ToolContext) =>
+const takeNote = (note: string, { session }: ToolContext) =>
   session.dispatch({ type: "NoteTaken", sessionId: session.id, note });
 
 const look = new Tool({
@@ -37,7 +37,7 @@ const look = new Tool({
 
 type Hook = ToolHandler<never, unknown>;
 
-const hostedWith = (handleProviderOutput?: Hook) =>
+const createHostedTool = (handleProviderOutput?: Hook) =>
   new HostedTool({
     kind: "web_search",
     name: "search",
@@ -46,7 +46,7 @@ const hostedWith = (handleProviderOutput?: Hook) =>
     handleProviderOutput: handleProviderOutput as ToolHandler<unknown, unknown> | undefined,
   });
 
-const providerWith = (more: Partial<ProviderToolOptions<unknown, unknown, object>> = {}) =>
+const createProviderTool = (more: Partial<ProviderToolOptions<unknown, unknown, object>> = {}) =>
   new ProviderTool({
     provider: "scripted",
     kind: "code_interpreter",
@@ -57,8 +57,8 @@ const providerWith = (more: Partial<ProviderToolOptions<unknown, unknown, object
     ...more,
   });
 
-/** Evaluates one turn in which the provider ran something. */
-async function ran(options: object, ...hostedCalls: readonly ScriptedHostedCall[]) {
+/** Evaluates one turn with calls that the provider ran. */
+async function evaluateHostedCalls(options: object, ...hostedCalls: readonly ScriptedHostedCall[]) {
   const task = new MarkdownSection({ key: "task", title: "Task", template: "Work.", ...options });
   const prompt = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [task] }));
   const bus = recordingBus();
@@ -70,8 +70,8 @@ async function ran(options: object, ...hostedCalls: readonly ScriptedHostedCall[
   return { response, session, events, event: events[0], call: response.hostedCalls[0] };
 }
 
-describe("a hosted call that nobody looks at", () => {
-  test("gives what the provider gave", async () => {
+describe("a hosted call without a hook or handler", () => {
+  test("has the provider's output", async () => {
     const given = {
       name: "search",
       callId: "ws_1",
@@ -81,7 +81,10 @@ describe("a hosted call that nobody looks at", () => {
       message: "2 results",
       raw: { type: "web_search_call", id: "ws_1" },
     };
-    const { response, event, call } = await ran({ hostedTools: [hostedWith()] }, given);
+    const { response, event, call } = await evaluateHostedCalls(
+      { hostedTools: [createHostedTool()] },
+      given,
+    );
     expect(call).toEqual({ ...given, success: true });
     expect(event).toMatchObject({
       name: "search",
@@ -96,9 +99,9 @@ describe("a hosted call that nobody looks at", () => {
     expect(response.hostedOutputs.get("search")).toEqual({ text: "Owls." });
   });
 
-  test("says in which container it ran, if the provider does", async () => {
-    const { event, call } = await ran(
-      { tools: [providerWith()] },
+  test("has the container id that the provider reports", async () => {
+    const { event, call } = await evaluateHostedCalls(
+      { tools: [createProviderTool()] },
       { name: "python", kind: "code_interpreter", containerId: "cntr_1", output: {} },
     );
     expect(event?.origin).toEqual({
@@ -110,10 +113,10 @@ describe("a hosted call that nobody looks at", () => {
     expect(call?.containerId).toBe("cntr_1");
   });
 
-  test("that failed is a failed result, with what came back", async () => {
+  test("that failed is a failed result with its output", async () => {
     const output = { stderr: "Traceback" };
-    const { response, event, call } = await ran(
-      { hostedTools: [hostedWith()] },
+    const { response, event, call } = await evaluateHostedCalls(
+      { hostedTools: [createHostedTool()] },
       { name: "search", success: false, message: "It broke", output },
     );
     expect(event?.result).toEqual({ success: false, message: "It broke", value: output });
@@ -121,9 +124,9 @@ describe("a hosted call that nobody looks at", () => {
     expect(response.hostedOutputs.get("search")).toEqual(output);
   });
 
-  test("that gave nothing back has no output", async () => {
-    const { response, event, call } = await ran(
-      { hostedTools: [hostedWith()] },
+  test("without an output has a null value", async () => {
+    const { response, event, call } = await evaluateHostedCalls(
+      { hostedTools: [createHostedTool()] },
       { name: "search" },
     );
     expect(event).toMatchObject({ result: { success: true, value: null }, renderedOutput: "" });
@@ -132,15 +135,15 @@ describe("a hosted call that nobody looks at", () => {
   });
 });
 
-describe("a hook", () => {
-  test("looks at what came back, and may replace it", async () => {
+describe("a hook of a hosted tool", () => {
+  test("receives the output and may replace it", async () => {
     const seen: unknown[] = [];
-    const tool = hostedWith((output: { text: string }, context) => {
+    const tool = createHostedTool((output: { text: string }, context) => {
       seen.push(output, context.providerOutput);
       return ToolResult.ok({ text: output.text.toUpperCase() }, "Shouted");
     });
     const output = { text: "owls" };
-    const { response, event, call } = await ran(
+    const { response, event, call } = await evaluateHostedCalls(
       { hostedTools: [tool] },
       { name: "search", output },
     );
@@ -150,9 +153,9 @@ describe("a hook", () => {
     expect(response.hostedOutputs.get(tool)).toEqual({ text: "OWLS" });
   });
 
-  test("that gives no value leaves the output as it was", async () => {
-    const tool = hostedWith(() => ToolResult.ok(null, "Seen"));
-    const { event, response } = await ran(
+  test("that returns no value keeps the output", async () => {
+    const tool = createHostedTool(() => ToolResult.ok(null, "Seen"));
+    const { event, response } = await evaluateHostedCalls(
       { hostedTools: [tool] },
       { name: "search", output: "owls" },
     );
@@ -160,20 +163,26 @@ describe("a hook", () => {
     expect(response.hostedOutputs.get("search")).toBe("owls");
   });
 
-  test("is not asked where nothing came back", async () => {
+  test("does not run without an output", async () => {
     let asked = 0;
-    const tool = hostedWith(() => ToolResult.ok(asked++));
-    await ran({ hostedTools: [tool] }, { name: "search", output: null, success: false });
+    const tool = createHostedTool(() => ToolResult.ok(asked++));
+    await evaluateHostedCalls(
+      { hostedTools: [tool] },
+      { name: "search", output: null, success: false },
+    );
     expect(asked).toBe(0);
   });
 
-  test("has the context that any handler has", async () => {
+  test("receives the same context as a handler", async () => {
     let context: ToolContext | undefined;
-    const tool = hostedWith((_, given) => {
+    const tool = createHostedTool((_, given) => {
       context = given;
       return ToolResult.ok(null);
     });
-    const { session } = await ran({ hostedTools: [tool] }, { name: "search", output: 1 });
+    const { session } = await evaluateHostedCalls(
+      { hostedTools: [tool] },
+      { name: "search", output: 1 },
+    );
     expect(context).toMatchObject({ session, bus: session.bus, providerOutput: 1, deadline: null });
     expect(context?.renderedPrompt.hostedTools).toEqual([tool]);
   });
@@ -187,30 +196,37 @@ describe("a hook", () => {
       },
       'Tool "search" failed: broken',
     ],
-    ["gives no result", () => "owls" as never, /^Tool "search" returned "owls" and no result/],
-  ])("that %s makes a failed result and undoes what it did", async (_, outcome, message) => {
-    const tool = hostedWith((_output, context) => {
-      take("in the hook", context);
+    [
+      "returns no result",
+      () => "owls" as never,
+      /^Tool "search" returned "owls" instead of a tool result/,
+    ],
+  ])("that %s makes the call fail and rolls its changes back", async (_, outcome, message) => {
+    const tool = createHostedTool((_output, context) => {
+      takeNote("in the hook", context);
       return outcome();
     });
     const output = { text: "Owls." };
-    const { response, session, event, call } = await ran(
+    const { response, session, event, call } = await evaluateHostedCalls(
       { hostedTools: [tool] },
       { name: "search", output },
     );
-    const said = typeof message === "string" ? message : expect.stringMatching(message);
-    expect(event?.result).toMatchObject({ success: false, message: said });
-    expect(call).toMatchObject({ success: false, message: said, output });
+    const expected = typeof message === "string" ? message : expect.stringMatching(message);
+    expect(event?.result).toMatchObject({ success: false, message: expected });
+    expect(call).toMatchObject({ success: false, message: expected, output });
     expect(response.hostedOutputs.get("search")).toEqual(output);
     expect(session.get(notes)).toEqual([]);
   });
 
-  test("that succeeds keeps what it did", async () => {
-    const tool = hostedWith((_, context) => {
-      take("kept", context);
+  test("that succeeds keeps its changes", async () => {
+    const tool = createHostedTool((_, context) => {
+      takeNote("kept", context);
       return ToolResult.ok(null);
     });
-    const { session } = await ran({ hostedTools: [tool] }, { name: "search", output: 1 });
+    const { session } = await evaluateHostedCalls(
+      { hostedTools: [tool] },
+      { name: "search", output: 1 },
+    );
     expect(session.get(notes)).toEqual(["kept"]);
   });
 });
@@ -219,62 +235,73 @@ describe("a provider tool", () => {
   const params = z.object({ code: z.string(), lines: z.number().default(1) });
   const call = { name: "python", params: { code: "1" }, output: { stdout: "1" } };
 
-  test("has its hook asked first", async () => {
+  test("uses its hook rather than its handler", async () => {
     const handler = () => ToolResult.ok("handler");
     const handleProviderOutput = () => ToolResult.ok("hook");
-    const { event } = await ran({ tools: [providerWith({ handler, handleProviderOutput })] }, call);
+    const { event } = await evaluateHostedCalls(
+      { tools: [createProviderTool({ handler, handleProviderOutput })] },
+      call,
+    );
     expect(event?.result.value).toBe("hook");
   });
 
-  test("has its handler asked where there is no hook, with its params", async () => {
+  test("uses its handler without a hook, and passes the params", async () => {
     const seen: unknown[] = [];
     const handler = (given: unknown, { providerOutput }: ToolContext) => {
       seen.push(given, providerOutput);
       return ToolResult.ok("handled");
     };
-    const { event, response } = await ran({ tools: [providerWith({ params, handler })] }, call);
+    const { event, response } = await evaluateHostedCalls(
+      { tools: [createProviderTool({ params, handler })] },
+      call,
+    );
     expect(seen).toEqual([{ code: "1", lines: 1 }, { stdout: "1" }]);
     expect(event).toMatchObject({ params: { code: "1", lines: 1 }, result: { value: "handled" } });
     expect(response.hostedOutputs.get("python")).toBe("handled");
   });
 
-  test("gives its handler null where it declares no params", async () => {
+  test("passes null to its handler if it declares no params", async () => {
     const seen: unknown[] = [];
     const handler = (given: unknown) => ToolResult.ok(seen.push(given));
-    const { event } = await ran({ tools: [providerWith({ handler })] }, call);
+    const { event } = await evaluateHostedCalls({ tools: [createProviderTool({ handler })] }, call);
     expect(seen).toEqual([null]);
     expect(event?.params).toEqual({ code: "1" });
   });
 
-  test("is taken as it comes where there is neither", async () => {
-    const { event } = await ran({ tools: [providerWith({ params })] }, call);
+  test("keeps the output without a hook or handler", async () => {
+    const { event } = await evaluateHostedCalls({ tools: [createProviderTool({ params })] }, call);
     expect(event).toMatchObject({
       params: { code: "1", lines: 1 },
       result: { value: { stdout: "1" } },
     });
   });
 
-  test("does not ask its handler where the params do not fit", async () => {
+  test("does not run its handler if the params are invalid", async () => {
     let asked = 0;
     const handler = () => ToolResult.ok(asked++);
-    const { event, call: known } = await ran(
-      { tools: [providerWith({ params, handler })] },
+    const { event, call: known } = await evaluateHostedCalls(
+      { tools: [createProviderTool({ params, handler })] },
       { ...call, params: { code: 5 } },
     );
     const problem = expect.stringMatching(/^code: ./);
     expect(event).toMatchObject({
       params: { rejected: true, given: { code: 5 }, problem },
-      result: { success: false, message: expect.stringMatching(/^The call does not fit: code: ./) },
+      result: {
+        success: false,
+        message: expect.stringMatching(
+          /^The call's params do not match the tool's schema: code: ./,
+        ),
+      },
     });
     expect(known?.output).toEqual({ stdout: "1" });
     expect(asked).toBe(0);
   });
 
-  test("asks its handler even if a param is called as we call what we reject", async () => {
+  test('runs its handler even if a param is named "rejected"', async () => {
     const handler = (given: unknown) => ToolResult.ok(given);
     const rejected = z.object({ rejected: z.boolean() });
-    const { event } = await ran(
-      { tools: [providerWith({ params: rejected, handler })] },
+    const { event } = await evaluateHostedCalls(
+      { tools: [createProviderTool({ params: rejected, handler })] },
       { ...call, params: { rejected: true } },
     );
     expect(event?.result).toEqual(ToolResult.ok({ rejected: true }));
@@ -283,18 +310,18 @@ describe("a provider tool", () => {
   test.each([
     ["hook", "handleProviderOutput"],
     ["handler", "handler"],
-  ])("does not ask its %s where what came back does not fit", async (_, part) => {
+  ])("does not run its %s if the output is invalid", async (_, part) => {
     let asked = 0;
-    const tool = providerWith({
+    const tool = createProviderTool({
       result: z.object({ stdout: z.string() }),
       [part]: () => ToolResult.ok(asked++),
     });
     const output = { stdout: 5 };
-    const { event, response } = await ran({ tools: [tool] }, { ...call, output });
+    const { event, response } = await evaluateHostedCalls({ tools: [tool] }, { ...call, output });
     expect(event?.result).toMatchObject({
       success: false,
       message: expect.stringMatching(
-        /^What the provider gave back does not fit the tool's result: stdout: /,
+        /^The provider's output does not match the tool's result schema: stdout: /,
       ),
       value: output,
     });
@@ -302,9 +329,9 @@ describe("a provider tool", () => {
     expect(asked).toBe(0);
   });
 
-  test("is rendered as it says", async () => {
+  test("uses its render function", async () => {
     const render = (value: unknown) => `<${(value as { stdout: string }).stdout}>`;
-    const { event } = await ran({ tools: [providerWith({ render })] }, call);
+    const { event } = await evaluateHostedCalls({ tools: [createProviderTool({ render })] }, call);
     expect(event?.renderedOutput).toBe("<1>");
   });
 });
@@ -318,8 +345,8 @@ describe("a native tool", () => {
     result: z.object({ hits: z.array(z.string()).default([]) }),
   });
 
-  test("has its params and its result as its schemas give them out", async () => {
-    const { event, call } = await ran(
+  test("has params and a result parsed by its schemas", async () => {
+    const { event, call } = await evaluateHostedCalls(
       { tools: [find] },
       { name: "find", kind: "file_search", params: { query: " owls " }, output: {} },
     );
@@ -331,34 +358,37 @@ describe("a native tool", () => {
     expect(call).toMatchObject({ params: { query: "owls" }, output: { hits: [] } });
   });
 
-  test("failed where what came back does not fit, and that is kept", async () => {
-    const { event, response } = await ran(
+  test("fails if the output is invalid, and keeps the output", async () => {
+    const { event, response } = await evaluateHostedCalls(
       { tools: [find] },
       { name: "find", params: { query: "owls" }, output: { hits: "none" } },
     );
     expect(event?.result).toMatchObject({ success: false, value: { hits: "none" } });
-    expect(event?.result.message).toContain("does not fit the tool's result: hits");
+    expect(event?.result.message).toContain("does not match the tool's result schema: hits");
     expect(response.hostedOutputs.get("find")).toEqual({ hits: "none" });
   });
 
-  test("failed with rejected params where those do not fit", async () => {
-    const { event } = await ran({ tools: [find] }, { name: "find", params: "owls", output: {} });
+  test("fails with rejected params if they are invalid", async () => {
+    const { event } = await evaluateHostedCalls(
+      { tools: [find] },
+      { name: "find", params: "owls", output: {} },
+    );
     expect(event).toMatchObject({
       params: { rejected: true, given: "owls", problem: expect.any(String) },
       result: { success: false, value: { hits: [] } },
     });
-    expect(event?.result.message).toContain("The call does not fit");
+    expect(event?.result.message).toContain("The call's params do not match the tool's schema");
     expect(event?.params).toSatisfy(Object.isFrozen);
   });
 });
 
-test("hosted calls come before the function calls of their turn, each once", async () => {
+test("hosted calls are processed before the function calls of their turn, each once", async () => {
   const task = new MarkdownSection({
     key: "task",
     title: "Task",
     template: "Work.",
-    tools: [look, providerWith()],
-    hostedTools: [hostedWith()],
+    tools: [look, createProviderTool()],
+    hostedTools: [createHostedTool()],
   });
   const prompt = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [task] }));
   const bus = recordingBus();
@@ -383,22 +413,26 @@ test("hosted calls come before the function calls of their turn, each once", asy
   expect(client.asked[1]?.answers.map(({ call }) => call.callId)).toEqual(["c1"]);
 });
 
-describe("a hosted call of a name the prompt does not have", () => {
+describe("a hosted call with an unknown name", () => {
   test.each([
-    ["ends the evaluation", { hostedTools: [hostedWith()] }, 'there are "search"'],
-    ["ends it where there are none", {}, "there are none"],
+    ["ends the evaluation", { hostedTools: [createHostedTool()] }, 'It has "search".'],
+    ["ends the evaluation of a prompt without hosted tools", {}, "It has no hosted tools."],
     [
-      "ends it where the name is that of a tool that runs here",
+      "ends the evaluation if the name is that of a local tool",
       { tools: [look] },
-      "there are none",
+      "It has no hosted tools.",
     ],
-  ])("%s, in phase tool", async (_, options, there) => {
+  ])("%s in phase tool", async (_, options, there) => {
     const raw = { type: "code_interpreter_call" };
-    const evaluation = ran(options, { name: "look", kind: "code_interpreter", raw });
+    const evaluation = evaluateHostedCalls(options, {
+      name: "look",
+      kind: "code_interpreter",
+      raw,
+    });
     await expect(evaluation).rejects.toMatchObject({
       name: "PromptEvaluationError",
       phase: "tool",
-      message: `The provider ran "look" (code_interpreter), which the prompt does not have: ${there}`,
+      message: `The provider ran "look" (code_interpreter), which is not a hosted tool of the prompt. ${there}`,
       providerPayload: raw,
       partial: { turns: 1, hostedCalls: [{ name: "look", raw }] },
     });

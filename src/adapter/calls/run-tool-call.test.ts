@@ -32,21 +32,21 @@ const native = new NativeTool({
   result: z.object({}),
 });
 
-const promptWith = (...tools: readonly Tool[]) => {
+const createPrompt = (...tools: readonly Tool[]) => {
   const task = new MarkdownSection({ key: "task", title: "Task", template: "Work.", tools });
   return new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [task] }));
 };
 
-/** What one call comes to: what the model reads, and the event. */
-async function called(name: string, args: string | object, ...tools: readonly Tool[]) {
+/** Runs one call and returns the model's answer and the event. */
+async function evaluateCall(name: string, args: string | object, ...tools: readonly Tool[]) {
   const bus = recordingBus();
   const client = scriptedClient({ toolCalls: [{ name, arguments: args }] }, { text: "Done." });
-  const prompt = promptWith(...(tools.length > 0 ? tools : [double, look, native]));
+  const prompt = createPrompt(...(tools.length > 0 ? tools : [double, look, native]));
   await client.evaluate(prompt, { session: new Session({ bus }) });
   return { answer: client.asked[1]?.answers[0], event: bus.of("ToolInvoked")[0] };
 }
 
-const toolWith = (handler: () => unknown, more: object = {}) =>
+const createTool = (handler: () => unknown, more: object = {}) =>
   new Tool({
     name: "work",
     description: "Works.",
@@ -55,9 +55,9 @@ const toolWith = (handler: () => unknown, more: object = {}) =>
     ...more,
   });
 
-describe("a call", () => {
-  test("gives its handler what its schema makes of the arguments", async () => {
-    const { answer, event } = await called("double", '{"n":21,"extra":true}');
+describe("a tool call", () => {
+  test("passes the parsed arguments to its handler", async () => {
+    const { answer, event } = await evaluateCall("double", '{"n":21,"extra":true}');
     expect(answer).toMatchObject({
       text: "Doubled\n\n42 m",
       result: { success: true, value: "42 m" },
@@ -65,33 +65,33 @@ describe("a call", () => {
     expect(event).toMatchObject({ params: { n: 21, unit: "m" }, renderedOutput: "42 m" });
   });
 
-  test.each([[""], ["  \n "], ["{}"]])("with %j for arguments has none", async (args) => {
-    const { answer, event } = await called("look", args);
+  test.each([[""], ["  \n "], ["{}"]])("treats %j as empty arguments", async (args) => {
+    const { answer, event } = await evaluateCall("look", args);
     expect(answer).toMatchObject({ text: "Looked", result: { success: true } });
     expect(event).toMatchObject({ params: null, result: { value: null } });
   });
 
-  test("may be validated by a schema that takes its time", async () => {
+  test("supports an asynchronous schema", async () => {
     const slow = new Tool({
       name: "slow",
       description: "Slow.",
       params: z.object({ n: z.number().refine(async (n) => n > 0, "too small") }),
       handler: ({ n }) => ToolResult.ok(n),
     });
-    expect((await called("slow", { n: 1 }, slow)).answer).toMatchObject({ text: "OK\n\n1" });
-    expect((await called("slow", { n: 0 }, slow)).answer).toMatchObject({
-      text: "The arguments do not fit: n: too small",
+    expect((await evaluateCall("slow", { n: 1 }, slow)).answer).toMatchObject({ text: "OK\n\n1" });
+    expect((await evaluateCall("slow", { n: 0 }, slow)).answer).toMatchObject({
+      text: "The arguments do not fit the tool's parameters: n: too small",
     });
   });
 });
 
-describe("a model's mistake is a result that says what to do instead:", () => {
+describe("a mistake of the model becomes a result with a remedy:", () => {
   test.each([
     [
-      "a tool nobody has",
+      "an unknown tool",
       "treble",
       "{}",
-      'There is no tool named "treble". There are "double", "look".',
+      'There is no tool named "treble". Available tools: "double", "look".',
     ],
     [
       "a misspelled tool",
@@ -100,37 +100,47 @@ describe("a model's mistake is a result that says what to do instead:", () => {
       'There is no tool named "doubel". Did you mean "double"?',
     ],
     ["a tool that the provider runs", "find", "{}", /^There is no tool named "find"\./],
-    ["a tool called like a method of every object", "constructor", "{}", /^There is no tool named/],
+    [
+      "a tool named like a method of Object.prototype",
+      "constructor",
+      "{}",
+      /^There is no tool named/,
+    ],
     ["arguments that are not JSON", "double", "{n: 1}", /^The arguments are not JSON: ./],
-    ["arguments that are cut off", "double", '{"n":', /^The arguments are not JSON: ./],
-    ["a list", "double", "[1]", "The arguments must be a JSON object, not [1]"],
+    ["truncated arguments", "double", '{"n":', /^The arguments are not JSON: ./],
+    ["an array", "double", "[1]", "The arguments must be a JSON object, not [1]"],
     ["a number", "double", "1", "The arguments must be a JSON object, not 1"],
     ["null", "double", "null", "The arguments must be a JSON object, not null"],
-    ["arguments that do not fit", "double", '{"n":"x"}', /^The arguments do not fit: n: ./],
-    ["arguments that are missing", "double", "", /^The arguments do not fit: n: ./],
     [
-      "arguments for a tool that takes none",
+      "invalid arguments",
+      "double",
+      '{"n":"x"}',
+      /^The arguments do not fit the tool's parameters: n: ./,
+    ],
+    ["missing arguments", "double", "", /^The arguments do not fit the tool's parameters: n: ./],
+    [
+      "arguments for a tool without parameters",
       "look",
       '{"at":"owls","why":1}',
-      'The tool takes no arguments, and was given "at", "why"',
+      'The tool takes no arguments, but got "at", "why"',
     ],
   ])("%s", async (_, name, args, message) => {
-    const { answer, event } = await called(name, args);
-    const said = typeof message === "string" ? message : expect.stringMatching(message);
+    const { answer, event } = await evaluateCall(name, args);
+    const expected = typeof message === "string" ? message : expect.stringMatching(message);
     expect(answer).toMatchObject({
-      text: said,
-      result: { success: false, message: said, value: null },
+      text: expected,
+      result: { success: false, message: expected, value: null },
     });
     expect(event).toMatchObject({
       name,
-      params: { rejected: true, given: args, problem: said },
-      result: { success: false, message: said },
+      params: { rejected: true, given: args, problem: expected },
+      result: { success: false, message: expected },
       renderedOutput: "",
     });
     expect(event?.params).toSatisfy(Object.isFrozen);
   });
 
-  test("a tool of the provider that has a handler, which is not for calls", async () => {
+  test("a provider tool whose handler is not for calls", async () => {
     let asked = 0;
     const python = new ProviderTool({
       provider: "scripted",
@@ -141,22 +151,22 @@ describe("a model's mistake is a result that says what to do instead:", () => {
       config: {},
       handler: () => ToolResult.ok(asked++),
     });
-    const { answer } = await called("python", "{}", python, look);
-    expect(answer?.text).toBe('There is no tool named "python". There are "look".');
+    const { answer } = await evaluateCall("python", "{}", python, look);
+    expect(answer?.text).toBe('There is no tool named "python". Available tools: "look".');
     expect(asked).toBe(0);
   });
 
-  test("a tool where there are none", async () => {
+  test("a call in a prompt without tools", async () => {
     const client = scriptedClient({ toolCalls: [{ name: "look" }] }, { text: "Done." });
     const task = new MarkdownSection({ key: "task", title: "Task", template: "Work." });
     const prompt = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [task] }));
     await client.evaluate(prompt, { session: new Session() });
     expect(client.asked[1]?.answers[0]?.text).toBe(
-      'There is no tool named "look". There are none.',
+      'There is no tool named "look". No tools are available.',
     );
   });
 
-  test("arguments on which the schema itself breaks", async () => {
+  test("arguments on which the schema throws", async () => {
     const fragile = new Tool({
       name: "fragile",
       description: "Fragile.",
@@ -165,17 +175,17 @@ describe("a model's mistake is a result that says what to do instead:", () => {
       }),
       handler: () => ToolResult.ok(null),
     });
-    const { answer } = await called("fragile", { n: 1 }, fragile);
-    expect(answer?.text).toBe("The arguments do not fit: schema broke");
+    const { answer } = await evaluateCall("fragile", { n: 1 }, fragile);
+    expect(answer?.text).toBe("The arguments do not fit the tool's parameters: schema broke");
   });
 });
 
-describe("a handler's failure is a result too:", () => {
+describe("a handler's failure becomes a result:", () => {
   test("a failed result", async () => {
-    const { answer } = await called(
+    const { answer } = await evaluateCall(
       "work",
       "",
-      toolWith(() => ToolResult.error("No such owl.", { id: 1 })),
+      createTool(() => ToolResult.error("No such owl.", { id: 1 })),
     );
     expect(answer).toMatchObject({
       text: 'No such owl.\n\n{"id":1}',
@@ -197,14 +207,14 @@ describe("a handler's failure is a result too:", () => {
       'Tool "work" failed: broken later',
     ],
     [
-      "something else thrown",
+      "a string thrown",
       () => {
         throw "broken";
       },
       'Tool "work" failed: "broken"',
     ],
   ])("%s", async (_, handler, message) => {
-    const { answer, event } = await called("work", "", toolWith(handler));
+    const { answer, event } = await evaluateCall("work", "", createTool(handler));
     expect(answer).toMatchObject({
       text: message,
       result: { success: false, message, value: null },
@@ -213,26 +223,26 @@ describe("a handler's failure is a result too:", () => {
   });
 
   test.each([
-    ["nothing", () => undefined, "undefined"],
-    ["text", () => "done", '"done"'],
-    ["a promise of text", async () => "done", '"done"'],
-    ["an object that is no result", () => ({ success: true }), '{"success":true}'],
+    ["undefined", () => undefined, "undefined"],
+    ["a string", () => "done", '"done"'],
+    ["a promise of a string", async () => "done", '"done"'],
+    ["an object that is not a result", () => ({ success: true }), '{"success":true}'],
     [
       "a result without a value",
       () => ({ success: true, message: "OK" }),
       '{"success":true,"message":"OK"}',
     ],
-  ])("%s in place of a result", async (_, handler, shown) => {
-    const { answer } = await called("work", "", toolWith(handler));
+  ])("%s instead of a result", async (_, handler, shown) => {
+    const { answer } = await evaluateCall("work", "", createTool(handler));
     expect(answer?.result).toEqual(
       ToolResult.error(
-        `Tool "work" returned ${shown} and no result: its handler must return ToolResult.ok(…) or ToolResult.error(…)`,
+        `Tool "work" returned ${shown} instead of a tool result. Its handler must return ToolResult.ok(…) or ToolResult.error(…).`,
       ),
     );
   });
 });
 
-test("a handler's own failure is told, even if its resources then fail to close", async () => {
+test("a handler's own error is reported even if its resources then fail to close", async () => {
   const key = resource<Disposable>("file");
   const close = () => {
     throw new Error("still open");
@@ -251,32 +261,32 @@ test("a handler's own failure is told, even if its resources then fail to close"
         return ToolResult.ok(1);
       },
     });
-  for (const [fails, told] of [
+  for (const [fails, expectedText] of [
     [true, 'Tool "work" failed: broken'],
     [false, 'Tool "work" failed: Resource "file" failed to close: still open'],
   ] as const) {
     const client = scriptedClient({ toolCalls: [{ name: "work" }] }, { text: "Done." });
     const options = { session: new Session(), resources: registry };
-    await client.evaluate(promptWith(work(fails)), options);
-    expect(client.asked[1]?.answers[0]?.text).toBe(told);
+    await client.evaluate(createPrompt(work(fails)), options);
+    expect(client.asked[1]?.answers[0]?.text).toBe(expectedText);
   }
 });
 
 describe("the model reads", () => {
-  test("the message alone where the value is kept from it", async () => {
-    const secret = toolWith(() => ({
+  test("only the message if the value is excluded from the context", async () => {
+    const secret = createTool(() => ({
       ...ToolResult.ok("secret", "Kept"),
       excludeValueFromContext: true,
     }));
-    const { answer, event } = await called("work", "", secret);
+    const { answer, event } = await evaluateCall("work", "", secret);
     expect(answer?.text).toBe("Kept");
     expect(event).toMatchObject({ renderedOutput: "secret", result: { value: "secret" } });
   });
 
   test("the value as the tool renders it", async () => {
-    const shouting = toolWith(() => ToolResult.ok("hoo", ""), {
+    const shouting = createTool(() => ToolResult.ok("hoo", ""), {
       render: (value: string) => value.toUpperCase(),
     });
-    expect((await called("work", "", shouting)).answer?.text).toBe("HOO");
+    expect((await evaluateCall("work", "", shouting)).answer?.text).toBe("HOO");
   });
 });

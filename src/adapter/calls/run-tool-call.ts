@@ -12,13 +12,14 @@ import type { Resources } from "../../tools/resources.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { ToolHandler } from "../../tools/tool-context.ts";
 import { isToolResult, ToolResult } from "../../tools/tool-result.ts";
-import { contextOf, type Evaluation } from "../evaluation.ts";
+import { createToolContext, type Evaluation } from "../evaluation.ts";
 import type { RejectedToolParams } from "../events.ts";
 import type { ToolCall } from "../model-client.ts";
 
-/** A call, looked at before anything runs: what will run, or why nothing will. */
-export type PreparedCall = ReadyCall | RefusedCall;
+/** A checked call: ready to run, or rejected with a result for the model. */
+export type PreparedCall = ReadyCall | RejectedCall;
 
+/** A call that is ready to run. */
 export interface ReadyCall {
   readonly kind: "ready";
   readonly call: ToolCall;
@@ -27,38 +28,42 @@ export interface ReadyCall {
   readonly params: unknown;
 }
 
-export interface RefusedCall {
+/** A call that was rejected, with the result that the model reads. */
+export interface RejectedCall {
   readonly kind: "refused";
   readonly call: ToolCall;
   readonly params: RejectedToolParams;
   readonly result: ToolResult<never>;
 }
 
-/** A model's mistake is a result that tells it what to do instead. */
+/**
+ * Checks a call. A mistake of the model becomes a result that tells the model what to do instead.
+ */
 export async function prepareCall(
   call: ToolCall,
   tools: ReadonlyMap<string, Tool>,
 ): Promise<PreparedCall> {
   const tool = tools.get(call.name);
   const handler = tool && !runsAtProvider(tool) ? tool.handler : null;
-  if (!tool || !handler) return refused(call, unknownTool(call.name, tools));
+  if (!tool || !handler) return rejectCall(call, describeUnknownTool(call.name, tools));
   const args = parseJson(call.arguments.trim() === "" ? "{}" : call.arguments);
-  if (!args.ok) return refused(call, `The arguments are not JSON: ${args.problem}`);
+  if (!args.ok) return rejectCall(call, `The arguments are not JSON: ${args.problem}`);
   if (!isPlainObject(args.value)) {
-    return refused(call, `The arguments must be a JSON object, not ${show(args.value)}`);
+    return rejectCall(call, `The arguments must be a JSON object, not ${show(args.value)}`);
   }
   if (tool.params) {
     const params = await validate(tool.params, args.value);
-    if (!params.ok) return refused(call, `The arguments do not fit: ${params.problem}`);
+    if (!params.ok)
+      return rejectCall(call, `The arguments do not fit the tool's parameters: ${params.problem}`);
     return { kind: "ready", call, tool, handler, params: params.value };
   }
   const extra = Object.keys(args.value);
   return extra.length === 0
     ? { kind: "ready", call, tool, handler, params: null }
-    : refused(call, `The tool takes no arguments, and was given ${list(extra)}`);
+    : rejectCall(call, `The tool takes no arguments, but got ${list(extra)}`);
 }
 
-/** Runs a handler. Its failures are results too; only cancellation throws, at once. */
+/** Runs a call's handler. Its failures become results. Only cancellation throws, immediately. */
 export async function runCall(
   { call, handler, params }: ReadyCall,
   evaluation: Evaluation,
@@ -66,14 +71,14 @@ export async function runCall(
 ): Promise<ToolResult<unknown>> {
   const policies = evaluation.rendered.policies.get(call.name) ?? [];
   return await runHandler(call.name, evaluation, async (resources) => {
-    const context = contextOf(evaluation, { resources, scope });
-    const asked = { tool: call.name, params };
-    const denial = policies.length > 0 ? await deniedBy(policies, asked, context) : null;
+    const context = createToolContext(evaluation, { resources, scope });
+    const policyCall = { tool: call.name, params };
+    const denial = policies.length > 0 ? await deniedBy(policies, policyCall, context) : null;
     return denial === null ? await handler(params, context) : ToolResult.error(denial);
   });
 }
 
-/** Runs what a user wrote for one call, with the resources of that call. */
+/** Runs user code for one call, with the resources of that call. */
 export async function runHandler(
   name: string,
   { resources, guard: { signal } }: Evaluation,
@@ -92,27 +97,29 @@ export async function runHandler(
     try {
       result = await work(ofCall);
     } catch (error) {
-      await ofCall[Symbol.asyncDispose]().catch(() => {}); // the handler's own failure says more
+      await ofCall[Symbol.asyncDispose]().catch(() => {}); // the handler's own error is reported
       throw error;
     }
     await ofCall[Symbol.asyncDispose]();
     if (isToolResult(result)) return result;
     return ToolResult.error(
-      `Tool "${name}" returned ${show(result)} and no result: its handler must return ToolResult.ok(…) or ToolResult.error(…)`,
+      `Tool "${name}" returned ${show(result)} instead of a tool result. Its handler must return ToolResult.ok(…) or ToolResult.error(…).`,
     );
   }
 }
 
-function refused(call: ToolCall, problem: string): RefusedCall {
+function rejectCall(call: ToolCall, problem: string): RejectedCall {
   const params = Object.freeze({ rejected: true as const, given: call.arguments, problem });
   return { kind: "refused", call, params, result: ToolResult.error(problem) };
 }
 
-function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {
-  const there = [...tools.values()]
+function describeUnknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {
+  const names = [...tools.values()]
     .filter((tool) => !runsAtProvider(tool))
     .map((tool) => tool.name);
-  const near = suggestion(name, there);
-  if (near) return `There is no tool named "${name}". Did you mean "${near}"?`;
-  return `There is no tool named "${name}". There ${there.length > 0 ? `are ${list(there)}` : "are none"}.`;
+  const suggested = suggestion(name, names);
+  if (suggested) return `There is no tool named "${name}". Did you mean "${suggested}"?`;
+  const available =
+    names.length > 0 ? `Available tools: ${list(names)}.` : "No tools are available.";
+  return `There is no tool named "${name}". ${available}`;
 }

@@ -14,12 +14,12 @@ interface Gate {
   resolve(): void;
 }
 
-/** Two tools that tell when each call starts and ends, and end when their gate opens. */
-function gated() {
+/** Creates two tools that log the start and end of each call, and end when their gate opens. */
+function createGatedTools() {
   const log: string[] = [];
   const gates = new Map<string, Gate>();
   const begun = new Map<string, Gate>();
-  const gateOf = (all: Map<string, Gate>, id: string) => {
+  const getGate = (all: Map<string, Gate>, id: string) => {
     const gate = all.get(id) ?? Promise.withResolvers<void>();
     all.set(id, gate);
     return gate;
@@ -32,8 +32,8 @@ function gated() {
       parallel,
       handler: async ({ id }) => {
         log.push(`${id} starts`);
-        gateOf(begun, id).resolve();
-        await gateOf(gates, id).promise;
+        getGate(begun, id).resolve();
+        await getGate(gates, id).promise;
         log.push(`${id} ends`);
         return ToolResult.ok(id, id);
       },
@@ -43,20 +43,21 @@ function gated() {
   return {
     log,
     prompt: new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [task] })),
-    open: (id: string) => gateOf(gates, id).resolve(),
-    begun: (id: string) => gateOf(begun, id).promise,
+    open: (id: string) => getGate(gates, id).resolve(),
+    begun: (id: string) => getGate(begun, id).promise,
   };
 }
 
-const call = (name: string, id: string) => ({ name, callId: id, arguments: { id } });
-const texts = (client: { readonly asked: readonly { answers: readonly { text: string }[] }[] }) =>
-  client.asked[1]?.answers.map(({ text }) => text.split("\n")[0]);
+const createCall = (name: string, id: string) => ({ name, callId: id, arguments: { id } });
+const readAnswers = (client: {
+  readonly asked: readonly { answers: readonly { text: string }[] }[];
+}) => client.asked[1]?.answers.map(({ text }) => text.split("\n")[0]);
 
-describe("the calls of a turn", () => {
+describe("tool calls in a turn", () => {
   test("run one after the other", async () => {
-    const { log, prompt, open, begun } = gated();
+    const { log, prompt, open, begun } = createGatedTools();
     const client = scriptedClient(
-      { toolCalls: [call("alone", "a"), call("alone", "b")] },
+      { toolCalls: [createCall("alone", "a"), createCall("alone", "b")] },
       { text: "Done." },
     );
     const evaluation = client.evaluate(prompt, { session: new Session() });
@@ -68,14 +69,14 @@ describe("the calls of a turn", () => {
     expect(log).toEqual(["a starts", "a ends", "b starts", "b ends"]);
   });
 
-  test("run beside each other where their tools are parallel, and neighbours", async () => {
-    const { log, prompt, open, begun } = gated();
+  test("run concurrently if their tools are parallel and they are adjacent", async () => {
+    const { log, prompt, open, begun } = createGatedTools();
     const bus = recordingBus();
     const toolCalls = [
-      call("alone", "a"),
-      call("beside", "b"),
-      call("beside", "c"),
-      call("alone", "d"),
+      createCall("alone", "a"),
+      createCall("beside", "b"),
+      createCall("beside", "c"),
+      createCall("alone", "d"),
     ];
     const client = scriptedClient({ toolCalls }, { text: "Done." });
     const evaluation = client.evaluate(prompt, { session: new Session({ bus }) });
@@ -89,14 +90,18 @@ describe("the calls of a turn", () => {
     open("b");
     await evaluation;
     expect(log.slice(4)).toEqual(["c ends", "b ends", "d starts", "d ends"]);
-    expect(texts(client)).toEqual(["a", "b", "c", "d"]);
+    expect(readAnswers(client)).toEqual(["a", "b", "c", "d"]);
     expect(bus.of("ToolInvoked").map(({ callId }) => callId)).toEqual(["a", "b", "c", "d"]);
   });
 
-  test("are announced once they and their neighbours have run, before the next one starts", async () => {
-    const { prompt, open, begun } = gated();
+  test("are published after their group has run, before the next group starts", async () => {
+    const { prompt, open, begun } = createGatedTools();
     const bus = recordingBus();
-    const toolCalls = [call("beside", "a"), call("beside", "b"), call("alone", "c")];
+    const toolCalls = [
+      createCall("beside", "a"),
+      createCall("beside", "b"),
+      createCall("alone", "c"),
+    ];
     const client = scriptedClient({ toolCalls }, { text: "Done." });
     const evaluation = client.evaluate(prompt, { session: new Session({ bus }) });
     open("a");
@@ -109,27 +114,27 @@ describe("the calls of a turn", () => {
     await evaluation;
   });
 
-  test("that cannot be run are answered in their place", async () => {
-    const { prompt, open } = gated();
+  test("that are rejected get an answer in order with the others", async () => {
+    const { prompt, open } = createGatedTools();
     open("a");
     open("b");
     const toolCalls = [
-      call("beside", "a"),
+      createCall("beside", "a"),
       { name: "gone", callId: "x" },
-      call("beside", "b"),
+      createCall("beside", "b"),
       { name: "alone", callId: "y", arguments: "[]" },
     ];
     const client = scriptedClient({ toolCalls }, { text: "Done." });
     await client.evaluate(prompt, { session: new Session() });
-    expect(texts(client)).toEqual([
+    expect(readAnswers(client)).toEqual([
       "a",
-      'There is no tool named "gone". There are "alone", "beside".',
+      'There is no tool named "gone". Available tools: "alone", "beside".',
       "b",
       "The arguments must be a JSON object, not []",
     ]);
   });
 
-  test("go on after one that failed", async () => {
+  test("continue after a failed call", async () => {
     const failing = new Tool({
       name: "fail",
       description: "Fails.",
@@ -158,14 +163,18 @@ describe("the calls of a turn", () => {
       { text: "Done." },
     );
     await client.evaluate(prompt, { session: new Session() });
-    expect(texts(client)).toEqual(['Tool "fail" failed: broken', "Fine"]);
+    expect(readAnswers(client)).toEqual(['Tool "fail" failed: broken', "Fine"]);
   });
 
-  test("that came before a cancellation are announced, and the others are not run", async () => {
-    const { log, prompt, open, begun } = gated();
+  test("are published if they ran before a cancellation, and the rest do not run", async () => {
+    const { log, prompt, open, begun } = createGatedTools();
     const bus = recordingBus();
     const controller = new AbortController();
-    const toolCalls = [call("alone", "a"), call("alone", "b"), call("alone", "c")];
+    const toolCalls = [
+      createCall("alone", "a"),
+      createCall("alone", "b"),
+      createCall("alone", "c"),
+    ];
     const client = scriptedClient({ toolCalls }, { text: "Done." });
     const { signal } = controller;
     const evaluation = client.evaluate(prompt, { session: new Session({ bus }), signal });

@@ -4,11 +4,14 @@ import { renderValue, type ToolResult, textForModel } from "../../tools/tool-res
 import type { Evaluation } from "../evaluation.ts";
 import { announce } from "../events.ts";
 import type { ToolAnswer, ToolCall } from "../model-client.ts";
-import { feedbackNow } from "./feedback.ts";
+import { collectFeedback } from "./feedback.ts";
 import { type PreparedCall, prepareCall, runCall } from "./run-tool-call.ts";
-import { inTransaction } from "./transaction.ts";
+import { runInTransaction } from "./transaction.ts";
 
-/** Runs a turn's calls in order, `parallel` neighbours beside each other, and says what they gave. */
+/**
+ * Runs a turn's calls in order, with adjacent `parallel` calls running concurrently, and returns
+ * their results.
+ */
 export async function runToolCalls(
   calls: readonly ToolCall[],
   evaluation: Evaluation,
@@ -17,23 +20,23 @@ export async function runToolCalls(
   const answers: ToolAnswer[] = [];
   const preparing = Promise.all(calls.map((call) => prepareCall(call, evaluation.tools)));
   const prepared = await orAborted(preparing, evaluation.guard.signal);
-  for (const group of groupsOf(prepared)) {
+  for (const group of groupCalls(prepared)) {
     evaluation.guard.enter("tool");
     for (const done of await runGroup(group, evaluation)) {
-      answers.push(await answerOf(done, evaluation, usage));
+      answers.push(await createAnswer(done, evaluation, usage));
     }
   }
   return answers;
 }
 
-interface DoneCall {
+interface CompletedCall {
   readonly prepared: PreparedCall;
   readonly result: ToolResult<unknown>;
   readonly durationMs: number;
 }
 
-/** Consecutive calls of parallel tools make one group; any other call is one by itself. */
-function groupsOf(prepared: readonly PreparedCall[]): readonly (readonly PreparedCall[])[] {
+/** Groups adjacent calls of parallel tools. Any other call gets its own group. */
+function groupCalls(prepared: readonly PreparedCall[]): readonly (readonly PreparedCall[])[] {
   const groups: PreparedCall[][] = [];
   for (const call of prepared) {
     const last = groups.at(-1);
@@ -50,9 +53,9 @@ function isParallel(call: PreparedCall): boolean {
 async function runGroup(
   group: readonly PreparedCall[],
   evaluation: Evaluation,
-): Promise<readonly DoneCall[]> {
+): Promise<readonly CompletedCall[]> {
   const { session, guard } = evaluation;
-  return await session.lock.nest(
+  return await session.lock.runNested(
     (scope) =>
       Promise.all(
         group.map(async (prepared) => {
@@ -62,7 +65,7 @@ async function runGroup(
               ? runCall(prepared, evaluation, scope)
               : Promise.resolve(prepared.result);
           const alone = prepared.kind === "ready" && !prepared.tool.parallel;
-          const result = alone ? await inTransaction(evaluation, run) : await run();
+          const result = alone ? await runInTransaction(evaluation, run) : await run();
           return { prepared, result, durationMs: evaluation.clock.now() - started };
         }),
       ),
@@ -70,9 +73,9 @@ async function runGroup(
   );
 }
 
-/** The event, and what the model reads: the result, then what there is to say about it. */
-async function answerOf(
-  done: DoneCall,
+/** Publishes the event and returns the text for the model: the result, followed by feedback. */
+async function createAnswer(
+  done: CompletedCall,
   evaluation: Evaluation,
   usage: TokenUsage,
 ): Promise<ToolAnswer> {
@@ -83,10 +86,10 @@ async function answerOf(
     prepared.kind === "ready" ? prepared.tool.render : null,
   );
   const { name, callId } = call;
-  const said = { name, callId, params, result, renderedOutput };
-  announce(evaluation, { type: "ToolInvoked", ...said, usage, durationMs });
+  const invocation = { name, callId, params, result, renderedOutput };
+  announce(evaluation, { type: "ToolInvoked", ...invocation, usage, durationMs });
   const hasFeedback = evaluation.prompt.template.feedback.length > 0;
-  const feedback = hasFeedback ? await feedbackNow(evaluation) : "";
+  const feedback = hasFeedback ? await collectFeedback(evaluation) : "";
   const text = textForModel(result, renderedOutput);
   return { call, result, text: feedback === "" ? text : `${text}\n\n${feedback}` };
 }

@@ -41,11 +41,11 @@ const args = fc.oneof(
   fc.string({ unit: "binary" }),
   fc.json(),
   fc.jsonValue().map((value) => JSON.stringify(value)),
-  fc.record({ a: fc.oneof(fc.double(), fc.string()), b: fc.anything() }).map(jsonOr("{}")),
+  fc.record({ a: fc.oneof(fc.double(), fc.string()), b: fc.anything() }).map(stringifyOr("{}")),
   fc.constantFrom("", " ", "{", "[]", "null", '{"__proto__":{"a":1}}', '{"a":1e999}', '{"a":-0}'),
 );
 
-test("whatever a model writes as a call, it gets a result it can read", async () => {
+test("any tool call, even a malformed one, gets a readable result", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.record({ name, arguments: args }), { minLength: 1 }),
@@ -74,7 +74,7 @@ test("whatever a model writes as a call, it gets a result it can read", async ()
   );
 });
 
-test("arguments that are JSON objects come to the handler as they are", async () => {
+test("arguments that are JSON objects reach the handler unchanged", async () => {
   await fc.assert(
     fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue()), async (params) => {
       const client = scriptedClient(
@@ -91,13 +91,13 @@ test("arguments that are JSON objects come to the handler as they are", async ()
   );
 });
 
-/** JSON of anything, or something else where there is none. */
-function jsonOr(other: string): (value: unknown) => string {
+/** Returns a function that serializes a value, or returns `other` if that is impossible. */
+function stringifyOr(other: string): (value: unknown) => string {
   return (value) => {
     try {
       return JSON.stringify(value) ?? other;
     } catch {
-      return other; // it holds a bigint or itself
+      return other; // it has a bigint or a cycle
     }
   };
 }

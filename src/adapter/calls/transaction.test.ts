@@ -27,7 +27,7 @@ const reducers = {
 const notes = defineSlice<readonly string[]>("notes", { initial: [], on: reducers });
 const diary = defineSlice<readonly string[]>("diary", { initial: [], on: reducers, policy: "log" });
 
-/** A value that can be set back, at once or in its own time. */
+/** A value that can be restored, synchronously or asynchronously. */
 class Cell {
   value = "before";
   readonly #later: boolean;
@@ -54,8 +54,8 @@ const cell = resource<Cell>("cell");
 const dispatchNote = (note: string, { session }: ToolContext) =>
   session.dispatch({ type: "NoteTaken", sessionId: session.id, note });
 
-/** Runs handlers one after the other, each called once, on a fresh session. */
-async function worked(
+/** Runs handlers one after the other, each called once, on a new session. */
+async function evaluateHandlers(
   handlers: readonly ((context: ToolContext) => Result)[],
   given: {
     readonly resources?: ResourceRegistry;
@@ -94,7 +94,7 @@ async function worked(
 }
 
 const failures: readonly (readonly [string, () => Result])[] = [
-  ["gives a failed result", () => ToolResult.error("failed")],
+  ["returns a failed result", () => ToolResult.error("failed")],
   [
     "throws",
     () => {
@@ -102,14 +102,14 @@ const failures: readonly (readonly [string, () => Result])[] = [
     },
   ],
   ["rejects", () => Promise.reject(new Error("failed"))],
-  ["gives no result", () => "failed" as never],
+  ["returns no result", () => "failed" as never],
 ];
 
 describe("a call that succeeds", () => {
-  test("keeps what it did", async () => {
+  test("keeps its changes", async () => {
     const value = new Cell();
     const resources = new ResourceRegistry().bind(cell, value);
-    const { state } = await worked(
+    const { state } = await evaluateHandlers(
       [
         (context) => {
           dispatchNote("a", context);
@@ -125,8 +125,8 @@ describe("a call that succeeds", () => {
 });
 
 describe.each(failures)("a call whose handler %s", (_, fail) => {
-  test("leaves state slices as they were", async () => {
-    const { state } = await worked([
+  test("restores state slices", async () => {
+    const { state } = await evaluateHandlers([
       (context) => {
         dispatchNote("kept", context);
         return ToolResult.ok(null);
@@ -139,8 +139,8 @@ describe.each(failures)("a call whose handler %s", (_, fail) => {
     expect(state).toEqual(["kept"]);
   });
 
-  test("keeps log slices and what was published", async () => {
-    const { log, bus } = await worked([
+  test("keeps log slices and published events", async () => {
+    const { log, bus } = await evaluateHandlers([
       (context) => {
         dispatchNote("written", context);
         return fail();
@@ -152,12 +152,12 @@ describe.each(failures)("a call whose handler %s", (_, fail) => {
   });
 
   test.each([
-    ["at once", false],
-    ["in its own time", true],
-  ])("leaves resources as they were: one that is set back %s", async (_when, later) => {
+    ["synchronously", false],
+    ["asynchronously", true],
+  ])("restores a resource that restores %s", async (_when, later) => {
     const value = new Cell({ later });
     const resources = new ResourceRegistry().bind(cell, value);
-    const { state } = await worked(
+    const { state } = await evaluateHandlers(
       [
         (context) => {
           context.resources.get(cell).value = "after";
@@ -172,12 +172,12 @@ describe.each(failures)("a call whose handler %s", (_, fail) => {
   });
 });
 
-describe("a call that is cancelled", () => {
-  test("leaves everything as it was", async () => {
+describe("a call that is aborted", () => {
+  test("restores everything", async () => {
     const controller = new AbortController();
     const value = new Cell();
     const resources = new ResourceRegistry().bind(cell, value);
-    const { outcome, state, log } = await worked(
+    const { outcome, state, log } = await evaluateHandlers(
       [
         (context) => {
           dispatchNote("lost", context);
@@ -195,11 +195,11 @@ describe("a call that is cancelled", () => {
   });
 });
 
-describe("what takes part in a call's transaction", () => {
-  test("is a resource that was made before the call", async () => {
+describe("a call's transaction", () => {
+  test("includes resources that were created before the call", async () => {
     const resources = new ResourceRegistry().bind(cell, () => new Cell());
     const seen: string[] = [];
-    await worked(
+    await evaluateHandlers(
       [
         (context) => {
           context.resources.get(cell).value = "first";
@@ -219,11 +219,11 @@ describe("what takes part in a call's transaction", () => {
     expect(seen).toEqual(["first"]);
   });
 
-  test("is not a resource that cannot be set back", async () => {
+  test("excludes resources without snapshots", async () => {
     const plain = resource<{ value: string }>("plain");
     const value = { value: "before" };
     const resources = new ResourceRegistry().bind(plain, value);
-    await worked(
+    await evaluateHandlers(
       [
         (context) => {
           context.resources.get(plain).value = "after";
@@ -235,7 +235,7 @@ describe("what takes part in a call's transaction", () => {
     expect(value.value).toBe("after");
   });
 
-  test("is the file system of the workspace, once even if it is a resource too", async () => {
+  test("includes the workspace's file system once, even if it is also a resource", async () => {
     let restored = 0;
     const filesystem = {
       readBytes() {},
@@ -249,15 +249,15 @@ describe("what takes part in a call's transaction", () => {
     const resources = new ResourceRegistry().bind(files, filesystem);
     const sections = [new Workspace({ key: "files", title: "Files", template: "" })];
     const fail = () => ToolResult.error("failed");
-    await worked([fail], { sections });
+    await evaluateHandlers([fail], { sections });
     expect(restored).toBe(1);
-    await worked([fail], { sections, resources });
+    await evaluateHandlers([fail], { sections, resources });
     expect(restored).toBe(2);
   });
 
-  test("is let go once the call is over, whether it failed, succeeded or was never run", async () => {
+  test("releases its snapshots after the call failed, succeeded or never ran", async () => {
     const marks: string[] = [];
-    const marked = (name: string, snapshot: () => unknown = () => name) => ({
+    const createMarked = (name: string, snapshot: () => unknown = () => name) => ({
       snapshot,
       restore: () => void marks.push(`${name} restored`),
       release: (mark: string) => {
@@ -266,23 +266,23 @@ describe("what takes part in a call's transaction", () => {
       },
     });
     const [one, other] = [resource<object>("one"), resource<object>("other")];
-    const fine = new ResourceRegistry().bind(one, marked("one"));
-    await worked([() => ToolResult.ok(1)], { resources: fine });
-    await worked([() => ToolResult.error("failed")], { resources: fine });
+    const fine = new ResourceRegistry().bind(one, createMarked("one"));
+    await evaluateHandlers([() => ToolResult.ok(1)], { resources: fine });
+    await evaluateHandlers([() => ToolResult.error("failed")], { resources: fine });
     const broken = () => Promise.reject(new Error("disk full"));
     const half = new ResourceRegistry()
-      .bind(one, marked("one"))
-      .bind(other, marked("other", broken));
-    const { outcome } = await worked([() => ToolResult.ok(1)], { resources: half });
+      .bind(one, createMarked("one"))
+      .bind(other, createMarked("other", broken));
+    const { outcome } = await evaluateHandlers([() => ToolResult.ok(1)], { resources: half });
     expect(outcome).toMatchObject({ phase: "tool", message: "disk full" });
     const restored = ["one restored", "one released"];
     expect(marks).toEqual(["one released", ...restored, ...restored]);
   });
 
-  test("is nothing of a parallel tool's call", async () => {
+  test("excludes everything for a parallel tool's call", async () => {
     const value = new Cell();
     const resources = new ResourceRegistry().bind(cell, value);
-    const { state } = await worked(
+    const { state } = await evaluateHandlers(
       [
         (context) => {
           dispatchNote("stays", context);
@@ -297,20 +297,22 @@ describe("what takes part in a call's transaction", () => {
   });
 });
 
-describe("an evaluation is ended, in phase tool,", () => {
+describe("an evaluation fails in phase tool", () => {
   const broken = resource<object>("broken");
 
   test.each([
     [
-      "by a restore that throws",
+      "if a restore throws",
       () => {
         throw new Error("disk full");
       },
     ],
-    ["by a restore that rejects", () => Promise.reject(new Error("disk full"))],
+    ["if a restore rejects", () => Promise.reject(new Error("disk full"))],
   ])("%s", async (_, restore) => {
     const resources = new ResourceRegistry().bind(broken, { snapshot: () => 1, restore });
-    const { outcome, bus } = await worked([() => ToolResult.error("failed")], { resources });
+    const { outcome, bus } = await evaluateHandlers([() => ToolResult.error("failed")], {
+      resources,
+    });
     expect(outcome).toMatchObject({
       name: "PromptEvaluationError",
       phase: "tool",
@@ -321,9 +323,9 @@ describe("an evaluation is ended, in phase tool,", () => {
     expect(bus.of("ToolInvoked")).toEqual([]);
   });
 
-  test("by restores that fail, after every one of them was tried", async () => {
+  test("if several restores fail, after trying all of them", async () => {
     let restored = 0;
-    const failing = (message: string) => ({
+    const createFailing = (message: string) => ({
       snapshot: () => 1,
       restore: () => {
         throw new Error(message);
@@ -331,19 +333,19 @@ describe("an evaluation is ended, in phase tool,", () => {
     });
     const [other, fine] = [resource<object>("other"), resource<object>("fine")];
     const resources = new ResourceRegistry()
-      .bind(broken, failing("disk full"))
-      .bind(other, failing("disk gone"))
+      .bind(broken, createFailing("disk full"))
+      .bind(other, createFailing("disk gone"))
       .bind(fine, { snapshot: () => 1, restore: () => void restored++ });
-    const { outcome } = await worked([() => ToolResult.error("failed")], { resources });
+    const { outcome } = await evaluateHandlers([() => ToolResult.error("failed")], { resources });
     expect(outcome).toMatchObject({ message: expect.stringContaining("disk full; disk gone") });
     expect(restored).toBe(1);
   });
 
-  test("by a snapshot that throws, before the handler runs", async () => {
+  test("if a snapshot fails, before the handler runs", async () => {
     let ran = 0;
     const snapshot = () => Promise.reject(new Error("disk full"));
     const resources = new ResourceRegistry().bind(broken, { snapshot, restore() {} });
-    const { outcome } = await worked([() => ToolResult.ok(ran++)], { resources });
+    const { outcome } = await evaluateHandlers([() => ToolResult.ok(ran++)], { resources });
     expect(outcome).toMatchObject({ phase: "tool", message: "disk full" });
     expect(ran).toBe(0);
   });

@@ -4,8 +4,8 @@ import { isSnapshotable, type Snapshotable } from "../../tools/open-resources.ts
 import type { ToolResult } from "../../tools/tool-result.ts";
 import type { Evaluation } from "../evaluation.ts";
 
-/** Does `work`; if it fails, throws or is cancelled, session and resources are as they were before. */
-export async function inTransaction(
+/** Runs `work`. Rolls session and resources back if it fails, throws or is aborted. */
+export async function runInTransaction(
   evaluation: Evaluation,
   work: () => Promise<ToolResult<unknown>>,
   touches: readonly Snapshotable[] = [],
@@ -14,7 +14,7 @@ export async function inTransaction(
   const marks: Mark[] = [];
   let isDone = false;
   try {
-    for (const part of partsOf(evaluation, touches))
+    for (const part of listRollbackParts(evaluation, touches))
       marks.push({ part, snapshot: await part.snapshot() });
     const result = await work();
     isDone = result.success;
@@ -36,8 +36,8 @@ interface Mark {
   readonly snapshot: unknown;
 }
 
-/** What is set back besides the session: resources, the files of the workspace, and `touches`. */
-function partsOf(
+/** Returns the state to roll back with the session: resources, workspace files and `touches`. */
+function listRollbackParts(
   { resources, prompt }: Evaluation,
   touches: readonly Snapshotable[],
 ): ReadonlySet<Snapshotable> {
@@ -47,7 +47,7 @@ function partsOf(
   return parts;
 }
 
-/** A mark that cannot be given up costs room, not the result. */
+/** Releases snapshots. A failure only costs memory, so it is logged. */
 async function releaseMarks(marks: readonly Mark[], { logger }: Evaluation): Promise<void> {
   for (const { part, snapshot } of marks) {
     try {
@@ -64,7 +64,7 @@ async function restoreMarks(marks: readonly Mark[], promptName: string): Promise
     try {
       await part.restore(snapshot as never);
     } catch (error) {
-      failures.push(error); // the others are set back all the same
+      failures.push(error); // the others are still restored
     }
   }
   if (failures.length === 0) return;

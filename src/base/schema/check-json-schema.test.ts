@@ -3,7 +3,7 @@ import { PromptValidationError } from "../errors.ts";
 import { jsonSchema } from "./json-schema.ts";
 import { validateNow } from "./schema.ts";
 
-const refusal = (schema: unknown): PromptValidationError => {
+const catchRejection = (schema: unknown): PromptValidationError => {
   try {
     jsonSchema(schema as object);
   } catch (error) {
@@ -13,18 +13,18 @@ const refusal = (schema: unknown): PromptValidationError => {
   throw new Error("jsonSchema() accepted it");
 };
 
-describe("jsonSchema() refuses what is not JSON", () => {
+describe("jsonSchema() rejects a schema that is not JSON", () => {
   test.each([
     ["undefined", undefined],
     ["null", null],
     ["true", true],
-    ["text", "{}"],
-    ["a list", []],
+    ["a string", "{}"],
+    ["an array", []],
     ["an instance", new Map()],
     ["a function", () => ({})],
-  ])("instead of a plain object: %s", (_what, schema) => {
-    expect(refusal(schema).message).toMatch(
-      /^jsonSchema\(\) at # must be a plain object, got .+. Write a JSON Schema/,
+  ])("if it is not a plain object but %s", (_what, schema) => {
+    expect(catchRejection(schema).message).toMatch(
+      /^jsonSchema\(\) at # must be a plain object, got .+\. Pass a JSON Schema such as \{/,
     );
   });
 
@@ -37,41 +37,45 @@ describe("jsonSchema() refuses what is not JSON", () => {
     ["a symbol", Symbol("s")],
     ["NaN", Number.NaN],
     ["Infinity", Number.POSITIVE_INFINITY],
-  ])("anywhere in it: %s", (_what, value) => {
-    const error = refusal({ properties: { "a/b": { default: [1, value] } } });
+  ])("if it contains %s", (_what, value) => {
+    const error = catchRejection({ properties: { "a/b": { default: [1, value] } } });
     expect(error.field).toBe("jsonSchema() at #/properties/a~1b/default/1");
-    expect(error.message).toContain("must be JSON, but is");
-    expect(error.message).toContain("write plain JSON: no undefined, functions, dates");
+    expect(error.message).toContain("must be JSON, got");
+    expect(error.message).toContain("Use plain JSON without undefined, functions, dates");
   });
 
-  test("because it contains itself", () => {
+  test("if it contains itself", () => {
     const cycle: Record<string, unknown> = { type: "object" };
     cycle["properties"] = { again: cycle };
-    expect(refusal(cycle)).toMatchObject({
+    expect(catchRejection(cycle)).toMatchObject({
       field: "jsonSchema() at #/properties/again",
       message: expect.stringContaining("must not contain itself"),
     });
   });
 
-  test("because it is nested 10,000 levels deep", () => {
+  test("if it is nested 10,000 levels deep", () => {
     let schema: object = {};
     for (let level = 0; level < 10_000; level++) schema = { items: schema };
-    expect(refusal(schema).message).toContain("must not be nested more than 1000 levels deep");
+    expect(catchRejection(schema).message).toContain(
+      "must not be nested more than 1000 levels deep",
+    );
   });
 
-  test("because parts that are shared come to too many subschemas", () => {
+  test("if its shared parts amount to too many subschemas", () => {
     let schema: object = {};
     for (let level = 0; level < 40; level++) schema = { anyOf: [schema, schema] };
-    expect(refusal(schema).message).toContain("must have at most 10000 subschemas, got 10001");
+    expect(catchRejection(schema).message).toContain(
+      "must have at most 10000 subschemas, got 10001",
+    );
   });
 
-  test("because a name is not well-formed Unicode", () => {
-    const error = refusal({ properties: { "\ud800": {} } });
-    expect(error.message).toContain("must only have names of well-formed Unicode");
+  test("if a name is not well-formed Unicode", () => {
+    const error = catchRejection({ properties: { "\ud800": {} } });
+    expect(error.message).toContain("must have property names in well-formed Unicode");
   });
 });
 
-describe("jsonSchema() refuses a keyword that has the wrong value", () => {
+describe("jsonSchema() checks the value of each keyword and", () => {
   test.each<[string, object, string, string]>([
     [
       "unknown type",
@@ -85,20 +89,20 @@ describe("jsonSchema() refuses a keyword that has the wrong value", () => {
       "required",
       { required: "a" },
       "#/required",
-      'must be an array of property names, got "a". Write ["name"]',
+      'must be an array of property names, got "a". Use ["name"].',
     ],
     [
-      "required by flag",
+      "required as a boolean",
       { properties: { a: { required: true } } },
       "#/properties/a/required",
       "must be an array of property names",
     ],
-    ["properties", { properties: ["a"] }, "#/properties", "must be an object with schemas by name"],
+    ["properties", { properties: ["a"] }, "#/properties", "must be an object of schemas by name"],
     [
       "a property",
       { properties: { a: "string" } },
       "#/properties/a",
-      'must be a schema, got "string". Write an object, true or false',
+      'must be a schema, got "string". Use an object, true or false',
     ],
     [
       "enum",
@@ -107,29 +111,29 @@ describe("jsonSchema() refuses a keyword that has the wrong value", () => {
       "must be a non-empty array of the allowed values",
     ],
     [
-      "list of items",
+      "an array of items",
       { items: [{}] },
       "#/items",
-      "must be a schema, got [{}]. Write an object, true or false; for a list of schemas use prefixItems",
+      "must be a schema, got [{}]. Use an object, true or false; for an array of schemas use prefixItems",
     ],
     ["anyOf", { anyOf: [] }, "#/anyOf", "must be a non-empty array of schemas"],
     ["prefixItems", { prefixItems: [1] }, "#/prefixItems/0", "must be a schema"],
-    ["minimum", { minimum: "3" }, "#/minimum", "must be a number, but is"],
+    ["minimum", { minimum: "3" }, "#/minimum", 'must be a number, got "3"'],
     [
       "draft 4 bounds",
       { exclusiveMinimum: true },
       "#/exclusiveMinimum",
-      "must be a number, but is",
+      "must be a number, got true",
     ],
-    ["minLength", { minLength: -1 }, "#/minLength", "must be a whole number of 0 or more"],
-    ["maxItems", { maxItems: 1.5 }, "#/maxItems", "must be a whole number of 0 or more"],
-    ["multipleOf", { multipleOf: 0 }, "#/multipleOf", "must be a number above 0"],
+    ["minLength", { minLength: -1 }, "#/minLength", "must be a non-negative integer"],
+    ["maxItems", { maxItems: 1.5 }, "#/maxItems", "must be a non-negative integer"],
+    ["multipleOf", { multipleOf: 0 }, "#/multipleOf", "must be a positive number"],
     ["uniqueItems", { uniqueItems: 1 }, "#/uniqueItems", "must be true or false, got 1"],
     [
       "dependentRequired",
       { dependentRequired: { a: "b" } },
       "#/dependentRequired",
-      "must be an object with arrays of property names",
+      "must be an object of arrays of property names",
     ],
     ["format", { format: 1 }, "#/format", "must be a string, got 1"],
     ["$id", { $id: 1 }, "#/$id", "must be a string, got 1"],
@@ -139,7 +143,7 @@ describe("jsonSchema() refuses a keyword that has the wrong value", () => {
       "draft 7",
       { $schema: "http://json-schema.org/draft-07/schema#" },
       "#/$schema",
-      "must name draft 2020-12",
+      "must be the URL of draft 2020-12",
     ],
     [
       "pattern",
@@ -149,7 +153,7 @@ describe("jsonSchema() refuses a keyword that has the wrong value", () => {
     ],
     ["pattern without u", { pattern: "\\-" }, "#/pattern", "must be a regular expression"],
     [
-      "pattern that is none",
+      "pattern that is a number",
       { pattern: /a/.source.length },
       "#/pattern",
       "must be a string, got 1",
@@ -167,22 +171,22 @@ describe("jsonSchema() refuses a keyword that has the wrong value", () => {
       "must not be used, got {}. Use dependentRequired or dependentSchemas",
     ],
     ["$dynamicRef", { $dynamicRef: "#a" }, "#/$dynamicRef", 'must not be used, got "#a". Use $ref'],
-  ])("%s", (_what, schema, pointer, message) => {
-    const error = refusal(schema);
+  ])("rejects an invalid value: %s", (_what, schema, pointer, message) => {
+    const error = catchRejection(schema);
     expect(error.field).toBe(`jsonSchema() at ${pointer}`);
     expect(error.message).toContain(message);
   });
 
-  test("keeps the reason that the runtime gives for a pattern", () => {
-    expect(refusal({ pattern: "(" }).cause).toBeInstanceOf(SyntaxError);
+  test("retains the runtime's reason for rejecting a pattern", () => {
+    expect(catchRejection({ pattern: "(" }).cause).toBeInstanceOf(SyntaxError);
   });
 
-  test("but not one that names a property", () => {
+  test("accepts a property named like a keyword", () => {
     const properties = { type: {}, required: {}, items: {}, $ref: {}, pattern: {}, enum: {} };
     expect(() => jsonSchema({ properties })).not.toThrow();
   });
 
-  test("nor one that holds a schema as data", () => {
+  test("accepts a schema used as data", () => {
     const data = { type: "int", required: true };
     expect(() =>
       jsonSchema({ default: data, const: data, enum: [data], "x-a": data }),
@@ -190,7 +194,7 @@ describe("jsonSchema() refuses a keyword that has the wrong value", () => {
   });
 });
 
-describe("jsonSchema() refuses a reference", () => {
+describe("jsonSchema() with references", () => {
   test.each([
     ["#/$defs/gone"],
     ["#gone"],
@@ -202,11 +206,11 @@ describe("jsonSchema() refuses a reference", () => {
     ["#/properties"],
     ["#/properties/a/default"],
     ["#/properties/toString"],
-  ])("that does not point to a schema within it: %s", ($ref) => {
-    const error = refusal({ properties: { a: { default: {} }, b: { $ref } } });
+  ])("rejects a target outside the schema: %s", ($ref) => {
+    const error = catchRejection({ properties: { a: { default: {} }, b: { $ref } } });
     expect(error.field).toBe("jsonSchema() at #/properties/b/$ref");
     expect(error.message).toContain("must point to a schema within this schema");
-    expect(error.message).toContain('copy it into $defs and write "#/$defs/name"');
+    expect(error.message).toContain('Copy the schema into $defs and use "#/$defs/name"');
   });
 
   test.each<[string, object]>([
@@ -217,17 +221,19 @@ describe("jsonSchema() refuses a reference", () => {
       "over several steps",
       { $defs: { a: { $ref: "#/$defs/b" }, b: { anyOf: [true, { $ref: "#/$defs/a" }] } } },
     ],
-  ])("that applies a schema to the same value again and again: %s", (_what, schema) => {
-    expect(refusal(schema).message).toContain("must not apply itself to the same value again");
+  ])("rejects an endless loop on the same value: %s", (_what, schema) => {
+    expect(catchRejection(schema).message).toContain(
+      "must not apply itself to the same value again",
+    );
   });
 
-  test("with a name that two schemas have", () => {
-    const error = refusal({ $defs: { a: { $anchor: "x" }, b: { $anchor: "x" } } });
+  test("rejects a name that two schemas have", () => {
+    const error = catchRejection({ $defs: { a: { $anchor: "x" }, b: { $anchor: "x" } } });
     expect(error.field).toBe("jsonSchema() at #/$defs/b/$anchor");
     expect(error.message).toContain("must be used only once");
   });
 
-  test("but not one that is used twice, or that leads to a part of the value", () => {
+  test("accepts repeated and recursive references", () => {
     const twice = { allOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/a" }], $defs: { a: {} } };
     expect(() => jsonSchema(twice)).not.toThrow();
     const tree = { items: { anyOf: [{ $ref: "#" }, { type: "null" }] } };
@@ -235,14 +241,14 @@ describe("jsonSchema() refuses a reference", () => {
   });
 });
 
-test("a chain of 9,000 references is followed without overflowing the stack", () => {
+test("jsonSchema() follows a chain of 9,000 references without overflowing the stack", () => {
   const $defs = Object.fromEntries(
     Array.from({ length: 9000 }, (_, index) => [`d${index}`, { $ref: `#/$defs/d${index + 1}` }]),
   );
   expect(() => jsonSchema({ $defs: { ...$defs, d9000: {} } })).not.toThrow();
 });
 
-test("a getter of the schema is read once", () => {
+test("jsonSchema() reads a getter of the schema once", () => {
   let reads = 0;
   const schema = {
     get type() {
@@ -254,7 +260,7 @@ test("a getter of the schema is read once", () => {
   expect(reads).toBe(1);
 });
 
-test("the caller's schema is neither frozen nor changed", () => {
+test("jsonSchema() neither freezes nor changes the caller's schema", () => {
   const schema = { properties: { a: { $ref: "#/$defs/a" } }, $defs: { a: { type: "string" } } };
   const before = structuredClone(schema);
   validateNow(jsonSchema(schema), { a: 1 });

@@ -9,42 +9,42 @@ import { readJsonPointer } from "./subschemas-of.ts";
 /** A keyword that a value does not satisfy. */
 export interface Violation {
   readonly keyword: string;
-  /** The schema that has the keyword; `false` is one that allows nothing. */
+  /** The schema that has the keyword, or `false` for a schema that allows no value. */
   readonly schema: JsonSchema | false;
-  /** The keyword that applies that schema, such as `properties`, and the schema around it. */
+  /** The keyword that applies the schema, such as `properties`, and the schema around it. */
   readonly applicator: string | undefined;
   readonly outer: JsonSchema;
-  /** Where the keyword is, through every `$ref` on the way, as a JSON pointer. */
+  /** JSON pointer to the keyword, through every `$ref` on the way. */
   readonly location: string;
-  /** Where the value is, from the root of what is validated. */
+  /** Path to the value from the root of the validated data. */
   readonly path: readonly (string | number)[];
-  /** The value there, or the property's name where a name is what is wrong. */
+  /** The value, or the property's name if `isName` is set. */
   readonly value: unknown;
-  /** Whether a property's name is wrong, and not its value. */
+  /** Whether the property's name is invalid, not its value. */
   readonly isName: boolean;
 }
 
-/** What is wrong at one place, in words that a model can act on. */
+/** One problem of a value, worded for a model to act on. */
 export interface Problem {
   readonly path: readonly (string | number)[];
   readonly message: string;
-  /** Set where the value has the wrong type or is none of the allowed values. */
+  /** Set if the value has the wrong type or is not among the allowed values. */
   readonly expected?: Mismatch;
 }
 
-/** A value, and what it should be instead. */
+/** A value, and the values that are expected. */
 export interface Mismatch {
   readonly by: "type" | "value";
-  /** What it may be, in words: `["a string", "null"]`. Not all of them, if there are many. */
+  /** The allowed types or values as text: `["a string", "null"]`. May be truncated. */
   readonly choices: readonly string[];
-  /** How many more there are. */
+  /** Number of allowed values that `choices` omits. */
   readonly others: number;
   readonly value: unknown;
-  /** Whether it is the name of a property. */
+  /** Whether the value is a property name. */
   readonly isName: boolean;
 }
 
-/** Finds the value and the keyword of each of the validator's errors. */
+/** Finds the value and the keyword for each of the validator's errors. */
 export function readViolations(
   units: readonly OutputUnit[],
   checked: CheckedJsonSchema,
@@ -52,7 +52,7 @@ export function readViolations(
 ): readonly Violation[] {
   return units.flatMap((unit) => {
     const { schema, applicator, outer, passed } = findKeyword(unit.keywordLocation, checked);
-    // Items that `contains` passes over are not mistakes.
+    // Items that do not match `contains` are not mistakes.
     if (passed.has("contains")) return [];
     const { path, found } = findValue(unit.instanceLocation, value);
     const isName = passed.has("propertyNames");
@@ -70,7 +70,7 @@ export function readViolations(
 }
 
 function findKeyword(location: string, { schema: root, targets }: CheckedJsonSchema) {
-  const steps = (readJsonPointer(location) ?? []).slice(0, -1); // the last one is the keyword
+  const steps = (readJsonPointer(location) ?? []).slice(0, -1); // without the keyword itself
   const passed = new Set<string>();
   let outer: JsonSchema = root;
   let schema: unknown = root;
@@ -98,7 +98,7 @@ function findValue(location: string, root: unknown) {
   return { path, found };
 }
 
-/** Says what is wrong: one problem, or one for each missing property. */
+/** Describes a violation as one problem, or one for each missing property. */
 export function describeViolation(violation: Violation): readonly Problem[] {
   const { keyword, schema, path, value, isName } = violation;
   const subject = isName ? "its name " : "";
@@ -106,10 +106,10 @@ export function describeViolation(violation: Violation): readonly Problem[] {
   const limit = schema[keyword];
   if (keyword === "required") return describeMissing(violation, limit, "is required");
   if (keyword === "dependentRequired") return describeDependents(violation, limit);
-  const allowed = allowedBy(keyword, limit);
+  const allowed = listAllowedValues(keyword, limit);
   if (allowed) {
     const by = keyword === "type" ? "type" : "value";
-    const choices = allowed.slice(0, MAX_CHOICES).map((one) => wordFor(one, by));
+    const choices = allowed.slice(0, MAX_CHOICES).map((one) => formatChoice(one, by));
     const others = allowed.length - choices.length;
     const expected: Mismatch = { by, choices, others, value, isName };
     return [{ path, message: describeMismatch(expected), expected }];
@@ -117,7 +117,7 @@ export function describeViolation(violation: Violation): readonly Problem[] {
   return [{ path, message: `${subject}${describeLimit(keyword, schema, value)}` }];
 }
 
-/** Says what a value should be: `"must be a string or null, got 3"`. */
+/** Describes the expected values: `"must be a string or null, got 3"`. */
 export function describeMismatch({ choices, others, value, isName }: Mismatch): string {
   const all = [...new Set(choices)];
   const first = all.slice(0, MAX_CHOICES);
@@ -129,17 +129,17 @@ export function describeMismatch({ choices, others, value, isName }: Mismatch): 
 
 const MAX_CHOICES = 12;
 
-function allowedBy(keyword: string, limit: unknown): readonly unknown[] | undefined {
+function listAllowedValues(keyword: string, limit: unknown): readonly unknown[] | undefined {
   if (keyword === "const") return [limit];
   if (keyword !== "enum" && keyword !== "type") return undefined;
   return Array.isArray(limit) ? limit : [limit];
 }
 
-function wordFor(choice: unknown, by: Mismatch["by"]): string {
+function formatChoice(choice: unknown, by: Mismatch["by"]): string {
   return (by === "type" && typeNames.get(choice)) || show(choice);
 }
 
-/** Names the properties there are, if the value is one too many. */
+/** Lists the allowed properties if the value is an extra property. */
 function describeForbidden({ applicator, outer }: Violation): string {
   const isExtra = applicator === "additionalProperties" || applicator === "unevaluatedProperties";
   const names = isPlainObject(outer["properties"]) ? Object.keys(outer["properties"]) : [];
@@ -164,7 +164,7 @@ function describeDependents(violation: Violation, dependents: unknown): readonly
     );
 }
 
-/** Describes a value that is beyond a limit or has the wrong form: `"must be at least 3, got 1"`. */
+/** Describes a value that exceeds a limit or has the wrong form: `"must be at least 3, got 1"`. */
 function describeLimit(keyword: string, schema: JsonSchema, value: unknown): string {
   const limit = keyword === "contains" ? 1 : schema[keyword];
   const size = sizes.get(keyword);
@@ -173,7 +173,7 @@ function describeLimit(keyword: string, schema: JsonSchema, value: unknown): str
     const amount = `must have ${bound} ${limit} ${limit === 1 ? one : many}`;
     return /contains/i.test(keyword)
       ? `${amount} matching ${show(schema["contains"])}`
-      : `${amount}, has ${sizeOf(value)}`;
+      : `${amount}, has ${countParts(value)}`;
   }
   if (keyword === "uniqueItems") return "must not have duplicate items";
   const rule = rules.get(keyword) ?? `satisfy ${keyword}`;
@@ -203,7 +203,7 @@ const rules: ReadonlyMap<string, string> = new Map([
   ["not", "not match"],
 ]);
 
-/** Counts the characters of a string as JSON Schema does, by code points. */
-function sizeOf(value: unknown): number {
+/** Returns the number of items, properties or characters. JSON Schema counts code points. */
+function countParts(value: unknown): number {
   return typeof value === "string" ? [...value].length : Object.keys(Object(value)).length;
 }

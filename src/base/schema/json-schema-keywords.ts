@@ -2,7 +2,7 @@ import { messageOf, PromptValidationError } from "../errors.ts";
 import { isPlainObject } from "../freeze.ts";
 import { list } from "../show.ts";
 
-/** Keywords whose value is a schema, a list of schemas, or an object with schemas by name. */
+/** Keywords whose value is a schema, an array of schemas, or an object of schemas by name. */
 export const applicators: ReadonlyMap<string, "schema" | "list" | "map"> = new Map([
   ["additionalProperties", "schema"],
   ["contains", "schema"],
@@ -25,12 +25,12 @@ export const applicators: ReadonlyMap<string, "schema" | "list" | "map"> = new M
   ["properties", "map"],
 ]);
 
-/** Applicators that apply to the same value as the schema they are in, not to a part of it. */
+/** Applicators that apply to the same value as their schema, not to a part of the value. */
 export const inPlaceApplicators: ReadonlySet<string> = new Set([
   ...["not", "if", "then", "else", "allOf", "anyOf", "oneOf", "dependentSchemas"],
 ]);
 
-/** The JSON types, each as an error message names it. */
+/** The JSON types and their names in error messages. */
 export const typeNames: ReadonlyMap<unknown, string> = new Map([
   ["string", "a string"],
   ["number", "a number"],
@@ -41,7 +41,9 @@ export const typeNames: ReadonlyMap<unknown, string> = new Map([
   ["null", "null"],
 ]);
 
-/** Keywords that the validator does not support or reads differently, and what to use instead. */
+/**
+ * Keywords that the validator does not support or interprets differently, and their replacements.
+ */
 const unsupportedKeywords: ReadonlyMap<string, string> = new Map([
   ["$dynamicRef", "use $ref"],
   ["$dynamicAnchor", "use $anchor"],
@@ -52,14 +54,14 @@ const unsupportedKeywords: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The values of `format` that are checked; any other is an annotation. The validator knows more, but
- * not all of its patterns run in linear time.
+ * The values of `format` that are checked. Any other format is an annotation. The validator
+ * supports more, but not all of its patterns run in linear time.
  */
 export const checkedFormats: ReadonlySet<unknown> = new Set([
   ...["date-time", "date", "time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid", "uri"],
 ]);
 
-/** Everything else that decides whether a value is valid. */
+/** All other keywords that decide whether a value is valid. */
 export const assertions: ReadonlySet<string> = new Set([
   ...["type", "const", "enum", "required", "dependentRequired", "pattern", "multipleOf"],
   ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength"],
@@ -67,15 +69,15 @@ export const assertions: ReadonlySet<string> = new Set([
   ...["minProperties", "maxProperties"],
 ]);
 
-/** What a keyword's value must be, and what to write if it is something else. */
+/** The valid values of a keyword, and the remedy for any other value. */
 interface Rule {
-  readonly fits: (value: unknown) => boolean;
+  readonly isValid: (value: unknown) => boolean;
   readonly rule: string;
   readonly remedy: string;
 }
 
-/** Throws a `PromptValidationError` for the part of a schema at `pointer`. */
-export function refuseSchema(
+/** Throws a `PromptValidationError` about the part of a schema at `pointer`. */
+export function rejectSchema(
   pointer: string,
   value: unknown,
   { rule, remedy, cause }: Pick<Rule, "rule" | "remedy"> & { readonly cause?: unknown },
@@ -84,14 +86,16 @@ export function refuseSchema(
   throw new PromptValidationError({ field, value, rule, remedy, cause });
 }
 
-/** Refuses a value that JSON Schema does not allow for a keyword. Unknown keywords may have any. */
+/**
+ * Throws if JSON Schema does not allow `value` for the keyword. Unknown keywords accept any value.
+ */
 export function checkKeyword(keyword: string, value: unknown, pointer: string): void {
   const instead = unsupportedKeywords.get(keyword);
   if (instead !== undefined) {
-    refuseSchema(pointer, value, { rule: "must not be used", remedy: instead });
+    rejectSchema(pointer, value, { rule: "must not be used", remedy: instead });
   }
   const rule = keywordRules.get(keyword);
-  if (rule && !rule.fits(value)) refuseSchema(pointer, value, rule);
+  if (rule && !rule.isValid(value)) rejectSchema(pointer, value, rule);
   const patterns = keyword === "pattern" ? [value] : [];
   const names = keyword === "patternProperties" ? Object.keys(Object(value)) : [];
   for (const pattern of [...patterns, ...names]) checkPattern(String(pattern), pointer);
@@ -102,48 +106,52 @@ function checkPattern(pattern: string, pointer: string): void {
     new RegExp(pattern, "u");
   } catch (cause) {
     const rule = `must be a regular expression (${messageOf(cause)})`;
-    const remedy = "correct it; escape only what needs escaping, because the u flag is set";
-    refuseSchema(pointer, pattern, { rule, remedy, cause });
+    const remedy = "fix the pattern; the u flag is set, so escape only special characters";
+    rejectSchema(pointer, pattern, { rule, remedy, cause });
   }
 }
 
 const DRAFT = "https://json-schema.org/draft/2020-12/schema";
 
 const isString = (value: unknown): value is string => typeof value === "string";
-const isStrings = (value: unknown) => Array.isArray(value) && value.every(isString);
-const isFilled = (value: unknown) => Array.isArray(value) && value.length > 0;
+const isStringArray = (value: unknown) => Array.isArray(value) && value.every(isString);
+const isNonEmptyArray = (value: unknown) => Array.isArray(value) && value.length > 0;
 
 const applicatorRules: Readonly<Record<"schema" | "list" | "map", Rule>> = {
   schema: {
-    fits: (value) => isPlainObject(value) || typeof value === "boolean",
+    isValid: (value) => isPlainObject(value) || typeof value === "boolean",
     rule: "must be a schema",
-    remedy: "write an object, true or false; for a list of schemas use prefixItems or anyOf",
+    remedy: "use an object, true or false; for an array of schemas use prefixItems or anyOf",
   },
   list: {
-    fits: isFilled,
+    isValid: isNonEmptyArray,
     rule: "must be a non-empty array of schemas",
-    remedy: 'write [{ type: "string" }, …]',
+    remedy: 'use [{ type: "string" }, …]',
   },
   map: {
-    fits: isPlainObject,
-    rule: "must be an object with schemas by name",
-    remedy: 'write { name: { type: "string" } }',
+    isValid: isPlainObject,
+    rule: "must be an object of schemas by name",
+    remedy: 'use { name: { type: "string" } }',
   },
 };
 
 const count: Rule = {
-  fits: (value) => Number.isInteger(value) && Number(value) >= 0,
-  rule: "must be a whole number of 0 or more",
-  remedy: "write a number such as 1",
+  isValid: (value) => Number.isInteger(value) && Number(value) >= 0,
+  rule: "must be a non-negative integer",
+  remedy: "use a number such as 1",
 };
 
 const bound: Rule = {
-  fits: Number.isFinite,
+  isValid: Number.isFinite,
   rule: "must be a number",
-  remedy: "write a number such as 1",
+  remedy: "use a number such as 1",
 };
 
-const text: Rule = { fits: isString, rule: "must be a string", remedy: "write it in quotes" };
+const text: Rule = {
+  isValid: isString,
+  rule: "must be a string",
+  remedy: "put the value in quotes",
+};
 
 const keywordRules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ...[...applicators].map(([name, kind]) => [name, applicatorRules[kind]] as const),
@@ -156,7 +164,7 @@ const keywordRules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   [
     "type",
     {
-      fits: (value) =>
+      isValid: (value) =>
         Array.isArray(value)
           ? value.length > 0 && value.every((type) => typeNames.has(type))
           : typeNames.has(value),
@@ -167,53 +175,53 @@ const keywordRules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   [
     "enum",
     {
-      fits: isFilled,
+      isValid: isNonEmptyArray,
       rule: "must be a non-empty array of the allowed values",
-      remedy: 'write ["a", "b"]',
+      remedy: 'use ["a", "b"]',
     },
   ],
   [
     "required",
-    { fits: isStrings, rule: "must be an array of property names", remedy: 'write ["name"]' },
+    { isValid: isStringArray, rule: "must be an array of property names", remedy: 'use ["name"]' },
   ],
   [
     "dependentRequired",
     {
-      fits: (value) => isPlainObject(value) && Object.values(value).every(isStrings),
-      rule: "must be an object with arrays of property names",
-      remedy: 'write { city: ["country"] } if city needs country',
+      isValid: (value) => isPlainObject(value) && Object.values(value).every(isStringArray),
+      rule: "must be an object of arrays of property names",
+      remedy: 'use { city: ["country"] } if city requires country',
     },
   ],
   [
     "multipleOf",
     {
-      fits: (value) => Number.isFinite(value) && Number(value) > 0,
-      rule: "must be a number above 0",
-      remedy: "write a number such as 1",
+      isValid: (value) => Number.isFinite(value) && Number(value) > 0,
+      rule: "must be a positive number",
+      remedy: "use a number such as 1",
     },
   ],
   [
     "uniqueItems",
     {
-      fits: (value) => typeof value === "boolean",
+      isValid: (value) => typeof value === "boolean",
       rule: "must be true or false",
-      remedy: "write true to refuse duplicates",
+      remedy: "use true to reject duplicates",
     },
   ],
   [
     "$anchor",
     {
-      fits: (value) => isString(value) && /^[A-Za-z_][-\w.]*$/.test(value),
+      isValid: (value) => isString(value) && /^[A-Za-z_][-\w.]*$/.test(value),
       rule: "must be a plain name",
-      remedy: "use letters, digits, -, _ and ., and start with a letter or _",
+      remedy: "use letters, digits, -, _ and ., starting with a letter or _",
     },
   ],
   [
     "$schema",
     {
-      fits: (value) => isString(value) && value.replace(/#$/, "") === DRAFT,
-      rule: "must name draft 2020-12",
-      remedy: `write ${DRAFT}, or leave it out`,
+      isValid: (value) => isString(value) && value.replace(/#$/, "") === DRAFT,
+      rule: "must be the URL of draft 2020-12",
+      remedy: `use ${DRAFT} or omit it`,
     },
   ],
 ]);

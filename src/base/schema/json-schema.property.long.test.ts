@@ -64,15 +64,15 @@ const { schema } = fc.letrec((tie) => {
         maxItems: count,
         uniqueItems: fc.boolean(),
       }),
-      // Not contains, for which Ajv keeps its verdict on the item before, nor `not: true`, which it
-      // compiles to code that throws.
+      // Without `contains`, for which Ajv reuses its result for the previous item, and without
+      // `not: true`, which Ajv compiles to code that throws.
       some({ allOf: list, anyOf: list, oneOf: list, not: fc.record({ type }) }),
       some(Object.fromEntries(["if", "then", "else"].map((keyword) => [keyword, inner]))),
     ),
   };
 });
 
-/** A root schema and values, made of plain objects only, as `JSON.parse` returns them. */
+/** A root schema and values of plain objects only, as `JSON.parse` returns them. */
 const cases = fc
   .record({ schema, other: schema, values: fc.array(value, { minLength: 4, maxLength: 4 }) })
   .map((drawn) => JSON.parse(JSON.stringify(drawn)))
@@ -100,7 +100,7 @@ test("jsonSchema() and Ajv agree on which values match", () => {
   );
 });
 
-test("every issue has a message, and a path that leads into the value", () => {
+test("jsonSchema() reports issues with a message and a path that leads into the value", () => {
   fc.assert(
     fc.property(cases, ({ root, values }) => {
       const ours = schemaWithoutLoops(root);
@@ -120,7 +120,7 @@ test("every issue has a message, and a path that leads into the value", () => {
   );
 });
 
-/** `undefined` if it is refused because it would apply itself to the same value for ever. */
+/** Returns `undefined` if the schema is rejected because it applies itself to the same value. */
 function schemaWithoutLoops(root: object): Schema | undefined {
   try {
     return jsonSchema(root);

@@ -18,17 +18,17 @@ declare const adapter: ProviderAdapter;
 
 const forecast = jsonSchema<Forecast>({ type: "object" });
 
-describe("the type given to jsonSchema()", () => {
-  test("is what the schema accepts and returns", () => {
+describe("jsonSchema()", () => {
+  test("infers the type that the schema accepts and returns", () => {
     expectTypeOf(forecast).toExtend<Schema<Forecast>>();
     expectTypeOf<Infer<typeof forecast>>().toEqualTypeOf<Forecast>();
   });
 
-  test("is unknown if it is left out", () => {
+  test("infers unknown without a type argument", () => {
     expectTypeOf<Infer<ReturnType<typeof jsonSchema>>>().toBeUnknown();
   });
 
-  test("reaches the handler of a tool", () => {
+  test("infers the params of a tool's handler", () => {
     const tool = new Tool({
       name: "get_weather",
       description: "Returns the forecast for a city.",
@@ -42,7 +42,7 @@ describe("the type given to jsonSchema()", () => {
     expectTypeOf(tool).toEqualTypeOf<Tool<Forecast, { sunny: boolean }>>();
   });
 
-  test("reaches the params of a section, and the output of a response", async () => {
+  test("infers the params of a section and the output of a response", async () => {
     const task = new MarkdownSection({
       key: "task",
       title: "Task",
@@ -62,7 +62,7 @@ describe("the type given to jsonSchema()", () => {
   });
 });
 
-test("only an object can be a JSON Schema", () => {
+test("jsonSchema() accepts only an object", () => {
   // @ts-expect-error Type 'string' is not assignable to type 'object'
   jsonSchema('{ "type": "object" }');
 });

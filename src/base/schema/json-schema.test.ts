@@ -11,21 +11,21 @@ const forecast = {
   additionalProperties: false,
 };
 
-/** What a model reads about a value that does not match; `null` if it matches. */
-const problemOf = (schema: object, value: unknown) => {
+/** Returns the problem that a model reads, or `null` if the value matches. */
+const findProblem = (schema: object, value: unknown) => {
   const verdict = validateNow(jsonSchema(schema), value);
   return verdict.ok ? null : verdict.problem;
 };
 
-describe("a schema from jsonSchema()", () => {
-  test("is a Standard Schema that describes itself as what was given", () => {
+describe("jsonSchema()", () => {
+  test("returns a Standard Schema that describes itself as the given schema", () => {
     const { version, vendor, jsonSchema: described } = jsonSchema(forecast)["~standard"];
     expect({ version, vendor }).toEqual({ version: 1, vendor: "weakincentives" });
     expect(described.input({ target: "draft-2020-12" })).toEqual(forecast);
     expect(described.output({ target: "draft-2020-12" })).toEqual(forecast);
   });
 
-  test("is accepted wherever a schema is, and its fields are found", () => {
+  test("returns a schema that is accepted everywhere and whose fields are found", () => {
     const described = checkSchema(jsonSchema(forecast), "Tool.params", ["object"]);
     expect(described).toEqual(forecast);
     expect([...fieldsOf(described).keys()]).toEqual(["city", "days"]);
@@ -34,7 +34,7 @@ describe("a schema from jsonSchema()", () => {
     );
   });
 
-  test("keeps a frozen copy, so that later changes do not reach it", () => {
+  test("copies the schema, so that later changes do not affect it", () => {
     const given = { type: "object", properties: { a: { type: "string" } } };
     const schema = jsonSchema(given);
     given.properties.a.type = "number";
@@ -44,7 +44,7 @@ describe("a schema from jsonSchema()", () => {
     expect(validateNow(schema, { a: "text" }).ok).toBe(true);
   });
 
-  test("returns the very value it was given", async () => {
+  test("validates without copying or changing the value", async () => {
     const schema = jsonSchema({ type: "object", properties: { page: { default: 1 } } });
     const value = { days: "3" };
     expect(validateNow(schema, value)).toEqual({ ok: true, value: { days: "3" } });
@@ -53,11 +53,11 @@ describe("a schema from jsonSchema()", () => {
   });
 
   test("treats an undefined property as absent", () => {
-    expect(problemOf(forecast, { city: "Bern", days: undefined })).toBeNull();
-    expect(problemOf(forecast, { city: undefined })).toBe("city: is required");
+    expect(findProblem(forecast, { city: "Bern", days: undefined })).toBeNull();
+    expect(findProblem(forecast, { city: undefined })).toBe("city: is required");
   });
 
-  test("follows references, also to itself", () => {
+  test("follows references, including recursive ones", () => {
     const schema = {
       type: "object",
       properties: {
@@ -69,14 +69,16 @@ describe("a schema from jsonSchema()", () => {
       },
       definitions: { n: { type: "number" } },
     };
-    expect(problemOf(schema, { name: "a", kids: [{ kids: [] }], old: 1 })).toBeNull();
-    expect(problemOf(schema, { name: 1, same: 2, kids: [{ kids: [{ name: 3 }] }], old: "" })).toBe(
+    expect(findProblem(schema, { name: "a", kids: [{ kids: [] }], old: 1 })).toBeNull();
+    expect(
+      findProblem(schema, { name: 1, same: 2, kids: [{ kids: [{ name: 3 }] }], old: "" }),
+    ).toBe(
       "name: must be a string, got 1; same: must be a string, got 2; " +
         'kids.0.kids.0.name: must be a string, got 3; old: must be a number, got ""',
     );
   });
 
-  test("ignores ids, annotations and unknown keywords, whatever they hold", () => {
+  test("ignores ids, annotations and unknown keywords with any value", () => {
     const schema = {
       $schema: "https://json-schema.org/draft/2020-12/schema",
       $id: "not a URI at all ::",
@@ -87,7 +89,7 @@ describe("a schema from jsonSchema()", () => {
       default: { properties: 3 },
       const: { $ref: "#/nowhere" },
     };
-    expect(problemOf(schema, { $ref: "#/nowhere" })).toBeNull();
+    expect(findProblem(schema, { $ref: "#/nowhere" })).toBeNull();
   });
 
   test.each([
@@ -96,20 +98,20 @@ describe("a schema from jsonSchema()", () => {
     ["uuid", "0f0e0d0c-0b0a-4908-8706-050403020100", "0f0e"],
     ["uri", "https://example.com/a", "a b"],
   ])("checks the format %s", (format, right, wrong) => {
-    expect(problemOf({ format }, right)).toBeNull();
-    expect(problemOf({ format }, wrong)).toBe(
+    expect(findProblem({ format }, right)).toBeNull();
+    expect(findProblem({ format }, wrong)).toBe(
       `must have the format "${format}", got ${JSON.stringify(wrong)}`,
     );
   });
 
   test.each(["url", "hasOwnProperty", "__proto__", "phone"])(
-    "takes the format %s as an annotation",
-    (format) => expect(problemOf({ format }, "anything")).toBeNull(),
+    "treats the format %s as an annotation",
+    (format) => expect(findProblem({ format }, "anything")).toBeNull(),
   );
 });
 
-describe("an issue", () => {
-  test("has the path of the value, with numbers for list items", async () => {
+describe("jsonSchema() issues", () => {
+  test("have the path of the value, with numbers for array items", async () => {
     const schema = jsonSchema({
       properties: { "a.b": { items: { properties: { "c/d": { type: "string" } } } } },
     });
@@ -201,7 +203,7 @@ describe("an issue", () => {
       'must have at least 1 item matching {"type":"null"}',
     ],
     [
-      "contains in a list of lists",
+      "contains in an array of arrays",
       { items: { contains: { type: "null" } } },
       [[null], []],
       '1: must have at least 1 item matching {"type":"null"}',
@@ -231,19 +233,19 @@ describe("an issue", () => {
       "must have at least 2 characters, has 1",
     ],
     ["else", { if: { type: "string" }, else: { minimum: 2 } }, 1, "must be at least 2, got 1"],
-  ])("explains a violation of %s", (_what, schema, value, problem) => {
-    expect(problemOf(schema, value)).toBe(problem);
+  ])("explain a violation of %s", (_what, schema, value, problem) => {
+    expect(findProblem(schema, value)).toBe(problem);
   });
 
-  test("shows a long choice and a long value in part", () => {
+  test("truncate long choices and long values", () => {
     const choices = Array.from({ length: 100_000 }, (_, index) => index);
-    expect(problemOf({ enum: choices }, "no")).toBe(
+    expect(findProblem({ enum: choices }, "no")).toBe(
       'must be 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 or one of 99988 others, got "no"',
     );
-    expect(problemOf({ type: "null" }, "x".repeat(1000))?.length).toBeLessThan(120);
+    expect(findProblem({ type: "null" }, "x".repeat(1000))?.length).toBeLessThan(120);
   });
 
-  test("is one of at most 20, with the number of the others", async () => {
+  test("are limited to 20, with a count of the rest", async () => {
     const schema = jsonSchema({ items: { type: "string" } });
     const { issues = [] } = await schema["~standard"].validate(Array(50).fill(1));
     expect(issues).toHaveLength(21);
@@ -251,7 +253,7 @@ describe("an issue", () => {
   });
 });
 
-describe("alternatives", () => {
+describe("jsonSchema() alternatives", () => {
   const shapes = {
     anyOf: [
       { properties: { kind: { const: "circle" }, r: { type: "number" } }, required: ["kind", "r"] },
@@ -261,50 +263,50 @@ describe("alternatives", () => {
   };
 
   test.each<[string, unknown, string]>([
-    ["are merged where the type is wrong", 3, "must be an object or null, got 3"],
+    ["are merged if the type is wrong", 3, "must be an object or null, got 3"],
     [
-      "are merged where none is meant",
+      "are merged if none is selected",
       { kind: "dot" },
       'kind: must be "circle" or "box", got "dot"',
     ],
-    ["are reduced to the one that is meant", { kind: "circle" }, "r: is required"],
-    ["are reduced to the one that is meant", { kind: "box", w: 0 }, "w: must be at least 1, got 0"],
+    ["are reduced to the selected one", { kind: "circle" }, "r: is required"],
+    ["are reduced to the selected one", { kind: "box", w: 0 }, "w: must be at least 1, got 0"],
   ])("%s: %j", (_what, value, problem) => {
     const typed = { anyOf: shapes.anyOf.map((shape) => ({ type: "object", ...shape })) };
-    expect(problemOf(typed, value)).toBe(problem);
-    expect(problemOf({ oneOf: typed.anyOf }, value)).toBe(problem);
-    expect(problemOf({ items: { $ref: "#/$defs/s" }, $defs: { s: typed } }, [value])).toContain(
+    expect(findProblem(typed, value)).toBe(problem);
+    expect(findProblem({ oneOf: typed.anyOf }, value)).toBe(problem);
+    expect(findProblem({ items: { $ref: "#/$defs/s" }, $defs: { s: typed } }, [value])).toContain(
       "0",
     );
   });
 
-  test("are listed with a reason each where several may be meant", () => {
+  test("are listed with one reason each if several are possible", () => {
     const required = (name: string) => ({ required: [name] });
-    expect(problemOf({ anyOf: ["a", "b"].map(required) }, {})).toBe(
+    expect(findProblem({ anyOf: ["a", "b"].map(required) }, {})).toBe(
       "must match an alternative: (1) a is required, or (2) b is required",
     );
-    expect(problemOf({ anyOf: ["a", "b", "c", "d", "e"].map(required) }, {})).toBe(
+    expect(findProblem({ anyOf: ["a", "b", "c", "d", "e"].map(required) }, {})).toBe(
       "must match an alternative: (1) a is required, or (2) b is required, or (3) c is required, or 2 others",
     );
   });
 
-  test("of which too many match are counted", () => {
+  test("are counted if too many match", () => {
     const schema = { oneOf: [{ type: "number" }, { minimum: 3 }, { type: "string" }, false] };
-    expect(problemOf(schema, 5)).toBe("must match exactly one of 4 alternatives, matches 2");
+    expect(findProblem(schema, 5)).toBe("must match exactly one of 4 alternatives, matches 2");
   });
 
-  test("within alternatives are merged too", () => {
+  test("are merged inside alternatives too", () => {
     const schema = { anyOf: [{ anyOf: [{ type: "string" }, { type: "null" }] }, { enum: [1, 2] }] };
-    expect(problemOf(schema, 3)).toBe("must be a string, null, 1 or 2, got 3");
+    expect(findProblem(schema, 3)).toBe("must be a string, null, 1 or 2, got 3");
   });
 
-  test("that are false are not allowed", () => {
-    expect(problemOf({ anyOf: [false] }, 1)).toBe("is not allowed");
+  test("are not allowed if they are false", () => {
+    expect(findProblem({ anyOf: [false] }, 1)).toBe("is not allowed");
   });
 });
 
-describe("a hostile value", () => {
-  const nested = (depth: number) => {
+describe("jsonSchema() with a hostile value", () => {
+  const nest = (depth: number) => {
     let value: unknown[] = [];
     for (let level = 0; level < depth; level++) value = [value];
     return value;
@@ -317,13 +319,13 @@ describe("a hostile value", () => {
     ["a map", new Map(), "must be JSON: value is a Map"],
     ["a bigint", [1n], "must be JSON: value.0 is 1"],
     ["not a number", { n: Number.NaN }, "must be JSON: value.n is NaN"],
-    ["10,000 levels", nested(10_000), "must be JSON: value is nested more than 1000 levels deep"],
+    ["10,000 levels", nest(10_000), "must be JSON: value is nested more than 1000 levels deep"],
     ["a lone surrogate", { "\ud800": 1 }, "has a property name that is not well-formed Unicode"],
-  ])("is refused: %s", (_what, value, problem) => {
-    expect(problemOf({ additionalProperties: { type: "number" } }, value)).toBe(problem);
+  ])("rejects it: %s", (_what, value, problem) => {
+    expect(findProblem({ additionalProperties: { type: "number" } }, value)).toBe(problem);
   });
 
-  test("that overflows the stack is a problem, not a crash", async () => {
+  test("reports a stack overflow as a problem", async () => {
     const chain = Object.fromEntries(
       Array.from({ length: 4000 }, (_, index) => [`d${index}`, { $ref: `#/$defs/d${index + 1}` }]),
     );
@@ -333,62 +335,62 @@ describe("a hostile value", () => {
     expect(validateNow(schema, 1)).toEqual({ ok: false, problem });
   });
 
-  test("that is nested in itself through a reference is checked some hundred levels deep", () => {
-    expect(problemOf(tree, nested(8))).toBeNull();
-    expect(problemOf({ type: "array", items: { $ref: "#" } }, nested(200))).toBeNull();
+  test("validates a recursive schema several hundred levels deep", () => {
+    expect(findProblem(tree, nest(8))).toBeNull();
+    expect(findProblem({ type: "array", items: { $ref: "#" } }, nest(200))).toBeNull();
   });
 
-  test("with a million mistakes gets the first one", () => {
+  test("reports only the first of a million mistakes", () => {
     const value = { list: Array(1_000_000).fill(1) };
     const schema = { properties: { list: { items: { type: "string" } } } };
-    expect(problemOf(schema, value)).toBe("list.0: must be a string, got 1");
+    expect(findProblem(schema, value)).toBe("list.0: must be a string, got 1");
   });
 
-  test("with more mistakes than the validator can collect gets the first one", () => {
+  test("reports the first mistake if there are too many to collect", () => {
     const anyOf = Array.from({ length: 8 }, (_, index) => ({ required: [`a${index}`] }));
     const value = { list: Array(20_000).fill({}) };
     const schema = { properties: { list: { items: { anyOf } } } };
-    expect(problemOf(schema, value)).toBe(
+    expect(findProblem(schema, value)).toBe(
       "list.0: must match an alternative: (1) a0 is required, or (2) a1 is required, " +
         "or (3) a2 is required, or 5 others",
     );
   });
 
-  test("with names from Object.prototype is read by its own properties", () => {
+  test("reads only own properties, even with names from Object.prototype", () => {
     const names = ["__proto__", "constructor", "toString"];
     const schema = JSON.parse(
       `{ "properties": { "__proto__": { "type": "string" }, "constructor": { "type": "string" } },
          "required": ${JSON.stringify(names)}, "additionalProperties": false }`,
     );
-    expect(problemOf(schema, {})).toBe(names.map((name) => `${name}: is required`).join("; "));
-    expect(problemOf(schema, JSON.parse('{"__proto__":1,"constructor":2,"toString":3}'))).toBe(
+    expect(findProblem(schema, {})).toBe(names.map((name) => `${name}: is required`).join("; "));
+    expect(findProblem(schema, JSON.parse('{"__proto__":1,"constructor":2,"toString":3}'))).toBe(
       "__proto__: must be a string, got 1; constructor: must be a string, got 2; " +
         'toString: is not allowed, only "__proto__", "constructor"',
     );
   });
 });
 
-describe("the validator", () => {
+describe("loadJsonSchemaValidator()", () => {
   const usable = { dereference: expect.any(Function), validate: expect.any(Function) };
-  const failing = (message: string) => () => {
+  const throwError = (message: string) => () => {
     throw new Error(message);
   };
 
-  test("is loaded synchronously on Node", () => {
+  test("loads the validator synchronously on Node", () => {
     expect(loadJsonSchemaValidator()).toMatchObject(usable);
   });
 
   test.each<[string, unknown]>([
     ["has no node:module", undefined],
-    ["cannot require by URL", { createRequire: failing("must be a file URL") }],
-    ["does not find the package", { createRequire: () => failing("Cannot find module") }],
-  ])("is imported where the runtime %s", async (_why, found) => {
+    ["cannot require by URL", { createRequire: throwError("must be a file URL") }],
+    ["does not find the package", { createRequire: () => throwError("Cannot find module") }],
+  ])("imports the validator if the runtime %s", async (_why, found) => {
     const loading = loadJsonSchemaValidator(() => found);
     expect(loading).toBeInstanceOf(Promise);
     expect(await loading).toMatchObject(usable);
   });
 
-  test("makes validation asynchronous while it is imported, and not after that", async () => {
+  test("makes validation asynchronous only until the import has finished", async () => {
     vi.spyOn(process, "getBuiltinModule").mockImplementation(() => undefined);
     const schema = jsonSchema(forecast);
     expect(validateNow(schema, { city: "Bern" })).toMatchObject({

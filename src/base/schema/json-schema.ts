@@ -12,22 +12,22 @@ import { toIssues } from "./to-issues.ts";
 
 /**
  * Creates a schema from plain JSON Schema (draft 2020-12), for tool params, tool results, section
- * params and outputs without a schema library. `T` is the type of the values that match. Nothing
- * compares `T` with the schema, so keep them in step.
+ * params and outputs without a schema library. `T` is the type of the values that match. `T` is not
+ * compared with the schema, so keep them consistent.
  *
- * The schema is copied and checked at once. The validator, `@cfworker/json-schema`, is loaded when the
- * first value is validated: synchronously on Node, otherwise by an import. Section params are
- * validated synchronously; in a browser, or in a bundle without `node_modules`, validate one value
+ * The schema is copied and checked immediately. The validator, `@cfworker/json-schema`, is loaded when
+ * the first value is validated: synchronously on Node, otherwise with a dynamic import. Section params
+ * are validated synchronously; in a browser, or in a bundle without `node_modules`, validate one value
  * with `await` before you bind them.
  *
- * Validation returns the value as it is. Nothing is coerced, and `default` is only shown to the model;
- * for section params use `defaultParams`. A property that is `undefined` counts as absent. These
- * formats are checked: `date-time`, `date`, `time`, `duration`, `email`, `hostname`, `ipv4`, `ipv6`,
- * `uuid` and `uri`. Any other `format` is only shown to the model. A `$ref` must point into the same
- * schema; trees that refer to themselves are fine.
+ * Validation returns the value unchanged. It coerces nothing, and `default` is only shown to the
+ * model; for section params use `defaultParams`. A property that is `undefined` counts as absent.
+ * These formats are checked: `date-time`, `date`, `time`, `duration`, `email`, `hostname`, `ipv4`,
+ * `ipv6`, `uuid` and `uri`. Any other `format` is only shown to the model. A `$ref` must point into
+ * the same schema. Recursive schemas such as trees are supported.
  *
  * @throws PromptValidationError if the schema is not JSON, a keyword has a value that JSON Schema does
- * not allow, or a `$ref` cannot be resolved. The message has the place as a JSON pointer.
+ * not allow, or a `$ref` cannot be resolved. The message has the location as a JSON pointer.
  *
  * @example
  * ```ts
@@ -49,7 +49,7 @@ import { toIssues } from "./to-issues.ts";
  */
 export function jsonSchema<T = unknown>(schema: object): Schema<T, T> {
   const checked = checkJsonSchema(schema);
-  const issueFinder = once(() => {
+  const issueFinder = cacheResult(() => {
     const validator = loadJsonSchemaValidator();
     return validator instanceof Promise
       ? validator.then((loaded) => createIssueFinder(checked, loaded))
@@ -71,8 +71,11 @@ export function jsonSchema<T = unknown>(schema: object): Schema<T, T> {
   };
 }
 
-/** Keeps what `load` returns, or what its promise resolves to. A promise that rejects is not kept. */
-function once<Value>(load: () => Value | Promise<Value>): () => Value | Promise<Value> {
+/**
+ * Caches the return value of `load`, or the value its promise resolves to. A rejection is not
+ * cached.
+ */
+function cacheResult<Value>(load: () => Value | Promise<Value>): () => Value | Promise<Value> {
   let kept: Value | Promise<Value> | undefined;
   return () => {
     if (kept !== undefined) return kept;
@@ -84,7 +87,7 @@ function once<Value>(load: () => Value | Promise<Value>): () => Value | Promise<
           kept = value;
         },
         () => {
-          kept = undefined; // the next validation tries again
+          kept = undefined; // The next validation tries again.
         },
       );
     }
@@ -99,15 +102,16 @@ function toResult<T>(
   return issues.length > 0 ? { issues } : { value: value as T };
 }
 
-/** The part of `@cfworker/json-schema` that is used. */
+/** The functions of `@cfworker/json-schema` that are used. */
 export interface JsonSchemaValidator {
   readonly dereference: typeof dereference;
   readonly validate: typeof validate;
 }
 
 /**
- * Loads the validator: at once on Node, so that section params can be validated synchronously, and
- * as a promise where `require` does not exist or does not find it, such as in a browser or a bundle.
+ * Loads the validator: synchronously on Node, so that section params can be validated
+ * synchronously, and with a dynamic import if `require` is missing or fails, such as in a browser
+ * or a bundle.
  */
 export function loadJsonSchemaValidator(
   find = findBuiltinModule,
@@ -122,14 +126,14 @@ function requireValidator(find: typeof findBuiltinModule): JsonSchemaValidator |
   try {
     return node?.createRequire(import.meta.url)("@cfworker/json-schema") as JsonSchemaValidator;
   } catch {
-    return undefined; // the import reports what is wrong, if it fails too
+    return undefined; // If the import fails too, it reports the problem.
   }
 }
 
-/** Returns what is wrong with a value; nothing if it is valid. */
+/** Returns the problems of a value, or an empty array if it is valid. */
 type IssueFinder = (value: unknown) => readonly StandardSchemaV1.Issue[];
 
-/** Prepares a schema once, for any number of values. */
+/** Prepares a schema for validating any number of values. */
 function createIssueFinder(
   checked: CheckedJsonSchema,
   { dereference, validate }: JsonSchemaValidator,
@@ -140,7 +144,7 @@ function createIssueFinder(
     const problem = jsonProblem(value);
     if (problem !== null) return [{ message: `must be JSON: ${problem}` }];
     const text = JSON.stringify(value);
-    const data: unknown = JSON.parse(text); // without properties that are undefined
+    const data: unknown = JSON.parse(text); // Removes undefined properties.
     try {
       const errors = text.length > MAX_LENGTH ? findErrors(data, "first") : findAll(data);
       return errors.length > 0 ? toIssues(readViolations(errors, checked, data)) : [];
@@ -159,12 +163,14 @@ function createIssueFinder(
     try {
       return findErrors(data, "all");
     } catch {
-      return first; // there are too many for the validator to collect
+      return first; // There are too many errors to collect.
     }
   }
 }
 
-/** Characters of JSON above which only the first error is looked for: there could be millions. */
+/**
+ * Values with more characters of JSON report only the first error, because there could be millions.
+ */
 const MAX_LENGTH = 65_536;
 
 function describeFailure(error: unknown): string {
@@ -174,9 +180,10 @@ function describeFailure(error: unknown): string {
 }
 
 /**
- * Copies a schema into the form the validator is given. It has only what decides about a value: in
- * unknown keywords the validator would look for schemas and ids. Every `$ref` is a JSON pointer in
- * its spelling, and `false` is `{ not: {} }`, because the validator does not say where a `false` is.
+ * Converts a schema to the form that the validator expects. Keeps only the keywords that validate,
+ * because the validator would search unknown keywords for schemas and ids. Every `$ref` becomes a
+ * JSON pointer in the validator's encoding, and `false` becomes `{ not: {} }`, because the
+ * validator does not report the location of `false`.
  */
 function toValidatorSchema({ schema, targets }: CheckedJsonSchema): ValidatorSchema {
   return copy(schema);
@@ -204,7 +211,7 @@ function toValidatorSchema({ schema, targets }: CheckedJsonSchema): ValidatorSch
   }
 }
 
-/** As the validator encodes the pointers it compares. */
+/** Encodes a pointer the way the validator does before it compares pointers. */
 function encodePointer(pointer: string): string {
   return `#${encodeURI(pointer.slice(1)).replaceAll("#", "%23")}`;
 }

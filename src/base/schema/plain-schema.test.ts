@@ -9,7 +9,7 @@ const schema = plainSchema({
   names: { type: "strings", description: "Which." },
 });
 
-test("a plain schema is typed by its fields", () => {
+test("plainSchema() infers the type from the fields", () => {
   expectTypeOf<Infer<typeof schema>>().toEqualTypeOf<{
     readonly path: string;
     readonly limit: number | undefined;
@@ -18,7 +18,7 @@ test("a plain schema is typed by its fields", () => {
   }>();
 });
 
-test("it describes itself closed, with what is needed and what each field is for", () => {
+test("plainSchema() describes a closed object with required fields and descriptions", () => {
   expect(checkSchema(schema, "params", ["object"])).toEqual({
     type: "object",
     properties: {
@@ -32,24 +32,24 @@ test("it describes itself closed, with what is needed and what each field is for
   });
 });
 
-describe("it", () => {
-  test("takes what fits", () => {
+describe("plainSchema() validation", () => {
+  test("accepts matching values", () => {
     const value = { path: "a", names: ["b"], limit: 3, deep: false };
     expect(validateNow(schema, value)).toEqual({ ok: true, value });
     expect(validateNow(schema, { path: "a", names: [] }).ok).toBe(true);
   });
 
   test.each([
-    [null, "must be an object, not null"],
-    [[], "must be an object, not []"],
-    [{ names: [] }, "path: must be text, not undefined"],
-    [{ path: 1, names: [] }, "path: must be text, not 1"],
-    [{ path: "a", names: "b" }, 'names: must be a list of texts, not "b"'],
-    [{ path: "a", names: [1] }, "names: must be a list of texts, not [1]"],
-    [{ path: "a", names: [], limit: 1.5 }, "limit: must be a whole number, not 1.5"],
-    [{ path: "a", names: [], deep: "yes" }, 'deep: must be true or false, not "yes"'],
-    [{ path: "a", names: [], depth: 1 }, "depth: is no param; there are"],
-  ])("refuses %j", (value, problem) => {
+    [null, "must be an object, got null"],
+    [[], "must be an object, got []"],
+    [{ names: [] }, "path: must be a string, got undefined"],
+    [{ path: 1, names: [] }, "path: must be a string, got 1"],
+    [{ path: "a", names: "b" }, 'names: must be an array of strings, got "b"'],
+    [{ path: "a", names: [1] }, "names: must be an array of strings, got [1]"],
+    [{ path: "a", names: [], limit: 1.5 }, "limit: must be an integer, got 1.5"],
+    [{ path: "a", names: [], deep: "yes" }, 'deep: must be true or false, got "yes"'],
+    [{ path: "a", names: [], depth: 1 }, "depth: is not a parameter. Use one of"],
+  ])("rejects %j", (value, problem) => {
     expect(validateNow(schema, value)).toEqual({
       ok: false,
       problem: expect.stringContaining(problem),

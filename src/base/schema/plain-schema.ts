@@ -2,15 +2,16 @@ import { isPlainObject } from "../freeze.ts";
 import { list, show } from "../show.ts";
 import type { JsonSchema, Schema } from "./schema.ts";
 
-/** A field of a plain schema: its JSON type, and what it is for. */
+/** A field of a plain schema. */
 export interface PlainField {
   readonly type: "string" | "integer" | "boolean" | "strings";
+  /** Tells the model how to use the field. */
   readonly description: string;
-  /** @default false */
+  /** Whether the field may be omitted. @default false */
   readonly optional?: boolean | undefined;
 }
 
-/** What a plain schema's fields come to. */
+/** The type of the values of a plain schema. */
 export type PlainRecord<Fields extends Readonly<Record<string, PlainField>>> = {
   readonly [Name in keyof Fields]: Fields[Name] extends { readonly optional: true }
     ? PlainValue<Fields[Name]["type"]> | undefined
@@ -25,19 +26,19 @@ type PlainValue<Type extends PlainField["type"]> = {
 }[Type];
 
 /**
- * A schema of flat params for the library's own tools: the root door brings no schema library
- * along. Fields it does not name are refused.
+ * Creates a schema of flat params for the library's own tools, so that the root entry point works
+ * without a schema library. Undeclared fields are rejected.
  */
 export function plainSchema<const Fields extends Readonly<Record<string, PlainField>>>(
   fields: Fields,
 ): Schema<PlainRecord<Fields>> {
-  const described = describe(fields);
+  const described = toJsonSchema(fields);
   return {
     "~standard": {
       version: 1,
       vendor: "weakincentives",
       validate(value) {
-        const issues = problemsOf(value, new Map(Object.entries(fields)));
+        const issues = findProblems(value, new Map(Object.entries(fields)));
         return issues.length > 0 ? { issues } : { value: value as PlainRecord<Fields> };
       },
       jsonSchema: { input: () => ({ ...described }), output: () => ({ ...described }) },
@@ -50,38 +51,38 @@ interface Issue {
   readonly path?: readonly string[];
 }
 
-function problemsOf(value: unknown, fields: ReadonlyMap<string, PlainField>): readonly Issue[] {
-  if (!isPlainObject(value)) return [{ message: `must be an object, not ${show(value)}` }];
+function findProblems(value: unknown, fields: ReadonlyMap<string, PlainField>): readonly Issue[] {
+  if (!isPlainObject(value)) return [{ message: `must be an object, got ${show(value)}` }];
   const unknown = Object.keys(value).filter((name) => !fields.has(name));
   const issues: Issue[] = unknown.map((name) => ({
-    message: `is no param; there are ${list(fields.keys())}`,
+    message: `is not a parameter. Use one of ${list(fields.keys())}`,
     path: [name],
   }));
   for (const [name, { type, optional = false }] of fields) {
-    const given = value[name];
-    if (given === undefined && optional) continue;
-    if (!fits(given, type)) {
-      issues.push({ message: `must be ${words[type]}, not ${show(given)}`, path: [name] });
+    const fieldValue = value[name];
+    if (fieldValue === undefined && optional) continue;
+    if (!matchesType(fieldValue, type)) {
+      issues.push({ message: `must be ${typeNames[type]}, got ${show(fieldValue)}`, path: [name] });
     }
   }
   return issues;
 }
 
-const words = {
-  string: "text",
-  integer: "a whole number",
+const typeNames = {
+  string: "a string",
+  integer: "an integer",
   boolean: "true or false",
-  strings: "a list of texts",
+  strings: "an array of strings",
 } as const satisfies Record<PlainField["type"], string>;
 
-function fits(value: unknown, type: PlainField["type"]): boolean {
+function matchesType(value: unknown, type: PlainField["type"]): boolean {
   if (type === "strings") {
     return Array.isArray(value) && value.every((item) => typeof item === "string");
   }
   return type === "integer" ? Number.isSafeInteger(value) : typeof value === type;
 }
 
-function describe(fields: Readonly<Record<string, PlainField>>): JsonSchema {
+function toJsonSchema(fields: Readonly<Record<string, PlainField>>): JsonSchema {
   const properties = Object.entries(fields).map(([name, { type, description }]) => [
     name,
     type === "strings"

@@ -14,7 +14,7 @@ const fitting: readonly (readonly [string, Schema<{ city: string; days: number }
   ],
 ];
 
-describe.each(fitting)("%s", (_vendor, schema) => {
+describe.each(fitting)("a schema from %s", (_vendor, schema) => {
   test("is accepted and described", () => {
     expect(checkSchema(schema, "Tool.params", ["object"])).toEqual({
       type: "object",
@@ -23,13 +23,13 @@ describe.each(fitting)("%s", (_vendor, schema) => {
     });
   });
 
-  test("validates", async () => {
+  test("validates values", async () => {
     const value = { city: "Bern", days: 3 };
     expect(await validate(schema, value)).toEqual({ ok: true, value });
     expect(validateNow(schema, value)).toEqual({ ok: true, value });
   });
 
-  test("says what is wrong, and where", async () => {
+  test("reports the problem and its path", async () => {
     const wrong = { city: "Bern", days: "three" };
     const verdict = { ok: false, problem: expect.stringMatching(/^days: ./) };
     expect(await validate(schema, wrong)).toEqual(verdict);
@@ -37,29 +37,29 @@ describe.each(fitting)("%s", (_vendor, schema) => {
   });
 });
 
-describe("a description", () => {
-  test("is frozen all the way down and does not name its dialect", () => {
+describe("checkSchema() returns a description that", () => {
+  test("is frozen recursively and does not name its dialect", () => {
     const described = checkSchema(z.object({ a: z.array(z.string()) }), "Tool.params", ["object"]);
     expect(described).not.toHaveProperty("$schema");
     const { properties } = described;
     expect([described, properties, fieldsOf(described).get("a")].every(Object.isFrozen)).toBe(true);
   });
 
-  test("is a copy: what the schema hands out stays its own", () => {
+  test("is a copy", () => {
     const properties = { a: { type: "string" } };
-    const schema = handmade({ describe: () => ({ type: "object", properties }) });
+    const schema = createSchema({ describe: () => ({ type: "object", properties }) });
     expect(checkSchema(schema, "Tool.params", ["object"])).toEqual({ type: "object", properties });
     expect([properties, properties.a].some(Object.isFrozen)).toBe(false);
   });
 
-  test("is of what goes in, where that differs from what comes out", () => {
+  test("describes the input, not the output", () => {
     const schema = z.object({ n: z.string().transform(Number) });
     expect(checkSchema(schema, "Tool.params", ["object"])).toMatchObject({
       properties: { n: { type: "string" } },
     });
   });
 
-  test("may be of any type where any may be at the root", () => {
+  test("may have any root type if any is allowed", () => {
     expect(checkSchema(z.string(), "Tool.result", ["any"])).toEqual({ type: "string" });
     expect(checkSchema(z.array(z.string()), "output", ["object", "array"])).toMatchObject({
       type: "array",
@@ -69,13 +69,13 @@ describe("a description", () => {
   });
 });
 
-describe("a refusal", () => {
-  const refused = (schema: unknown, rule: string, remedy: string) => {
+describe("checkSchema()", () => {
+  const expectRejection = (schema: unknown, rule: string, remedy: string) => {
     expect(() => checkSchema(schema as never, "Tool.params", ["object"])).toThrow(
       expect.objectContaining({
         name: "PromptValidationError",
         field: "Tool.params",
-        message: expect.stringMatching(new RegExp(`^Tool.params ${rule}, got .*: ${remedy}`)),
+        message: expect.stringMatching(new RegExp(`^Tool.params ${rule}, got .*\\. ${remedy}`)),
       }),
     );
   };
@@ -85,97 +85,116 @@ describe("a refusal", () => {
     ["null", null],
     ["a JSON Schema", { type: "object" }],
     ["a function", () => {}],
-    ["text", "string"],
-    ["a hollow one", { "~standard": { vendor: "zod" } }],
-    ["a null one", { "~standard": null }],
-  ])("of what is no schema says which libraries' are: %s", (_what, schema) => {
-    refused(schema, "must be a Standard Schema", "use Zod 4, ArkType, Valibot through");
+    ["a string", "string"],
+    ["an empty Standard Schema", { "~standard": { vendor: "zod" } }],
+    ["a null Standard Schema", { "~standard": null }],
+  ])("rejects a value that is not a schema and names supported libraries: %s", (_what, schema) => {
+    expectRejection(schema, "must be a Standard Schema", "Use Zod 4, ArkType, Valibot through");
   });
 
-  test("of a plain Valibot schema says what to wrap it in", () => {
+  test("suggests toStandardJsonSchema() for a plain Valibot schema", () => {
     const schema = v.object({ a: v.string() });
-    refused(schema, "must describe itself as JSON Schema", "wrap it in toStandardJsonSchema\\(\\)");
+    expectRejection(
+      schema,
+      "must describe itself as JSON Schema",
+      "Wrap it in toStandardJsonSchema\\(\\)",
+    );
   });
 
-  test("of an old Zod schema says to update", () => {
+  test("suggests an update for an old Zod schema", () => {
     const schema = { "~standard": { vendor: "zod", version: 1, validate: () => ({ value: 1 }) } };
-    refused(schema, "must describe itself as JSON Schema", "update zod to 4.2 or later");
+    expectRejection(schema, "must describe itself as JSON Schema", "Update zod to 4.2 or later");
   });
 
-  test("of any other schema that cannot describe itself names those that can", () => {
+  test("names supported libraries for any other schema without JSON Schema", () => {
     const schema = { "~standard": { vendor: "mine", version: 1, validate: () => ({ value: 1 }) } };
-    refused(schema, "must describe itself as JSON Schema", "use Zod 4, ArkType or jsonSchema");
+    expectRejection(
+      schema,
+      "must describe itself as JSON Schema",
+      "Use Zod 4, ArkType or jsonSchema",
+    );
   });
 
   test.each([
     ["a date", z.object({ at: z.date() })],
     ["a bigint", z.object({ n: z.bigint() })],
     ["a map", z.object({ m: z.map(z.string(), z.string()) })],
-  ])("of what JSON Schema cannot say keeps the library's reason: %s", (_what, schema) => {
-    refused(schema, "must describe itself as JSON Schema", "keep to what JSON can say: no dates");
-    expect(() => checkSchema(schema, "Tool.params", ["object"])).toThrow(
-      expect.objectContaining({ cause: expect.any(Error) }),
-    );
-  });
+  ])(
+    "retains the library's reason if JSON Schema cannot describe the schema: %s",
+    (_what, schema) => {
+      expectRejection(
+        schema,
+        "must describe itself as JSON Schema",
+        "Use only JSON types, without dates",
+      );
+      expect(() => checkSchema(schema, "Tool.params", ["object"])).toThrow(
+        expect.objectContaining({ cause: expect.any(Error) }),
+      );
+    },
+  );
 
-  test("of a schema that describes itself as nothing is one too", () => {
-    const schema = handmade({ describe: () => undefined });
-    refused(schema, "must describe itself as JSON Schema", "keep to what JSON can say");
+  test("rejects a schema that describes itself as undefined", () => {
+    const schema = createSchema({ describe: () => undefined });
+    expectRejection(schema, "must describe itself as JSON Schema", "Use only JSON types");
   });
 
   test.each([
-    ["text", z.string()],
-    ["a list", z.array(z.object({}))],
+    ["a string", z.string()],
+    ["an array", z.array(z.object({}))],
     ["a union of objects", z.union([z.object({ a: z.string() }), z.object({ b: z.string() })])],
     ["anything", z.unknown()],
-  ])("of another root shows it and says to wrap it: %s", (_what, schema) => {
-    refused(schema, "must have object at its root", "wrap it: z.object\\({ value: … }\\)");
+  ])("rejects a schema with a different root type and suggests a wrapper: %s", (_what, schema) => {
+    expectRejection(
+      schema,
+      "must have object at its root",
+      "Wrap it, for example in z.object\\({ value: … }\\)",
+    );
   });
 
-  test("names all the roots there may be", () => {
+  test("names all allowed root types", () => {
     expect(() => checkSchema(z.string(), "output", ["object", "array"])).toThrow(
-      'output must have object or array at its root, got {"type":"string"}: ',
+      'output must have object or array at its root, got {"type":"string"}. Wrap it',
     );
   });
 });
 
-describe("validation", () => {
-  test("gives what the schema makes of the value", async () => {
+describe("validate() and validateNow()", () => {
+  test("return the schema's output value", async () => {
     const schema = z.object({ n: z.string().transform(Number), page: z.number().default(1) });
     expect(await validate(schema, { n: "5" })).toEqual({ ok: true, value: { n: 5, page: 1 } });
   });
 
-  test("joins every problem, with its path", async () => {
+  test("join all problems with their paths", async () => {
     const schema = z.object({ a: z.array(z.object({ b: z.string() })), c: z.number() });
     const verdict = await validate(schema, { a: [{ b: 1 }], c: "x" });
     expect(verdict).toEqual({ ok: false, problem: expect.stringMatching(/^a\.0\.b: .+; c: .+$/) });
   });
 
-  test("says a problem of the whole value without a place", async () => {
+  test("report a problem of the whole value without a path", async () => {
     const verdict = await validate(z.object({}), "text");
     expect(verdict).toEqual({
       ok: false,
       problem: expect.stringMatching(/^[^:]*: expected object/),
     });
-    const bare = handmade({ validate: () => ({ issues: [{ message: "It is wrong." }] }) });
+    const bare = createSchema({ validate: () => ({ issues: [{ message: "It is wrong." }] }) });
     expect(validateNow(bare, 1)).toEqual({ ok: false, problem: "It is wrong." });
   });
 
-  test("reads a path of steps that are objects, numbers or symbols", () => {
+  test("format path steps that are objects, numbers or symbols", () => {
     const path = [{ key: "a" }, 0, Symbol("s")];
-    const schema = handmade({ validate: () => ({ issues: [{ message: "no", path }] }) });
+    const schema = createSchema({ validate: () => ({ issues: [{ message: "no", path }] }) });
     expect(validateNow(schema, 1)).toEqual({ ok: false, problem: "a.0.Symbol(s): no" });
   });
 
-  test("waits for an asynchronous schema", async () => {
+  test("wait for an asynchronous schema in validate()", async () => {
     const schema = z.string().refine(async (text) => text === "yes", { message: "say yes" });
     expect(await validate(schema, "yes")).toEqual({ ok: true, value: "yes" });
     expect(await validate(schema, "no")).toEqual({ ok: false, problem: "say yes" });
   });
 
-  test("that must answer at once refuses an asynchronous schema, whatever it will say", () => {
-    const late = handmade({ validate: () => Promise.reject(new Error("late")) });
-    const problem = "its schema is asynchronous, and this one must answer at once";
+  test("reject an asynchronous schema in validateNow()", () => {
+    const late = createSchema({ validate: () => Promise.reject(new Error("late")) });
+    const problem = "the schema is asynchronous, but a synchronous one is required here";
     expect(validateNow(late, "a")).toEqual({ ok: false, problem });
     expect(
       validateNow(
@@ -185,26 +204,29 @@ describe("validation", () => {
     ).toEqual({ ok: false, problem });
   });
 
-  test("by a schema that throws or rejects is a problem, not a throw", async () => {
+  test("return a problem if the schema throws or rejects", async () => {
     const fail = () => {
       throw new Error("boom");
     };
     const schemas = [
       z.string().transform(fail),
       toStandardJsonSchema(v.pipe(v.string(), v.check(fail))),
-      handmade({ validate: () => Promise.reject(new Error("boom")) }),
-      handmade({ validate: fail }),
+      createSchema({ validate: () => Promise.reject(new Error("boom")) }),
+      createSchema({ validate: fail }),
     ];
     for (const schema of schemas) {
       expect(await validate(schema, "a")).toEqual({ ok: false, problem: "boom" });
       expect(validateNow(schema, "a").ok).toBe(false);
     }
-    expect(validateNow(handmade({ validate: fail }), "a")).toEqual({ ok: false, problem: "boom" });
+    expect(validateNow(createSchema({ validate: fail }), "a")).toEqual({
+      ok: false,
+      problem: "boom",
+    });
   });
 });
 
-describe("the fields of an object schema", () => {
-  test("are found by name", () => {
+describe("listFields()", () => {
+  test("returns the properties by name", () => {
     const described = checkSchema(z.object({ a: z.string(), b: z.number() }), "p", ["object"]);
     expect([...fieldsOf(described)]).toEqual([
       ["a", { type: "string" }],
@@ -212,17 +234,17 @@ describe("the fields of an object schema", () => {
     ]);
   });
 
-  test("are none where the schema has no properties", () => {
+  test("returns an empty map for a schema without properties", () => {
     expect(fieldsOf({ type: "string" }).size).toBe(0);
     expect(fieldsOf({ properties: [] }).size).toBe(0);
   });
 
-  test("that may be anything have an empty schema", () => {
+  test("returns an empty schema for a property that accepts anything", () => {
     expect(fieldsOf({ properties: { a: true } }).get("a")).toEqual({});
   });
 });
 
-function handmade(parts: {
+function createSchema(parts: {
   readonly validate?: (value: unknown) => unknown;
   readonly describe?: () => unknown;
 }): Schema {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readJsonPointer, subschemasOf, toJsonPointer } from "./subschemas-of.ts";
+import { formatJsonPointer, readJsonPointer, subschemasOf } from "./subschemas-of.ts";
 
-test("subschemas are found in every keyword that holds schemas, outer ones first", () => {
+test("walkSubschemas() finds schemas in every applicator keyword, outer schemas first", () => {
   const schema = {
     properties: { "a/b": { items: true }, type: {} },
     anyOf: [false, { not: {} }],
@@ -20,19 +20,22 @@ test("subschemas are found in every keyword that holds schemas, outer ones first
   ]);
 });
 
-test("the steps of a pointer are unescaped and decoded", () => {
+test("parseJsonPointer() unescapes and decodes the steps", () => {
   expect(readJsonPointer("#")).toEqual([]);
   expect(readJsonPointer("#/a~1b/~01/%25/")).toEqual(["a/b", "~1", "%", ""]);
 });
 
-test.each(["", "a", "/a", "#a", "#/%", "http://example.com#/a"])("%j is no pointer", (text) => {
-  expect(readJsonPointer(text)).toBeNull();
-});
+test.each(["", "a", "/a", "#a", "#/%", "http://example.com#/a"])(
+  "parseJsonPointer() returns null for %j",
+  (text) => {
+    expect(readJsonPointer(text)).toBeNull();
+  },
+);
 
-test("a pointer reads back as the steps it was made of", () => {
+test("parseJsonPointer() reverses formatJsonPointer()", () => {
   fc.assert(
     fc.property(fc.array(fc.string()), (steps) => {
-      const encoded = toJsonPointer(steps).replaceAll("%", "%25");
+      const encoded = formatJsonPointer(steps).replaceAll("%", "%25");
       expect(readJsonPointer(encoded)).toEqual(steps);
     }),
   );

@@ -8,25 +8,25 @@ import { threadJob } from "./thread-job.ts";
 
 const words = { job: "removes a folder", remedy: "remove it again" };
 
-test("runInThread returns what the job returns", async () => {
+test("runInThread() returns the result of the job", async () => {
   const folder = temporaryTree({ "a.txt": "a" });
   expect(await runInThread(removeTreeJob, { type: "remove", folder }, words)).toBe(true);
   expect(existsSync(folder)).toBe(false);
 });
 
-test("runInThread throws what the job throws, with its class", async () => {
+test("runInThread() throws the job's error with its class", async () => {
   const folder = `${temporaryTree({ "a.txt": "a" })}/a.txt`;
   const removing = runInThread(removeTreeJob, { type: "remove", folder }, words);
   await expect(removing).rejects.toBeInstanceOf(FilesystemError);
 });
 
-test("runInThread names the function that a module does not export", async () => {
+test("runInThread() names the function that a module does not export", async () => {
   const missing = threadJob(removeTreeJob.module, function removeNothing() {});
   const running = runInThread(missing, undefined, words);
   await expect(running).rejects.toThrow(/remove-tree\.ts does not export removeNothing$/);
 });
 
-test("runInThread throws the signal's reason and starts nothing that stays", async () => {
+test("runInThread() throws the signal's reason and stops the thread", async () => {
   const controller = new AbortController();
   const folder = temporaryTree();
   const task = { type: "empty", folder } as const;

@@ -1,16 +1,17 @@
 import type { WorkerFailure } from "./worker-failure.ts";
 
-/** A function that `runInThread` can run: an export of the module at `module`, under its own name. */
+/** A function that {@link runInThread} can run: an export of the module at `module`. */
 export interface ThreadJob<Task, Result> {
   readonly module: string;
   readonly name: string;
-  /** The function itself. It runs in the thread, not here. */
+  /** The function, which runs in the thread. */
   readonly run: (task: Task) => Result | Promise<Result>;
 }
 
 /**
- * Declares an exported function as a job for a thread. Call it in the module that exports the function:
- * `export const packJob = threadJob(import.meta.url, pack)`. Task and result are cloned between threads.
+ * Declares an exported function as a job for a thread. Call it in the module that exports the
+ * function: `export const packJob = threadJob(import.meta.url, pack)`. Task and result are cloned
+ * between threads.
  */
 export function threadJob<Task, Result>(
   module: string,
@@ -26,7 +27,7 @@ export interface ThreadOrder {
   readonly task: unknown;
 }
 
-/** The one message that a thread posts when its job has ended. */
+/** The single message that a thread posts when its job has ended. */
 export type ThreadAnswer<Result> =
   | { readonly type: "done"; readonly result: Result }
   | { readonly type: "failed"; readonly failure: WorkerFailure };

@@ -12,7 +12,7 @@ test.each([
   new WorkspaceSecurityError("out"),
   new WorkspaceBudgetExceededError("over"),
   new RangeError("odd"),
-])("an error crosses threads as what it is: %s", (error) => {
+])("an error keeps its class, message and fields across threads: %s", (error) => {
   const crossed = fromFailure(structuredClone(toFailure(error)));
   expect(crossed).toBeInstanceOf(error.constructor);
   expect(crossed).toMatchObject({ name: error.name, message: error.message });

@@ -5,7 +5,9 @@ import {
   WorkspaceSecurityError,
 } from "../../base/filesystem-error.ts";
 
-/** An error as it crosses threads: there, it would lose its class and its fields. */
+/**
+ * An error in a form that can be sent between threads. An `Error` would lose its class and fields.
+ */
 export type WorkerFailure =
   | {
       readonly type: "filesystem";
@@ -17,7 +19,7 @@ export type WorkerFailure =
   | { readonly type: "security" | "budget"; readonly message: string }
   | { readonly type: "other"; readonly error: unknown };
 
-/** What a worker posts of an error. */
+/** Converts an error to the form that a worker posts. */
 export function toFailure(error: unknown): WorkerFailure {
   if (error instanceof FilesystemError) {
     const { code, path, message, cause } = error;
@@ -31,7 +33,7 @@ export function toFailure(error: unknown): WorkerFailure {
   return { type: "other", error };
 }
 
-/** The error that a worker posted. */
+/** Restores the error that a worker posted. */
 export function fromFailure(failure: WorkerFailure): unknown {
   switch (failure.type) {
     case "filesystem":

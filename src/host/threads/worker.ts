@@ -1,4 +1,6 @@
-/** The entry file of every thread that `runInThread` starts: imports the job's module and runs it. */
+/**
+ * Entry file of every thread that `runInThread` starts. Imports the job's module and runs the job.
+ */
 import { parentPort, workerData } from "node:worker_threads";
 import type { ThreadAnswer, ThreadJob, ThreadOrder } from "./thread-job.ts";
 import { toFailure } from "./worker-failure.ts";

@@ -89,12 +89,12 @@ describe("the history slice", () => {
   test.each([2, -1, 0.5, Number.NaN])("refuses a turn that keeps %d of one item", (kept) => {
     const state = reduced(historySlice.first, turn(0, [item("a")]));
     expect(() => reduced(state, turn(kept, []))).toThrow(
-      `The turn keeps ${kept} of 1 items: register the slice before a conversation begins`,
+      `The turn keeps ${kept} items, but the history has 1. Register the slice before the conversation starts.`,
     );
   });
 
   test.each([null, {}, "[]", [1], [null], [[]]])("cannot be loaded from %j", (state) => {
-    expect(historySlice.load(state)).toBe("it is not a list of items");
+    expect(historySlice.load(state)).toBe("its state is not an array of items");
   });
 });
 
@@ -152,7 +152,7 @@ describe("a session with a history", () => {
     session.dispatch(turn(0, [item("a")]));
     session.dispatch(turn(5, [item("b")]));
     expect(failures).toEqual([
-      "The turn keeps 5 of 1 items: register the slice before a conversation begins",
+      "The turn keeps 5 items, but the history has 1. Register the slice before the conversation starts.",
     ]);
     expect(ids(session.get(historySlice))).toEqual(["a"]);
   });

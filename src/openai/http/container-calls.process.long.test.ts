@@ -87,7 +87,7 @@ describe.each(ways)("over %s", (_way, config) => {
     // The system refuses to let any file grow beyond eight blocks.
     const output = await run(server.url, config, program, "trap '' XFSZ; ulimit -f 8;");
     expect(output).toBe(
-      `FilesystemError EFBIG EFBIG: ${JSON.stringify(path)} was refused by this machine: EFBIG: file too large`,
+      `FilesystemError EFBIG EFBIG: ${JSON.stringify(path)} was rejected by the host: EFBIG: file too large`,
     );
     expect(existsSync(path)).toBe(false);
   });
