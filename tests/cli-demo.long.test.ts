@@ -4,24 +4,24 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { printedByDemo } from "./support/printed-by-demo.ts";
+import { captureDemo } from "./support/printed-by-demo.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();
 });
 
 describe("wink demo", () => {
-  test("tells the same where there is only Python in WebAssembly", async () => {
-    const text = await printedByDemo({ json: false, sandbox: "wasm" });
-    expect(text).toContain("The sandbox is wasm (wasm: it is installed");
+  test("prints the same with Python in WebAssembly only", async () => {
+    const text = await captureDemo({ json: false, sandbox: "wasm" });
+    expect(text).toContain("Sandbox: wasm (wasm: it is installed");
     expect(text).toContain("5 readings, 31.5 °C now, 28 °C at most");
-    expect(text).toContain("    percents is gone with the old container\n");
+    expect(text).toContain("    percents is lost with the old container\n");
     expect(text).toContain("  │ 23:00,100 %,24.5 °C");
   });
 
-  // Each line is a moment of its own: nothing made yet, a workspace, a container lost.
-  test.each(["A greenhouse", "Turn 1", "Turn 3", "takes its place"])(
-    "leaves no folder behind, also when it is stopped at %j",
+  // Each text marks a different state: nothing created, a workspace, a lost container.
+  test.each(["A greenhouse", "Turn 1", "Turn 3", "replaced by"])(
+    "leaves no folder behind when stopped at %j",
     async (moment) => {
       const temporary = mkdtempSync(join(tmpdir(), "wink-test-"));
       const env = { ...process.env, TMPDIR: temporary };
@@ -45,7 +45,7 @@ describe("wink demo", () => {
     },
   );
 
-  test("leaves no folder behind when it has ended, or when nobody reads on", async () => {
+  test("leaves no folder behind at its end, or when its output is closed early", async () => {
     const temporary = mkdtempSync(join(tmpdir(), "wink-test-"));
     const env = { ...process.env, TMPDIR: temporary };
     try {

@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { demo } from "../src/cli/demo/demo.ts";
 import { bubblewrapSandbox } from "../src/local/sandbox/bubblewrap/bubblewrap.ts";
-import { printedByDemo } from "./support/printed-by-demo.ts";
+import { captureDemo } from "./support/printed-by-demo.ts";
 
 function wink(...args: readonly string[]) {
   return spawnSync(process.execPath, ["src/cli/main.ts", ...args], {
@@ -16,21 +16,21 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-// Where bubblewrap is missing, each starts Python in WebAssembly, twice, which takes its time.
+// Without bubblewrap, each test starts Python in WebAssembly twice, which is slow.
 describe("wink demo", () => {
-  test("tells of a mounted repository, real code, a cited page, rolled-back calls and patches", () => {
+  test("prints a mounted repository, executed code, a cited page, rolled-back calls and patches", () => {
     const { status, stdout, stderr } = wink("demo");
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-    expect(stdout).toMatch(/The sandbox is (bubblewrap|wasm) \(/);
+    expect(stdout).toMatch(/Sandbox: (bubblewrap|wasm) \(/);
     expect(stdout).toMatch(/Mounted as greenhouse: 5 files, \d+ bytes\n {2}README.md\n/);
     expect(stdout).toContain("  withheld: gateway.pem\n");
     expect(stdout).toMatch(/✓ web_search .* ran at the provider/);
     expect(stdout).toContain("    5 readings, 31.5 °C now, 28 °C at most\n");
     expect(stdout).toContain(
-      "    3 of 5 times vents.py asks for what no vent can do: [-140, -80, 140]\n",
+      "    3 of 5 times vents.py requests an impossible opening: [-140, -80, 140]\n",
     );
     expect(stdout).toContain("rolled back: the vents are at 20 % again");
-    expect(stdout).toContain("rolled back in the workspace: greenhouse/night-log.md is as it was");
+    expect(stdout).toContain("rolled back in the workspace: greenhouse/night-log.md is restored");
     expect(stdout).toContain('Updated "greenhouse/vents.py"');
     expect(stdout).toContain("Leiden tonight https://weather.example/leiden.html");
     expect(stdout).toContain("  │ 23:00,100 %,24.5 °C\n");
@@ -38,25 +38,25 @@ describe("wink demo", () => {
     expect(stdout).not.toContain("\u001b[");
   });
 
-  test("loses its container halfway, goes on in another, and brings the files back", async () => {
-    const text = await printedByDemo({ json: false });
-    const [, first] = /the workspace is in (cntr_\w+)/.exec(text) ?? [];
+  test("loses its container halfway, continues in another, and syncs the files", async () => {
+    const text = await captureDemo({ json: false });
+    const [, first] = /the workspace runs in (cntr_\w+)/.exec(text) ?? [];
     const [, lost, by] =
-      /✗ the container (cntr_\w+) is gone: .*Container is expired[\s\S]*?✓ (cntr_\w+) takes its place, with 5 files\n {4}lost: what code held in memory\n/.exec(
+      /✗ container (cntr_\w+) was lost: .*Container is expired[\s\S]*?✓ replaced by (cntr_\w+), with 5 files restored\n {4}lost: what code held in memory\n/.exec(
         text,
       ) ?? [];
     expect(lost).toBe(first);
     expect(by).not.toBe(first);
-    expect(text).toContain("    percents is gone with the old container\n");
-    expect(text).toContain("    0 of 5 times vents.py asks for what no vent can do: []\n");
+    expect(text).toContain("    percents is lost with the old container\n");
+    expect(text).toContain("    0 of 5 times vents.py requests an impossible opening: []\n");
     expect(text).toContain("    - vents at 100 %\n    24.5 °C expected at 02:00\n");
     expect(text).toMatch(
-      /brought back\n {2}added greenhouse\/vent-plan.csv\n {2}changed greenhouse\/night-log.md\n {2}changed greenhouse\/vents.py\n {2}examples\/greenhouse, which was mounted, is as it was\n {2}the copy of it in \S+ is gone\n/,
+      /Synced files\n {2}added greenhouse\/vent-plan.csv\n {2}changed greenhouse\/night-log.md\n {2}changed greenhouse\/vents.py\n {2}the mounted examples\/greenhouse is unchanged\n {2}the temporary copy in \S+ is deleted\n/,
     );
   });
 
   test("--json prints one document with every event", async () => {
-    const document = JSON.parse(await printedByDemo({ json: true }));
+    const document = JSON.parse(await captureDemo({ json: true }));
     const { output, mounts, events, citations, files, sandbox, vents, synced } = document;
     expect(files["greenhouse/night-log.md"]).toBe(
       "# Night log\n\n- vents at 100 %\n- nobody woken\n",
@@ -83,26 +83,26 @@ describe("wink demo", () => {
     expect(failed.map(({ name }: { name: string }) => name)).toEqual(["set_vent", "report"]);
   });
 
-  test("without a sandbox, runs everything but the Python steps and says how to get one", async () => {
+  test("skips the Python steps without a sandbox and explains how to install one", async () => {
     const reason = "bwrap is not installed: apt-get install bubblewrap";
     const probe = async () => ({ usable: false, reason });
     const candidates = [{ ...bubblewrapSandbox(), probe }];
-    const text = await printedByDemo({ json: false, candidates });
-    expect(text).toContain("the steps that run Python are skipped. To see them, install one:\n");
+    const text = await captureDemo({ json: false, candidates });
+    expect(text).toContain("so the Python steps are skipped. To run them, install one:\n");
     expect(text).toContain(`  bubblewrap: ${reason}\n`);
     expect(text).not.toContain("code_interpreter ran");
     expect(text).toMatch(/✓ web_search .* ran at the provider/);
     expect(text).toContain("rolled back: the vents are at 20 % again");
-    expect(text).toMatch(/✓ cntr_\w+ takes its place, with 5 files\n/);
+    expect(text).toMatch(/✓ replaced by cntr_\w+, with 5 files restored\n/);
     expect(text).toContain("ventPercent: 100");
     expect(text).toMatch(
-      /brought back\n {2}changed greenhouse\/night-log.md\n {2}changed greenhouse\/vents.py\n/,
+      /Synced files\n {2}changed greenhouse\/night-log.md\n {2}changed greenhouse\/vents.py\n/,
     );
-    const document = JSON.parse(await printedByDemo({ json: true, candidates }));
+    const document = JSON.parse(await captureDemo({ json: true, candidates }));
     expect(document.sandbox).toEqual({ name: null, reason: `bubblewrap: ${reason}` });
   });
 
-  test("ends with 130 at a signal, quietly, and cleans up first", async () => {
+  test("exits with 130 on a signal after cleanup, without further output", async () => {
     const codes: number[] = [];
     const host = Object.assign(new EventEmitter(), { exit: (code: number) => codes.push(code) });
     const lines: string[] = [];
@@ -117,17 +117,17 @@ describe("wink demo", () => {
   });
 });
 
-describe("wink mount, as a command,", () => {
-  test("prints the plan of a folder, and nothing but that", () => {
+describe("wink mount as a command", () => {
+  test("prints only the plan of a folder", () => {
     const { status, stdout, stderr } = wink("mount", "examples/greenhouse", "--exclude", "*.csv");
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-    expect(stdout).toMatch(/^greenhouse: 4 files, \d+ bytes, from \/.*\/examples\/greenhouse\n/);
-    expect(stdout).toContain("  gateway.pem is named as files are that keys are kept in\n");
+    expect(stdout).toMatch(/^greenhouse: 4 files, \d+ bytes from \/.*\/examples\/greenhouse\n/);
+    expect(stdout).toContain("  gateway.pem has a name that is common for key files\n");
     expect(stdout).toContain('  1 file: --exclude "*.csv"\n');
     expect(stdout).not.toContain("\u001b[");
   });
 
-  test("takes its options several times, and prints JSON", () => {
+  test("accepts repeated options and prints JSON", () => {
     const globs = ["--include", "*.py", "--include", "*.pem", "--exclude", "x", "--exclude", "y"];
     const secrets = ["--allow-secret", "a", "--allow-secret", "gateway.pem"];
     const { stdout } = wink("mount", "examples/greenhouse", ...globs, ...secrets, "--json");
@@ -146,7 +146,12 @@ test.each([
   [["serve", "--help"], 0, /Examples:/, /^$/],
   [["mount", "--help"], 0, /Examples:/, /^$/],
   [["mount"], 2, /^$/, /missing required argument 'path'/],
-  [["mount", "src", "--max-bytes", "1.5"], 2, /^$/, /'1\.5' is invalid\. It is a whole number/],
+  [
+    ["mount", "src", "--max-bytes", "1.5"],
+    2,
+    /^$/,
+    /'1\.5' is invalid\. Use an integer of 0 or more/,
+  ],
   [
     ["mount", "src", "--exclud", "a"],
     2,
@@ -163,7 +168,7 @@ test.each([
   [[], 2, /^$/, /Usage: wink/],
   [["dmeo"], 2, /^$/, /unknown command 'dmeo'[\s\S]*Did you mean demo/],
   [["demo", "--jsno"], 2, /^$/, /unknown option '--jsno'[\s\S]*Did you mean --json/],
-])("wink %j ends with %i", (args, code, out, err) => {
+])("wink %j exits with %i", (args, code, out, err) => {
   const { status, stdout, stderr } = wink(...args);
   expect({ status, stdout, stderr }).toEqual({
     status: code,

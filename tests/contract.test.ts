@@ -30,20 +30,20 @@ const claude: AdapterContractOptions = {
 };
 
 describe.each([["the scripted client", scriptedSubject] as const, ...servers])(
-  "%s keeps the adapter contract:",
+  "%s passes the adapter contract:",
   (_name, make) => {
     for (const { name, run } of adapterContract(make)) test(name, run);
   },
 );
 
-/** The case that only a real sandbox can keep. */
-const NEEDS_ISOLATION = "code does not reach the network of this machine";
+/** The case that requires a real sandbox. */
+const NEEDS_ISOLATION = "keeps code from connecting to the host's network";
 
 describe.each([
   ["our client", ourClient],
   ["the official client", officialClient],
 ] as const)(
-  "OpenAI over the local provider, on %s, keeps the adapter contract, with workspaces and compaction:",
+  "OpenAIAdapter on the local provider, with %s, passes the adapter contract with workspaces and compaction:",
   (_name, reach) => {
     for (const { name, run } of adapterContract(localSubject(reach), openai)) {
       test.skipIf(name === NEEDS_ISOLATION && !hasBubblewrap)(name, run);
@@ -52,7 +52,7 @@ describe.each([
 );
 
 describe.skipIf(sdkMissing)(
-  "Claude on the real SDK keeps the adapter contract, with workspaces and compaction:",
+  "ClaudeAgentAdapter on the real SDK passes the adapter contract with workspaces and compaction:",
   {
     timeout: SDK_TIMEOUT,
   },

@@ -15,10 +15,10 @@ import {
 import { filesystemContract, type MakeFilesystem } from "weakincentives/testing";
 import { hostSandbox } from "./support/host-sandbox.ts";
 
-const inMemory: MakeFilesystem = () => ({ filesystem: new InMemoryFilesystem() });
+const createMemorySubject: MakeFilesystem = () => ({ filesystem: new InMemoryFilesystem() });
 
-/** Fails if anything is left beside the root, or of what snapshots keep. */
-const onHost: MakeFilesystem = async () => {
+/** Fails if a file is left outside the root, or of a snapshot. */
+const createHostSubject: MakeFilesystem = async () => {
   const scratch = await mkdtemp(join(tmpdir(), "wink-contract-"));
   const root = join(scratch, "root");
   await mkdir(root);
@@ -33,13 +33,13 @@ const onHost: MakeFilesystem = async () => {
   };
 };
 
-/** Fails if anything temporary is left when it is cleaned up. */
-function inContainer(kind: "by themselves" | "of a workspace"): MakeFilesystem {
+/** Fails if temporary files are left after cleanup. */
+function createContainerSubject(kind: "standalone" | "workspace"): MakeFilesystem {
   return async () => {
     const client = openAIClient({ baseURL: url, apiKey: "local" });
     const section = new OpenAIContainerWorkspaceSection({ session: new Session(), client });
     const filesystem =
-      kind === "by themselves" ? new ContainerFilesystem({ client }) : section.filesystem;
+      kind === "standalone" ? new ContainerFilesystem({ client }) : section.filesystem;
     return {
       filesystem,
       async close() {
@@ -50,8 +50,8 @@ function inContainer(kind: "by themselves" | "of a workspace"): MakeFilesystem {
   };
 }
 
-/** Fails if anything temporary is left when it is cleaned up. */
-const inWorkspaceOfThisMachine: MakeFilesystem = () => {
+/** Fails if temporary files are left after cleanup. */
+const createHostWorkspaceSubject: MakeFilesystem = () => {
   const section = new ClaudeAgentWorkspaceSection({ session: new Session() });
   return {
     filesystem: section.filesystem,
@@ -67,11 +67,11 @@ const { url } = await provider.listen();
 afterAll(() => provider[Symbol.asyncDispose]());
 
 describe.each([
-  ["files in memory", inMemory],
-  ["files of this machine", onHost],
-  ["files of a container, by themselves,", inContainer("by themselves")],
-  ["files of a container, of a workspace,", inContainer("of a workspace")],
-  ["files of this machine, of a workspace,", inWorkspaceOfThisMachine],
-])("%s keep the file system contract:", (_name, make) => {
+  ["InMemoryFilesystem", createMemorySubject],
+  ["HostFilesystem", createHostSubject],
+  ["a standalone ContainerFilesystem", createContainerSubject("standalone")],
+  ["ContainerFilesystem of a workspace", createContainerSubject("workspace")],
+  ["HostFilesystem of a workspace", createHostWorkspaceSubject],
+])("%s passes the file system contract:", (_name, make) => {
   for (const { name, run } of filesystemContract(make)) test(name, run);
 });

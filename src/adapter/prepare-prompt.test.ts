@@ -68,7 +68,7 @@ describe("evaluate() with a prompt that cannot be rendered", () => {
       name: "PromptEvaluationError",
       phase: "render",
       promptName: "demo:k",
-      message: 'Section "task": its enabled predicate failed: no',
+      message: 'Section "task": its enabled() threw: no',
       cause: expect.any(PromptRenderError),
     });
     expect([asked, bus.events]).toEqual([0, []]);

@@ -58,7 +58,7 @@ describe("an adapter for Claude", () => {
 
   test.each([
     [{ temperature: 1 }, "ClaudeAgentSDKAdapter key must be one of"],
-    [{ model: "" }, "ClaudeAgentSDKAdapter.model must be one line of text that is not blank"],
+    [{ model: "" }, "ClaudeAgentSDKAdapter.model must be a non-blank single-line string"],
     [{ permissionMode: "yolo" }, "ClaudeAgentSDKAdapter.permissionMode must be one of"],
     [{ unsupportedHostedTools: "drop" }, "unsupportedHostedTools must be one of"],
     [{ rollBackFailedNativeTools: 1 }, "rollBackFailedNativeTools must be a boolean"],

@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Sandbox } from "../local/sandbox/sandbox.ts";
-import { doctor, examineNode, finding } from "./doctor.ts";
+import { createFinding, doctor, examineNode } from "./doctor.ts";
 
-function sandbox(name: string, usable: boolean): Sandbox {
+function createSandbox(name: string, usable: boolean): Sandbox {
   return {
     name,
     isolation: `What ${name} keeps out.`,
@@ -12,7 +12,7 @@ function sandbox(name: string, usable: boolean): Sandbox {
   };
 }
 
-function printed(): string[] {
+function captureOutput(): string[] {
   const lines: string[] = [];
   vi.spyOn(console, "log").mockImplementation((line: string) => {
     lines.push(line);
@@ -23,35 +23,38 @@ function printed(): string[] {
 afterEach(() => vi.restoreAllMocks());
 
 describe("wink doctor", () => {
-  test("names each sandbox, whether it works, what it isolates and which is taken", async () => {
-    const lines = printed();
-    expect(await doctor({ json: false }, [sandbox("strong", false), sandbox("weak", true)])).toBe(
-      0,
-    );
+  test("lists each sandbox, whether it works, its isolation and the default", async () => {
+    const lines = captureOutput();
+    expect(
+      await doctor({ json: false }, [createSandbox("strong", false), createSandbox("weak", true)]),
+    ).toBe(0);
     const text = lines.join("\n");
     expect(text).toContain(`✓ Node: ${process.versions.node}`);
     expect(text).toMatch(/✓ full-text search: SQLite 3\./);
     expect(text).toContain("✗ strong: install it\n    What strong keeps out.");
     expect(text).toContain("✓ weak: a trial run succeeded\n    What weak keeps out.");
-    expect(text).toContain("wink serve takes weak unless told otherwise.");
+    expect(text).toContain("wink serve uses weak by default.");
   });
 
-  test("ends with 1 where no sandbox works", async () => {
-    const lines = printed();
-    expect(await doctor({ json: false }, [sandbox("only", false)])).toBe(1);
-    expect(lines.join("\n")).toContain("None works here");
+  test("exits with 1 if no sandbox works", async () => {
+    const lines = captureOutput();
+    expect(await doctor({ json: false }, [createSandbox("only", false)])).toBe(1);
+    expect(lines.join("\n")).toContain("No sandbox works on this machine.");
   });
 
   test("--json prints one document", async () => {
-    const lines = printed();
-    await doctor({ json: true }, [sandbox("only", true)]);
+    const lines = captureOutput();
+    await doctor({ json: true }, [createSandbox("only", true)]);
     expect(JSON.parse(lines.join(""))).toEqual({
       node: { found: true, says: process.versions.node },
       sqliteFts5: { found: true, says: expect.stringContaining("SQLite") },
       python3: { found: expect.any(Boolean), says: expect.any(String) },
       pyodide: { found: expect.any(Boolean), says: expect.any(String) },
       claudeSdk: { found: expect.any(Boolean), says: expect.stringMatching(/^0\.|npm install/) },
-      claudeSandbox: { found: expect.any(Boolean), says: expect.stringMatching(/starts/) },
+      claudeSandbox: {
+        found: expect.any(Boolean),
+        says: expect.stringMatching(/available|starts/),
+      },
       sandboxes: [
         {
           name: "only",
@@ -64,7 +67,7 @@ describe("wink doctor", () => {
     });
   });
 
-  test("as a command ends with 0 exactly if a sandbox works here", () => {
+  test("exits with 0 exactly if a sandbox works on this machine", () => {
     const command = ["src/cli/main.ts", "doctor", "--json"];
     const { status, stdout } = spawnSync(process.execPath, command, { encoding: "utf8" });
     const { sandboxes, auto } = JSON.parse(stdout);
@@ -84,11 +87,14 @@ test.each([
   ["20.20.2", false],
   ["22.19.0", true],
   ["24.0.0", true],
-])("Node %s is new enough: %j", (version, found) => {
+])("examineNode() reports for Node.js %s: %j", (version, found) => {
   expect(examineNode(version).found).toBe(found);
 });
 
-test("what is not found is told with the first line of why, and the remedy", async () => {
+test("createFinding() returns the first line of the error and the remedy", async () => {
   const look = () => Promise.reject(new Error("no such thing\nat a place"));
-  expect(await finding(look, "get one")).toEqual({ found: false, says: "no such thing: get one" });
+  expect(await createFinding(look, "Get one")).toEqual({
+    found: false,
+    says: "no such thing. Get one",
+  });
 });

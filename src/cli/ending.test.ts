@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { endOnSignal, removeAtExit, type Stoppable, TemporaryFolder } from "./ending.ts";
 
-class Told extends EventEmitter implements Stoppable {
+class FakeProcess extends EventEmitter implements Stoppable {
   readonly codes: number[] = [];
 
   exit(code: number): void {
@@ -23,9 +23,9 @@ afterEach(() => {
 
 const never = () => new Promise<never>(() => {});
 
-describe("A signal", () => {
-  test.each(["SIGINT", "SIGTERM", "SIGHUP"])("%s ends first, and exits then", async (signal) => {
-    const host = new Told();
+describe("endOnSignal()", () => {
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"])("runs end before it exits on %s", async (signal) => {
+    const host = new FakeProcess();
     const ending = Promise.withResolvers<void>();
     endOnSignal(() => ending.promise, { code: 0, host });
     host.emit(signal);
@@ -36,16 +36,16 @@ describe("A signal", () => {
     expect(host.codes).toEqual([0]);
   });
 
-  test("does not wait longer than a second for what does not end", async () => {
-    const host = new Told();
+  test("exits within a second even if end does not finish", async () => {
+    const host = new FakeProcess();
     endOnSignal(never, { code: 7, host });
     host.emit("SIGINT");
     await vi.advanceTimersByTimeAsync(1_000);
     expect(host.codes).toEqual([7]);
   });
 
-  test("exits once, also if the command ends after its time was up", async () => {
-    const host = new Told();
+  test("exits once, even if end finishes after the timeout", async () => {
+    const host = new FakeProcess();
     const ending = Promise.withResolvers<void>();
     endOnSignal(() => ending.promise, { code: 7, host });
     host.emit("SIGINT");
@@ -55,8 +55,8 @@ describe("A signal", () => {
     expect(host.codes).toEqual([7]);
   });
 
-  test("that comes a second time exits at once", async () => {
-    const host = new Told();
+  test("exits immediately on a second signal", async () => {
+    const host = new FakeProcess();
     endOnSignal(never, { code: 0, host });
     host.emit("SIGINT");
     await vi.advanceTimersByTimeAsync(150);
@@ -64,8 +64,8 @@ describe("A signal", () => {
     expect(host.codes).toEqual([130]);
   });
 
-  test("that npm hands on beside the terminal's is the same one", async () => {
-    const host = new Told();
+  test("ignores the duplicate signal that npm forwards", async () => {
+    const host = new FakeProcess();
     const end = vi.fn(never);
     endOnSignal(end, { code: 0, host });
     host.emit("SIGINT");
@@ -75,8 +75,8 @@ describe("A signal", () => {
     expect(end).toHaveBeenCalledTimes(1);
   });
 
-  test("exits with 1 if ending fails, and says why", async () => {
-    const host = new Told();
+  test("exits with 1 and prints the error if end fails", async () => {
+    const host = new FakeProcess();
     const failure = new Error("it sticks");
     const said = vi.spyOn(console, "error").mockImplementation(() => {});
     endOnSignal(() => Promise.reject(failure), { code: 0, host });
@@ -86,14 +86,14 @@ describe("A signal", () => {
     expect(said).toHaveBeenCalledWith(failure);
   });
 
-  test("is nobody's once the command is over", () => {
-    const host = new Told();
+  test("ignores signals after disposal", () => {
+    const host = new FakeProcess();
     endOnSignal(never, { code: 0, host })[Symbol.dispose]();
     expect(host.eventNames()).toEqual([]);
   });
 });
 
-test("A temporary folder goes when it is disposed of, and with it the wish to remove it at exit", () => {
+test("TemporaryFolder is deleted on disposal and removes its exit handler", () => {
   const before = process.listenerCount("exit");
   const folder = new TemporaryFolder("wink-test-");
   writeFileSync(join(folder.path, "a.txt"), "a");
@@ -103,14 +103,14 @@ test("A temporary folder goes when it is disposed of, and with it the wish to re
   expect(process.listenerCount("exit")).toBe(before);
 });
 
-test("A folder that is removed at exit need not be there", () => {
+test("removeAtExit() accepts a folder that does not exist", () => {
   expect(() => removeAtExit("/nowhere/at/all")[Symbol.dispose]()).not.toThrow();
 });
 
-test("A temporary folder that cannot be made names TMPDIR", () => {
+test("TemporaryFolder suggests TMPDIR if it cannot be created", () => {
   vi.stubEnv("TMPDIR", "/nowhere");
   expect(() => new TemporaryFolder("wink-test-")).toThrow(
-    'ENOENT: "/nowhere" does not exist: set TMPDIR to a folder that is there and can be written to',
+    'ENOENT: "/nowhere" does not exist: set TMPDIR to an existing, writable folder',
   );
   vi.unstubAllEnvs();
 });

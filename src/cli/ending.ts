@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mountError } from "../host/host-error.ts";
 
-/** A folder for as long as a command runs: it goes when it is disposed of, at the latest when the process exits. */
+/** A temporary folder that is deleted on disposal, or at the latest when the process exits. */
 export class TemporaryFolder implements Disposable {
   readonly path: string;
   readonly #removal: Disposable;
 
   constructor(prefix: string) {
-    this.path = made(prefix);
+    this.path = createTemporaryFolder(prefix);
     this.#removal = removeAtExit(this.path);
   }
 
@@ -18,17 +18,17 @@ export class TemporaryFolder implements Disposable {
   }
 }
 
-function made(prefix: string): string {
+function createTemporaryFolder(prefix: string): string {
   try {
     return mkdtempSync(join(tmpdir(), prefix));
   } catch (error) {
-    throw mountError(error, tmpdir(), "set TMPDIR to a folder that is there and can be written to");
+    throw mountError(error, tmpdir(), "set TMPDIR to an existing, writable folder");
   }
 }
 
-/** Removes a folder, if it is there, when this is disposed of, at the latest when the process exits. */
+/** Deletes a folder, if it exists, on disposal, or at the latest when the process exits. */
 export function removeAtExit(path: string): Disposable {
-  // Whatever is just being killed may still be writing, so a folder that fills again is tried again.
+  // A process that is being killed may still write, so retry if the folder is not empty.
   const remove = () => rmSync(path, { recursive: true, force: true, maxRetries: 3 });
   process.once("exit", remove);
   return {
@@ -39,7 +39,7 @@ export function removeAtExit(path: string): Disposable {
   };
 }
 
-/** What is told to stop, and how it exits: `process`, but for tests. */
+/** The part of `process` that handles signals and exits. Tests pass their own. */
 export interface Stoppable {
   on(signal: NodeJS.Signals, listener: () => void): unknown;
   off(signal: NodeJS.Signals, listener: () => void): unknown;
@@ -48,15 +48,18 @@ export interface Stoppable {
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** From then on a signal is a second one: npm hands on the Ctrl-C that a terminal sends to all. */
-const SECOND_AFTER_MS = 100;
+/**
+ * A signal after this time counts as a second one. npm forwards the Ctrl-C that a terminal already
+ * sends to all processes.
+ */
+const SECOND_SIGNAL_MS = 100;
 
-/** Whatever has not ended by then goes with the process: the sandboxes see to that. */
-const LATEST_MS = 700;
+/** Exit after this time even if `end` has not finished. Sandboxes stop with the process. */
+const EXIT_TIMEOUT_MS = 700;
 
 /**
- * Ends the command in order on a signal: `end`, then exit with `code`. If `end` takes too long, or at a
- * second signal, the exit comes first. It exits once. After disposal it ignores signals.
+ * On a signal, runs `end` and then exits with `code`. If `end` takes too long, or on a second
+ * signal, exits immediately. Exits only once, and ignores signals after disposal.
  */
 export function endOnSignal(
   end: () => Promise<unknown>,
@@ -75,8 +78,8 @@ export function endOnSignal(
     state = "ending";
     setTimeout(() => {
       state = "hurried";
-    }, SECOND_AFTER_MS).unref();
-    setTimeout(() => exit(code), LATEST_MS).unref();
+    }, SECOND_SIGNAL_MS).unref();
+    setTimeout(() => exit(code), EXIT_TIMEOUT_MS).unref();
     end().then(
       () => exit(code),
       (error: unknown) => {

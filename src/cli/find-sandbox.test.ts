@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../local/sandbox/sandbox.ts";
 import { findSandbox } from "./find-sandbox.ts";
 
-function sandbox(name: string, usable: boolean): Sandbox {
+function createSandbox(name: string, usable: boolean): Sandbox {
   return {
     name,
     isolation: "none",
@@ -11,19 +11,25 @@ function sandbox(name: string, usable: boolean): Sandbox {
   };
 }
 
-describe("findSandbox", () => {
-  test("finds the first sandbox that works", async () => {
-    const found = await findSandbox("auto", [sandbox("one", false), sandbox("two", true)]);
+describe("findSandbox()", () => {
+  test("returns the first sandbox that works", async () => {
+    const found = await findSandbox("auto", [
+      createSandbox("one", false),
+      createSandbox("two", true),
+    ]);
     expect(found).toEqual({ name: "two", reason: "one: install one; two: it works" });
   });
 
-  test("finds none where none works, and says how to install each", async () => {
-    const found = await findSandbox("auto", [sandbox("one", false), sandbox("two", false)]);
+  test("returns null if none works, and explains how to install each", async () => {
+    const found = await findSandbox("auto", [
+      createSandbox("one", false),
+      createSandbox("two", false),
+    ]);
     expect(found).toEqual({ name: null, reason: "one: install one; two: install two" });
   });
 
   test("throws for a named sandbox that does not work", async () => {
-    const found = findSandbox("bubblewrap", [sandbox("bubblewrap", false)]);
-    await expect(found).rejects.toThrow("install bubblewrap");
+    const found = findSandbox("bubblewrap", [createSandbox("bubblewrap", false)]);
+    await expect(found).rejects.toThrow("Install bubblewrap");
   });
 });

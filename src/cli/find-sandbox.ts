@@ -2,21 +2,21 @@ import { InvalidOptionError } from "../base/errors.ts";
 import { LazySandbox } from "../local/sandbox/lazy-sandbox.ts";
 import type { Sandbox } from "../local/sandbox/sandbox.ts";
 
-/** The name of a sandbox on the command line. */
+/** Names of sandboxes on the command line. */
 export type SandboxName = "auto" | "bubblewrap" | "wasm";
 
-/** The sandbox that runs code that a model writes. */
+/** The sandbox that runs code written by a model. */
 export interface FoundSandbox {
-  /** `null` if none works on this machine. */
+  /** Name of the sandbox, or `null` if none works on this machine. */
   readonly name: string | null;
-  /** Why this one, or why each of the others does not work and how to install it. */
+  /** Why it was selected, or why each sandbox does not work and how to install it. */
   readonly reason: string;
 }
 
 /**
- * Finds the sandbox that code will run in. One that takes seconds to start is not tried yet. Throws
- * `InvalidOptionError` if a sandbox was named that does not work here; `"auto"` may find none. `candidates`
- * defaults to the sandboxes that this library has.
+ * Finds the sandbox that code will run in. A sandbox that takes seconds to start is not started
+ * yet. Throws `InvalidOptionError` if a named sandbox does not work here; `"auto"` may find none.
+ * `candidates` defaults to all sandboxes of the library.
  */
 export async function findSandbox(
   which: SandboxName,

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { InvalidOptionError, WinkError } from "../base/errors.ts";
-import { inFlags, inMountFlags } from "./flags.ts";
+import { toFlagError, toMountFlagError } from "./flags.ts";
 
-function refused(field: string): InvalidOptionError {
+function createError(field: string): InvalidOptionError {
   return new InvalidOptionError({ field, value: "x", rule: "must be y", remedy: "write y" });
 }
 
@@ -15,20 +15,20 @@ test.each([
   ["upstreamModel.baseURL", "--upstream must be y"],
   ["upstreamModel.model", "--upstream-model must be y"],
   ["a field of its own", "a field of its own must be y"],
-])("a refusal of %j begins with %j", (field, begin) => {
-  expect(inFlags(refused(field))).toMatchObject({ message: `${begin}, got "x". Write y` });
+])("toFlagError() renames %j to %j", (field, begin) => {
+  expect(toFlagError(createError(field))).toMatchObject({ message: `${begin}, got "x". Write y.` });
 });
 
-test("a host that others reach asks for a key in the words of the command line", () => {
-  expect(inFlags(refused("listen(host)"))).toMatchObject({
+test("toFlagError() requires an API key for a non-loopback host", () => {
+  expect(toFlagError(createError("listen(host)"))).toMatchObject({
     message:
-      '--host must be this machine, unless a key is asked for, got "x". Set WINK_API_KEY or give --api-key, or leave --host out',
+      '--host must be a loopback address unless an API key is set, got "x". Set WINK_API_KEY, pass --api-key, or omit --host.',
   });
 });
 
-test("what is no refusal stays what it is", () => {
+test("toFlagError() returns other errors unchanged", () => {
   const error = new Error("a bug");
-  expect(inFlags(error)).toBe(error);
+  expect(toFlagError(error)).toBe(error);
 });
 
 test.each([
@@ -36,11 +36,14 @@ test.each([
   ["mounts[0].includeGlob[3] must be a text", "--include must be a text"],
   ['name "excludeGlob/*" in excludeGlob', 'name "excludeGlob/*" in --exclude'],
   ["The workspace is full", "The workspace is full"],
-])("a mount's failure %j reads %j, and names of files stay", (before, after) => {
-  expect(inMountFlags(new WinkError(before))).toMatchObject({ name: "WinkError", message: after });
+])("toMountFlagError() rewrites %j as %j and keeps file names", (before, after) => {
+  expect(toMountFlagError(new WinkError(before))).toMatchObject({
+    name: "WinkError",
+    message: after,
+  });
 });
 
-test("what is no failure of a mount stays what it is", () => {
+test("toMountFlagError() returns other errors unchanged", () => {
   const error = new Error("mounts[0]");
-  expect(inMountFlags(error)).toBe(error);
+  expect(toMountFlagError(error)).toBe(error);
 });

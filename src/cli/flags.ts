@@ -1,6 +1,6 @@
 import { InvalidOptionError, WinkError } from "../base/errors.ts";
 
-/** The flags of `wink serve`, by what the library calls the same. */
+/** The flags of `wink serve`, by the library's field names. */
 const FLAGS: ReadonlyMap<string, string> = new Map([
   ["listen(port)", "--port"],
   ["dataDir", "--data-dir"],
@@ -11,31 +11,31 @@ const FLAGS: ReadonlyMap<string, string> = new Map([
   ["upstreamModel.model", "--upstream-model"],
 ]);
 
-/** What is wrong, in the words of the command line that it came from. */
-export function inFlags(error: unknown): unknown {
+/** Converts an error's field to the flag that the user passed. */
+export function toFlagError(error: unknown): unknown {
   if (!(error instanceof InvalidOptionError)) return error;
-  if (error.field === "listen(host)") return needsKey(error.value);
+  if (error.field === "listen(host)") return createKeyRequiredError(error.value);
   const flag = FLAGS.get(error.field);
   return flag === undefined ? error : error.renamed(flag);
 }
 
-function needsKey(host: unknown): InvalidOptionError {
+function createKeyRequiredError(host: unknown): InvalidOptionError {
   return new InvalidOptionError({
     field: "--host",
     value: host,
-    rule: "must be this machine, unless a key is asked for",
-    remedy: "set WINK_API_KEY or give --api-key, or leave --host out",
+    rule: "must be a loopback address unless an API key is set",
+    remedy: "set WINK_API_KEY, pass --api-key, or omit --host",
   });
 }
 
-/** What is wrong with a mount, in the words of `wink mount`. */
-export function inMountFlags(error: unknown): unknown {
+/** Rewrites an error about a mount in terms of the flags of `wink mount`. */
+export function toMountFlagError(error: unknown): unknown {
   if (!(error instanceof WinkError)) return error;
-  return new ToldInFlags(error, error.message.replace(QUOTED_OR_NAMED, inWords));
+  return new RewordedFailure(error, error.message.replace(QUOTED_OR_NAMED, toMountWord));
 }
 
-/** The same failure, told otherwise. */
-class ToldInFlags extends WinkError {
+/** Rewraps an error with a different message. */
+class RewordedFailure extends WinkError {
   override readonly name: string;
 
   constructor(error: WinkError, message: string) {
@@ -44,7 +44,7 @@ class ToldInFlags extends WinkError {
   }
 }
 
-/** The parts of `wink mount`, by what a message of the library calls them. */
+/** The arguments of `wink mount`, by the library's names in messages. */
 const MOUNT_WORDS: readonly (readonly [RegExp, string])[] = [
   [/^mounts\[0\]\.includeGlob\[\d+\]$/, "--include"],
   [/^mounts\[0\]\.excludeGlob\[\d+\]$/, "--exclude"],
@@ -53,13 +53,13 @@ const MOUNT_WORDS: readonly (readonly [RegExp, string])[] = [
   [/^excludeGlob$/, "--exclude"],
   [/^maxBytes$/, "--max-bytes"],
   [/^followSymlinks$/, "--follow-symlinks"],
-  [/^is outside the allowed host roots/, "leads out of PATH: name it in --exclude"],
+  [/^is outside the allowed host roots/, "leads out of PATH. Exclude it with --exclude."],
 ];
 
-/** What is quoted is a name of the user's, and stays. */
+/** Matches quoted strings too, so that names which the user chose are not replaced. */
 const QUOTED_OR_NAMED =
   /is outside the allowed host roots, .*$|"(?:[^"\\]|\\.)*"|\b(?:mounts|allowSecrets)\[\d+\](?:\.\w+(?:\[\d+\])?)?|\b(?:excludeGlob|maxBytes|followSymlinks)\b/gs;
 
-function inWords(found: string): string {
+function toMountWord(found: string): string {
   return MOUNT_WORDS.find(([name]) => name.test(found))?.[1] ?? found;
 }

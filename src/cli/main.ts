@@ -10,19 +10,19 @@ const { version } = JSON.parse(
 ) as { readonly version: string };
 
 const wink = new Command("wink")
-  .description("The prompt is the agent: run, try and look into agents.")
+  .description("Run, test and inspect agents.")
   .version(version)
   .exitOverride()
-  .showHelpAfterError("(wink --help lists the commands)")
+  .showHelpAfterError("(run wink --help for a list of commands)")
   .addHelpText(
     "after",
-    "\nExit codes: 0 done, 1 failed, 2 not understood.\nColour is left out when piped or when NO_COLOR is set.",
+    "\nExit codes: 0 success, 1 failure, 2 usage error.\nColors are disabled when output is piped or NO_COLOR is set.",
   );
 
 wink
   .command("demo")
   .description("run a small agent end to end, with a scripted model and no network")
-  .option("--json", "print what happened as one JSON document")
+  .option("--json", "print the result as one JSON document")
   .addHelpText("after", "\nExamples:\n  wink demo\n  wink demo --json | jq '.events[].type'")
   .action(async (options: { readonly json?: boolean }) => {
     const { demo } = await import("./demo/demo.ts");
@@ -31,11 +31,11 @@ wink
 
 wink
   .command("doctor")
-  .description("say what this machine can run, and which sandbox would be taken")
-  .option("--json", "print the findings as one JSON document")
+  .description("check which features and sandboxes work on this machine")
+  .option("--json", "print the result as one JSON document")
   .addHelpText(
     "after",
-    "\nExamples:\n  wink doctor\n  wink doctor --json | jq '.sandboxes[] | {name, usable, reason}'\n\nEnds with 1 if no sandbox works here.",
+    "\nExamples:\n  wink doctor\n  wink doctor --json | jq '.sandboxes[] | {name, usable, reason}'\n\nExits with 1 if no sandbox works.",
   )
   .action(async (options: { readonly json?: boolean }) => {
     const { doctor } = await import("./doctor.ts");
@@ -44,22 +44,17 @@ wink
 
 wink
   .command("mount")
-  .description("show what a workspace would take of a folder or file, without sending anything")
-  .argument("<path>", "the folder or file")
-  .option("--include <glob>", "only what matches; may be given again", gathered, [])
-  .option("--exclude <glob>", "nothing that matches; may be given again", gathered, [])
-  .option("--max-bytes <number>", "fail if it is more than this", bytesOf)
-  .option("--follow-symlinks", "take what symlinks lead to, as long as it is below the path")
-  .option(
-    "--allow-secret <path>",
-    "take this key file, by path or glob; again for more",
-    gathered,
-    [],
-  )
-  .option("--json", "print the plan as one JSON document, with every file")
+  .description("show which files a workspace would mount, without copying or sending anything")
+  .argument("<path>", "folder or file to mount")
+  .option("--include <glob>", "mount only matching files (repeatable)", collect, [])
+  .option("--exclude <glob>", "omit matching files (repeatable)", collect, [])
+  .option("--max-bytes <number>", "fail if the files are larger than this", parseBytes)
+  .option("--follow-symlinks", "follow symlinks that stay below the path")
+  .option("--allow-secret <path>", "mount this key file, by path or glob (repeatable)", collect, [])
+  .option("--json", "print the plan as one JSON document, including every file")
   .addHelpText(
     "after",
-    "\nExamples:\n  wink mount . --exclude '.git/*' --exclude 'node_modules/*'\n  wink mount data --include '*.csv' --max-bytes 20000000 --json | jq .bytes\n\nA star crosses slashes. Ends with 1 if the mount would be refused.",
+    "\nExamples:\n  wink mount . --exclude '.git/*' --exclude 'node_modules/*'\n  wink mount data --include '*.csv' --max-bytes 20000000 --json | jq .bytes\n\nIn globs, * also matches slashes. Exits with 1 if the mount would be rejected.",
   )
   .action(async (path: string, options: MountFlags) => {
     const { mount } = await import("./mount.ts");
@@ -69,34 +64,41 @@ wink
 
 wink
   .command("serve")
-  .description("serve OpenAI's API on this machine, with hosted tools that really run")
-  .option("--port <number>", "where to listen; 0: any that is free", portOf, 8484)
-  .option("--host <address>", "who may reach it; any but this machine needs a key", "127.0.0.1")
-  .option("--data-dir <folder>", "where to keep everything (default: a temporary folder)")
+  .description("serve OpenAI's API locally, with hosted tools that run on this machine")
+  .option("--port <number>", "port to listen on; 0 selects a free port", parsePort, 8484)
+  .option(
+    "--host <address>",
+    "address to listen on; a non-loopback address requires an API key",
+    "127.0.0.1",
+  )
+  .option("--data-dir <folder>", "folder for all data (default: a temporary folder)")
   .addOption(
-    new Option("--sandbox <name>", "where code runs; auto: the strongest there is")
+    new Option("--sandbox <name>", "sandbox for code; auto selects the strongest available")
       .choices(["auto", "bubblewrap", "wasm"])
       .default("auto"),
   )
   .addOption(
     new Option(
       "--model <script>",
-      "play this script: a .json list of turns, or a module (default: an echo)",
+      "script to play: a .json array of turns, or a module (default: an echo)",
     ).conflicts(["upstream", "upstreamModel"]),
   )
-  .option("--upstream <url>", "ask this OpenAI-compatible model server, with --upstream-model")
-  .option("--upstream-model <name>", "what that server calls the model")
-  .option("--web <folder>", "the pages that web search finds (default: none)")
-  .addOption(new Option("--api-key <key>", "ask for this key").env("WINK_API_KEY"))
-  .option("--json", "print one line of JSON with url, sandbox and model")
+  .option(
+    "--upstream <url>",
+    "OpenAI-compatible model server to use, together with --upstream-model",
+  )
+  .option("--upstream-model <name>", "name of the model on that server")
+  .option("--web <folder>", "folder with the pages for web search (default: none)")
+  .addOption(new Option("--api-key <key>", "require this API key").env("WINK_API_KEY"))
+  .option("--json", "print url, sandbox and model as one line of JSON")
   .addHelpText(
     "after",
-    "\nExamples:\n  wink serve\n  wink serve --port 0 --json --model turns.json\n  wink serve --upstream http://127.0.0.1:11434/v1 --upstream-model qwen3 --web ./pages\n\nA key is better given as WINK_API_KEY: other users of a machine can read command lines.",
+    "\nExamples:\n  wink serve\n  wink serve --port 0 --json --model turns.json\n  wink serve --upstream http://127.0.0.1:11434/v1 --upstream-model qwen3 --web ./pages\n\nPrefer WINK_API_KEY to --api-key: other users of this machine can see command lines.",
   )
   .action(async (options: ServeFlags, command: Command) => {
     const { upstream, upstreamModel, model: script, json = false, ...rest } = options;
     if ((upstream === undefined) !== (upstreamModel === undefined)) {
-      command.error("error: --upstream and --upstream-model go together: give both, or neither");
+      command.error("error: --upstream and --upstream-model must be used together");
     }
     const { serve } = await import("./serve.ts");
     const asked =
@@ -106,7 +108,7 @@ wink
     await serve({ ...rest, model: asked, json });
   });
 
-// Whoever reads may have seen enough: `wink demo | head` is no failure.
+// A reader that closes the pipe early, as in `wink demo | head`, is not a failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
   process.exit(0);
@@ -115,11 +117,11 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 try {
   await wink.parseAsync();
 } catch (error) {
-  process.exitCode = exitCodeOf(error);
+  process.exitCode = toExitCode(error);
 }
 
-/** Commander has already said what is wrong with a command line; the rest is said here. */
-function exitCodeOf(error: unknown): number {
+/** Returns the exit code for an error. Prints the error unless Commander has already done so. */
+function toExitCode(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const text = error instanceof WinkError ? `${error.name}: ${error.message}` : error;
   console.error(text);
@@ -138,16 +140,16 @@ interface MountFlags extends Omit<MountOptions, "json" | "followSymlinks"> {
   readonly followSymlinks?: boolean;
 }
 
-function gathered(one: string, before: readonly string[]): readonly string[] {
+function collect(one: string, before: readonly string[]): readonly string[] {
   return [...before, one];
 }
 
-function bytesOf(text: string): number {
+function parseBytes(text: string): number {
   if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
-  throw new InvalidArgumentError("It is a whole number of bytes, 0 or more.");
+  throw new InvalidArgumentError("Use an integer of 0 or more.");
 }
 
-function portOf(text: string): number {
+function parsePort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) < 65_536) return Number(text);
-  throw new InvalidArgumentError("It is a whole number from 0 to 65535.");
+  throw new InvalidArgumentError("Use an integer from 0 to 65535.");
 }

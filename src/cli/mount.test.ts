@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type MountOptions, mount, type ShownMount } from "./mount.ts";
+import { type MountOptions, type MountReport, mount } from "./mount.ts";
 
 let folder: string;
 const lines: string[] = [];
@@ -22,24 +22,24 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function write(path: string, text = "x\n"): void {
+function writeTestFile(path: string, text = "x\n"): void {
   mkdirSync(dirname(join(folder, path)), { recursive: true });
   writeFileSync(join(folder, path), text);
 }
 
-function told(options: Partial<MountOptions> = {}, path = folder): string {
+function captureText(options: Partial<MountOptions> = {}, path = folder): string {
   const none = { include: [], exclude: [], allowSecret: [], followSymlinks: false, json: false };
   mount(path, { ...none, ...options });
   return lines.join("\n");
 }
 
-function shown(options: Partial<MountOptions> = {}, path = folder): ShownMount {
-  return JSON.parse(told({ ...options, json: true }, path));
+function captureJson(options: Partial<MountOptions> = {}, path = folder): MountReport {
+  return JSON.parse(captureText({ ...options, json: true }, path));
 }
 
-function failure(options: Partial<MountOptions>, path = folder): unknown {
+function catchError(options: Partial<MountOptions>, path = folder): unknown {
   try {
-    told(options, path);
+    captureText(options, path);
   } catch (error) {
     return error;
   }
@@ -47,27 +47,27 @@ function failure(options: Partial<MountOptions>, path = folder): unknown {
 }
 
 describe("wink mount", () => {
-  test("shows files with their sizes, what is withheld and what the globs leave out", () => {
-    for (const path of ["src/a.py", "src/b.pyc", "lib/c.pyc", ".git/HEAD"]) write(path);
-    write(".env", "KEY=1\n");
-    expect(told({ exclude: [".git/*", "*.pyc"] })).toBe(
-      `${folder.split("/").at(-1)}: 1 file, 2 bytes, from ${folder}
+  test("lists files with their sizes, withheld files and files omitted by globs", () => {
+    for (const path of ["src/a.py", "src/b.pyc", "lib/c.pyc", ".git/HEAD"]) writeTestFile(path);
+    writeTestFile(".env", "KEY=1\n");
+    expect(captureText({ exclude: [".git/*", "*.pyc"] })).toBe(
+      `${folder.split("/").at(-1)}: 1 file, 2 bytes from ${folder}
   src/a.py 2
 
-Withheld (--allow-secret, with its path, lets a key file in)
-  .env is named as files are that keys are kept in
+Withheld (use --allow-secret PATH to mount a key file)
+  .env has a name that is common for key files
 
-Left out
-  1 folder with all below: --exclude ".git/*"
+Omitted
+  1 folder with all contents: --exclude ".git/*"
   2 files: --exclude "*.pyc"
 
 Nothing was copied or sent.`,
     );
   });
 
-  test("takes only what is included, and says how many files are not", () => {
-    for (const path of ["a.csv", "deep/b.csv", "c.txt"]) write(path);
-    const { entries, leftOut, files, bytes } = shown({ include: ["*.csv"] });
+  test("mounts only included files and counts the others", () => {
+    for (const path of ["a.csv", "deep/b.csv", "c.txt"]) writeTestFile(path);
+    const { entries, leftOut, files, bytes } = captureJson({ include: ["*.csv"] });
     expect(entries).toEqual([
       { path: "a.csv", bytes: 2 },
       { path: "deep/b.csv", bytes: 2 },
@@ -75,103 +75,104 @@ Nothing was copied or sent.`,
     expect({ files, bytes, leftOut }).toEqual({
       files: 2,
       bytes: 4,
-      leftOut: [{ by: "no --include has it", files: 1, folders: 0 }],
+      leftOut: [{ by: "not matched by --include", files: 1, folders: 0 }],
     });
   });
 
-  test("lets key files in that are allowed by path or glob", () => {
-    for (const path of [".env", "keys/a.pem", "keys/b.key"]) write(path);
-    expect(shown({ allowSecret: [".env", "*.pem"] })).toMatchObject({
+  test("mounts key files allowed by path or glob", () => {
+    for (const path of [".env", "keys/a.pem", "keys/b.key"]) writeTestFile(path);
+    expect(captureJson({ allowSecret: [".env", "*.pem"] })).toMatchObject({
       files: 2,
       withheld: [{ path: "keys/b.key" }],
     });
   });
 
-  test("follows symlinks when it is told to, and counts them when it is not", () => {
-    write("real/a.txt");
+  test("follows symlinks with --follow-symlinks, and counts them without it", () => {
+    writeTestFile("real/a.txt");
     symlinkSync("real", join(folder, "again"));
     symlinkSync("nowhere", join(folder, "broken"));
-    const by = "symlinks are not followed without --follow-symlinks";
-    expect(shown()).toMatchObject({ files: 1, withheld: [], leftOut: [{ by, files: 2 }] });
+    const by = "symlinks need --follow-symlinks";
+    expect(captureJson()).toMatchObject({ files: 1, withheld: [], leftOut: [{ by, files: 2 }] });
     lines.length = 0;
-    expect(shown({ followSymlinks: true })).toMatchObject({
+    expect(captureJson({ followSymlinks: true })).toMatchObject({
       files: 2,
-      withheld: [{ path: "broken", reason: "is a symlink that leads nowhere" }],
+      withheld: [{ path: "broken", reason: "is a broken symlink" }],
       leftOut: [],
     });
     lines.length = 0;
-    expect(shown({ followSymlinks: true, exclude: ["again/*"] }).leftOut).toEqual([
+    expect(captureJson({ followSymlinks: true, exclude: ["again/*"] }).leftOut).toEqual([
       { by: '--exclude "again/*"', files: 1, folders: 0 },
     ]);
   });
 
-  test("names what is neither a file nor a folder, and a name that is no text", async () => {
+  test("names entries that are neither files nor folders, and invalid names", async () => {
     spawnSync("mkfifo", [join(folder, "pipe")]);
     const server = createServer().listen(join(folder, "socket"));
     await new Promise((listening) => server.once("listening", listening));
     writeFileSync(Buffer.concat([Buffer.from(`${folder}/n`), Buffer.from([0x9b])]), "");
-    expect(told()).not.toContain("--allow-secret");
+    expect(captureText()).not.toContain("--allow-secret");
     lines.length = 0;
-    expect(shown().withheld).toEqual([
-      { path: "n\uFFFD", reason: "has a name that is no text" },
+    expect(captureJson().withheld).toEqual([
+      { path: "n\uFFFD", reason: "has a name that is not valid text" },
       { path: "pipe", reason: "is a pipe" },
       { path: "socket", reason: "is a socket" },
     ]);
     lines.length = 0;
-    expect(shown({ include: ["null"] }, "/dev").withheld).toEqual([
+    expect(captureJson({ include: ["null"] }, "/dev").withheld).toEqual([
       { path: "null", reason: "is a device" },
     ]);
     await new Promise((closed) => server.close(closed));
   });
 
-  test("shows twenty files and counts the rest", () => {
-    for (let n = 0; n < 1_021; n++) write(`${n}.txt`);
-    expect(told()).toContain("\n  … and 1,001 more (--json lists all)\n");
+  test("lists 20 files and counts the rest", () => {
+    for (let n = 0; n < 1_021; n++) writeTestFile(`${n}.txt`);
+    expect(captureText()).toContain("\n  … and 1,001 more (use --json to list all)\n");
     expect(lines.filter((line) => line.endsWith(".txt 2"))).toHaveLength(20);
   });
 
-  test("prints no character that a terminal would obey", () => {
-    write("a\u001b[31m\nb\u009b.txt");
-    expect(told()).toContain("  a\\u{1b}[31m\\u{a}b\\u{9b}.txt 2");
+  test("escapes control characters", () => {
+    writeTestFile("a\u001b[31m\nb\u009b.txt");
+    expect(captureText()).toContain("  a\\u{1b}[31m\\u{a}b\\u{9b}.txt 2");
   });
 
-  test("takes a single file, and the root of the disk by the name of a dot", () => {
-    write("key.pem");
-    expect(shown({}, join(folder, "key.pem"))).toMatchObject({
+  test('accepts a single file, and names the root of the disk "."', () => {
+    writeTestFile("key.pem");
+    expect(captureJson({}, join(folder, "key.pem"))).toMatchObject({
       mountPath: "key.pem",
       files: 0,
       withheld: [{ path: "key.pem" }],
     });
     lines.length = 0;
-    expect(shown({ allowSecret: ["key.pem"] }, join(folder, "key.pem")).entries).toEqual([
+    expect(captureJson({ allowSecret: ["key.pem"] }, join(folder, "key.pem")).entries).toEqual([
       { path: "key.pem", bytes: 2 },
     ]);
     lines.length = 0;
-    expect(shown({ include: ["nothing"], exclude: ["*/*"] }, "/")).toMatchObject({
+    expect(captureJson({ include: ["nothing"], exclude: ["*/*"] }, "/")).toMatchObject({
       mountPath: ".",
       files: 0,
     });
   });
 
-  test("does not look into a folder that is left out whole, be it open or not", () => {
-    for (const path of ["open.txt", "open.log", "closed/a.log", "closed/b/c.txt"]) write(path);
+  test("does not read a folder that is omitted as a whole, even if it is unreadable", () => {
+    for (const path of ["open.txt", "open.log", "closed/a.log", "closed/b/c.txt"])
+      writeTestFile(path);
     chmodSync(join(folder, "closed"), 0);
-    expect(told({ exclude: ["closed/*", "*.log"] })).toContain(
-      'Left out\n  1 folder with all below: --exclude "closed/*"\n  1 file: --exclude "*.log"\n',
+    expect(captureText({ exclude: ["closed/*", "*.log"] })).toContain(
+      'Omitted\n  1 folder with all contents: --exclude "closed/*"\n  1 file: --exclude "*.log"\n',
     );
     chmodSync(join(folder, "closed"), 0o700);
   });
 
-  test("adds up files and whole folders that one pattern leaves out", () => {
-    for (const path of ["a/x/1", "b/x/2", "c/3"]) write(path);
-    expect(told({ exclude: ["*/*"] })).toContain("0 files, 0 bytes");
+  test("counts files and whole folders that one pattern omits", () => {
+    for (const path of ["a/x/1", "b/x/2", "c/3"]) writeTestFile(path);
+    expect(captureText({ exclude: ["*/*"] })).toContain("0 files, 0 bytes");
     lines.length = 0;
-    write("4");
-    expect(told({ exclude: ["[ab]/*", "?"], include: ["c/*"] })).toContain(
-      '\n  2 folders with all below: --exclude "[ab]/*"\n',
+    writeTestFile("4");
+    expect(captureText({ exclude: ["[ab]/*", "?"], include: ["c/*"] })).toContain(
+      '\n  2 folders with all contents: --exclude "[ab]/*"\n',
     );
     lines.length = 0;
-    expect(shown({ exclude: ["*"] }).leftOut).toEqual([
+    expect(captureJson({ exclude: ["*"] }).leftOut).toEqual([
       { by: '--exclude "*"', files: 4, folders: 0 },
     ]);
   });
@@ -184,20 +185,23 @@ Nothing was copied or sent.`,
     [{ include: [""] }, /^--include must be a text that is not empty and holds no NUL/],
     [{ exclude: ["a", "\0"] }, /^--exclude must be a text that is not empty and holds no NUL/],
     [{ allowSecret: [""] }, /^--allow-secret must be a text that is not empty and holds no NUL/],
-    [{ followSymlinks: true }, /out", which is \/, leads out of PATH: name it in --exclude$/],
-  ])("refuses %j in the words of the command line", (options, problem) => {
-    write("maxBytes");
+    [
+      { followSymlinks: true },
+      /out", which is \/, leads out of PATH\. Exclude it with --exclude\.$/,
+    ],
+  ])("rejects %j and names the flags", (options, problem) => {
+    writeTestFile("maxBytes");
     symlinkSync("/", join(folder, "out"));
-    expect(failure(options)).toMatchObject({ message: expect.stringMatching(problem) });
+    expect(catchError(options)).toMatchObject({ message: expect.stringMatching(problem) });
   });
 
-  test("refuses a path that is not there, or a symlink, in the words of the command line", () => {
-    expect(failure({}, join(folder, "nope"))).toMatchObject({
+  test("rejects a missing path or a symlink and names PATH", () => {
+    expect(catchError({}, join(folder, "nope"))).toMatchObject({
       name: "FilesystemError",
       message: expect.stringMatching(/does not exist: PATH must name a file or folder/),
     });
     symlinkSync(".", join(folder, "self"));
-    expect(failure({}, join(folder, "self"))).toMatchObject({
+    expect(catchError({}, join(folder, "self"))).toMatchObject({
       name: "WorkspaceSecurityError",
       message: expect.stringMatching(
         /^PATH ".*" is a symlink to .*: mount that, or set --follow-symlinks$/,

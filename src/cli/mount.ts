@@ -6,9 +6,9 @@ import { type EntryKind, folderEntries } from "../files/folder-entries.ts";
 import { planMounts } from "../files/mounts/mount-plan.ts";
 import { pathFilter } from "../files/mounts/path-filter.ts";
 import type { MountPlan } from "../files/mounts/planned-mounts.ts";
-import { inMountFlags } from "./flags.ts";
+import { toMountFlagError } from "./flags.ts";
 
-/** What `wink mount` was told. */
+/** Options of `wink mount`. */
 export interface MountOptions {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
@@ -18,48 +18,51 @@ export interface MountOptions {
   readonly json: boolean;
 }
 
-/** What a mount would bring, as `wink mount --json` prints it. Paths are within the mount. */
-export interface ShownMount {
+/** The plan of a mount, as printed by `wink mount --json`. Paths are relative to the mount. */
+export interface MountReport {
   readonly hostPath: string;
-  /** Where it would be in the workspace. */
+  /** Path of the mount in the workspace. */
   readonly mountPath: string;
   readonly files: number;
   readonly bytes: number;
   readonly entries: readonly { readonly path: string; readonly bytes: number }[];
-  /** Let in by the globs, and still not taken. */
+  /** Files that match the globs and are not mounted. */
   readonly withheld: readonly { readonly path: string; readonly reason: string }[];
-  /** How much is left out, and by what. What folders hold that are left out whole is not counted. */
+  /**
+   * Number of omitted files and folders per rule. The content of folders omitted as a whole is not
+   * counted.
+   */
   readonly leftOut: readonly LeftOut[];
 }
 
-/** What one rule leaves out. */
+/** Number of files and folders that one rule omits. */
 export interface LeftOut {
   readonly by: string;
-  /** Symlinks among them. */
+  /** Files, including symlinks. */
   readonly files: number;
-  /** Those that are left out whole. */
+  /** Folders that are omitted as a whole. */
   readonly folders: number;
 }
 
-/** Shows what a workspace would take of a folder or file; nothing is copied or sent. */
+/** Prints which files a workspace would mount. Does not copy or send files. */
 export function mount(path: string, options: MountOptions): void {
-  const shown = look(path, options);
-  if (options.json) console.log(JSON.stringify(shown, null, 2));
-  else for (const line of report(shown)) console.log(line);
+  const plan = createMountReport(path, options);
+  if (options.json) console.log(JSON.stringify(plan, null, 2));
+  else for (const line of formatReport(plan)) console.log(line);
 }
 
-function look(path: string, options: MountOptions): ShownMount {
+function createMountReport(path: string, options: MountOptions): MountReport {
   const { include, exclude, maxBytes, followSymlinks, allowSecret } = options;
   const mountPath = basename(resolve(path)) || "."; // the root of a disk has no name
   const globs = { includeGlob: include, excludeGlob: exclude };
   let plan: MountPlan;
   try {
     plan = planMounts([{ hostPath: path, mountPath, ...globs, maxBytes, followSymlinks }], {
-      allowedHostRoots: [path], // symlinks may lead anywhere below it, and not out of it
+      allowedHostRoots: [path], // symlinks may point anywhere below it, but not outside
       allowSecrets: allowSecret,
     });
   } catch (error) {
-    throw inMountFlags(error);
+    throw toMountFlagError(error);
   }
   const place = realpathSync.native(path);
   const isFile = statSync(place).isFile();
@@ -68,13 +71,15 @@ function look(path: string, options: MountOptions): ShownMount {
   const withheld = plan.previews.flatMap((preview) =>
     preview.withheld.map((at) => ({
       path: at,
-      reason: reasonOf(isFile ? place : join(place, at)),
+      reason: describeWithheld(isFile ? place : join(place, at)),
     })),
   );
   const taken = new Set([...entries, ...withheld].map(({ path: at }) => at));
   const { prunes } = pathFilter(include, exclude);
-  const found: Found[] = isFile ? [{ path: mountPath, kind: "file" }] : [...below(place, prunes)];
-  const leftOut = leftOutBy(
+  const found: FoundEntry[] = isFile
+    ? [{ path: mountPath, kind: "file" }]
+    : [...walkFolder(place, prunes)];
+  const leftOut = countOmitted(
     found.filter(({ path: at }) => !taken.has(at)),
     options,
   );
@@ -85,40 +90,44 @@ function look(path: string, options: MountOptions): ShownMount {
   };
 }
 
-const KEY_FILE = "is named as files are that keys are kept in";
+const KEY_FILE = "has a name that is common for key files";
 
-/** Why something that the globs let in is not taken. */
-function reasonOf(hostPath: string): string {
+/** Returns why a file that the globs match is not mounted. */
+function describeWithheld(hostPath: string): string {
   const stats = statSync(hostPath, { throwIfNoEntry: false });
   if (stats?.isFile()) return KEY_FILE;
   if (stats?.isFIFO()) return "is a pipe";
   if (stats) return stats.isSocket() ? "is a socket" : "is a device";
-  return hostPath.includes("\uFFFD")
-    ? "has a name that is no text"
-    : "is a symlink that leads nowhere";
+  return hostPath.includes("\uFFFD") ? "has a name that is not valid text" : "is a broken symlink";
 }
 
-/** What stands below a folder and is no folder itself, or is one that need not be looked into. */
-interface Found {
+/** A file below a folder, or a folder that does not need to be searched. */
+interface FoundEntry {
   readonly path: string;
   readonly kind: EntryKind;
 }
 
-function* below(folder: string, prunes: (path: string) => boolean, prefix = ""): Generator<Found> {
-  for (const { name, kind, hostPath } of folderEntries(`${folder}/`, "let this user read it") ??
-    []) {
+function* walkFolder(
+  folder: string,
+  prunes: (path: string) => boolean,
+  prefix = "",
+): Generator<FoundEntry> {
+  for (const { name, kind, hostPath } of folderEntries(
+    `${folder}/`,
+    "give this user read access",
+  ) ?? []) {
     const path = prefix + name;
-    if (kind === "folder" && !prunes(path)) yield* below(hostPath, prunes, `${path}/`);
+    if (kind === "folder" && !prunes(path)) yield* walkFolder(hostPath, prunes, `${path}/`);
     else yield { path, kind };
   }
 }
 
-function leftOutBy(found: readonly Found[], options: MountOptions): ShownMount["leftOut"] {
+function countOmitted(found: readonly FoundEntry[], options: MountOptions): MountReport["leftOut"] {
   const { include, exclude, followSymlinks } = options;
   const unwanted = exclude.map((glob) => ({ glob, matches: globMatcher(glob) }));
   const counts = new Map<string, { files: number; folders: number }>();
   for (const { path, kind } of found) {
-    const by = reason(path, kind);
+    const by = findRule(path, kind);
     if (by === null) continue;
     const count = counts.get(by) ?? { files: 0, folders: 0 };
     count[kind === "folder" ? "folders" : "files"] += 1;
@@ -126,55 +135,54 @@ function leftOutBy(found: readonly Found[], options: MountOptions): ShownMount["
   }
   return [...counts].map(([by, count]) => ({ by, ...count }));
 
-  function reason(path: string, kind: EntryKind): string | null {
-    if (kind === "link" && !followSymlinks)
-      return "symlinks are not followed without --follow-symlinks";
+  function findRule(path: string, kind: EntryKind): string | null {
+    if (kind === "link" && !followSymlinks) return "symlinks need --follow-symlinks";
     const names = kind === "folder" || kind === "link" ? [path, `${path}/x`] : [path];
     const by = unwanted.find(({ matches }) => names.some(matches));
     if (by) return `--exclude ${JSON.stringify(by.glob)}`;
-    // A symlink to a folder that is followed: its files were looked at one by one.
-    return include.length > 0 ? "no --include has it" : null;
+    // A followed symlink to a folder is not counted, because its files were.
+    return include.length > 0 ? "not matched by --include" : null;
   }
 }
 
-const MOST_ENTRIES = 20;
+const MAX_ENTRIES = 20;
 
-function* report({ hostPath, mountPath, entries, ...shown }: ShownMount): Generator<string> {
+function* formatReport({ hostPath, mountPath, entries, ...shown }: MountReport): Generator<string> {
   const { files, bytes, withheld, leftOut } = shown;
-  const title = `${printable(mountPath)}: ${many(files, "file")}, ${many(bytes, "byte")}`;
-  yield `${bold(title)}, from ${printable(hostPath)}`;
-  for (const { path, bytes: size } of entries.slice(0, MOST_ENTRIES)) {
-    yield `  ${printable(path)} ${dim(number(size))}`;
+  const title = `${escapeControls(mountPath)}: ${pluralize(files, "file")}, ${pluralize(bytes, "byte")}`;
+  yield `${bold(title)} from ${escapeControls(hostPath)}`;
+  for (const { path, bytes: size } of entries.slice(0, MAX_ENTRIES)) {
+    yield `  ${escapeControls(path)} ${dim(formatNumber(size))}`;
   }
-  const more = entries.length - MOST_ENTRIES;
-  if (more > 0) yield `  … and ${number(more)} more (--json lists all)`;
+  const more = entries.length - MAX_ENTRIES;
+  if (more > 0) yield `  … and ${formatNumber(more)} more (use --json to list all)`;
   const hasKeys = withheld.some(({ reason }) => reason === KEY_FILE);
-  const hint = hasKeys ? " (--allow-secret, with its path, lets a key file in)" : "";
+  const hint = hasKeys ? " (use --allow-secret PATH to mount a key file)" : "";
   if (withheld.length > 0) yield `\n${bold("Withheld")}${hint}`;
-  for (const { path, reason } of withheld) yield `  ${printable(path)} ${dim(reason)}`;
-  if (leftOut.length > 0) yield `\n${bold("Left out")}`;
-  for (const { by, ...count } of leftOut) yield `  ${amount(count)}: ${printable(by)}`;
+  for (const { path, reason } of withheld) yield `  ${escapeControls(path)} ${dim(reason)}`;
+  if (leftOut.length > 0) yield `\n${bold("Omitted")}`;
+  for (const { by, ...count } of leftOut) yield `  ${formatCount(count)}: ${escapeControls(by)}`;
   yield "\nNothing was copied or sent.";
 }
 
-function amount({ files, folders }: Omit<LeftOut, "by">): string {
-  const whole = folders === 0 ? [] : [`${many(folders, "folder")} with all below`];
-  return [...(files === 0 ? [] : [many(files, "file")]), ...whole].join(", ");
+function formatCount({ files, folders }: Omit<LeftOut, "by">): string {
+  const whole = folders === 0 ? [] : [`${pluralize(folders, "folder")} with all contents`];
+  return [...(files === 0 ? [] : [pluralize(files, "file")]), ...whole].join(", ");
 }
 
-function many(count: number, what: string): string {
-  return `${number(count)} ${what}${count === 1 ? "" : "s"}`;
+function pluralize(count: number, what: string): string {
+  return `${formatNumber(count)} ${what}${count === 1 ? "" : "s"}`;
 }
 
-function number(value: number): string {
+function formatNumber(value: number): string {
   return value.toLocaleString("en-US");
 }
 
-/** A name may hold what a terminal would obey. */
-function printable(text: string): string {
+/** Escapes control characters, which a terminal would interpret. */
+function escapeControls(text: string): string {
   return text.replace(/\p{C}/gu, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`);
 }
 
-// `styleText` leaves colour out by itself when the stream is no terminal, or NO_COLOR is set.
+// `styleText` omits colors if the stream is not a terminal or NO_COLOR is set.
 const bold = (text: string) => styleText("bold", text, { stream: process.stdout });
 const dim = (text: string) => styleText("dim", text, { stream: process.stdout });

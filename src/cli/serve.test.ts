@@ -27,8 +27,8 @@ afterEach(() => {
 
 const command = ["src/cli/main.ts", "serve"];
 
-/** A server in a process of its own, whose temporary folders are in one that the test can look into. */
-async function served(...args: readonly string[]) {
+/** Starts a server in its own process, with temporary folders that the test can inspect. */
+async function startServer(...args: readonly string[]) {
   const temporary = mkdtempSync(join(folder, "tmp-"));
   const env = { ...process.env, TMPDIR: temporary, FORCE_COLOR: undefined };
   const child = spawn(process.execPath, [...command, "--port", "0", ...args], {
@@ -44,24 +44,24 @@ async function served(...args: readonly string[]) {
   child.stderr.on("data", (text) => {
     err += text;
   });
-  await vi.waitFor(() => expect(out, err).toMatch(/\}\n$|Ctrl-C ends it\.\n$/), {
+  await vi.waitFor(() => expect(out, err).toMatch(/\}\n$|Press Ctrl-C to stop\.\n$/), {
     timeout: 30_000,
   });
   return { child, temporary, out: () => out, url: /http[^"\s]+\/v1/.exec(out)?.[0] ?? "" };
 }
 
-function clientOf(url: string): OpenAI {
+function createClient(url: string): OpenAI {
   return new OpenAI({ baseURL: url, apiKey: "local", maxRetries: 0 });
 }
 
-function turns(...steps: readonly (readonly object[])[]): string {
+function writeScript(...steps: readonly (readonly object[])[]): string {
   const path = join(folder, "turns.json");
   writeFileSync(path, JSON.stringify(steps));
   return path;
 }
 
-/** The processes below one, and those below these. */
-function descendants(pid: number | undefined): number[] {
+/** Returns all descendants of a process. */
+function listDescendants(pid: number | undefined): number[] {
   const { stdout } = spawnSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" });
   const pairs = stdout.split("\n").map((line) => line.trim().split(/\s+/).map(Number));
   const below = (parent: number | undefined): number[] =>
@@ -69,18 +69,20 @@ function descendants(pid: number | undefined): number[] {
   return below(pid);
 }
 
-/** `R` runs, `S` sleeps, `Z` is dead and not yet fetched, nothing: is gone. */
-function stateOf(pid: number): string {
+/**
+ * Returns `R` for running, `S` for sleeping, `Z` for a zombie, `""` if the process does not exist.
+ */
+function readProcessState(pid: number): string {
   const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
   return stdout.trim().charAt(0);
 }
 
 const PYTHON = { type: "code_interpreter", container: { type: "auto" } } as const;
 
-describe("wink serve, as a command,", () => {
-  test("answers OpenAI's own client plainly and in a stream, as an echo", async () => {
-    const { url, out } = await served("--json");
-    const client = clientOf(url);
+describe("wink serve as a command", () => {
+  test("answers OpenAI's official client as an echo, with and without streaming", async () => {
+    const { url, out } = await startServer("--json");
+    const client = createClient(url);
     const { output_text: text } = await client.responses.create({ model: "any", input: "Hello." });
     expect(text).toBe("You said: Hello.");
     let streamed = "";
@@ -93,19 +95,19 @@ describe("wink serve, as a command,", () => {
     expect(JSON.parse(out())).toEqual({ url, sandbox: expect.any(String), model: "echo" });
   });
 
-  test("runs a script's code in WebAssembly, and leaves nothing when it is stopped amid it", {
+  test("runs a script's code in WebAssembly and leaves nothing behind when stopped during the run", {
     timeout: 30_000,
   }, async () => {
-    const script = turns(
+    const script = writeScript(
       [{ code: "x = 6 * 7\nprint(x)" }],
       [{ say: "42" }],
       [{ code: "while True: pass" }],
     );
-    const { url, child, temporary } = await served(
+    const { url, child, temporary } = await startServer(
       ...["--json", "--sandbox", "wasm", "--model", script],
     );
-    expect(descendants(child.pid), "before code runs").toEqual([]);
-    const client = clientOf(url);
+    expect(listDescendants(child.pid), "before code runs").toEqual([]);
+    const client = createClient(url);
     const first = await client.responses.create({
       model: "any",
       tools: [PYTHON],
@@ -122,37 +124,40 @@ describe("wink serve, as a command,", () => {
         input: "Go on.",
       })
       .catch((error: unknown) => error);
-    await vi.waitFor(() => expect(descendants(child.pid).map(stateOf)).toContain("R"), 30_000);
+    await vi.waitFor(
+      () => expect(listDescendants(child.pid).map(readProcessState)).toContain("R"),
+      30_000,
+    );
     await expectCleanEnd(child, temporary, "SIGINT");
     expect(await busy).toBeInstanceOf(OpenAI.APIConnectionError);
   });
 
-  test("ends within a second while an interpreter is still starting", async () => {
-    const script = turns([{ code: "1" }]);
-    const { url, child, temporary } = await served(
+  test("exits within a second while an interpreter is still starting", async () => {
+    const script = writeScript([{ code: "1" }]);
+    const { url, child, temporary } = await startServer(
       ...["--json", "--sandbox", "wasm", "--model", script],
     );
-    const asked = clientOf(url)
+    const asked = createClient(url)
       .responses.create({ model: "any", tools: [PYTHON], input: "Go." })
       .catch((error: unknown) => error);
-    await vi.waitFor(() => expect(descendants(child.pid)).not.toEqual([]), 30_000);
+    await vi.waitFor(() => expect(listDescendants(child.pid)).not.toEqual([]), 30_000);
     await expectCleanEnd(child, temporary, "SIGTERM");
     expect(await asked).toBeInstanceOf(OpenAI.APIConnectionError);
   });
 
-  test("tells people its address, its sandbox and why, its model, and how to reach it", async () => {
-    const { out, url } = await served("--sandbox", "wasm");
-    expect(out()).toContain(`OpenAI's API on this machine: ${url}\n`);
+  test("prints its URL, sandbox, model and connection examples", async () => {
+    const { out, url } = await startServer("--sandbox", "wasm");
+    expect(out()).toContain(`OpenAI API running locally: ${url}\n`);
     expect(out()).toContain("sandbox  wasm\n           (wasm: it is installed, and is tried when");
-    expect(out()).toContain("model    an echo of what it is told (--model or --upstream: another)");
+    expect(out()).toContain("model    an echo (use --model or --upstream for another)");
     expect(out()).toContain(`OPENAI_BASE_URL=${url} OPENAI_API_KEY=local node agent.js`);
     expect(out()).toContain(`new OpenAI({ baseURL: "${url}", apiKey: "local" })`);
     expect(out()).not.toContain("\u001b[");
   });
 
-  test("asks for the key of WINK_API_KEY, and does not print it", async () => {
+  test("requires the key of WINK_API_KEY and does not print it", async () => {
     vi.stubEnv("WINK_API_KEY", "wink-secret-key");
-    const { out, url } = await served();
+    const { out, url } = await startServer();
     const headers = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
     expect((await fetch(`${url}/models`)).status).toBe(401);
     expect((await fetch(`${url}/models`, headers("wink-secret-key"))).status).toBe(200);
@@ -161,11 +166,15 @@ describe("wink serve, as a command,", () => {
   });
 
   test.each([
-    [["--port", "x"], 2, /argument 'x' is invalid\. It is a whole number from 0 to 65535/],
+    [["--port", "x"], 2, /argument 'x' is invalid\. Use an integer from 0 to 65535/],
     [["--port", "65536"], 2, /argument '65536' is invalid/],
     [["--sandbox", "docker"], 2, /Allowed choices are auto, bubblewrap, wasm/],
     [["--prot", "1"], 2, /unknown option '--prot'[\s\S]*Did you mean --port/],
-    [["--upstream", "http://127.0.0.1:1/v1"], 2, /--upstream and --upstream-model go together/],
+    [
+      ["--upstream", "http://127.0.0.1:1/v1"],
+      2,
+      /--upstream and --upstream-model must be used together/,
+    ],
     [
       ["--model", "a.json", "--upstream", "http://127.0.0.1:1", "--upstream-model", "m"],
       2,
@@ -174,7 +183,7 @@ describe("wink serve, as a command,", () => {
     [
       ["--host", "0.0.0.0"],
       1,
-      /^InvalidOptionError: --host must be this machine, unless a key is asked for, got "0\.0\.0\.0". Set WINK_API_KEY or give --api-key/,
+      /^InvalidOptionError: --host must be a loopback address unless an API key is set, got "0\.0\.0\.0". Set WINK_API_KEY, pass --api-key, or omit --host/,
     ],
     [["--api-key", ""], 1, /^InvalidOptionError: --api-key must be a text that is not empty/],
     [["--web", "/nowhere"], 1, /^InvalidOptionError: --web must be a folder of pages/],
@@ -183,13 +192,13 @@ describe("wink serve, as a command,", () => {
       1,
       /^InvalidOptionError: --data-dir must be a folder .*\/dev\/null/,
     ],
-    [["--model", "/nowhere.json"], 1, /^InvalidOptionError: --model must be a file that can/],
+    [["--model", "/nowhere.json"], 1, /^InvalidOptionError: --model must be a readable file/],
     [
       ["--upstream", "ftp://a", "--upstream-model", "m"],
       1,
       /^InvalidOptionError: --upstream must be an http: or https: address/,
     ],
-  ])("%j ends with %i, and says why", (args, code, problem) => {
+  ])("%j exits with %i and prints the reason", (args, code, problem) => {
     const all = [...command, "--port", "0", ...args];
     const env = { ...process.env, TMPDIR: folder };
     const { status, stdout, stderr } = spawnSync(process.execPath, all, { encoding: "utf8", env });
@@ -202,9 +211,9 @@ describe("wink serve, as a command,", () => {
   });
 });
 
-describe("wink serve", () => {
-  /** A process that is told to stop by its test. */
-  class Told extends EventEmitter implements Stoppable {
+describe("serve()", () => {
+  /** A process that its test stops. */
+  class FakeProcess extends EventEmitter implements Stoppable {
     readonly #exit = Promise.withResolvers<number>();
     readonly exited = this.#exit.promise;
 
@@ -213,7 +222,7 @@ describe("wink serve", () => {
     }
   }
 
-  function printed(): string[] {
+  function captureOutput(): string[] {
     const lines: string[] = [];
     vi.spyOn(console, "log").mockImplementation((line: string) => {
       lines.push(line);
@@ -223,12 +232,12 @@ describe("wink serve", () => {
 
   const plain = { port: 0, host: "127.0.0.1", sandbox: "wasm", model: {}, json: true } as const;
 
-  test("keeps what it was given in a folder that was named, and ends with 0", async () => {
-    const lines = printed();
+  test("stores data in the given folder and exits with 0", async () => {
+    const lines = captureOutput();
     for (const expected of [[], ["note.txt"]]) {
-      const host = new Told();
+      const host = new FakeProcess();
       await serve({ ...plain, dataDir: folder }, host);
-      const client = clientOf(JSON.parse(lines.pop() ?? "").url);
+      const client = createClient(JSON.parse(lines.pop() ?? "").url);
       const { data } = await client.files.list();
       expect(data.map(({ filename }) => filename)).toEqual(expected);
       await client.files.create({ file: new File(["a"], "note.txt"), purpose: "user_data" });
@@ -238,36 +247,36 @@ describe("wink serve", () => {
     expect(readdirSync(folder)).toContain("local.sqlite");
   });
 
-  test("names the upstream, the pages and the folder to people", async () => {
-    const lines = printed();
-    const host = new Told();
+  test("prints the upstream server, the pages and the folder", async () => {
+    const lines = captureOutput();
+    const host = new FakeProcess();
     const upstream = { baseURL: "http://127.0.0.1:9/v1", model: "qwen3" };
     const asked = { ...plain, json: false, model: { upstream }, web: folder, dataDir: folder };
     await serve(asked, host);
     const text = lines.join("\n");
     expect(text).toContain("model    qwen3 at http://127.0.0.1:9/v1");
     expect(text).toContain(`web      ${folder}`);
-    expect(text).toContain(`kept in  ${folder}`);
+    expect(text).toContain(`data     ${folder}`);
     host.emit("SIGTERM");
     expect(await host.exited).toBe(0);
   });
 
-  test("tells who has a key to send it, without saying it", async () => {
-    const lines = printed();
-    const host = new Told();
+  test("prints a placeholder for the API key", async () => {
+    const lines = captureOutput();
+    const host = new FakeProcess();
     await serve({ ...plain, json: false, apiKey: "wink-secret-key" }, host);
     const text = lines.join("\n");
     expect(text).toContain('apiKey: "YOUR_KEY"');
-    expect(text).toContain("kept in  a temporary folder, which goes at the end");
+    expect(text).toContain("data     a temporary folder that is deleted at the end");
     expect(text).not.toContain("wink-secret-key");
     host.emit("SIGHUP");
     expect(await host.exited).toBe(0);
   });
 
-  test("that is stopped while it starts says nothing more, and ends with 0", async () => {
-    const lines = printed();
+  test("prints nothing more and exits with 0 if it is stopped while starting", async () => {
+    const lines = captureOutput();
     const told = vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const host = new Told();
+    const host = new FakeProcess();
     const serving = serve({ ...plain, sandbox: "auto", dataDir: folder }, host);
     await new Promise(setImmediate);
     host.emit("SIGINT");
@@ -277,11 +286,11 @@ describe("wink serve", () => {
     expect(told).not.toHaveBeenCalled();
   });
 
-  test("refuses a port that is taken, and then listens to no signal", async () => {
+  test("rejects a port in use and then ignores signals", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     const { port } = other.address() as AddressInfo;
-    const host = new Told();
+    const host = new FakeProcess();
     await expect(serve({ ...plain, port }, host)).rejects.toThrow(
       `--port must be free to listen on (listen EADDRINUSE: address already in use 127.0.0.1:${port})`,
     );
@@ -290,15 +299,15 @@ describe("wink serve", () => {
   });
 });
 
-/** The exit code is 0, soon, and neither a process nor a file of it stays. */
+/** Expects exit code 0 within a second, without leftover processes and files. */
 async function expectCleanEnd(child: ChildProcess, temporary: string, signal: NodeJS.Signals) {
-  const children = descendants(child.pid);
+  const children = listDescendants(child.pid);
   expect(children).not.toEqual([]);
   const told = performance.now();
   child.kill(signal);
   expect(await once(child, "exit")).toEqual([0, null]);
-  expect(performance.now() - told).toBeLessThan(1_500); // a second, on a machine that has time
-  const alive = () => children.filter((pid) => !["", "Z"].includes(stateOf(pid)));
+  expect(performance.now() - told).toBeLessThan(1_500); // one second on an idle machine
+  const alive = () => children.filter((pid) => !["", "Z"].includes(readProcessState(pid)));
   await vi.waitFor(() => expect(alive()).toEqual([]), 30_000);
   expect(readdirSync(temporary)).toEqual([]);
 }

@@ -2,14 +2,14 @@ import { styleText } from "node:util";
 import { LocalProvider } from "../local/provider.ts";
 import { endOnSignal, type Stoppable, TemporaryFolder } from "./ending.ts";
 import { type FoundSandbox, findSandbox, type SandboxName } from "./find-sandbox.ts";
-import { inFlags } from "./flags.ts";
-import { ECHO, type ModelChoice, servedModel } from "./served-model.ts";
+import { toFlagError } from "./flags.ts";
+import { ECHO, loadModel, type ModelChoice } from "./served-model.ts";
 
-/** What `wink serve` was told. */
+/** Options of `wink serve`. */
 export interface ServeOptions {
   readonly port: number;
   readonly host: string;
-  /** @default a temporary folder, which goes when the command ends */
+  /** Folder for all data. @default a temporary folder that is deleted at the end */
   readonly dataDir?: string | undefined;
   readonly sandbox: SandboxName;
   readonly model: ModelChoice;
@@ -18,7 +18,7 @@ export interface ServeOptions {
   readonly json: boolean;
 }
 
-/** Starts a local provider, says where it is, and leaves it running until a signal ends the process. */
+/** Starts a local provider, prints its URL, and runs until a signal ends the process. */
 export async function serve(options: ServeOptions, host: Stoppable = process): Promise<void> {
   const folder = options.dataDir === undefined ? new TemporaryFolder("wink-serve-") : null;
   let provider: LocalProvider | null = null;
@@ -31,49 +31,49 @@ export async function serve(options: ServeOptions, host: Stoppable = process): P
   const signals = endOnSignal(end, { code: 0, host });
   try {
     const { sandbox, web, apiKey, port } = options;
-    const { model, name } = await servedModel(options.model);
+    const { model, name } = await loadModel(options.model);
     const dataDir = folder?.path ?? options.dataDir;
     provider = new LocalProvider({ model, sandbox, dataDir, web, apiKey });
     const { url } = await provider.listen({ port, host: options.host });
     const chosen = await findSandbox(sandbox);
-    if (!isEnding) tell(options, { url, model: name, sandbox: chosen });
+    if (!isEnding) printServer(options, { url, model: name, sandbox: chosen });
   } catch (error) {
-    if (isEnding) return; // a signal came first, and what then fails is nobody's concern
+    if (isEnding) return; // a signal ended the process first; later errors do not matter
     signals[Symbol.dispose]();
     await end();
-    throw inFlags(error);
+    throw toFlagError(error);
   }
 }
 
-interface Served {
+interface ServerInfo {
   readonly url: string;
   readonly model: string;
   readonly sandbox: FoundSandbox;
 }
 
-function tell(options: ServeOptions, served: Served): void {
+function printServer(options: ServeOptions, served: ServerInfo): void {
   const { url, model, sandbox } = served;
   if (options.json) console.log(JSON.stringify({ url, sandbox: sandbox.name, model }));
-  else for (const line of greeting(options, served)) console.log(line);
+  else for (const line of formatServer(options, served)) console.log(line);
 }
 
-function* greeting(
+function* formatServer(
   { dataDir, web, apiKey }: ServeOptions,
-  { url, model, sandbox }: Served,
+  { url, model, sandbox }: ServerInfo,
 ): Generator<string> {
   const key = apiKey === undefined ? "local" : "YOUR_KEY";
-  yield `${bold("OpenAI's API on this machine:")} ${url}\n`;
-  yield `  sandbox  ${sandbox.name ?? "none: requests to run code fail until you install one"}`;
+  yield `${bold("OpenAI API running locally:")} ${url}\n`;
+  yield `  sandbox  ${sandbox.name ?? "none: requests that run code fail until you install one"}`;
   yield `           (${sandbox.reason})`;
-  yield `  model    ${model === ECHO ? "an echo of what it is told (--model or --upstream: another)" : model}`;
-  yield `  web      ${web ?? "no pages (--web: a folder of them)"}`;
-  yield `  kept in  ${dataDir ?? "a temporary folder, which goes at the end (--data-dir: one that stays)"}`;
-  yield `\n${bold("Point an SDK at it, in node or python")}\n`;
+  yield `  model    ${model === ECHO ? "an echo (use --model or --upstream for another)" : model}`;
+  yield `  web      ${web ?? "no pages (use --web FOLDER)"}`;
+  yield `  data     ${dataDir ?? "a temporary folder that is deleted at the end (use --data-dir to keep it)"}`;
+  yield `\n${bold("Connect an SDK from Node.js or Python")}\n`;
   yield `  OPENAI_BASE_URL=${url} OPENAI_API_KEY=${key} node agent.js`;
   yield `  new OpenAI({ baseURL: "${url}", apiKey: "${key}" })`;
   yield `  new OpenAIAdapter({ model: "any", clientConfig: { baseURL: "${url}", apiKey: "${key}" } })`;
-  yield "\nCtrl-C ends it.";
+  yield "\nPress Ctrl-C to stop.";
 }
 
-// `styleText` leaves colour out by itself when the stream is no terminal, or NO_COLOR is set.
+// `styleText` omits colors if the stream is not a terminal or NO_COLOR is set.
 const bold = (text: string) => styleText("bold", text, { stream: process.stdout });

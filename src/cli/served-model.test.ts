@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryTree } from "../../tests/support/temporary-tree.ts";
 import type { ModelRequest } from "../local/models/local-model.ts";
-import { servedModel } from "./served-model.ts";
+import { loadModel } from "./served-model.ts";
 
 const request: ModelRequest = {
   model: "any",
@@ -15,11 +15,11 @@ const request: ModelRequest = {
   text: "Hello.",
 };
 
-function script(name: string, text: string): string {
+function writeScript(name: string, text: string): string {
   return join(temporaryTree({ [name]: text }), name);
 }
 
-describe("The model of wink serve", () => {
+describe("loadModel()", () => {
   test.each([
     ["turns.json", '[[{ "say": "Hi." }]]'],
     ["turns.mjs", 'export default [[{ say: "Hi." }]];'],
@@ -27,44 +27,55 @@ describe("The model of wink serve", () => {
     ["answer.mjs", 'export default ({ text }) => [{ say: text === "Hello." ? "Hi." : "No." }];'],
     ["model.mjs", 'export default { respond: async () => [{ say: "Hi." }] };'],
     ["model.ts", 'const hi: string = "Hi.";\nexport default [[{ say: hi }]];'],
-  ])("is read from %s", async (name, text) => {
-    const path = script(name, text);
-    const { model, name: called } = await servedModel({ script: path });
+  ])("reads %s", async (name, text) => {
+    const path = writeScript(name, text);
+    const { model, name: called } = await loadModel({ script: path });
     expect(called).toBe(path);
     expect(await model?.respond(request)).toEqual([{ say: "Hi." }]);
   });
 
-  test("is an upstream's, by the name it has there", async () => {
+  test("connects to an upstream server and names its model", async () => {
     const upstream = { baseURL: "http://127.0.0.1:9/v1", model: "qwen3" };
-    const { model, name } = await servedModel({ upstream });
+    const { model, name } = await loadModel({ upstream });
     expect(name).toBe("qwen3 at http://127.0.0.1:9/v1");
     expect(model).toEqual({ respond: expect.any(Function) });
   });
 
-  test("is the provider's own without either", async () => {
-    expect(await servedModel({})).toEqual({ model: undefined, name: "echo" });
+  test("uses the echo by default", async () => {
+    expect(await loadModel({})).toEqual({ model: undefined, name: "echo" });
   });
 
   test.each([
-    ["turns.json", "[[", /^--model must hold JSON, got ".*turns\.json": /],
-    ["turns.json", '{ "say": "Hi." }', /^--model must be a list of turns, a function of the req/],
+    ["turns.json", "[[", /^--model must contain JSON, got ".*turns\.json"\. /],
+    ["turns.json", '{ "say": "Hi." }', /^--model must be an array of turns, a function of the req/],
     [
       "turns.json",
       '[[{ "sya": "Hi." }]]',
       /turns\.json: steps\[0\]\[0\]\.sya must be one of "say", .*, got "Hi\."/,
     ],
-    ["turns.yaml", "- say: Hi.", /^--model must end in \.json or \.js, .*turns\.yaml": rename it$/],
+    [
+      "turns.yaml",
+      "- say: Hi.",
+      /^--model must end in \.json or \.js, .*turns\.yaml"\. Rename the file\.$/,
+    ],
     ["a.mjs", "export const model = [];", /must have a default export, got ".*a\.mjs". Export/],
-    ["a.mjs", 'throw new Error("no luck");', /must be a module that can be loaded, .*: no luck$/],
-    ["a.mjs", "export default 7;", /^--model must be a list of turns, a function of the request/],
-  ])("is refused with the file and the problem: %s %s", async (name, text, message) => {
-    await expect(servedModel({ script: script(name, text) })).rejects.toThrow(message);
-  });
+    [
+      "a.mjs",
+      'throw new Error("no luck");',
+      /must be a module that can be loaded, .*\. No luck\.$/,
+    ],
+    ["a.mjs", "export default 7;", /^--model must be an array of turns, a function of the request/],
+  ])(
+    "rejects an invalid file with its path and the problem: %s %s",
+    async (name, text, message) => {
+      await expect(loadModel({ script: writeScript(name, text) })).rejects.toThrow(message);
+    },
+  );
 
-  test.each(["gone.json", "gone.mjs"])("is refused if there is no %s", async (name) => {
+  test.each(["gone.json", "gone.mjs"])("rejects the missing file %s", async (name) => {
     const path = join(temporaryTree(), name);
-    await expect(servedModel({ script: path })).rejects.toThrow(
-      /gone\.m?js.*: (ENOENT|Cannot find)/,
+    await expect(loadModel({ script: path })).rejects.toThrow(
+      /gone\.m?js.*\. (ENOENT|Cannot find)/,
     );
   });
 });

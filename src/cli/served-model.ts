@@ -7,41 +7,41 @@ import type { LocalModel } from "../local/models/local-model.ts";
 import { type ModelScript, scriptedModel } from "../local/models/scripted-model.ts";
 import { upstreamModel } from "../local/models/upstream/upstream-model.ts";
 
-/** Which model a command line asks for: at most one of the two. */
+/** The model selected on the command line: a script, an upstream server, or neither. */
 export interface ModelChoice {
-  /** The path of a script. */
+  /** Path of a script. */
   readonly script?: string | undefined;
   readonly upstream?: { readonly baseURL: string; readonly model: string } | undefined;
 }
 
-/** The model that was asked for, and what people call it. */
+/** The selected model and its display name. */
 export interface ServedModel {
-  /** `undefined`: the provider's own, an echo. */
+  /** The model, or `undefined` for the provider's default, an echo. */
   readonly model: LocalModel | undefined;
   readonly name: string;
 }
 
-/** What the provider's own model is called. */
+/** Name of the provider's default model. */
 export const ECHO = "echo";
 
-/** Reads the script, or reaches for the upstream; without either it is an echo. */
-export async function servedModel({ script, upstream }: ModelChoice): Promise<ServedModel> {
+/** Loads the script or connects to the upstream server. Without either, uses the echo. */
+export async function loadModel({ script, upstream }: ModelChoice): Promise<ServedModel> {
   if (upstream) {
     return { model: upstreamModel(upstream), name: `${upstream.model} at ${upstream.baseURL}` };
   }
   if (script === undefined) return { model: undefined, name: ECHO };
-  return { model: modelOf(await contentOf(script), script), name: script };
+  return { model: createModel(await loadScript(script), script), name: script };
 }
 
 const refuse = InvalidOptionError.at("--model");
 
 const MODULES = [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"];
 
-async function contentOf(path: string): Promise<unknown> {
+async function loadScript(path: string): Promise<unknown> {
   const extension = extname(path).toLowerCase();
-  if (extension === ".json") return await jsonIn(path);
+  if (extension === ".json") return await readJson(path);
   if (!MODULES.includes(extension)) {
-    throw refuse("", path, `must end in .json or ${MODULES.join(", ")}`, "rename it");
+    throw refuse("", path, `must end in .json or ${MODULES.join(", ")}`, "rename the file");
   }
   const module: unknown = await import(pathToFileURL(resolve(path)).href).catch(
     (cause: unknown) => {
@@ -49,25 +49,25 @@ async function contentOf(path: string): Promise<unknown> {
     },
   );
   if (typeof module === "object" && module !== null && "default" in module) return module.default;
-  const remedy = "export default a list of turns, a function of the request, or a LocalModel";
+  const remedy = "export default an array of turns, a function of the request, or a LocalModel";
   throw refuse("", path, "must have a default export", remedy);
 }
 
-async function jsonIn(path: string): Promise<unknown> {
+async function readJson(path: string): Promise<unknown> {
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
-    throw refuse("", path, "must be a file that can be read", messageOf(cause), { cause });
+    throw refuse("", path, "must be a readable file", messageOf(cause), { cause });
   });
   const parsed = parseJson(text);
   if (parsed.ok) return parsed.value;
-  throw refuse("", path, "must hold JSON", parsed.problem);
+  throw refuse("", path, "must contain JSON", parsed.problem);
 }
 
-/** What is wrong within a script is told with the file that it is in. */
-function modelOf(content: unknown, path: string): LocalModel {
+/** Creates the model from a script. Errors in the script name its file. */
+function createModel(content: unknown, path: string): LocalModel {
   if (isModel(content)) return content;
   if (!isScript(content)) {
-    const rule = "must be a list of turns, a function of the request, or a LocalModel";
-    throw refuse("", path, rule, 'write [[{ "say": "Hello." }]]: one inner list a turn');
+    const rule = "must be an array of turns, a function of the request, or a LocalModel";
+    throw refuse("", path, rule, 'use [[{ "say": "Hello." }]], with one inner array per turn');
   }
   try {
     return scriptedModel(content);
@@ -81,7 +81,7 @@ function isModel(content: unknown): content is LocalModel {
   return "respond" in content && typeof content.respond === "function";
 }
 
-/** What its turns hold, `scriptedModel` looks at. */
+/** Checks only the outer type. `scriptedModel` checks the turns. */
 function isScript(content: unknown): content is ModelScript {
   return Array.isArray(content) || typeof content === "function";
 }

@@ -121,9 +121,9 @@ test.each([
   [{ description: "" }, `${named} description`, "must be 1-200"],
   [{ handler: 1 }, `${named} handler`, "must be a function"],
   [{ handleProviderOutput: 1 }, 'ProviderTool "code_interpreter" handleProviderOutput', "function"],
-  [{ container: null }, `${named} container`, "must say which container, got null"],
-  [{ container: "cntr_1" }, `${named} container`, 'or { id: "…" } for one that exists'],
-  [{ container: {} }, `${named} container`, "must say which container"],
+  [{ container: null }, `${named} container`, 'must have a "type" or an "id", got null'],
+  [{ container: "cntr_1" }, `${named} container`, 'or { id: "…" } for an existing one'],
+  [{ container: {} }, `${named} container`, 'must have a "type" or an "id"'],
   [
     { container: { type: "auto", memoryLimit: "8g" } },
     `${named} container.memoryLimit`,
@@ -134,7 +134,7 @@ test.each([
     `${named} container.memoryLimit`,
     'got "8g"',
   ],
-  [{ container: { id: "" } }, `${named} container.id`, "must be one line of text"],
+  [{ container: { id: "" } }, `${named} container.id`, "must be a non-blank single-line string"],
   [{ container: { type: "new" } }, `${named} container.type`, 'must be "auto", got "new"'],
   [{ container: { type: "auto", memory_limit: "4g" } }, `${named} container key`, "memoryLimit"],
 ])("a code interpreter is refused as %o", (options, field, says) => {

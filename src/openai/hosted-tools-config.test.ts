@@ -57,11 +57,11 @@ test.each([
   [
     { webSearch: { geoHint: { countryCode: "UK" } } },
     ".webSearch.geoHint.countryCode",
-    'in capitals, got "UK". Write "GB"',
+    'in capitals, got "UK". Use "GB"',
   ],
   [{ webSearch: { domains: [] } }, ".webSearch key", "must be one of"],
   [{ fileSearch: true }, ".fileSearch", "must be a plain object, got true"],
-  [{ fileSearch: {} }, ".fileSearch.vectorStoreIds", "must be a list, got undefined"],
+  [{ fileSearch: {} }, ".fileSearch.vectorStoreIds", "must be an array, got undefined"],
   [{ fileSearch: { ...stores, maxResults: 51 } }, ".fileSearch.maxResults", "from 1 to 50"],
 ])("a config is refused as %o", (config, place, says) => {
   const refusal = expect.objectContaining({

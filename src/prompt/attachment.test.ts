@@ -13,14 +13,14 @@ const prompt = new Prompt(
   }),
 );
 
-describe("an attachment may be", () => {
+describe("checkAttachment() accepts", () => {
   test.each([
-    ["a file the provider has", { fileId: "file_1" }],
-    ["a file of this machine", { path: "photos/owl.jpg" }],
+    ["an uploaded file", { fileId: "file_1" }],
+    ["a file of the host", { path: "photos/owl.jpg" }],
     ["bytes with a name", { bytes: new Uint8Array([1]), filename: "a.bin" }],
-    ["an image on the web", { imageUrl: "https://owls.example/owl.png" }],
-    ["an image without encryption", { imageUrl: "http://localhost:8080/owl.png" }],
-    ["an image within its address", { imageUrl: "data:image/png;base64,AA==" }],
+    ["an https image", { imageUrl: "https://owls.example/owl.png" }],
+    ["an http image", { imageUrl: "http://localhost:8080/owl.png" }],
+    ["a data: image", { imageUrl: "data:image/png;base64,AA==" }],
   ])("%s", (_, attachment) => {
     const checked = checkAttachment(attachment, "file");
     expect(checked).toEqual(attachment);
@@ -30,36 +30,44 @@ describe("an attachment may be", () => {
   });
 });
 
-describe("an attachment may not be", () => {
+describe("checkAttachment() rejects", () => {
   test.each([
     ["nothing", undefined, "file must be an object, got undefined"],
     ["text", "owl.jpg", 'file must be an object, got "owl.jpg"'],
-    ["a list", [], "file must be an object"],
-    ["bytes as they are", new Uint8Array(1), "file must be an object, got a Uint8Array"],
+    ["an array", [], "file must be an object"],
+    ["bare bytes", new Uint8Array(1), "file must be an object, got a Uint8Array"],
     ["an object without a source", {}, "file must have exactly one source, got []"],
-    ["a name alone", { filename: "a.bin" }, 'must have exactly one source, got ["filename"]'],
+    ["a filename alone", { filename: "a.bin" }, 'must have exactly one source, got ["filename"]'],
     [
-      "of two sources",
+      "two sources",
       { fileId: "file_1", path: "a" },
       'must have exactly one source, got ["fileId","path"]',
     ],
     [
-      "a file id that is no text",
+      "a file id that is not a string",
       { fileId: 5 },
-      "file.fileId must be text that is not blank, got 5",
+      "file.fileId must be a non-blank string, got 5",
     ],
-    ["a file id that is null", { fileId: null }, "file.fileId must be text that is not blank"],
-    ["a blank path", { path: "  " }, "file.path must be text that is not blank"],
-    ["an empty address", { imageUrl: "" }, "file.imageUrl must be text that is not blank"],
-    ["bytes in a list", { bytes: [1], filename: "a" }, "file.bytes must be a Uint8Array, got [1]"],
-    ["bytes without a name", { bytes: new Uint8Array(1) }, "file.filename must name the bytes"],
+    ["a file id that is null", { fileId: null }, "file.fileId must be a non-blank string"],
+    ["a blank path", { path: "  " }, "file.path must be a non-blank string"],
+    ["an empty URL", { imageUrl: "" }, "file.imageUrl must be a non-blank string"],
     [
-      "an image in a file",
+      "bytes in an array",
+      { bytes: [1], filename: "a" },
+      "file.bytes must be a Uint8Array, got [1]",
+    ],
+    [
+      "bytes without a name",
+      { bytes: new Uint8Array(1) },
+      "file.filename must be a non-blank string",
+    ],
+    [
+      "an image with a file: URL",
       { imageUrl: "file:///owl.png" },
       "must be an http, https or data:image URL",
     ],
     [
-      "an image that is text",
+      "an image that is not a URL",
       { imageUrl: "data:text/plain,owl" },
       "must be an http, https or data:image",
     ],
@@ -67,14 +75,12 @@ describe("an attachment may not be", () => {
     const check = () => checkAttachment(attachment as never, "file");
     expect(check).toThrow(PromptValidationError);
     expect(check).toThrow(message);
-    expect(check).toThrow(
-      'give one of "{ fileId }", "{ path }", "{ bytes, filename }", "{ imageUrl }"',
-    );
+    expect(check).toThrow('Use "{ fileId }", "{ path }", "{ bytes, filename }", "{ imageUrl }"');
   });
 });
 
-describe("attach", () => {
-  test("gives a new prompt, with all that was attached, in order", () => {
+describe("Prompt.attach()", () => {
+  test("returns a new prompt with all attachments in order", () => {
     const one = prompt.attach({ fileId: "file_1" });
     const two = one.attach({ path: "a" }, { path: "b" });
     expect(prompt.render().attachments).toEqual([]);
@@ -83,16 +89,16 @@ describe("attach", () => {
     expect(two.render().attachments).toSatisfy(Object.isFrozen);
   });
 
-  test("says which file it refuses", () => {
+  test("names the rejected file", () => {
     const attach = () => prompt.attach({ path: "a" }, { path: "" });
-    expect(attach).toThrow("attach(files)[1].path must be text");
+    expect(attach).toThrow("attach(files)[1].path must be a non-blank string");
   });
 
-  test("may be given nothing", () => {
+  test("accepts no files", () => {
     expect(prompt.attach().render().attachments).toEqual([]);
   });
 
-  test("outlives a bind, before or after", () => {
+  test("is independent of the order of bind() and attach()", () => {
     expect(prompt.attach({ path: "a" }).bind({}).render().attachments).toHaveLength(1);
     expect(prompt.bind({}).attach({ path: "a" }).render().attachments).toHaveLength(1);
   });

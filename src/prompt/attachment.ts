@@ -2,42 +2,65 @@ import { PromptValidationError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
 import { list } from "../base/show.ts";
 
-/** A file or image of the first request: one the provider has, one of this machine, or its bytes. */
+/**
+ * A file or image of the first request: one uploaded to the provider, a file of the host, bytes, or
+ * an image URL.
+ */
 export type Attachment =
-  | { readonly fileId: string }
-  | { readonly path: string }
-  | { readonly bytes: Uint8Array; readonly filename: string }
-  | { readonly imageUrl: string };
+  | {
+      /** Provider's id of an uploaded file. */
+      readonly fileId: string;
+    }
+  | {
+      /** Path of a file of the host. */
+      readonly path: string;
+    }
+  | {
+      /** Content of the file. */
+      readonly bytes: Uint8Array;
+      /** Name of the file. */
+      readonly filename: string;
+    }
+  | {
+      /** An `http:`, `https:` or `data:image` URL. */
+      readonly imageUrl: string;
+    };
 
-/** Returns a frozen copy of what may be attached. */
+/** Returns a frozen copy of an attachment, or throws `PromptValidationError`. */
 export function checkAttachment(attachment: Attachment, field: string): Attachment {
-  if (!isPlainObject(attachment)) throw refused(field, attachment, "must be an object");
+  if (!isPlainObject(attachment))
+    throw createAttachmentError(field, attachment, "must be an object");
   const { fileId, path, bytes, filename, imageUrl } = attachment as Partial<
     Record<string, unknown>
   >;
-  const given = Object.entries({ fileId, path, bytes, imageUrl }).filter(
+  const sources = Object.entries({ fileId, path, bytes, imageUrl }).filter(
     ([, value]) => value !== undefined,
   );
-  const [kind, value] = given[0] ?? [];
-  if (given.length !== 1)
-    throw refused(field, Object.keys(attachment), "must have exactly one source");
+  const [kind, value] = sources[0] ?? [];
+  if (sources.length !== 1)
+    throw createAttachmentError(field, Object.keys(attachment), "must have exactly one source");
   if (kind === "bytes") {
     if (!(bytes instanceof Uint8Array))
-      throw refused(`${field}.bytes`, bytes, "must be a Uint8Array");
-    if (!isText(filename)) throw refused(`${field}.filename`, filename, "must name the bytes");
-  } else if (!isText(value))
-    throw refused(`${field}.${kind}`, value, "must be text that is not blank");
+      throw createAttachmentError(`${field}.bytes`, bytes, "must be a Uint8Array");
+    if (!isNonBlank(filename))
+      throw createAttachmentError(`${field}.filename`, filename, "must be a non-blank string");
+  } else if (!isNonBlank(value))
+    throw createAttachmentError(`${field}.${kind}`, value, "must be a non-blank string");
   if (kind === "imageUrl" && !/^(https?:\/\/|data:image\/)/.test(String(value))) {
-    throw refused(`${field}.imageUrl`, value, "must be an http, https or data:image URL");
+    throw createAttachmentError(
+      `${field}.imageUrl`,
+      value,
+      "must be an http, https or data:image URL",
+    );
   }
   return Object.freeze({ ...attachment });
 }
 
-function isText(value: unknown): boolean {
+function isNonBlank(value: unknown): boolean {
   return typeof value === "string" && value.trim() !== "";
 }
 
-function refused(field: string, value: unknown, rule: string): PromptValidationError {
+function createAttachmentError(field: string, value: unknown, rule: string): PromptValidationError {
   const forms = list(["{ fileId }", "{ path }", "{ bytes, filename }", "{ imageUrl }"]);
-  return new PromptValidationError({ field, value, rule, remedy: `give one of ${forms}` });
+  return new PromptValidationError({ field, value, rule, remedy: `use ${forms}` });
 }

@@ -3,18 +3,21 @@ import { frozenCopy, isPlainObject } from "../base/freeze.ts";
 import { suggestion } from "../base/nearest.ts";
 import { fieldsOf, validateNow } from "../base/schema/schema.ts";
 import { list } from "../base/show.ts";
-import type { BoundParams, Placed } from "./outline.ts";
+import type { BoundParams, PlacedSection } from "./outline.ts";
 import type { Section } from "./section.ts";
 import { MarkdownSection } from "./sections/markdown-section.ts";
 
-/** Shares one flat record out among the sections; each gets its own fields and its defaults. */
+/**
+ * Distributes one flat record among the sections. Each section gets its own fields and its
+ * defaults.
+ */
 export function bindParams(
-  { name, outline }: { readonly name: string; readonly outline: readonly Placed[] },
+  { name, outline }: { readonly name: string; readonly outline: readonly PlacedSection[] },
   params: object,
 ): BoundParams {
   const given = checkRecord(params, name);
-  checkKnown(given, outline, name);
-  return new Map(outline.map((placed) => [placed, ownParams(placed, given, name)]));
+  checkDeclared(given, outline, name);
+  return new Map(outline.map((placed) => [placed, selectParams(placed, given, name)]));
 }
 
 function checkRecord(params: object, name: string): Readonly<Record<string, unknown>> {
@@ -26,49 +29,59 @@ function checkRecord(params: object, name: string): Readonly<Record<string, unkn
     field: `Prompt "${name}" bind(params)`,
     value: params,
     rule: "must be a plain object",
-    remedy: "give one record with what all sections need: bind({ topic })",
+    remedy: "pass one record with the params of all sections: bind({ topic })",
   });
 }
 
-function checkKnown(given: object, outline: readonly Placed[], name: string): void {
-  if (outline.some(({ section }) => takesAnything(section))) return;
-  const known = outline.flatMap(({ section }) => [...fieldNames(section.paramsSchema)]);
+function checkDeclared(given: object, outline: readonly PlacedSection[], name: string): void {
+  if (outline.some(({ section }) => acceptsAnyParams(section))) return;
+  const known = outline.flatMap(({ section }) => [...getFieldNames(section.paramsSchema)]);
   const unknown = Object.keys(given).find((field) => !known.includes(field));
   if (unknown === undefined) return;
   const near = suggestion(unknown, known);
-  const there = known.length > 0 ? `there are ${list(new Set(known))}` : "no section declares any";
+  const there =
+    known.length > 0
+      ? `use ${list(new Set(known))}`
+      : "omit it, because no section declares params";
   throw new PromptValidationError({
     field: `Prompt "${name}" bind(params)`,
     value: unknown,
-    rule: "must only have what some section declares",
+    rule: "must contain only params that a section declares",
     remedy: near ? `did you mean "${near}"?` : there,
   });
 }
 
-/** Only the section's own fields: a strict schema would refuse those of the others. */
-function ownParams({ section, path }: Placed, given: object, name: string): object {
-  if (!section.params) return takesAnything(section) ? { ...section.defaultParams, ...given } : {};
-  const fields = fieldNames(section.paramsSchema);
+/**
+ * Selects and validates a section's own fields, because a strict schema would reject other
+ * sections' fields.
+ */
+function selectParams({ section, path }: PlacedSection, given: object, name: string): object {
+  if (!section.params)
+    return acceptsAnyParams(section) ? { ...section.defaultParams, ...given } : {};
+  const fields = getFieldNames(section.paramsSchema);
   const all = Object.entries({ ...section.defaultParams, ...given });
-  const own = takesAnything(section) ? all : all.filter(([field]) => fields.has(field));
+  const own = acceptsAnyParams(section) ? all : all.filter(([field]) => fields.has(field));
   const params = validateNow(section.params, Object.fromEntries(own));
   if (params.ok && isPlainObject(params.value)) return params.value;
   throw new PromptValidationError({
     field: `Prompt "${name}" params of section "${path}"`,
     value: Object.fromEntries(own),
     rule: params.ok
-      ? "must be an object once validated"
-      : `must fit its schema (${params.problem})`,
-    remedy: "bind what is missing or correct it",
+      ? "must be an object after validation"
+      : `must match its schema (${params.problem})`,
+    remedy: "bind the missing params, or correct them",
   });
 }
 
-function fieldNames(schema: Placed["section"]["paramsSchema"]): ReadonlySet<string> {
+function getFieldNames(schema: PlacedSection["section"]["paramsSchema"]): ReadonlySet<string> {
   return new Set(schema ? fieldsOf(schema).keys() : []);
 }
 
-/** Its schema is open to more, or it renders params of which no schema tells. */
-function takesAnything(section: Section): boolean {
+/**
+ * Returns whether a section accepts undeclared params: its schema allows additional properties, or
+ * it renders params without a schema.
+ */
+function acceptsAnyParams(section: Section): boolean {
   if (section.paramsSchema) return Boolean(section.paramsSchema["additionalProperties"]);
   return !(section instanceof MarkdownSection) && section.render.length > 0;
 }

@@ -1,13 +1,13 @@
 import { stableStringify } from "../base/json.ts";
 import { sha256 } from "../base/sha256.ts";
 import type { Tool } from "../tools/tool.ts";
-import type { Placed } from "./outline.ts";
+import type { PlacedSection } from "./outline.ts";
 import type { PromptDescriptor, SectionDescriptor, ToolDescriptor } from "./prompt-descriptor.ts";
 
-/** Describes whatever accepts overrides. */
+/** Describes the sections and tools that accept overrides. */
 export function describePrompt(
   { ns, key }: { readonly ns: string; readonly key: string },
-  outline: readonly Placed[],
+  outline: readonly PlacedSection[],
 ): PromptDescriptor {
   return Object.freeze({
     ns,
@@ -23,7 +23,7 @@ export function describePrompt(
   });
 }
 
-function describeSection({ section, path, number }: Placed): readonly SectionDescriptor[] {
+function describeSection({ section, path, number }: PlacedSection): readonly SectionDescriptor[] {
   const text = section.acceptsOverrides ? section.overridableText() : null;
   return text === null ? [] : [Object.freeze({ path, number, contentHash: sha256(text) })];
 }

@@ -40,12 +40,12 @@ const history = new MarkdownSection({
   visibility: "summary",
 });
 
-const promptOf = (...sections: readonly Section[]) =>
+const createPrompt = (...sections: readonly Section[]) =>
   new Prompt(new PromptTemplate({ ns: "demo", key: "ship", sections }));
-const whole = () => promptOf(task, operations, history).bind({ service: "owls" });
+const whole = () => createPrompt(task, operations, history).bind({ service: "owls" });
 
-describe("a summarised section", () => {
-  test("is its summary, with a note how to see more, and without children and tools", () => {
+describe("a summarized section", () => {
+  test("shows its summary with a note on how to see more, without children and tools", () => {
     const { text, tools } = whole().render();
     expect(text).toBe(
       [
@@ -59,7 +59,7 @@ describe("a summarised section", () => {
     expect(tools.map(({ name }) => name)).toEqual(["open_sections", "read_section"]);
   });
 
-  test("counts hosted tools among what it can be opened for, those of children too", () => {
+  test("counts its own and its children's hosted tools when it offers open_sections", () => {
     const child = new MarkdownSection({
       key: "web",
       title: "Web",
@@ -74,12 +74,12 @@ describe("a summarised section", () => {
       visibility: "summary",
       children: [child],
     });
-    const { hostedTools, tools } = promptOf(parent).render();
+    const { hostedTools, tools } = createPrompt(parent).render();
     expect(hostedTools).toEqual([]);
     expect(tools.map(({ name }) => name)).toEqual(["open_sections"]);
   });
 
-  test("adds its own hosted and native tools to the prompt only after it is opened", () => {
+  test("adds its hosted and native tools only after it is opened", () => {
     const lookup = new NativeTool({
       name: "lookup",
       description: "Looks things up.",
@@ -96,7 +96,7 @@ describe("a summarised section", () => {
       hostedTools: [webSearchTool()],
     });
     const session = new Session().register(visibilitySlice);
-    const prompt = promptOf(task, research);
+    const prompt = createPrompt(task, research);
     const namesOf = (tools: readonly { readonly name: string }[]) => tools.map(({ name }) => name);
 
     const closed = prompt.render({ session });
@@ -116,12 +116,12 @@ describe("a summarised section", () => {
     expect(namesOf(opened.nativeTools)).toEqual(["web_search", "lookup"]);
   });
 
-  test("offers nothing to open where nothing is summarised", () => {
-    expect(promptOf(task).render().tools).toEqual([]);
+  test("adds no disclosure tools if no section is summarized", () => {
+    expect(createPrompt(task).render().tools).toEqual([]);
   });
 
-  test("is chosen by a function of the params and the session", () => {
-    const chosen = (visibility: Visibility) =>
+  test("can be selected by a function of the params and the session", () => {
+    const createChosen = (visibility: Visibility) =>
       new MarkdownSection({
         key: "s",
         title: "S",
@@ -130,8 +130,8 @@ describe("a summarised section", () => {
         visibility: (_params, { session }) => (session.tags["mode"] === "x" ? "full" : visibility),
       });
     const session = new Session({ tags: { mode: "x" } });
-    expect(promptOf(chosen("summary")).render().text).toContain("Short.");
-    expect(promptOf(chosen("summary")).render({ session }).text).toContain("Long.");
+    expect(createPrompt(createChosen("summary")).render().text).toContain("Short.");
+    expect(createPrompt(createChosen("summary")).render({ session }).text).toContain("Long.");
   });
 });
 
@@ -139,11 +139,27 @@ describe("a section cannot be", () => {
   const about = { key: "s", title: "S", template: "Long." };
 
   test.each([
-    ["summarised without a summary", { visibility: "summary" }, "must have a summary"],
-    ["chosen to be without a summary", { visibility: () => "full" }, "must have a summary"],
-    ["shown otherwise", { visibility: "half" }, 'must be "full", "summary" or a function'],
-    ["summarised by a field it lacks", { summary: "$topic" }, "must only name fields"],
-    ["summarised by what is no text", { summary: 5 }, "must be text"],
+    [
+      "summarized without a summary",
+      { visibility: "summary" },
+      'must be "full" for a section without a summary',
+    ],
+    [
+      "selected by a function without a summary",
+      { visibility: () => "full" },
+      'must be "full" for a section without a summary',
+    ],
+    [
+      "shown with another visibility",
+      { visibility: "half" },
+      'must be "full", "summary" or a function',
+    ],
+    [
+      "summarized with a placeholder it does not declare",
+      { summary: "$topic" },
+      "must only use placeholders of the section's params",
+    ],
+    ["summarized by a value that is not a string", { summary: 5 }, "must be a string"],
   ])("%s", (_, options, message) => {
     const make = () => new MarkdownSection({ ...about, ...(options as object) });
     expect(make).toThrow(PromptValidationError);
@@ -156,33 +172,34 @@ describe("a section cannot be", () => {
       () => {
         throw new Error("broken");
       },
-      "its visibility failed: broken",
+      "its visibility() threw: broken",
     ],
-    ["says something else", () => "half", 'its visibility is "half"'],
+    ["is another value", () => "half", 'its visibility must be "full" or "summary", got "half"'],
   ])("rendered if its visibility %s", (_, visibility, message) => {
     const section = new MarkdownSection({
       ...about,
       summary: "Short.",
       visibility: visibility as never,
     });
-    const work = () => promptOf(section).render();
+    const work = () => createPrompt(section).render();
     expect(work).toThrow(PromptRenderError);
     expect(work).toThrow(message);
   });
 });
 
-test("a section that chooses to be summarised by its own code needs a summary, too", () => {
+test("a section whose class overrides effectiveVisibility needs a summary too", () => {
   class Chooser extends MarkdownSection {
     override effectiveVisibility(): Visibility {
       return "summary";
     }
   }
-  const work = () => promptOf(new Chooser({ key: "s", title: "S", template: "Long." })).render();
+  const work = () =>
+    createPrompt(new Chooser({ key: "s", title: "S", template: "Long." })).render();
   expect(work).toThrow(PromptRenderError);
-  expect(work).toThrow("it is to be summarised and has no summary: give it one");
+  expect(work).toThrow('its visibility is "summary", but it has no summary. Add one');
 });
 
-const opening = (...keys: readonly string[]) => ({
+const openSections = (...keys: readonly string[]) => ({
   toolCalls: [{ name: "open_sections", arguments: { section_keys: keys, reason: "to ship" } }],
 });
 
@@ -190,7 +207,7 @@ describe("open_sections", () => {
   test("shows sections in full, with their tools, from the next request on", async () => {
     const model = scriptedClient(
       { toolCalls: [{ name: "deploy" }] },
-      opening("ops"),
+      openSections("ops"),
       { toolCalls: [{ name: "deploy" }] },
       { text: "Done." },
     );
@@ -208,9 +225,9 @@ describe("open_sections", () => {
     expect(bus.of("PromptRendered")).toHaveLength(2);
   });
 
-  test("keeps what it opened open for the next evaluation on the session, of that prompt", async () => {
+  test("keeps sections open for the next evaluation of the same prompt on the session", async () => {
     const session = new Session();
-    await scriptedClient(opening("ops"), { text: "Done." }).evaluate(whole(), { session });
+    await scriptedClient(openSections("ops"), { text: "Done." }).evaluate(whole(), { session });
     expect(whole().render({ session }).text).toContain("Deploy with care.");
     const other = new Prompt(
       new PromptTemplate({ ns: "demo", key: "other", sections: [operations] }),
@@ -220,47 +237,47 @@ describe("open_sections", () => {
 
   test.each([
     [
-      "a section that is not there",
+      "an unknown section",
       ["opps"],
-      'There is no section "opps". Summarised are "ops", "history".',
+      'Unknown section "opps". Summarized sections: "ops", "history".',
     ],
-    ["one that is open already", ["task"], "None of these sections is summarised."],
-    ["nothing", [], "None of these sections is summarised."],
-  ])("refuses %s", async (_, keys, message) => {
-    const model = scriptedClient(opening(...keys), { text: "Done." });
+    ["a section that is already open", ["task"], "These sections are not summarized."],
+    ["nothing", [], "These sections are not summarized."],
+  ])("rejects %s", async (_, keys, message) => {
+    const model = scriptedClient(openSections(...keys), { text: "Done." });
     await model.evaluate(whole(), { session: new Session() });
     expect(model.asked[1]?.answers[0]?.text).toBe(message);
   });
 
-  test("skips those that are open already", async () => {
-    const model = scriptedClient(opening("task", "ops"), { text: "Done." });
+  test("skips sections that are already open", async () => {
+    const model = scriptedClient(openSections("task", "ops"), { text: "Done." });
     await model.evaluate(whole(), { session: new Session() });
     expect(model.asked[1]?.answers[0]?.text).toBe('Opened "ops": read the prompt again.');
   });
 });
 
 describe("read_section", () => {
-  const reading = (key: string) => ({
+  const readSection = (key: string) => ({
     toolCalls: [{ name: "read_section", arguments: { section_key: key } }],
   });
 
-  test("reads a section in full, once, and changes nothing", async () => {
-    const model = scriptedClient(reading("history"), { text: "Done." });
+  test("returns a section in full once, without changing its visibility", async () => {
+    const model = scriptedClient(readSection("history"), { text: "Done." });
     await model.evaluate(whole(), { session: new Session() });
     expect(model.asked[1]?.answers[0]?.text).toBe("## 3. History (history)\n\nIt began in spring.");
     expect(model.asked[1]?.rendered.text).toContain("Where it comes from.");
   });
 
   test.each([
-    ["a section that is not there", "histry", 'There is no section "histry".'],
-    ["one that is shown in full", "task", '"task" is shown in full already.'],
-  ])("refuses %s", async (_, key, message) => {
-    const model = scriptedClient(reading(key), { text: "Done." });
+    ["an unknown section", "histry", 'Unknown section "histry".'],
+    ["a section that is shown in full", "task", '"task" is already shown in full.'],
+  ])("rejects %s", async (_, key, message) => {
+    const model = scriptedClient(readSection(key), { text: "Done." });
     await model.evaluate(whole(), { session: new Session() });
     expect(model.asked[1]?.answers[0]?.text).toContain(message);
   });
 
-  test("keeps summarised what is summarised below", () => {
+  test("keeps nested summaries", () => {
     const inner = new MarkdownSection({
       key: "inner",
       title: "Inner",
@@ -276,17 +293,17 @@ describe("read_section", () => {
       visibility: "summary",
       children: [inner],
     });
-    const [read] = promptOf(outer).render().tools;
+    const [read] = createPrompt(outer).render().tools;
     const result = read?.handler?.({ section_key: "outer" }, {} as never);
     expect(result).toMatchObject({ success: true, message: expect.stringContaining("Outside.") });
     expect(result).toMatchObject({ message: expect.stringContaining("Shallow.") });
   });
 });
 
-test("a program opens and closes sections by an event, and null gives the choice back", () => {
+test("a VisibilityChanged event opens and closes sections, and null restores the default", () => {
   const session = new Session().register(visibilitySlice);
   const prompt = whole();
-  const change = (visibility: Visibility | null) =>
+  const changeVisibility = (visibility: Visibility | null) =>
     session.dispatch({
       type: "VisibilityChanged",
       sessionId: session.id,
@@ -295,8 +312,8 @@ test("a program opens and closes sections by an event, and null gives the choice
       visibility,
     });
   expect(prompt.render({ session }).text).toContain("How to deploy");
-  change("full");
+  changeVisibility("full");
   expect(prompt.render({ session }).text).toContain("Deploy with care.");
-  change(null);
+  changeVisibility(null);
   expect(prompt.render({ session }).text).toContain("How to deploy");
 });

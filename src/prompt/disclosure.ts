@@ -2,31 +2,40 @@ import { plainSchema } from "../base/schema/plain-schema.ts";
 import { list } from "../base/show.ts";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
-import type { Placed } from "./outline.ts";
+import type { PlacedSection } from "./outline.ts";
 import { hasTools } from "./outline.ts";
-import type { Shown } from "./shown-sections.ts";
+import type { VisibleSection } from "./shown-sections.ts";
 
 export interface DisclosureContext {
-  readonly outline: readonly Placed[];
-  readonly shown: readonly Shown[];
-  /** A section and what is below it, as they would read in full. */
-  fullText(placed: Placed): string;
+  readonly outline: readonly PlacedSection[];
+  readonly visible: readonly VisibleSection[];
+  /** Returns the full text of a section and its children. */
+  renderFullText(placed: PlacedSection): string;
 }
 
-/** What the model opens and reads summarised sections by; none if nothing is summarised. */
+/**
+ * Creates the tools with which the model opens and reads summarized sections; none if no section is
+ * summarized.
+ */
 export function disclosureTools(context: DisclosureContext): readonly Tool[] {
-  const summarised = context.shown.filter(({ as }) => as === "summary").map(({ placed }) => placed);
+  const summarized = context.visible
+    .filter(({ visibility }) => visibility === "summary")
+    .map(({ placed }) => placed);
   return [
-    ...(summarised.some(hasTools) ? [openSections(context, summarised)] : []),
-    ...(summarised.some((placed) => !hasTools(placed)) ? [readSection(context, summarised)] : []),
+    ...(summarized.some(hasTools) ? [openSectionsTool(context, summarized)] : []),
+    ...(summarized.some((placed) => !hasTools(placed))
+      ? [readSectionTool(context, summarized)]
+      : []),
   ];
 }
 
-function openSections({ outline }: DisclosureContext, summarised: readonly Placed[]): Tool {
+function openSectionsTool(
+  { outline }: DisclosureContext,
+  summarized: readonly PlacedSection[],
+): Tool {
   return new Tool({
     name: "open_sections",
-    description:
-      "Opens summarised sections: they are shown in full, with their tools, from now on.",
+    description: "Opens summarized sections: later prompts show them in full, with their tools.",
     params: plainSchema({
       section_keys: {
         type: "strings",
@@ -36,10 +45,10 @@ function openSections({ outline }: DisclosureContext, summarised: readonly Place
     }),
     acceptsOverrides: false,
     handler: ({ section_keys: keys }, { session, prompt }) => {
-      const closed = keys.filter((key) => summarised.some(({ path }) => path === key));
+      const closed = keys.filter((key) => summarized.some(({ path }) => path === key));
       const unknown = keys.filter((key) => !outline.some(({ path }) => path === key));
-      if (unknown.length > 0) return ToolResult.error(noSuchSection(unknown, summarised));
-      if (closed.length === 0) return ToolResult.error("None of these sections is summarised.");
+      if (unknown.length > 0) return ToolResult.error(describeUnknownSections(unknown, summarized));
+      if (closed.length === 0) return ToolResult.error("These sections are not summarized.");
       for (const path of closed) {
         const about = { sessionId: session.id, promptName: prompt.name, path };
         session.dispatch({ type: "VisibilityChanged", ...about, visibility: "full" });
@@ -49,24 +58,27 @@ function openSections({ outline }: DisclosureContext, summarised: readonly Place
   });
 }
 
-function readSection(context: DisclosureContext, summarised: readonly Placed[]): Tool {
+function readSectionTool(context: DisclosureContext, summarized: readonly PlacedSection[]): Tool {
   return new Tool({
     name: "read_section",
-    description: "Reads a summarised section in full, once.",
+    description: "Reads a summarized section in full, once.",
     params: plainSchema({
       section_key: { type: "string", description: "The section's key, as given in its note." },
     }),
     acceptsOverrides: false,
     handler: ({ section_key: key }) => {
       const placed = context.outline.find(({ path }) => path === key);
-      if (!placed) return ToolResult.error(noSuchSection([key], summarised));
-      if (!summarised.includes(placed))
-        return ToolResult.error(`"${key}" is shown in full already.`);
-      return ToolResult.ok(null, context.fullText(placed));
+      if (!placed) return ToolResult.error(describeUnknownSections([key], summarized));
+      if (!summarized.includes(placed))
+        return ToolResult.error(`"${key}" is already shown in full.`);
+      return ToolResult.ok(null, context.renderFullText(placed));
     },
   });
 }
 
-function noSuchSection(keys: readonly string[], summarised: readonly Placed[]): string {
-  return `There is no section ${list(keys)}. Summarised are ${list(summarised.map(({ path }) => path))}.`;
+function describeUnknownSections(
+  keys: readonly string[],
+  summarized: readonly PlacedSection[],
+): string {
+  return `Unknown section ${list(keys)}. Summarized sections: ${list(summarized.map(({ path }) => path))}.`;
 }

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { Tool } from "../tools/tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
-import { exampleLines } from "./example-lines.ts";
+import { renderExamples } from "./example-lines.ts";
 
-const tool = (name: string, more: object = {}) =>
+const createTool = (name: string, more: object = {}) =>
   new Tool({
     name,
     description: `Does ${name}.`,
@@ -13,17 +13,19 @@ const tool = (name: string, more: object = {}) =>
     ...more,
   });
 
-describe("the examples of tools", () => {
-  test("are shown tool by tool, as the model calls and reads them", () => {
-    const add = tool("add", {
+describe("renderExamples()", () => {
+  test("shows each tool's calls and results as the model sees them", () => {
+    const add = createTool("add", {
       params: z.object({ a: z.number(), b: z.number() }),
       examples: [
         { description: "One and two.", input: { b: 2, a: 1 }, output: { sum: 3 } },
         { description: "Nothing.", input: { a: 0, b: 0 }, output: "zero" },
       ],
     });
-    const last = tool("last", { examples: [{ description: "Last.", input: {}, output: null }] });
-    expect(exampleLines([add, tool("silent"), last])).toBe(`Tools:
+    const last = createTool("last", {
+      examples: [{ description: "Last.", input: {}, output: null }],
+    });
+    expect(renderExamples([add, createTool("silent"), last])).toBe(`Tools:
 
 - add: Does add.
   - add examples:
@@ -59,28 +61,33 @@ describe("the examples of tools", () => {
       \`\`\``);
   });
 
-  test("are nothing where no tool has any", () => {
-    expect(exampleLines([])).toBe("");
-    expect(exampleLines([tool("silent")])).toBe("");
+  test('returns "" if no tool has examples', () => {
+    expect(renderExamples([])).toBe("");
+    expect(renderExamples([createTool("silent")])).toBe("");
   });
 
-  test("are rendered as the tool renders its results", () => {
-    const shouting = tool("shout", {
+  test("uses the tool's render for results", () => {
+    const shouting = createTool("shout", {
       render: (value: string) => value.toUpperCase(),
       examples: [{ description: "Owls.", input: {}, output: "hoo\nhoo" }],
     });
-    expect(exampleLines([shouting])).toContain("      ```\n      HOO\n      HOO\n      ```");
+    expect(renderExamples([shouting])).toContain("      ```\n      HOO\n      HOO\n      ```");
   });
 
-  test("stand in a fence that what they hold cannot close", () => {
-    const code = tool("code", {
+  test("uses a fence that the content cannot close", () => {
+    const code = createTool("code", {
       examples: [{ description: "Code.", input: {}, output: "```` and ```" }],
     });
-    expect(exampleLines([code])).toContain("      `````\n      ```` and ```\n      `````");
+    expect(renderExamples([code])).toContain("      `````\n      ```` and ```\n      `````");
   });
 
-  test.each([[undefined], [null]])("call a tool that takes nothing with {}, not %j", (input) => {
-    const look = tool("look", { examples: [{ description: "Look.", input, output: "seen" }] });
-    expect(exampleLines([look])).toContain("      ```json\n      {}\n");
-  });
+  test.each([[undefined], [null]])(
+    "shows {} as the input of a tool without params, not %j",
+    (input) => {
+      const look = createTool("look", {
+        examples: [{ description: "Look.", input, output: "seen" }],
+      });
+      expect(renderExamples([look])).toContain("      ```json\n      {}\n");
+    },
+  );
 });

@@ -2,56 +2,58 @@ import { isPlainObject } from "../base/freeze.ts";
 import { fieldsOf, type JsonSchema } from "../base/schema/schema.ts";
 import { readJsonPointer, subschemasOf } from "../base/schema/subschemas-of.ts";
 
-/** Paths of the fields that a closed schema does not name. */
-export function extraKeys(value: unknown, root: JsonSchema): readonly string[] {
-  // Alternatives may meet the same part again and again: each pair is looked at once.
+/** Returns the paths of fields that a closed schema does not declare. */
+export function findUndeclaredKeys(value: unknown, root: JsonSchema): readonly string[] {
+  // Alternatives may lead to the same part repeatedly. Check each pair of value and schema once.
   const known = new Map<unknown, Map<JsonSchema, readonly string[]>>();
-  return extraAt(value, root, "");
+  return findAt(value, root, "");
 
-  /** Of alternatives, the one that leaves the least over is the one that was meant. */
-  function extraAt(part: unknown, schema: unknown, place: string): readonly string[] {
+  /** Among alternatives, uses the schema with the fewest undeclared fields. */
+  function findAt(part: unknown, schema: unknown, place: string): readonly string[] {
     if (typeof part !== "object" || part === null) return [];
-    const found = formsOf(part, schema, root).map((form) => {
+    const candidates = expandSchema(part, schema, root).map((form) => {
       const ofPart = known.get(part) ?? new Map<JsonSchema, readonly string[]>();
       known.set(part, ofPart);
-      const extra = ofPart.get(form) ?? extraIn(part, form, place);
+      const extra = ofPart.get(form) ?? findIn(part, form, place);
       ofPart.set(form, extra);
       return extra;
     });
-    return found.sort((one, other) => one.length - other.length)[0] ?? [];
+    return candidates.sort((one, other) => one.length - other.length)[0] ?? [];
   }
 
-  function extraIn(part: object, schema: JsonSchema, place: string): readonly string[] {
+  function findIn(part: object, schema: JsonSchema, place: string): readonly string[] {
     const { prefixItems, items, patternProperties, additionalProperties } = schema as Keywords;
     if (Array.isArray(part)) {
       const first = Array.isArray(prefixItems) ? prefixItems : [];
       return part.flatMap((item, index) =>
-        extraAt(item, first[index] ?? items, `${place}${index}.`),
+        findAt(item, first[index] ?? items, `${place}${index}.`),
       );
     }
     const fields = fieldsOf(schema);
     const isClosed = additionalProperties === false && patternProperties === undefined;
     return Object.entries(part).flatMap(([name, field]) => {
       if (isClosed && !fields.has(name)) return [`${place}${name}`];
-      return extraAt(field, fields.get(name) ?? additionalProperties, `${place}${name}.`);
+      return findAt(field, fields.get(name) ?? additionalProperties, `${place}${name}.`);
     });
   }
 }
 
-/** What a schema may mean for such a value: references followed, alternatives told apart. */
-function formsOf(part: object, schema: unknown, root: JsonSchema): readonly JsonSchema[] {
+/**
+ * Lists the schemas that may apply to a value, with references resolved and alternatives expanded.
+ */
+function expandSchema(part: object, schema: unknown, root: JsonSchema): readonly JsonSchema[] {
   if (!isPlainObject(schema)) return [];
   const { $ref, anyOf, oneOf, type } = schema as Keywords;
-  if (typeof $ref === "string") return formsOf(part, referred($ref, root), root);
+  if (typeof $ref === "string") return expandSchema(part, resolveReference($ref, root), root);
   const either = anyOf ?? oneOf;
-  if (Array.isArray(either)) return either.flatMap((one) => formsOf(part, one, root));
+  if (Array.isArray(either)) return either.flatMap((one) => expandSchema(part, one, root));
   const types: readonly unknown[] = Array.isArray(type) ? type : [type];
   const kind = Array.isArray(part) ? "array" : "object";
   return types.includes(kind) || type === undefined ? [schema] : [];
 }
 
-/** Finds what a `$ref` points to: `"#/$defs/tree"` by its steps, `"#tree"` by its `$anchor`. */
-function referred(reference: string, root: JsonSchema): unknown {
+/** Resolves a `$ref`: `"#/$defs/tree"` by its path, `"#tree"` by its `$anchor`. */
+function resolveReference(reference: string, root: JsonSchema): unknown {
   const steps = readJsonPointer(reference);
   if (!steps) return findAnchor(reference.slice(1), root);
   return steps.reduce<unknown>(

@@ -1,14 +1,17 @@
 import { expect, test } from "vitest";
-import { outlineOf } from "./outline.ts";
+import { createOutline } from "./outline.ts";
 import type { Section } from "./section.ts";
 import { MarkdownSection } from "./sections/markdown-section.ts";
 
-const section = (key: string, children: readonly Section[] = []) =>
+const createSection = (key: string, children: readonly Section[] = []) =>
   new MarkdownSection({ key, title: key, template: "", children });
 
-test("sections stand in reading order, each with its place", () => {
-  const sections = [section("a"), section("b", [section("c", [section("d")]), section("e")])];
-  const places = outlineOf(sections).map(({ path, number, depth }) => [path, number, depth]);
+test("createOutline() lists sections in reading order with their places", () => {
+  const sections = [
+    createSection("a"),
+    createSection("b", [createSection("c", [createSection("d")]), createSection("e")]),
+  ];
+  const places = createOutline(sections).map(({ path, number, depth }) => [path, number, depth]);
   expect(places).toEqual([
     ["a", "1", 0],
     ["b", "2", 0],
@@ -18,21 +21,21 @@ test("sections stand in reading order, each with its place", () => {
   ]);
 });
 
-test("a section knows its parent's place", () => {
-  const [parent, child] = outlineOf([section("a", [section("b")])]);
+test("createOutline() links each section to its parent", () => {
+  const [parent, child] = createOutline([createSection("a", [createSection("b")])]);
   expect(parent?.parent).toBeNull();
   expect(child?.parent).toBe(parent);
 });
 
-test("one section may stand in two places", () => {
-  const shared = section("shared");
-  const outline = outlineOf([section("a", [shared]), section("b", [shared])]);
+test("createOutline() accepts one section in two places", () => {
+  const shared = createSection("shared");
+  const outline = createOutline([createSection("a", [shared]), createSection("b", [shared])]);
   expect(outline.filter((place) => place.section === shared).map(({ path }) => path)).toEqual([
     "a.shared",
     "b.shared",
   ]);
 });
 
-test("no sections make an empty outline", () => {
-  expect(outlineOf([])).toEqual([]);
+test("createOutline() returns an empty outline for no sections", () => {
+  expect(createOutline([])).toEqual([]);
 });

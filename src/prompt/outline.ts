@@ -1,39 +1,44 @@
 import type { Section } from "./section.ts";
 
-/** A section where it stands. */
-export interface Placed {
+/** A section and its place in the template. */
+export interface PlacedSection {
   readonly section: Section;
-  readonly parent: Placed | null;
-  /** 0 at the root. */
+  readonly parent: PlacedSection | null;
+  /** Depth of the section; 0 at the root. */
   readonly depth: number;
-  /** Keys from the root, joined by dots: `"task.limits"`. */
+  /** Keys from the root, joined by dots, such as `"task.limits"`. */
   readonly path: string;
-  /** `"2.1"` for the first child of the second section, whoever is disabled. */
+  /**
+   * Number of the section, such as `"2.1"` for the first child of the second section. Disabled
+   * sections count.
+   */
   readonly number: string;
 }
 
-/** Depth first: a section, then its children, so text and tools come in reading order. */
-export function outlineOf(
+/**
+ * Lists sections depth first: a section, then its children. Text and tools appear in this order.
+ */
+export function createOutline(
   sections: readonly Section[],
-  parent: Placed | null = null,
-): readonly Placed[] {
+  parent: PlacedSection | null = null,
+): readonly PlacedSection[] {
   return sections.flatMap((section, index) => {
-    const placed: Placed = Object.freeze({
+    const placed: PlacedSection = Object.freeze({
       section,
       parent,
       depth: parent ? parent.depth + 1 : 0,
       path: parent ? `${parent.path}.${section.key}` : section.key,
       number: parent ? `${parent.number}.${index + 1}` : `${index + 1}`,
     });
-    return [placed, ...outlineOf(section.children, placed)];
+    return [placed, ...createOutline(section.children, placed)];
   });
 }
 
-/** What each section of a template was given, validated by its own schema. */
-export type BoundParams = ReadonlyMap<Placed, object>;
+/** The params of each section of a template, validated by its own schema. */
+export type BoundParams = ReadonlyMap<PlacedSection, object>;
 
-/** Whether opening a section gives the model something to call. */
-export function hasTools({ section }: Pick<Placed, "section">): boolean {
+/** Returns whether a section or any of its children has tools. */
+export function hasTools({ section }: Pick<PlacedSection, "section">): boolean {
   return (
     section.tools().length + section.hostedTools().length > 0 ||
     section.children.some((child) => hasTools({ section: child }))

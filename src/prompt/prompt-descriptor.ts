@@ -1,24 +1,31 @@
-/** What of a prompt can be overridden, and what it is now, by hash. */
+/** The parts of a prompt that accept overrides, with their current hashes. */
 export interface PromptDescriptor {
+  /** Namespace of the template. */
   readonly ns: string;
+  /** Key of the template. */
   readonly key: string;
+  /** Sections that accept overrides. */
   readonly sections: readonly SectionDescriptor[];
+  /** Tools that accept overrides. */
   readonly tools: readonly ToolDescriptor[];
 }
 
-/** A section's text. */
+/** A section that accepts overrides. */
 export interface SectionDescriptor {
+  /** Keys from the root, joined by dots. */
   readonly path: string;
+  /** Number of the section, such as `"2.1"`. */
   readonly number: string;
-  /** SHA-256 of the template as it was written. */
+  /** SHA-256 of the template text. */
   readonly contentHash: string;
 }
 
-/** A tool's description and params. */
+/** A tool that accepts overrides. */
 export interface ToolDescriptor {
-  /** Of the section that has it. */
+  /** Path of the tool's section. */
   readonly path: string;
+  /** Name of the tool. */
   readonly name: string;
-  /** SHA-256 over the description and both schemas. */
+  /** SHA-256 of the description and both schemas. */
   readonly contractHash: string;
 }

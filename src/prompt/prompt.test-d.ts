@@ -31,10 +31,11 @@ class Persona extends Section<{ readonly name: string }> {
   }
 }
 
-const promptOf = <Output, Sections extends Section>(template: PromptTemplate<Output, Sections>) =>
-  new Prompt(template);
+const createPrompt = <Output, Sections extends Section>(
+  template: PromptTemplate<Output, Sections>,
+) => new Prompt(template);
 
-describe("bind takes one flat record", () => {
+describe("bind() takes one flat record", () => {
   const template = new PromptTemplate({
     ns: "demo",
     key: "write",
@@ -55,7 +56,7 @@ describe("bind takes one flat record", () => {
   });
   const prompt = new Prompt(template);
 
-  test("of what all sections need, children included", () => {
+  test("with the params of all sections, including children", () => {
     type Bound = {
       topic: string;
       language?: string;
@@ -65,12 +66,12 @@ describe("bind takes one flat record", () => {
     expectTypeOf(prompt.bind).parameter(0).toEqualTypeOf<Bound>();
   });
 
-  test("where defaults, ours or the schema's, may be left out", () => {
+  test("in which fields with a default may be omitted", () => {
     prompt.bind({ topic: "owls", name: "Ada" });
     prompt.bind({ topic: "owls", name: "Ada", language: "Dutch", words: 10 });
   });
 
-  test("and refuses a missing, a misspelled and a wrongly typed field", () => {
+  test("and rejects a missing, misspelled or wrongly typed field", () => {
     // @ts-expect-error Property 'topic' is missing
     prompt.bind({ name: "Ada" });
     // @ts-expect-error 'topik' does not exist. Did you mean to write 'topic'?
@@ -79,7 +80,7 @@ describe("bind takes one flat record", () => {
     prompt.bind({ topic: 1, name: "Ada" });
   });
 
-  test("or any object, once the template is typed by its output alone", () => {
+  test("or any object if the template is typed only by its output", () => {
     const loose: PromptTemplate = template;
     new Prompt(loose).bind({ whatever: 1 });
     // @ts-expect-error not an object
@@ -88,24 +89,24 @@ describe("bind takes one flat record", () => {
   });
 });
 
-describe("a list of sections made beforehand", () => {
-  test("keeps what each of them needs", () => {
+describe("an array of sections declared beforehand", () => {
+  test("preserves the params of each section", () => {
     const shared = [intro, limits, task];
-    const { bind } = promptOf(new PromptTemplate({ ns: "demo", key: "k", sections: shared }));
+    const { bind } = createPrompt(new PromptTemplate({ ns: "demo", key: "k", sections: shared }));
     type Bound = { topic: string; language?: string; words?: number | undefined };
     expectTypeOf(bind).parameter(0).toEqualTypeOf<Bound>();
   });
 
-  test("asks for nothing known when typed Section[]", () => {
+  test("requires no params if it is typed Section[]", () => {
     const any: Section[] = [intro, task, new Persona()];
-    const { bind } = promptOf(
+    const { bind } = createPrompt(
       new PromptTemplate({ ns: "demo", key: "k", sections: [...any, task] }),
     );
     expectTypeOf(bind).parameter(0).toEqualTypeOf<object>();
   });
 });
 
-test("a template may be typed by what it needs", () => {
+test("a template can be typed by its params", () => {
   type Needy = PromptTemplate<string, Section<{ topic: string }>>;
   const typed: Needy = new PromptTemplate({ ns: "demo", key: "k", sections: [intro, task] });
   expectTypeOf(new Prompt(typed).bind).parameter(0).toEqualTypeOf<{ topic: string }>();
@@ -114,12 +115,12 @@ test("a template may be typed by what it needs", () => {
   expectTypeOf(other).not.toBeAny();
 });
 
-test("findSection gives back the class it was asked for", () => {
+test("findSection() returns the requested class", () => {
   const prompt = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [intro] }));
   expectTypeOf(prompt.findSection(Persona)).toEqualTypeOf<Persona | null>();
 });
 
-test("bind and attach keep what a prompt needs and answers with", () => {
+test("bind() and attach() preserve the params and output types", () => {
   const output = z.object({ title: z.string() });
   const prompt = new Prompt(
     new PromptTemplate({ ns: "demo", key: "k", sections: [limits], output }),
@@ -131,7 +132,7 @@ test("bind and attach keep what a prompt needs and answers with", () => {
   prompt.attach({ bytes: new Uint8Array(1) });
 });
 
-test("a predicate sees the params as its schema gives them out", () => {
+test("a predicate receives the output type of the schema", () => {
   new MarkdownSection({
     key: "k",
     title: "K",
@@ -145,7 +146,7 @@ test("a predicate sees the params as its schema gives them out", () => {
   });
 });
 
-test("a clone is what its original is", () => {
+test("a clone has the type of its original", () => {
   expectTypeOf(task.clone()).toEqualTypeOf<typeof task>();
   expectTypeOf(new WebSearchSection().clone({ key: "news" })).toEqualTypeOf<WebSearchSection>();
   // @ts-expect-error Type 'number' is not assignable to type 'string'

@@ -16,50 +16,50 @@ const task = new MarkdownSection({
 });
 const template = new PromptTemplate({ ns: "demo", key: "write", sections: [task] });
 
-const promptOf = (...sections: readonly Section[]) =>
+const createPrompt = (...sections: readonly Section[]) =>
   new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections }));
 
-describe("a prompt", () => {
+describe("Prompt", () => {
   test("has its template's name", () => {
     expect(new Prompt(template).name).toBe("demo:write");
     expect(new Prompt(template).template).toBe(template);
   });
 
-  test.each([[undefined], [null], [{}], ["write"], [task]])("is not made of %j", (given) => {
+  test.each([[undefined], [null], [{}], ["write"], [task]])("rejects %j as a template", (given) => {
     const make = () => new Prompt(given as never);
     expect(make).toThrow(PromptValidationError);
     expect(make).toThrow("Prompt(template) must be a PromptTemplate");
   });
 
-  test("renders what was bound", () => {
+  test("renders bound params", () => {
     expect(new Prompt(template).bind({ topic: "owls" }).render()).toMatchObject({
       promptName: "demo:write",
       text: "## 1. Task (task)\n\nWrite about owls.",
     });
   });
 
-  test("that nothing was bound to renders if nothing is missing", () => {
+  test("renders without bind() if no param is required", () => {
     const intro = new MarkdownSection({ key: "intro", title: "Intro", template: "Be brief." });
-    expect(promptOf(intro).render().text).toBe("## 1. Intro (intro)\n\nBe brief.");
+    expect(createPrompt(intro).render().text).toBe("## 1. Intro (intro)\n\nBe brief.");
     expect(() => new Prompt(template).render()).toThrow(PromptValidationError);
   });
 
-  test("renders the same every time", () => {
+  test("renders the same text every time", () => {
     const bound = new Prompt(template).bind({ topic: "owls" });
     expect(bound.render()).toEqual(bound.render());
   });
 });
 
-describe("bind", () => {
-  test("gives a new prompt and leaves the old one as it was", () => {
+describe("Prompt.bind()", () => {
+  test("returns a new prompt and does not change the old one", () => {
     const prompt = new Prompt(template);
     const bound = prompt.bind({ topic: "owls" });
     expect(bound).not.toBe(prompt);
     expect(() => prompt.render()).toThrow(PromptValidationError);
   });
 
-  test("takes the place of what was bound before", () => {
-    const two = promptOf(
+  test("replaces earlier params", () => {
+    const two = createPrompt(
       new MarkdownSection({
         key: "task",
         title: "Task",
@@ -74,7 +74,7 @@ describe("bind", () => {
   });
 });
 
-test("attach keeps what was bound", () => {
+test("attach() keeps bound params", () => {
   const prompt = new Prompt(template).bind({ topic: "owls" }).attach({ path: "owl.jpg" });
   expect(prompt.render()).toMatchObject({
     text: "## 1. Task (task)\n\nWrite about owls.",
@@ -82,10 +82,10 @@ test("attach keeps what was bound", () => {
   });
 });
 
-describe("render", () => {
+describe("Prompt.render()", () => {
   const session = new Session();
   const seen: Session[] = [];
-  const asking = promptOf(
+  const asking = createPrompt(
     new MarkdownSection({
       key: "a",
       title: "A",
@@ -100,21 +100,21 @@ describe("render", () => {
     }),
   );
 
-  test("lets sections ask the session it is given", () => {
+  test("passes its session to sections", () => {
     seen.length = 0;
     asking.render({ session });
     expect(seen).toEqual([session, session]);
   });
 
-  test("without one lets them ask an empty one, the same for all", () => {
+  test("passes one empty session to all sections if none is given", () => {
     seen.length = 0;
     asking.render();
     expect(seen[0]).toBeInstanceOf(Session);
     expect(seen[1]).toBe(seen[0]);
   });
 
-  test("says which section failed", () => {
-    const failing = promptOf(
+  test("names the section that failed", () => {
+    const failing = createPrompt(
       new MarkdownSection({
         key: "a",
         title: "A",
@@ -141,24 +141,24 @@ class Files extends Section {
   }
 }
 
-describe("findSection", () => {
+describe("Prompt.findSection()", () => {
   const files = new Files("files", { readBytes() {} });
   const parent = new MarkdownSection({ key: "p", title: "P", template: "", children: [files] });
-  const prompt = promptOf(task, parent, new Files("more", {}));
+  const prompt = createPrompt(task, parent, new Files("more", {}));
 
-  test("finds the first of a class, depth first", () => {
+  test("returns the first section of a class, depth first", () => {
     expect(prompt.findSection(Files)).toBe(files);
     expect(prompt.findSection(MarkdownSection)).toBe(task);
     expect(prompt.findSection(Section)).toBe(task);
   });
 
-  test("finds nothing where there is none", () => {
-    expect(promptOf(task).findSection(Files)).toBeNull();
+  test("returns null if there is none", () => {
+    expect(createPrompt(task).findSection(Files)).toBeNull();
   });
 });
 
-describe("filesystem", () => {
-  test("is that of the first workspace, wherever it stands", () => {
+describe("Prompt.filesystem()", () => {
+  test("returns the files of the first workspace, at any depth", () => {
     const first = { readBytes() {} };
     const parent = new MarkdownSection({
       key: "parent",
@@ -166,17 +166,17 @@ describe("filesystem", () => {
       template: "",
       children: [new Files("first", first)],
     });
-    const prompt = promptOf(task, parent, new Files("second", { readBytes() {} }));
+    const prompt = createPrompt(task, parent, new Files("second", { readBytes() {} }));
     expect(prompt.filesystem()).toBe(first);
   });
 
-  test("is null without a workspace", () => {
-    expect(promptOf(task).filesystem()).toBeNull();
+  test("returns null without a workspace", () => {
+    expect(createPrompt(task).filesystem()).toBeNull();
   });
 });
 
-describe("cleanup", () => {
-  class Held extends Section {
+describe("Prompt.cleanup()", () => {
+  class CleanedSection extends Section {
     readonly #clean: () => unknown;
 
     constructor(key: string, clean: () => unknown, children: readonly Section[] = []) {
@@ -188,32 +188,35 @@ describe("cleanup", () => {
       return "";
     }
 
-    // Not async: a subclass may throw before it has made a promise.
+    // Not async: a subclass may throw before it returns a promise.
     override cleanup(): Promise<unknown> {
       return Promise.resolve(this.#clean());
     }
   }
 
-  test("cleans up every section, children too", async () => {
+  test("cleans up every section, including children", async () => {
     const cleaned: string[] = [];
-    const held = (key: string, children: readonly Section[] = []) =>
-      new Held(key, () => cleaned.push(key), children);
-    await promptOf(held("a", [held("b")]), held("c")).cleanup();
+    const createCleanedSection = (key: string, children: readonly Section[] = []) =>
+      new CleanedSection(key, () => cleaned.push(key), children);
+    await createPrompt(
+      createCleanedSection("a", [createCleanedSection("b")]),
+      createCleanedSection("c"),
+    ).cleanup();
     expect(cleaned).toEqual(["a", "b", "c"]);
   });
 
-  test("has nothing to do for sections that hold nothing", async () => {
-    expect(await promptOf(task).cleanup()).toBeUndefined();
+  test("does nothing for sections without resources", async () => {
+    expect(await createPrompt(task).cleanup()).toBeUndefined();
   });
 
-  test("goes on after a failure and tells of it", async () => {
+  test("continues after a failure and reports it", async () => {
     const cleaned: string[] = [];
     const failure = new Error("disk full");
-    const prompt = promptOf(
-      new Held("a", () => {
+    const prompt = createPrompt(
+      new CleanedSection("a", () => {
         throw failure;
       }),
-      new Held("b", () => cleaned.push("b")),
+      new CleanedSection("b", () => cleaned.push("b")),
     );
     const error = await prompt.cleanup().catch((thrown: unknown) => thrown);
     expect(cleaned).toEqual(["b"]);
@@ -224,10 +227,10 @@ describe("cleanup", () => {
     });
   });
 
-  test("gathers every failure, thrown or rejected", async () => {
-    const prompt = promptOf(
-      new Held("a", () => Promise.reject(new Error("first"))),
-      new Held("b", () => {
+  test("collects every failure, thrown or rejected", async () => {
+    const prompt = createPrompt(
+      new CleanedSection("a", () => Promise.reject(new Error("first"))),
+      new CleanedSection("b", () => {
         throw "second";
       }),
     );
@@ -238,9 +241,9 @@ describe("cleanup", () => {
     });
   });
 
-  test("may be asked for again", async () => {
+  test("may be called again", async () => {
     let times = 0;
-    const prompt = promptOf(new Held("a", () => times++));
+    const prompt = createPrompt(new CleanedSection("a", () => times++));
     await prompt.cleanup();
     await prompt.cleanup();
     expect(times).toBe(2);

@@ -6,61 +6,69 @@ import { type Attachment, checkAttachment } from "./attachment.ts";
 import { bindParams } from "./bound-params.ts";
 import type { BoundParams } from "./outline.ts";
 import {
-  type FittedOverrides,
-  fitOverrides,
+  type MatchedOverrides,
+  matchOverrides,
   noOverrides,
   type OverridesStore,
   type SkippedOverride,
 } from "./overrides/overrides.ts";
-import { render } from "./render.ts";
+import { renderPrompt } from "./render.ts";
 import type { RenderedPrompt } from "./rendered-prompt.ts";
 import type { Section } from "./section.ts";
 import { isWorkspace } from "./sections/mounted-section.ts";
 import { PromptTemplate } from "./template.ts";
 
 declare module "../tools/tool-context.ts" {
+  /** Adds the prompt to the context of tool handlers. */
   interface ToolContext {
+    /** The prompt that is being evaluated. */
     readonly prompt: Prompt;
   }
 }
 
 /** A template that needs `Params` and answers with `Output`. */
-type TemplateNeeding<Params, Output> = PromptTemplate<Output> & { readonly "~params": Params };
+type TemplateFor<Params, Output> = PromptTemplate<Output> & { readonly "~params": Params };
 
-/** Where a prompt's other words come from. */
+/** Options of {@link Prompt}. */
 export interface PromptOptions {
+  /** Store of overrides for sections and tools. @default none */
   readonly overrides?: OverridesStore | undefined;
-  /** @default "latest" */
+  /** Tag of the overrides to load. @default "latest" */
   readonly overridesTag?: string | undefined;
 }
 
-/** A template with its params: the only thing that renders. */
+/** A template with its params bound. Only a prompt can be rendered or evaluated. */
 export class Prompt<Output = unknown, Params extends object = object> {
+  /** Name of the template. */
   readonly name: string;
-  readonly template: TemplateNeeding<Params, Output>;
-  #overriding: Overriding | null;
+  /** The template that the prompt renders. */
+  readonly template: TemplateFor<Params, Output>;
+  #overrides: OverridesState | null;
   #params: BoundParams | null = null;
   #attachments: readonly Attachment[] = Object.freeze([]);
 
-  constructor(template: TemplateNeeding<Params, Output>, options: PromptOptions = {}) {
+  constructor(template: TemplateFor<Params, Output>, options: PromptOptions = {}) {
     if (!(template instanceof PromptTemplate)) {
       const rule = "must be a PromptTemplate";
-      const remedy = "new Prompt(new PromptTemplate({ … }))";
+      const remedy = "use new Prompt(new PromptTemplate({ … }))";
       throw new PromptValidationError({ field: "Prompt(template)", value: template, rule, remedy });
     }
     this.name = template.name;
     this.template = template;
-    this.#overriding = overridingOf(options);
+    this.#overrides = createOverridesState(options);
   }
 
-  /** A new prompt with these params: one flat record for all sections, in place of any before. */
+  /**
+   * Returns a new prompt with these params, which replace any bound before. Pass one flat record
+   * for all sections.
+   */
   bind(params: Params): Prompt<Output, Params> {
     const bound = this.#copy();
     bound.#params = bindParams(this.template, params);
     return bound;
   }
 
-  /** A new prompt with these files and images added to its first request. */
+  /** Returns a new prompt with these files and images added to its first request. */
   attach(...files: readonly Attachment[]): Prompt<Output, Params> {
     const attached = this.#copy();
     const checked = files.map((file, index) => checkAttachment(file, `attach(files)[${index}]`));
@@ -68,35 +76,38 @@ export class Prompt<Output = unknown, Params extends object = object> {
     return attached;
   }
 
-  /** Fetches the overrides, if a store was given; `evaluate` does so by itself. */
+  /** Loads the overrides, if the prompt has a store. `evaluate` calls it automatically. */
   async loadOverrides(): Promise<this> {
-    if (!this.#overriding) return this;
-    const { store, tag } = this.#overriding;
+    if (!this.#overrides) return this;
+    const { store, tag } = this.#overrides;
     const { descriptor, outline } = this.template;
     const overrides = await store.load(descriptor, tag);
-    this.#overriding.loaded = overrides
-      ? fitOverrides(overrides, descriptor, outline)
+    this.#overrides.loaded = overrides
+      ? matchOverrides(overrides, descriptor, outline)
       : noOverrides;
     return this;
   }
 
-  /** Overrides that were loaded and not applied, because they were written for something else. */
+  /** Loaded overrides that were not applied, because the prompt has changed or they are invalid. */
   get skippedOverrides(): readonly SkippedOverride[] {
-    return this.#overriding?.loaded?.skipped ?? [];
+    return this.#overrides?.loaded?.skipped ?? [];
   }
 
-  /** Without a session, sections that ask for one find an empty one. */
+  /**
+   * Renders the prompt. Without a session, sections that use one get an empty session. Throws if
+   * the prompt has a store and its overrides were not loaded.
+   */
   render(options: { readonly session?: Session | undefined } = {}): RenderedPrompt<Output> {
     let session = options.session;
-    return render(this.template, {
+    return renderPrompt(this.template, {
       params: this.#params ?? bindParams(this.template, {}),
       session: () => (session ??= new Session()),
       attachments: this.#attachments,
-      overrides: this.#loadedOverrides(),
+      overrides: this.#requireOverrides(),
     });
   }
 
-  /** The first section of this class, depth first. */
+  /** Returns the first section of a class, depth first, or `null`. */
   findSection<Found extends Section>(type: abstract new (...args: never) => Found): Found | null {
     for (const { section } of this.template.outline) {
       if (section instanceof type) return section;
@@ -104,7 +115,7 @@ export class Prompt<Output = unknown, Params extends object = object> {
     return null;
   }
 
-  /** The files of the first workspace, if there is one. */
+  /** Returns the file system of the first workspace section, or `null`. */
   filesystem(): Filesystem | null {
     for (const { section } of this.template.outline) {
       if (isWorkspace(section)) return section.filesystem;
@@ -112,7 +123,10 @@ export class Prompt<Output = unknown, Params extends object = object> {
     return null;
   }
 
-  /** Cleans up every section; one that fails keeps none of the others from it. */
+  /**
+   * Cleans up every section. A failure does not prevent the others from being cleaned up; all
+   * failures are thrown at the end.
+   */
   async cleanup(): Promise<void> {
     const failures: WinkError[] = [];
     for (const { section, path } of this.template.outline) {
@@ -129,33 +143,36 @@ export class Prompt<Output = unknown, Params extends object = object> {
     throw new WinkError(failures.map(messageOf).join("; "), { cause });
   }
 
-  #loadedOverrides(): FittedOverrides {
-    if (!this.#overriding) return noOverrides;
-    if (this.#overriding.loaded) return this.#overriding.loaded;
+  #requireOverrides(): MatchedOverrides {
+    if (!this.#overrides) return noOverrides;
+    if (this.#overrides.loaded) return this.#overrides.loaded;
     throw new PromptValidationError({
       field: `Prompt "${this.name}" overrides`,
-      value: this.#overriding.tag,
+      value: this.#overrides.tag,
       rule: "must be loaded before the prompt is rendered",
-      remedy: "await prompt.loadOverrides() first",
+      remedy: "call await prompt.loadOverrides() first",
     });
   }
 
   #copy(): Prompt<Output, Params> {
     const copy = new Prompt(this.template);
-    copy.#overriding = this.#overriding; // what one of them loads, all have
+    copy.#overrides = this.#overrides; // copies share the loaded overrides
     copy.#params = this.#params;
     copy.#attachments = this.#attachments;
     return copy;
   }
 }
 
-interface Overriding {
+interface OverridesState {
   readonly store: OverridesStore;
   readonly tag: string;
-  loaded: FittedOverrides | null;
+  loaded: MatchedOverrides | null;
 }
 
-function overridingOf({ overrides: store, overridesTag }: PromptOptions): Overriding | null {
+function createOverridesState({
+  overrides: store,
+  overridesTag,
+}: PromptOptions): OverridesState | null {
   const tag = checkKey(overridesTag ?? "latest", "Prompt overridesTag");
   if (store === undefined) return null;
   if (typeof store?.load === "function") return { store, tag, loaded: null };
@@ -163,6 +180,6 @@ function overridingOf({ overrides: store, overridesTag }: PromptOptions): Overri
     field: "Prompt overrides",
     value: store,
     rule: "must be an OverridesStore",
-    remedy: "new LocalOverridesStore(filesystem), or an object with load and save",
+    remedy: "use new LocalOverridesStore(filesystem), or an object with load and save",
   });
 }

@@ -13,7 +13,7 @@ import { Section } from "./section.ts";
 import { MarkdownSection } from "./sections/markdown-section.ts";
 import { PromptTemplate } from "./template.ts";
 
-const tool = (name: string, more: object = {}) =>
+const createTool = (name: string, more: object = {}) =>
   new Tool({
     name,
     description: `Does ${name}.`,
@@ -21,14 +21,14 @@ const tool = (name: string, more: object = {}) =>
     handler: () => ToolResult.ok(null),
     ...more,
   });
-const hosted = (name: string) =>
+const createHostedTool = (name: string) =>
   new HostedTool({ kind: "web_search", name, description: "Searches.", config: { name } });
 const off = { enabled: () => false };
 
-const section = (key: string, more: object = {}, template = `Text of ${key}.`) =>
+const createSection = (key: string, more: object = {}, template = `Text of ${key}.`) =>
   new MarkdownSection({ key, title: key.toUpperCase(), template, ...more });
 
-const rendered = (...sections: readonly Section[]) =>
+const renderSections = (...sections: readonly Section[]) =>
   new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections })).render();
 
 const names = (tools: readonly { readonly name: string }[]) => tools.map(({ name }) => name);
@@ -46,7 +46,7 @@ class Custom extends Section {
   }
 }
 
-const failure = (work: () => unknown): unknown => {
+const catchError = (work: () => unknown): unknown => {
   try {
     return work();
   } catch (error) {
@@ -54,11 +54,11 @@ const failure = (work: () => unknown): unknown => {
   }
 };
 
-describe("the text", () => {
-  test("has a heading for each section, deeper for its children", () => {
-    const grandchild = section("c");
-    const child = section("b", { children: [grandchild] });
-    expect(rendered(section("a", { children: [child] }), section("d")).text).toBe(
+describe("the rendered text", () => {
+  test("has a heading for each section, one level deeper for children", () => {
+    const grandchild = createSection("c");
+    const child = createSection("b", { children: [grandchild] });
+    expect(renderSections(createSection("a", { children: [child] }), createSection("d")).text).toBe(
       [
         "## 1. A (a)",
         "Text of a.",
@@ -72,103 +72,134 @@ describe("the text", () => {
     );
   });
 
-  test("keeps each section's number when others are left out", () => {
-    const children = [section("x", off), section("y")];
-    const { text } = rendered(section("a", off), section("b", { children }), section("c"));
+  test("keeps each section's number if others are omitted", () => {
+    const children = [createSection("x", off), createSection("y")];
+    const { text } = renderSections(
+      createSection("a", off),
+      createSection("b", { children }),
+      createSection("c"),
+    );
     expect(text.match(/^#+ .*/gm)).toEqual(["## 2. B (b)", "### 2.2. Y (b.y)", "## 3. C (c)"]);
   });
 
-  test("has nothing of a section that says nothing", () => {
-    expect(rendered(section("a", {}, ""), section("b")).text).toBe("## 2. B (b)\n\nText of b.");
-    expect(rendered(section("a", {}, "")).text).toBe("");
+  test("omits a section without text", () => {
+    expect(renderSections(createSection("a", {}, ""), createSection("b")).text).toBe(
+      "## 2. B (b)\n\nText of b.",
+    );
+    expect(renderSections(createSection("a", {}, "")).text).toBe("");
   });
 
-  test("has the heading of a section that only has children", () => {
-    expect(rendered(section("a", { children: [section("b")] }, "")).text).toBe(
+  test("keeps the heading of a section that has only children", () => {
+    expect(renderSections(createSection("a", { children: [createSection("b")] }, "")).text).toBe(
       "## 1. A (a)\n\n### 1.1. B (a.b)\n\nText of b.",
     );
   });
 
-  test("has no heading of a section that says nothing and whose children are left out", () => {
-    expect(rendered(section("a", { children: [section("b", off)] }, "")).text).toBe("");
+  test("omits the heading of a section without text whose children are omitted", () => {
+    expect(
+      renderSections(createSection("a", { children: [createSection("b", off)] }, "")).text,
+    ).toBe("");
   });
 
-  test("tells a section its depth and its number", () => {
+  test("passes a section its depth and number", () => {
     class Placed extends Section {
       override render(_params: never, depth: number, number: string): string {
         return `depth ${depth}, number ${number}`;
       }
     }
     const placed = new Placed({ key: "p", title: "P" });
-    const { text } = rendered(section("a"), section("b", { children: [placed] }));
+    const { text } = renderSections(createSection("a"), createSection("b", { children: [placed] }));
     expect(text).toMatch(/depth 1, number 2\.1$/);
   });
 
-  test("of no sections is empty", () => {
-    expect(rendered()).toMatchObject({ text: "", tools: [], hostedTools: [], nativeTools: [] });
+  test("is empty without sections", () => {
+    expect(renderSections()).toMatchObject({
+      text: "",
+      tools: [],
+      hostedTools: [],
+      nativeTools: [],
+    });
   });
 
   test("shows the examples of a section's tools below it", () => {
     const examples = [{ description: "Once.", input: {}, output: "done" }];
-    const { text } = rendered(section("a", { tools: [tool("look", { examples })] }, ""));
+    const { text } = renderSections(
+      createSection("a", { tools: [createTool("look", { examples })] }, ""),
+    );
     expect(text).toMatch(
       /^## 1\. A \(a\)\n\nTools:\n\n- look: Does look\.\n {2}- look examples:\n/,
     );
   });
 });
 
-describe("a section that is disabled", () => {
-  const child = section("child", { tools: [tool("of_child")], hostedTools: [hosted("search")] });
-  const parent = section("parent", { ...off, tools: [tool("of_parent")], children: [child] });
+describe("a disabled section", () => {
+  const child = createSection("child", {
+    tools: [createTool("of_child")],
+    hostedTools: [createHostedTool("search")],
+  });
+  const parent = createSection("parent", {
+    ...off,
+    tools: [createTool("of_parent")],
+    children: [child],
+  });
 
-  test("contributes no text, no tools and no hosted tools, nor do its children", () => {
+  test("adds no text, tools or hosted tools, and neither do its children", () => {
     const native = new NativeTool({
       name: "native",
       description: "Native.",
       params: z.object({}),
       result: z.object({}),
     });
-    const { text, tools, hostedTools, nativeTools } = rendered(
+    const { text, tools, hostedTools, nativeTools } = renderSections(
       parent,
-      section("a", { tools: [native], ...off }),
-      section("b"),
+      createSection("a", { tools: [native], ...off }),
+      createSection("b"),
     );
     expect(text).toBe("## 3. B (b)\n\nText of b.");
     expect([tools, hostedTools, nativeTools]).toEqual([[], [], []]);
   });
 
-  test("does not let its children's predicates be asked", () => {
+  test("does not call its children's predicates", () => {
     let asked = 0;
-    const curious = section("child", { enabled: () => asked++ === 0 });
-    rendered(section("parent", { ...off, children: [curious] }));
+    const curious = createSection("child", { enabled: () => asked++ === 0 });
+    renderSections(createSection("parent", { ...off, children: [curious] }));
     expect(asked).toBe(0);
   });
 
-  test("leaves alone a section whose key merely starts like its own", () => {
-    const { text } = rendered(section("a", { ...off, children: [section("b")] }), section("a.c"));
+  test("does not affect a section whose key has the same prefix", () => {
+    const { text } = renderSections(
+      createSection("a", { ...off, children: [createSection("b")] }),
+      createSection("a.c"),
+    );
     expect(text).toBe("## 2. A.C (a.c)\n\nText of a.c.");
   });
 
   test("is not rendered", () => {
-    expect(rendered(new Custom(() => failingNow(), off)).text).toBe("");
+    expect(renderSections(new Custom(() => throwNow(), off)).text).toBe("");
   });
 });
 
-describe("tools", () => {
-  test("come depth first, in reading order", () => {
-    const inner = section("b", { tools: [tool("two")], hostedTools: [hosted("search_two")] });
-    const outer = section("a", {
-      tools: [tool("one"), tool("one_more")],
-      hostedTools: [hosted("search_one")],
+describe("rendered tools", () => {
+  test("are in reading order, depth first", () => {
+    const inner = createSection("b", {
+      tools: [createTool("two")],
+      hostedTools: [createHostedTool("search_two")],
+    });
+    const outer = createSection("a", {
+      tools: [createTool("one"), createTool("one_more")],
+      hostedTools: [createHostedTool("search_one")],
       children: [inner],
     });
-    const last = section("c", { tools: [tool("three")], hostedTools: [hosted("search_three")] });
-    const { tools, hostedTools } = rendered(outer, last);
+    const last = createSection("c", {
+      tools: [createTool("three")],
+      hostedTools: [createHostedTool("search_three")],
+    });
+    const { tools, hostedTools } = renderSections(outer, last);
     expect(names(tools)).toEqual(["one", "one_more", "two", "three"]);
     expect(names(hostedTools)).toEqual(["search_one", "search_two", "search_three"]);
   });
 
-  test("that a provider runs are among the hosted ones too, however they were declared", () => {
+  test("include provider-run tools in hostedTools, however they were declared", () => {
     const native = new NativeTool({
       name: "native",
       description: "Native.",
@@ -187,8 +218,11 @@ describe("tools", () => {
       config: { memory: "1g" },
       handleProviderOutput,
     });
-    const { tools, hostedTools, nativeTools } = rendered(
-      section("a", { tools: [native, tool("look"), provider], hostedTools: [hosted("search")] }),
+    const { tools, hostedTools, nativeTools } = renderSections(
+      createSection("a", {
+        tools: [native, createTool("look"), provider],
+        hostedTools: [createHostedTool("search")],
+      }),
     );
     expect(tools).toEqual([native, expect.objectContaining({ name: "look" }), provider]);
     expect(hostedTools).toMatchObject([
@@ -204,51 +238,51 @@ describe("tools", () => {
     ]);
   });
 
-  test("may be added to by a subclass", () => {
+  test("may be extended by a subclass", () => {
     class More extends MarkdownSection {
       override tools() {
-        return [...super.tools(), tool("added")];
+        return [...super.tools(), createTool("added")];
       }
       override hostedTools() {
-        return [...super.hostedTools(), hosted("search")];
+        return [...super.hostedTools(), createHostedTool("search")];
       }
     }
-    const more = new More({ key: "m", title: "M", template: "", tools: [tool("own")] });
-    expect(names(rendered(more).tools)).toEqual(["own", "added"]);
-    expect(names(rendered(more).hostedTools)).toEqual(["search"]);
+    const more = new More({ key: "m", title: "M", template: "", tools: [createTool("own")] });
+    expect(names(renderSections(more).tools)).toEqual(["own", "added"]);
+    expect(names(renderSections(more).hostedTools)).toEqual(["search"]);
   });
 });
 
-describe("rendering fails, with the section's path,", () => {
+describe("rendering fails and names the section's path", () => {
   const cause = new Error("broken");
-  const failing = () => {
+  const throwError = () => {
     throw cause;
   };
 
   test.each([
     [
       "when a predicate throws",
-      section("a", { enabled: failing }),
-      'Section "p.a": its enabled predicate failed: broken',
+      createSection("a", { enabled: throwError }),
+      'Section "p.a": its enabled() threw: broken',
     ],
     [
       "when a section's render throws",
-      new Custom(failing, { key: "a" }),
-      'Section "p.a": its render failed: broken',
+      new Custom(throwError, { key: "a" }),
+      'Section "p.a": its render() threw: broken',
     ],
     [
       "when a section's tools throw",
-      brokenLater("tools", cause),
-      'Section "p.a": its tools failed: broken',
+      createBrokenSection("tools", cause),
+      'Section "p.a": its tools() threw: broken',
     ],
     [
       "when a section's hosted tools throw",
-      brokenLater("hostedTools", cause),
-      'Section "p.a": its hostedTools failed: broken',
+      createBrokenSection("hostedTools", cause),
+      'Section "p.a": its hostedTools() threw: broken',
     ],
   ])("%s", (_, child, message) => {
-    const parent = section("p", { children: [child] });
-    const error = failure(() => rendered(parent));
+    const parent = createSection("p", { children: [child] });
+    const error = catchError(() => renderSections(parent));
     expect(error).toBeInstanceOf(PromptRenderError);
     expect(error).toMatchObject({ message, sectionPath: "p.a", cause });
   });
@@ -258,8 +292,8 @@ describe("rendering fails, with the section's path,", () => {
     ["nothing", () => undefined, "undefined"],
     ["a number", () => 1, "1"],
   ])("when a predicate returns %s", (_, enabled, shown) => {
-    expect(() => rendered(section("a", { enabled }))).toThrow(
-      `Section "a": its enabled predicate returned ${shown}: it must return true or false at once`,
+    expect(() => renderSections(createSection("a", { enabled }))).toThrow(
+      `Section "a": its enabled() must return true or false synchronously, got ${shown}`,
     );
   });
 
@@ -268,60 +302,72 @@ describe("rendering fails, with the section's path,", () => {
     ["a promise", async () => "text", "a Promise"],
     ["a number", () => 5, "5"],
   ])("when a section's render returns %s", (_, render, shown) => {
-    expect(() => rendered(new Custom(render))).toThrow(
-      `Section "custom": its render returned ${shown}: it must return text`,
+    expect(() => renderSections(new Custom(render))).toThrow(
+      `Section "custom": its render() must return a string, got ${shown}`,
     );
   });
 
-  test("when an example cannot be shown", () => {
+  test("when an example cannot be rendered", () => {
     const circle: { self?: unknown } = {};
     circle.self = circle;
     const examples = [{ description: "Round.", input: circle, output: null }];
-    const broken = section("a", { tools: [tool("look", { examples })] });
-    const error = failure(() => rendered(broken));
+    const broken = createSection("a", { tools: [createTool("look", { examples })] });
+    const error = catchError(() => renderSections(broken));
     expect(error).toBeInstanceOf(PromptRenderError);
     expect(error).toMatchObject({
-      message: expect.stringContaining("the examples of its tools failed"),
+      message: expect.stringContaining("the examples of its tools could not be rendered"),
     });
   });
 });
 
 describe("a rendered prompt", () => {
   test("is frozen", () => {
-    const prompt = rendered(section("a", { hostedTools: [hosted("search")] }));
+    const prompt = renderSections(
+      createSection("a", { hostedTools: [createHostedTool("search")] }),
+    );
     const { tools, hostedTools, nativeTools, attachments } = prompt;
     const parts = [prompt, tools, hostedTools, nativeTools, ...nativeTools, attachments];
     expect(parts.every(Object.isFrozen)).toBe(true);
   });
 
-  test("has no output schema where text is wanted", () => {
-    expect(rendered(section("a"))).toMatchObject({ output: null, outputSchema: null });
+  test("has no output schema for text", () => {
+    expect(renderSections(createSection("a"))).toMatchObject({ output: null, outputSchema: null });
   });
 
-  test("says what must be answered, where more than text is wanted", () => {
+  test("has the output contract for structured output", () => {
     const output = z.object({ sum: z.number() });
-    const template = new PromptTemplate({ ns: "demo", key: "k", sections: [section("a")], output });
+    const template = new PromptTemplate({
+      ns: "demo",
+      key: "k",
+      sections: [createSection("a")],
+      output,
+    });
     const { outputSchema, output: contract } = new Prompt(template).render();
     expect(outputSchema).toMatchObject({ properties: { sum: { type: "number" } } });
     expect(contract).toMatchObject({ schema: output, shape: "object", jsonSchema: outputSchema });
     expect(outputSchema).toSatisfy(Object.isFrozen);
   });
 
-  test("leaves the caller's schema as it is, even one that is plain data", () => {
+  test("does not change the caller's schema, even if it is plain data", () => {
     const output = toStandardJsonSchema(v.object({ sum: v.number() }));
-    const template = new PromptTemplate({ ns: "demo", key: "k", sections: [section("a")], output });
+    const template = new PromptTemplate({
+      ns: "demo",
+      key: "k",
+      sections: [createSection("a")],
+      output,
+    });
     new Prompt(template).render();
     expect(output).not.toSatisfy(Object.isFrozen);
     expect(output["~standard"]).not.toSatisfy(Object.isFrozen);
   });
 });
 
-function failingNow(): never {
+function throwNow(): never {
   throw new Error("it was rendered");
 }
 
-/** A section whose tools break once its template is made. */
-function brokenLater(part: "tools" | "hostedTools", error: Error): Section {
+/** Returns a section whose tools throw after its template is created. */
+function createBrokenSection(part: "tools" | "hostedTools", error: Error): Section {
   let asked = 0;
   class Broken extends MarkdownSection {
     override tools() {

@@ -6,81 +6,87 @@ import { projectedTool } from "../tools/projected-tool.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Attachment } from "./attachment.ts";
 import { disclosureTools } from "./disclosure.ts";
-import type { BoundParams, Placed } from "./outline.ts";
-import type { FittedOverrides, ToolOverride } from "./overrides/overrides.ts";
+import type { BoundParams, PlacedSection } from "./outline.ts";
+import type { MatchedOverrides, ToolOverride } from "./overrides/overrides.ts";
 import type { NativeToolEnvelope, RenderedPrompt } from "./rendered-prompt.ts";
-import { sectionsText } from "./section-text.ts";
-import { attempt, shownSections } from "./shown-sections.ts";
+import { renderSections } from "./section-text.ts";
+import { listVisibleSections, runSectionCode } from "./shown-sections.ts";
 import type { PromptTemplate } from "./template.ts";
 
 declare module "../tools/tool-context.ts" {
+  /** Adds the rendered prompt to the context of tool handlers. */
   interface ToolContext {
+    /** The rendered prompt of the current turn. */
     readonly renderedPrompt: RenderedPrompt;
   }
 }
 
 export interface RenderContext {
   readonly params: BoundParams;
-  /** Asked for only if some section wants it. */
+  /** Called only if a section uses the session. */
   readonly session: () => Session;
   readonly attachments: readonly Attachment[];
-  readonly overrides: FittedOverrides;
+  readonly overrides: MatchedOverrides;
 }
 
-/** Only `Prompt` calls this: it has the params, and a session for those sections that ask it. */
-export function render<Output>(
+/** Renders a template with bound params. Only `Prompt` calls it. */
+export function renderPrompt<Output>(
   template: PromptTemplate<Output>,
   { params, session, attachments, overrides }: RenderContext,
 ): RenderedPrompt<Output> {
   const { outline, name: promptName } = template;
-  const toolsOf = (placed: Placed) =>
-    attempt(placed, "its tools failed", () => placed.section.tools()).map((tool) =>
-      overridden(tool, overrides.tools.get(tool.name)),
+  const listTools = (placed: PlacedSection) =>
+    runSectionCode(placed, "its tools() threw", () => placed.section.tools()).map((tool) =>
+      applyOverride(tool, overrides.tools.get(tool.name)),
     );
-  const shown = shownSections(outline, { promptName, params, session });
-  const open = shown.filter(({ as }) => as === "full").map(({ placed }) => placed);
-  const texts = { params, bodies: overrides.bodies, toolsOf };
-  const fullText = (placed: Placed) => {
+  const visible = listVisibleSections(outline, { promptName, params, session });
+  const open = visible
+    .filter(({ visibility }) => visibility === "full")
+    .map(({ placed }) => placed);
+  const texts = { params, bodies: overrides.bodies, listTools };
+  const renderFullText = (placed: PlacedSection) => {
     const below = outline.filter((one) => isWithin(one, placed));
-    const inFull = shownSections(below, { promptName, params, session }, placed);
-    return sectionsText(inFull, texts);
+    const inFull = listVisibleSections(below, { promptName, params, session }, placed);
+    return renderSections(inFull, texts);
   };
   const hostedTools = open.flatMap((placed) => [
-    ...attempt(placed, "its hostedTools failed", () => placed.section.hostedTools()),
-    ...toolsOf(placed).flatMap(projectedTool),
+    ...runSectionCode(placed, "its hostedTools() threw", () => placed.section.hostedTools()),
+    ...listTools(placed).flatMap(projectedTool),
   ]);
   return Object.freeze({
     promptName,
-    text: sectionsText(shown, texts),
+    text: renderSections(visible, texts),
     tools: Object.freeze([
-      ...open.flatMap(toolsOf),
-      ...(open.length < shown.length ? disclosureTools({ outline, shown, fullText }) : []),
+      ...open.flatMap(listTools),
+      ...(open.length < visible.length
+        ? disclosureTools({ outline, visible: visible, renderFullText: renderFullText })
+        : []),
     ]),
     hostedTools: Object.freeze(hostedTools),
     nativeTools: deepFreeze(hostedTools.map(envelopeOf)),
-    policies: policiesOf(template, open, toolsOf),
-    providers: providersOf(open),
+    policies: collectPolicies(template, open, listTools),
+    providers: collectProviders(open),
     outputSchema: template.output?.jsonSchema ?? null,
     output: template.output,
     attachments,
-    // Hashes of all texts: worked out only for those who ask.
+    // Computed on first use, because it hashes all texts.
     get descriptor() {
       return template.descriptor;
     },
   });
 }
 
-/** A hosted tool in no provider's words. */
+/** Converts a hosted tool to its provider-neutral envelope. */
 export function envelopeOf({ name, kind, config }: HostedTool): NativeToolEnvelope {
   return { type: "built_in", name, kind, config };
 }
 
-function overridden(tool: Tool, override: ToolOverride | undefined): Tool {
+function applyOverride(tool: Tool, override: ToolOverride | undefined): Tool {
   if (!override) return tool;
   return tool.described(override.description ?? tool.description, override.paramDescriptions);
 }
 
-function providersOf(open: readonly Placed[]): ReadonlyMap<string, string> {
+function collectProviders(open: readonly PlacedSection[]): ReadonlyMap<string, string> {
   return new Map(
     open.flatMap(({ path, section }) =>
       section.provider === null ? [] : [[path, section.provider]],
@@ -88,15 +94,15 @@ function providersOf(open: readonly Placed[]): ReadonlyMap<string, string> {
   );
 }
 
-/** The tool's own, then its section's, then the template's. */
-function policiesOf(
+/** Collects the policies of each tool: its own, then its section's, then the template's. */
+function collectPolicies(
   { policies }: PromptTemplate<unknown>,
-  open: readonly Placed[],
-  toolsOf: (placed: Placed) => readonly Tool[],
+  open: readonly PlacedSection[],
+  listTools: (placed: PlacedSection) => readonly Tool[],
 ): ReadonlyMap<string, readonly ToolPolicy[]> {
   return new Map(
     open.flatMap((placed) =>
-      toolsOf(placed).map((tool) => [
+      listTools(placed).map((tool) => [
         tool.name,
         [...tool.policies, ...placed.section.policies, ...policies],
       ]),
@@ -104,7 +110,7 @@ function policiesOf(
   );
 }
 
-function isWithin(placed: Placed, top: Placed): boolean {
-  for (let one: Placed | null = placed; one; one = one.parent) if (one === top) return true;
+function isWithin(placed: PlacedSection, top: PlacedSection): boolean {
+  for (let one: PlacedSection | null = placed; one; one = one.parent) if (one === top) return true;
   return false;
 }

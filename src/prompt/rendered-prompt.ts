@@ -6,33 +6,40 @@ import type { Attachment } from "./attachment.ts";
 import type { PromptDescriptor } from "./prompt-descriptor.ts";
 import type { OutputContract } from "./structured-output.ts";
 
-/** A prompt as a provider needs it: text, what may be called, and what must be answered. */
+/** A prompt as an adapter sends it: text, tools, and the output schema. */
 export interface RenderedPrompt<Output = unknown> {
+  /** Name of the prompt. */
   readonly promptName: string;
+  /** Full text of the prompt. */
   readonly text: string;
-  /** In reading order; native and provider tools are among them, and are not run here. */
+  /** All tools in reading order, including native and provider tools, which do not run locally. */
   readonly tools: readonly Tool[];
-  /** Everything the provider is to run, however it was declared. */
+  /** All tools that the provider runs, however they were declared. */
   readonly hostedTools: readonly HostedTool[];
-  /** `hostedTools` as neutral envelopes; a view, never sent. */
+  /** `hostedTools` as provider-neutral envelopes; never sent. */
   readonly nativeTools: readonly NativeToolEnvelope[];
   /** JSON Schema of the answer; `null` for text. */
   readonly outputSchema: JsonSchema | null;
-  /** How the answer is read; `null` for text. */
+  /** Validates the answer; `null` for text. */
   readonly output: OutputContract<Output> | null;
+  /** Files and images of the first request. */
   readonly attachments: readonly Attachment[];
-  /** Asked before a tool runs here, by its name. */
+  /** Policies that are checked before a tool runs locally, by tool name. */
   readonly policies: ReadonlyMap<string, readonly ToolPolicy[]>;
-  /** The adapters that shown sections are for, by the sections' paths, where there is one. */
+  /** Names of the adapters that visible sections require, by section path. */
   readonly providers: ReadonlyMap<string, string>;
-  /** What of the prompt can be overridden. */
+  /** The parts of the prompt that accept overrides. */
   readonly descriptor: PromptDescriptor;
 }
 
-/** A hosted tool in no provider's words, as the specifications' envelope has it. */
+/** A hosted tool as the provider-neutral envelope of the specifications. */
 export interface NativeToolEnvelope {
+  /** Always `"built_in"`. */
   readonly type: "built_in";
+  /** Name of the tool. */
   readonly name: string;
+  /** Provider-neutral name of the capability. */
   readonly kind: string;
+  /** Settings of the tool. */
   readonly config: object;
 }

@@ -3,27 +3,27 @@ import { Prompt } from "./prompt.ts";
 import { MarkdownSection } from "./sections/markdown-section.ts";
 import { PromptTemplate } from "./template.ts";
 
-class Theirs extends MarkdownSection {
+class ProviderSection extends MarkdownSection {
   override get provider(): string {
     return "openai";
   }
 }
 
-const section = (key: string, more: object = {}) =>
+const createSection = (key: string, more: object = {}) =>
   new MarkdownSection({ key, title: key.toUpperCase(), template: `Text of ${key}.`, ...more });
-const theirs = (key: string, more: object = {}) =>
-  new Theirs({ key, title: key.toUpperCase(), template: `Text of ${key}.`, ...more });
+const createProviderSection = (key: string, more: object = {}) =>
+  new ProviderSection({ key, title: key.toUpperCase(), template: `Text of ${key}.`, ...more });
 
-test("a section is for any adapter unless its class says for which", () => {
-  expect(section("a").provider).toBeNull();
-  expect(theirs("a").provider).toBe("openai");
+test("a section works with any adapter unless its class names one", () => {
+  expect(createSection("a").provider).toBeNull();
+  expect(createProviderSection("a").provider).toBe("openai");
 });
 
-test("a rendered prompt has the adapters of the sections that are shown, by their paths", () => {
-  const off = theirs("off", { enabled: () => false });
-  const closed = theirs("closed", { summary: "Closed.", visibility: "summary" });
-  const open = section("open", { children: [theirs("in"), off, closed] });
-  const sections = [theirs("top"), open, section("any")];
+test("a rendered prompt lists the adapters of visible sections by path", () => {
+  const off = createProviderSection("off", { enabled: () => false });
+  const closed = createProviderSection("closed", { summary: "Closed.", visibility: "summary" });
+  const open = createSection("open", { children: [createProviderSection("in"), off, closed] });
+  const sections = [createProviderSection("top"), open, createSection("any")];
   const { providers } = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections })).render();
   expect([...providers]).toEqual([
     ["top", "openai"],
@@ -31,7 +31,7 @@ test("a rendered prompt has the adapters of the sections that are shown, by thei
   ]);
 });
 
-test("a rendered prompt of sections for any adapter has none", () => {
-  const template = new PromptTemplate({ ns: "demo", key: "k", sections: [section("a")] });
+test("a rendered prompt lists no adapters if its sections work with any", () => {
+  const template = new PromptTemplate({ ns: "demo", key: "k", sections: [createSection("a")] });
   expect(new Prompt(template).render().providers).toEqual(new Map());
 });

@@ -22,14 +22,14 @@ const look = new Tool({
   handler: () => ToolResult.ok(null),
 });
 
-/** Options as a program without types might give them. */
-const made = (given: object) => new Note({ ...options, ...given } as SectionOptions<never>);
+/** Options as an untyped program might pass them. */
+const createNote = (given: object) => new Note({ ...options, ...given } as SectionOptions<never>);
 
-describe("a section", () => {
-  test("has what it was given", () => {
+describe("Section", () => {
+  test("has the given options", () => {
     const child = new Note({ key: "child", title: "Child" });
     const search = webSearchTool();
-    const section = made({
+    const section = createNote({
       title: " Note ",
       tools: [look],
       hostedTools: [search],
@@ -40,8 +40,8 @@ describe("a section", () => {
     expect(section.hostedTools()).toEqual([search]);
   });
 
-  test("that was given little has nothing", () => {
-    const section = made({});
+  test("has empty defaults", () => {
+    const section = createNote({});
     expect(section).toMatchObject({
       children: [],
       params: null,
@@ -53,15 +53,15 @@ describe("a section", () => {
     expect(section.isEnabled({ topic: "owls" }, new Session())).toBe(true);
   });
 
-  test("describes its params", () => {
-    const section = made({ params: topic });
+  test("converts its params to JSON Schema", () => {
+    const section = createNote({ params: topic });
     expect(section.params).toBe(topic);
     expect(section.paramsSchema).toMatchObject({ properties: { topic: { type: "string" } } });
   });
 
-  test("asks its predicate whether it is enabled", () => {
+  test("calls its predicate to find out whether it is enabled", () => {
     const session = new Session();
-    const section = made({
+    const section = createNote({
       enabled: (params: { topic: string }, context: { session: Session }) =>
         params.topic === "owls" && context.session === session,
     });
@@ -69,13 +69,13 @@ describe("a section", () => {
     expect(section.isEnabled({ topic: "bats" }, session)).toBe(false);
   });
 
-  test("keeps lists and defaults of its own", () => {
+  test("copies its arrays and defaults", () => {
     const tools = [look];
     const children: Section[] = [];
     const defaultParams = { topic: "owls" };
-    const section = made({ tools, children, defaultParams, params: topic });
+    const section = createNote({ tools, children, defaultParams, params: topic });
     tools.pop();
-    children.push(made({}));
+    children.push(createNote({}));
     defaultParams.topic = "bats";
     expect(section.tools()).toEqual([look]);
     expect(section.children).toEqual([]);
@@ -84,113 +84,116 @@ describe("a section", () => {
     expect(kept.every(Object.isFrozen)).toBe(true);
   });
 
-  test("has nothing to clean up", async () => {
-    expect(await made({}).cleanup()).toBeUndefined();
+  test("has an empty cleanup() by default", async () => {
+    expect(await createNote({}).cleanup()).toBeUndefined();
   });
 
-  test("that does not say how it is made cannot be cloned", () => {
-    const clone = () => made({}).clone();
+  test("rejects clone() unless its class overrides it", () => {
+    const clone = () => createNote({}).clone();
     expect(clone).toThrow(WinkError);
-    expect(clone).toThrow("Note cannot be cloned: override clone() to say how a Note is made");
+    expect(clone).toThrow("Note cannot be cloned. Override clone() to create a Note.");
   });
 });
 
-describe("a section is refused", () => {
+describe("Section rejects", () => {
   test.each([
-    ["without a key", { key: undefined }, /^Note\.key must be 1-64 of/],
-    ["with a key in capitals", { key: "Note" }, 'write it like "note"'],
-    ["with a key that starts with a dot", { key: ".a" }, /^Note\.key must be/],
-    ["with a key of 65 characters", { key: "a".repeat(65) }, /^Note\.key must be/],
+    ["a missing key", { key: undefined }, /^Note\.key must be 1-64 of/],
+    ["a key in capitals", { key: "Note" }, 'Write it like "note"'],
+    ["a key that starts with a dot", { key: ".a" }, /^Note\.key must be/],
+    ["a key of 65 characters", { key: "a".repeat(65) }, /^Note\.key must be/],
     [
-      "without a title",
+      "a missing title",
       { title: undefined },
       'Section "note" title must be one line that is not blank',
     ],
-    ["with a blank title", { title: "  " }, 'Section "note" title must be one line'],
-    ["with a title of two lines", { title: "a\nb" }, 'Section "note" title must be one line'],
+    ["a blank title", { title: "  " }, 'Section "note" title must be one line'],
+    ["a title of two lines", { title: "a\nb" }, 'Section "note" title must be one line'],
     [
-      "with params that are no schema",
+      "params that are not a schema",
       { params: {} },
       'Section "note" params must be a Standard Schema',
     ],
     [
-      "with params that are no object",
+      "params that are not an object",
       { params: z.string() },
       'Section "note" params must have object at its root',
     ],
     [
-      "with a child that is none",
-      { children: [made({}), "b"] },
-      'Section "note" children[1] must be a Section, got "b". Make it with new Section(…) or a factory',
+      "a child that is not a section",
+      { children: [createNote({}), "b"] },
+      'Section "note" children[1] must be a Section, got "b". Create it with new Section(…) or a factory.',
     ],
     [
-      "with a child outside a list",
-      { children: made({}) },
-      'Section "note" children must be a list of Sections, got a Note',
+      "a child outside an array",
+      { children: createNote({}) },
+      'Section "note" children must be an array of Sections, got a Note',
     ],
     [
-      "with children of null",
+      "children of null",
       { children: null },
-      'Section "note" children must be a list of Sections',
+      'Section "note" children must be an array of Sections',
     ],
     [
-      "with a tool that is none",
+      "a tool that is not a Tool",
       { tools: [{ name: "look" }] },
       'Section "note" tools[0] must be a Tool, got {"name":"look"}',
     ],
-    ["with a tool outside a list", { tools: look }, 'Section "note" tools must be a list of Tools'],
-    ["with a hosted tool among its tools", { tools: [webSearchTool()] }, "tools[0] must be a Tool"],
+    ["a tool outside an array", { tools: look }, 'Section "note" tools must be an array of Tools'],
+    ["a hosted tool among its tools", { tools: [webSearchTool()] }, "tools[0] must be a Tool"],
     [
-      "with a tool among its hosted tools",
+      "a tool among its hosted tools",
       { hostedTools: [look] },
       'Section "note" hostedTools[0] must be a HostedTool, got a Tool',
     ],
     [
-      "with hosted tools that are text",
+      "hosted tools that are a string",
       { hostedTools: "web_search" },
-      'Section "note" hostedTools must be a list of HostedTools, got "web_search"',
+      'Section "note" hostedTools must be an array of HostedTools, got "web_search"',
     ],
     [
-      "with a predicate that is no function",
+      "a predicate that is not a function",
       { enabled: true },
       'Section "note" enabled must be a function, got true',
     ],
     [
-      "with a default for a field it does not have",
+      "a default for an undeclared field",
       { params: topic, defaultParams: { topik: "owls" } },
-      `Section "note" defaultParams.topik must be a field of the section's params, got "topik". Did you mean "topic"?`,
+      `Section "note" defaultParams.topik must be one of the section's params, got "topik". Did you mean "topic"?`,
     ],
     [
-      "with a default that is like no field it has",
+      "a default that resembles no declared field",
       { params: topic, defaultParams: { language: "Dutch" } },
-      'there are "topic"',
+      'Use "topic"',
     ],
     [
-      "with defaults and no params",
+      "defaults without params",
       { defaultParams: { topic: "owls" } },
-      "there are none: give params",
+      "Use no defaults, or declare params",
     ],
     [
-      "with defaults that are no object",
+      "defaults that are not an object",
       { params: topic, defaultParams: 5 },
       'Section "note" defaultParams must be a plain object, got 5',
     ],
     [
-      "with defaults in a list",
+      "defaults in an array",
       { params: topic, defaultParams: [] },
       'Section "note" defaultParams must be a plain object, got []',
     ],
   ])("%s", (_, given, message) => {
-    expect(() => made(given)).toThrow(PromptValidationError);
-    expect(() => made(given)).toThrow(message);
+    expect(() => createNote(given)).toThrow(PromptValidationError);
+    expect(() => createNote(given)).toThrow(message);
   });
 
-  test("without any options", () => {
+  test("missing options", () => {
     expect(() => new Note(undefined as never)).toThrow(PromptValidationError);
   });
 });
 
-test("params that are open to more may have any default", () => {
-  const section = made({ params: z.record(z.string(), z.string()), defaultParams: { a: "b" } });
+test("params that allow additional properties accept any default", () => {
+  const section = createNote({
+    params: z.record(z.string(), z.string()),
+    defaultParams: { a: "b" },
+  });
   expect(section.defaultParams).toEqual({ a: "b" });
 });

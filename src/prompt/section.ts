@@ -12,35 +12,40 @@ import { Tool } from "../tools/tool.ts";
 import {
   checkPlaceholders,
   fillTemplate,
-  readTemplate,
+  parseTemplate,
   type TemplateText,
 } from "./template-text.ts";
 import type { Visibility } from "./visibility.ts";
 
-/** What every section is made from. */
+/** Options that all sections share. */
 export interface SectionOptions<Params = never> {
-  /** Unique among its siblings. Matches `^[a-z0-9][a-z0-9._-]{0,63}$`. */
+  /** Unique among siblings. Matches `^[a-z0-9][a-z0-9._-]{0,63}$`. */
   readonly key: string;
+  /** Heading of the section. */
   readonly title: string;
+  /** Schema of the section's params: an object at its root. */
   readonly params?: Schema | undefined;
-  /** Used where nothing is bound. */
+  /** Values for params that are not bound. */
   readonly defaultParams?: object | undefined;
+  /** Tools that are available while the section is shown in full. */
   readonly tools?: readonly Tool[] | undefined;
+  /** Hosted tools that are available while the section is shown in full. */
   readonly hostedTools?: readonly HostedTool[] | undefined;
+  /** Sections below this one. */
   readonly children?: readonly Section[] | undefined;
-  /** `false` leaves out the section, its children and their tools. @default always */
+  /** Returns `false` to omit the section, its children and their tools. @default always `true` */
   readonly enabled?: Enabled<Params> | undefined;
-  /** Stands for the section, its children and their tools where those are not shown. */
+  /** Shown instead of the section, its children and their tools while the section is summarized. */
   readonly summary?: string | undefined;
-  /** What is shown until the session says otherwise. @default "full" */
+  /** Initial visibility, until the session changes it. @default "full" */
   readonly visibility?: Visibility | VisibilitySelector<Params> | undefined;
-  /** Asked before each call of the section's tools. */
+  /** Checked before each call to the section's tools. */
   readonly policies?: readonly ToolPolicy[] | undefined;
-  /** @default true */
+  /** Whether overrides may replace the text. @default true */
   readonly acceptsOverrides?: boolean | undefined;
 }
 
-/** Taken from a method, because methods are bivariant: only `Needs` tells sections apart. */
+/** Taken from a method, because methods are bivariant: only `Needs` distinguishes section types. */
 type Enabled<Params> = {
   test(params: Params, context: { readonly session: Session }): boolean;
 }["test"];
@@ -50,25 +55,36 @@ type VisibilitySelector<Params> = {
 }["select"];
 
 /**
- * One heading of a prompt: its text, and the tools that come with that text.
+ * One heading of a prompt: its text, and the tools that belong to it.
  *
- * `Params` is what `render` gets; `Needs` is what must be bound for that, which is less where
- * fields have a default and more where children have params. `Section` alone is any section.
- * A subclass with type parameters marks them `in out`: lists of it then keep what each one needs.
+ * `Params` is the type that `render` receives. `Needs` is the type that must be bound: fields with
+ * a default are optional, and the children's params are added. Plain `Section` matches every
+ * section. A subclass with type parameters marks them `in out`, so that arrays of it preserve what
+ * each section needs.
  */
 export abstract class Section<Params = never, Needs = Params> {
-  /** Carries the type of what must be bound; never set. A function, so that any fits `Section`. */
+  /**
+   * Carries the type of the params to bind; never set at run time. A function, so that every
+   * section is assignable to `Section`.
+   */
   declare readonly "~needs": (params: Needs) => void;
+  /** Unique among siblings. */
   readonly key: string;
+  /** Heading of the section. */
   readonly title: string;
+  /** Schema of the section's params, or `null`. */
   readonly params: Schema | null;
   /** `params` as JSON Schema. */
   readonly paramsSchema: JsonSchema | null;
+  /** Values for params that are not bound. */
   readonly defaultParams: object;
+  /** Sections below this one. */
   readonly children: readonly Section[];
-  /** As it was written; `null` if the section has none. */
+  /** Template of the summary, or `null`. */
   readonly summary: string | null;
+  /** Checked before each call to the section's tools. */
   readonly policies: readonly ToolPolicy[];
+  /** Whether overrides may replace the text. */
   readonly acceptsOverrides: boolean;
   readonly #summaryText: TemplateText | null;
   readonly #visibility: Visibility | VisibilitySelector<Params>;
@@ -84,12 +100,12 @@ export abstract class Section<Params = never, Needs = Params> {
     this.paramsSchema = this.params && checkSchema(this.params, field("params"), ["object"]);
     this.defaultParams = frozenCopy(options.defaultParams ?? {});
     checkDefaults(this.defaultParams, this.paramsSchema, field("defaultParams"));
-    this.children = checkList(options.children, Section, field("children"));
-    this.#tools = checkList(options.tools, Tool, field("tools"));
-    this.#hostedTools = checkList(options.hostedTools, HostedTool, field("hostedTools"));
+    this.children = checkInstances(options.children, Section, field("children"));
+    this.#tools = checkInstances(options.tools, Tool, field("tools"));
+    this.#hostedTools = checkInstances(options.hostedTools, HostedTool, field("hostedTools"));
     this.#enabled = checkFunction(options.enabled, field("enabled")) ?? (() => true);
     this.summary = options.summary ?? null;
-    this.#summaryText = this.#readSummary(field("summary"));
+    this.#summaryText = this.#parseSummary(field("summary"));
     this.#visibility = checkVisibility(
       options.visibility ?? "full",
       this.summary,
@@ -100,61 +116,69 @@ export abstract class Section<Params = never, Needs = Params> {
   }
 
   /**
-   * The markdown below the heading. Pure: the same params give the same text. One that says
-   * nothing, and has no children, leaves its heading out too.
+   * Returns the markdown below the heading. Must be deterministic. If it returns `""` and the
+   * section has no children, the heading is omitted too.
    */
   abstract render(params: Params, depth: number, number: string): string;
 
-  /** The adapter that alone can run it; `null` if any can. */
+  /** Name of the only adapter that can run the section, or `null` for any. */
   get provider(): string | null {
     return null;
   }
 
+  /** Returns whether the section is part of the prompt. */
   isEnabled(params: Params, session: Session): boolean {
     return this.#enabled(params, { session });
   }
 
-  /** How it is to be shown: as `said`, if the session says, else as its own options do. */
-  effectiveVisibility(params: Params, session: Session, said: Visibility | null): Visibility {
-    if (said !== null) return said;
+  /**
+   * Returns how the section is shown: `sessionVisibility`, or if that is `null`, as its
+   * own options say.
+   */
+  effectiveVisibility(
+    params: Params,
+    session: Session,
+    sessionVisibility: Visibility | null,
+  ): Visibility {
+    if (sessionVisibility !== null) return sessionVisibility;
     const own = this.#visibility;
     return typeof own === "function" ? own(params, { session }) : own;
   }
 
-  /** What stands for it where it is not shown in full. */
+  /** Renders the summary that is shown instead of the section. */
   renderSummary(params: Params): string {
     return this.#summaryText ? fillTemplate(this.#summaryText, Object(params)) : "";
   }
 
-  /** The text that an override may stand in for; `null` if there is none. */
+  /** Returns the text that an override may replace, or `null` if there is none. */
   overridableText(): string | null {
     return null;
   }
 
-  /** What the model may call for this section. Override to add to it. */
+  /** Returns the tools that the model may call. Override it to add tools. */
   tools(): readonly Tool[] {
     return this.#tools;
   }
 
-  /** What the provider runs for this section. Override to add to it. */
+  /** Returns the tools that the provider runs. Override it to add tools. */
   hostedTools(): readonly HostedTool[] {
     return this.#hostedTools;
   }
 
-  /** A section like this one, with other options where given. A subclass says how it is made. */
+  /** Returns a copy of the section with some options changed. Subclasses must override it. */
   clone(_options?: object): this {
     const name = this.constructor.name;
-    throw new WinkError(`${name} cannot be cloned: override clone() to say how a ${name} is made`);
+    throw new WinkError(`${name} cannot be cloned. Override clone() to create a ${name}.`);
   }
 
-  /** Gives up what the section holds outside this process. May be called more than once. */
+  /** Releases everything the section holds outside this process. May be called more than once. */
   async cleanup(): Promise<unknown> {
     return undefined;
   }
 
-  #readSummary(field: string): TemplateText | null {
+  #parseSummary(field: string): TemplateText | null {
     if (this.summary === null) return null;
-    const text = readTemplate(this.summary, field);
+    const text = parseTemplate(this.summary, field);
     checkPlaceholders(
       text,
       new Set(this.paramsSchema && fieldsOf(this.paramsSchema).keys()),
@@ -172,11 +196,11 @@ function checkVisibility<Selector>(
   const isSelector = typeof visibility === "function";
   const needsSummary = isSelector || visibility === "summary";
   if (needsSummary && summary === null) {
-    const remedy = "give the section a summary, or show it in full";
+    const remedy = 'add a summary, or use "full"';
     throw new PromptValidationError({
       field,
       value: visibility,
-      rule: "must have a summary",
+      rule: 'must be "full" for a section without a summary',
       remedy,
     });
   }
@@ -184,12 +208,12 @@ function checkVisibility<Selector>(
   throw new PromptValidationError({
     field,
     value: visibility,
-    rule: 'must be "full", "summary" or a function that chooses',
-    remedy: "leave it out for full",
+    rule: 'must be "full", "summary" or a function',
+    remedy: 'omit it for "full"',
   });
 }
 
-function checkList<Item>(
+function checkInstances<Item>(
   items: readonly Item[] | undefined,
   type: abstract new (...args: never) => Item,
   field: string,
@@ -199,14 +223,16 @@ function checkList<Item>(
   const wrong = all.findIndex((item) => !(item instanceof type));
   if (wrong < 0 && Array.isArray(items)) return Object.freeze(all);
   const place = Array.isArray(items) ? `${field}[${wrong}]` : field;
-  const rule = Array.isArray(items) ? `must be a ${type.name}` : `must be a list of ${type.name}s`;
-  const remedy = `make it with new ${type.name}(…) or a factory`;
+  const rule = Array.isArray(items)
+    ? `must be a ${type.name}`
+    : `must be an array of ${type.name}s`;
+  const remedy = `create it with new ${type.name}(…) or a factory`;
   throw new PromptValidationError({ field: place, value: all[Math.max(wrong, 0)], rule, remedy });
 }
 
 function checkDefaults(defaults: object, schema: JsonSchema | null, field: string): void {
   if (!isPlainObject(defaults)) {
-    const remedy = "write { … } with a field for each default";
+    const remedy = "use { … } with a field for each default";
     throw new PromptValidationError({
       field,
       value: defaults,
@@ -214,7 +240,7 @@ function checkDefaults(defaults: object, schema: JsonSchema | null, field: strin
       remedy,
     });
   }
-  if (schema?.["additionalProperties"]) return; // a record, or an object open to more
+  if (schema?.["additionalProperties"]) return; // a record, or an object that allows more fields
   const names = Object.keys(defaults);
   const known = schema ? fieldsOf(schema) : new Map<string, JsonSchema>();
   const unknown = names.find((name) => !known.has(name));
@@ -223,9 +249,9 @@ function checkDefaults(defaults: object, schema: JsonSchema | null, field: strin
   throw new PromptValidationError({
     field: `${field}.${unknown}`,
     value: unknown,
-    rule: "must be a field of the section's params",
+    rule: "must be one of the section's params",
     remedy: near
       ? `did you mean "${near}"?`
-      : `there are ${list(known.keys()) || "none: give params"}`,
+      : `use ${list(known.keys()) || "no defaults, or declare params"}`,
   });
 }

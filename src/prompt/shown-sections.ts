@@ -1,73 +1,85 @@
 import { messageOf, PromptRenderError } from "../base/errors.ts";
 import { show } from "../base/show.ts";
 import type { Session } from "../session/session.ts";
-import type { BoundParams, Placed } from "./outline.ts";
+import type { BoundParams, PlacedSection } from "./outline.ts";
 import { type Visibility, visibilitySlice } from "./visibility.ts";
 
-/** A section that is in the prompt, and how. */
-export interface Shown {
-  readonly placed: Placed;
-  readonly as: Visibility;
+/** A section that is part of the prompt, and how it is shown. */
+export interface VisibleSection {
+  readonly placed: PlacedSection;
+  readonly visibility: Visibility;
 }
 
-export interface ShownContext {
+export interface VisibilityContext {
   readonly promptName: string;
   readonly params: BoundParams;
-  /** Asked for only if some section wants it. */
+  /** Called only if a section uses the session. */
   readonly session: () => Session;
 }
 
 /**
- * A section that is disabled takes its children with it, one that is summarised stands for them.
- * `top`, if given, is shown in full whatever is said of it.
+ * Selects the sections to show. A disabled section hides its children, and a summary replaces them.
+ * `top`, if set, is always shown in full.
  */
-export function shownSections(
-  outline: readonly Placed[],
-  context: ShownContext,
-  top: Placed | null = null,
-): readonly Shown[] {
-  const shown = new Map<Placed, Shown>();
+export function listVisibleSections(
+  outline: readonly PlacedSection[],
+  context: VisibilityContext,
+  top: PlacedSection | null = null,
+): readonly VisibleSection[] {
+  const visible = new Map<PlacedSection, VisibleSection>();
   for (const placed of outline) {
-    if (placed === top) shown.set(placed, { placed, as: "full" });
-    else if (placed.parent && shown.get(placed.parent)?.as !== "full") continue;
+    if (placed === top) visible.set(placed, { placed, visibility: "full" });
+    else if (placed.parent && visible.get(placed.parent)?.visibility !== "full") continue;
     else if (isEnabled(placed, context)) {
-      shown.set(placed, { placed, as: visibilityOf(placed, context) });
+      visible.set(placed, { placed, visibility: findVisibility(placed, context) });
     }
   }
-  return [...shown.values()];
+  return [...visible.values()];
 }
 
-function isEnabled(placed: Placed, { params, session }: ShownContext): boolean {
-  const enabled = attempt(placed, "its enabled predicate failed", () =>
-    placed.section.isEnabled(paramsOf(placed, params), session()),
+function isEnabled(placed: PlacedSection, { params, session }: VisibilityContext): boolean {
+  const enabled = runSectionCode(placed, "its enabled() threw", () =>
+    placed.section.isEnabled(getSectionParams(placed, params), session()),
   );
   if (typeof enabled === "boolean") return enabled;
-  const problem = `its enabled predicate returned ${show(enabled)}: it must return true or false at once`;
+  const problem = `its enabled() must return true or false synchronously, got ${show(enabled)}`;
   throw new PromptRenderError(placed.path, problem);
 }
 
-function visibilityOf(placed: Placed, { promptName, params, session }: ShownContext): Visibility {
+function findVisibility(
+  placed: PlacedSection,
+  { promptName, params, session }: VisibilityContext,
+): Visibility {
   const { section, path } = placed;
-  const said = section.summary === null ? null : session().get(visibilitySlice)[promptName]?.[path];
-  const visibility = attempt(placed, "its visibility failed", () =>
-    section.effectiveVisibility(paramsOf(placed, params), session(), said ?? null),
+  const sessionVisibility =
+    section.summary === null ? null : session().get(visibilitySlice)[promptName]?.[path];
+  const visibility = runSectionCode(placed, "its visibility() threw", () =>
+    section.effectiveVisibility(
+      getSectionParams(placed, params),
+      session(),
+      sessionVisibility ?? null,
+    ),
   );
   if (visibility === "full") return visibility;
   if (visibility !== "summary") {
-    const problem = `its visibility is ${show(visibility)}: it must be "full" or "summary"`;
+    const problem = `its visibility must be "full" or "summary", got ${show(visibility)}`;
     throw new PromptRenderError(path, problem);
   }
   if (section.summary !== null) return visibility;
-  throw new PromptRenderError(path, "it is to be summarised and has no summary: give it one");
+  throw new PromptRenderError(path, 'its visibility is "summary", but it has no summary. Add one');
 }
 
-/** Each section's params were validated by its own schema when they were bound. */
-export function paramsOf(placed: Placed, params: BoundParams): never {
+/** Returns a section's params, which its own schema validated when they were bound. */
+export function getSectionParams(placed: PlacedSection, params: BoundParams): never {
   return (params.get(placed) ?? {}) as never;
 }
 
-/** What a user wrote for a section may throw: the error then names the section. */
-export function attempt<Result>({ path }: Placed, problem: string, work: () => Result): Result {
+/** Runs user code of a section. Wraps its errors to name the section. */
+export function runSectionCode<Result>(
+  { path }: PlacedSection,
+  problem: string,
+  work: () => Result,
+): Result {
   try {
     return work();
   } catch (cause) {

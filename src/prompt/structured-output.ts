@@ -4,27 +4,31 @@ import { checkSchema, type JsonSchema, type Schema, validate } from "../base/sch
 import { type Subschema, subschemasOf } from "../base/schema/subschemas-of.ts";
 import { list } from "../base/show.ts";
 import type { Validation } from "../base/validation.ts";
-import { extraKeys } from "./extra-keys.ts";
+import { findUndeclaredKeys } from "./extra-keys.ts";
 
-/** What a prompt's answer must be. */
+/** The required form of a prompt's answer. */
 export interface OutputContract<Output = unknown> {
+  /** Schema that validates the answer. */
   readonly schema: Schema<Output>;
-  /** `"list"`: the model writes `{ "items": [...] }`, because providers want an object. */
+  /** `"list"`: the model writes `{ "items": [...] }`, because providers require an object. */
   readonly shape: "object" | "list";
-  /** What the model is told to fit. */
+  /** JSON Schema that the model's answer must match. */
   readonly jsonSchema: JsonSchema;
 }
 
-/** Fields the schema does not name are refused throughout, unless extra keys are allowed. */
-export function outputContract<Output>(
+/**
+ * Creates the contract of an output schema. Undeclared fields are rejected at every depth unless
+ * `allowExtraKeys` is set.
+ */
+export function createOutputContract<Output>(
   schema: Schema<Output>,
   allowExtraKeys: boolean,
   field: string,
 ): OutputContract<Output> {
   const described = checkSchema(schema, field, ["object", "array"]);
-  const own = allowExtraKeys ? described : closedSchema(described);
-  if (described["type"] === "object") return contractOf(schema, "object", own);
-  const { $defs, $id: _, ...items } = moved(own);
+  const own = allowExtraKeys ? described : closeSchema(described);
+  if (described["type"] === "object") return freezeContract(schema, "object", own);
+  const { $defs, $id: _, ...items } = rebaseReferences(own);
   const jsonSchema = {
     type: "object",
     properties: { items },
@@ -32,11 +36,11 @@ export function outputContract<Output>(
     additionalProperties: false,
     ...($defs === undefined ? {} : { $defs }),
   };
-  return contractOf(schema, "list", jsonSchema);
+  return freezeContract(schema, "list", jsonSchema);
 }
 
-/** The schema itself stays as its owner made it. */
-function contractOf<Output>(
+/** Freezes the JSON Schema only. The schema itself belongs to the caller. */
+function freezeContract<Output>(
   schema: Schema<Output>,
   shape: OutputContract["shape"],
   jsonSchema: JsonSchema,
@@ -45,10 +49,10 @@ function contractOf<Output>(
 }
 
 /**
- * Rewrites the references of a list schema that is no longer the root: they must find it below
- * `items`. Only `$defs` stays at the root.
+ * Rewrites the references of a list schema that moves below `items`. Only `$defs` stays at the
+ * root.
  */
-function moved(schema: JsonSchema): JsonSchema {
+function rebaseReferences(schema: JsonSchema): JsonSchema {
   const text = JSON.stringify(schema, (key, part: unknown) =>
     key === "$ref" && typeof part === "string" && /^#(?!\/\$defs\/)(\/|$)/.test(part)
       ? `#/properties/items${part.slice(1)}`
@@ -57,7 +61,10 @@ function moved(schema: JsonSchema): JsonSchema {
   return JSON.parse(text) as JsonSchema;
 }
 
-/** Reads an answer: a json block if there is one, else the whole text, else the first JSON in it. */
+/**
+ * Parses an answer: its first JSON block if it has one, else the whole text, else the first JSON
+ * value in the text.
+ */
 export async function readOutput<Output>(
   { schema, shape, jsonSchema }: OutputContract<Output>,
   text: string,
@@ -67,32 +74,33 @@ export async function readOutput<Output>(
   const value =
     shape === "list" && Array.isArray(found.value) ? { items: found.value } : found.value;
   if (!isPlainObject(value)) return { ok: false, problem: `it is not a JSON ${shape}` };
-  const extra = extraKeys(value, jsonSchema);
-  if (extra.length > 0)
-    return { ok: false, problem: `it has fields nobody asked for: ${list(extra)}` };
+  const extra = findUndeclaredKeys(value, jsonSchema);
+  if (extra.length > 0) return { ok: false, problem: `it has undeclared fields: ${list(extra)}` };
   return await validate(schema, shape === "list" ? value["items"] : value);
 }
 
-/** A text that opens more brackets than this without closing one is no answer. */
-const MOST_BRACKETS = 200;
+/** Opening brackets to try before giving up, to limit the cost of a text that closes none. */
+const MAX_BRACKETS = 200;
 
 function findJson(text: string, shape: OutputContract["shape"]): Validation<unknown> {
   const block = /```json[ \t]*\r?\n([\s\S]*?)\n[ \t]*```/i.exec(text)?.[1];
   if (block !== undefined) return parseJson(block);
   const whole = parseJson(text.trim());
   if (whole.ok) return whole;
-  // Prose has brackets of its own, like the [1] of a citation: an object starts with a brace.
+  // Prose contains brackets, such as the [1] of a citation. An object starts with a brace.
   const starts = [...text.matchAll(shape === "object" ? /\{/g : /[{[]/g)];
-  for (const { index } of starts.slice(0, MOST_BRACKETS)) {
-    const end = endOfJson(text, index);
+  for (const { index } of starts.slice(0, MAX_BRACKETS)) {
+    const end = findJsonEnd(text, index);
     const part = end === null ? null : parseJson(text.slice(index, end));
     if (part?.ok) return part;
   }
-  return { ok: false, problem: "there is no JSON object or list in it" };
+  return { ok: false, problem: "it contains no JSON object or list" };
 }
 
-/** Where the bracket at `start` closes, strings skipped; `null` if it never does. */
-function endOfJson(text: string, start: number): number | null {
+/**
+ * Returns the index after the closing bracket that matches `start`, ignoring strings, or `null`.
+ */
+function findJsonEnd(text: string, start: number): number | null {
   let depth = 0;
   let inString = false;
   for (let index = start; index < text.length; index++) {
@@ -108,11 +116,11 @@ function endOfJson(text: string, start: number): number | null {
 }
 
 /**
- * Closes every object in a schema to fields it does not name. Definitions that are put together with
- * other schemas stay open: closed, they would refuse the fields of the others.
+ * Adds `additionalProperties: false` to every object in a schema. Definitions that are composed
+ * with other schemas stay open; if closed, they would reject the fields of the others.
  */
-function closedSchema(schema: JsonSchema): JsonSchema {
-  const all = closed(schema) as JsonSchema;
+function closeSchema(schema: JsonSchema): JsonSchema {
+  const all = closeObjects(schema) as JsonSchema;
   if (![...subschemasOf(schema)].some(isComposed)) return all;
   const definitions = ["$defs", "definitions"].filter((name) => name in schema);
   return { ...all, ...Object.fromEntries(definitions.map((name) => [name, schema[name]])) };
@@ -123,29 +131,31 @@ function isComposed({ schema }: Subschema): boolean {
   return "allOf" in schema || ("$ref" in schema && "properties" in schema);
 }
 
-function closed(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(closed);
+function closeObjects(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closeObjects);
   if (!isPlainObject(schema)) return schema;
   const inner = Object.entries(schema).map(
-    ([key, part]) => [key, closedPart(key, part, schema)] as const,
+    ([key, part]) => [key, closeKeyword(key, part, schema)] as const,
   );
-  const isOpen = schema["type"] === "object" && !naming.some((keyword) => keyword in schema);
+  const isOpen = schema["type"] === "object" && !fieldKeywords.some((keyword) => keyword in schema);
   return Object.fromEntries(isOpen ? [...inner, ["additionalProperties", false]] : inner);
 }
 
-/** Keywords that decide about fields other than those in `properties`. */
-const naming = [
+/** Keywords that determine which fields are allowed in addition to `properties`. */
+const fieldKeywords = [
   ...["additionalProperties", "unevaluatedProperties", "patternProperties", "dependentSchemas"],
   ...["allOf", "anyOf", "oneOf", "if", "$ref"],
 ];
 
-function closedPart(key: string, part: unknown, { properties }: JsonSchema): unknown {
+function closeKeyword(key: string, part: unknown, { properties }: JsonSchema): unknown {
   if (key === "properties" || key === "$defs" || key === "definitions") {
     return isPlainObject(part)
-      ? Object.fromEntries(Object.entries(part).map(([name, schema]) => [name, closed(schema)]))
+      ? Object.fromEntries(
+          Object.entries(part).map(([name, schema]) => [name, closeObjects(schema)]),
+        )
       : part;
   }
-  if (properties && (key === "anyOf" || key === "oneOf")) return part; // they add to its fields
+  if (properties && (key === "anyOf" || key === "oneOf")) return part; // they add fields
   const isSchema = ["items", "prefixItems", "anyOf", "oneOf", "additionalProperties"].includes(key);
-  return isSchema ? closed(part) : part;
+  return isSchema ? closeObjects(part) : part;
 }

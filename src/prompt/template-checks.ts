@@ -1,13 +1,13 @@
 import { PromptValidationError } from "../base/errors.ts";
 import { fieldsOf, type JsonSchema } from "../base/schema/schema.ts";
 import { list } from "../base/show.ts";
-import type { Placed } from "./outline.ts";
+import type { PlacedSection } from "./outline.ts";
 
-/** Tools that the library itself offers to the model. */
+/** Names of the tools that the library itself offers to the model. */
 const RESERVED_NAMES: ReadonlySet<string> = new Set(["open_sections", "read_section"]);
 
-/** Refuses two sections at one path. */
-export function checkPaths(outline: readonly Placed[], template: string): void {
+/** Rejects two sections with the same path. */
+export function checkPaths(outline: readonly PlacedSection[], template: string): void {
   const seen = new Set<string>();
   for (const { path, section } of outline) {
     if (!seen.has(path)) seen.add(path);
@@ -15,28 +15,28 @@ export function checkPaths(outline: readonly Placed[], template: string): void {
       throw new PromptValidationError({
         field: `Template "${template}" section "${path}"`,
         value: section.key,
-        rule: "must have a key that none of its siblings has",
-        remedy: "give one of the two another key",
+        rule: "must have a key that no sibling has",
+        remedy: "rename either key",
       });
     }
   }
 }
 
-/** Refuses two things the model could not tell apart, enabled or not, and names that are ours. */
-export function checkNames(outline: readonly Placed[], template: string): void {
+/** Rejects duplicate tool names, enabled or not, and reserved names. */
+export function checkToolNames(outline: readonly PlacedSection[], template: string): void {
   const owners = new Map<string, string>();
   for (const { path, section } of outline) {
     for (const { name } of [...section.tools(), ...section.hostedTools()]) {
       const field = `Template "${template}" section "${path}" tool`;
       const owner = owners.get(name);
       if (owner !== undefined) {
-        const rule = `must have a name of its own, and section "${owner}" has that one`;
-        const remedy = "rename one of the two tools";
+        const rule = `must have a unique name, but section "${owner}" also uses it`;
+        const remedy = "rename either tool";
         throw new PromptValidationError({ field, value: name, rule, remedy });
       }
       if (RESERVED_NAMES.has(name)) {
-        const rule = `must not be called ${list(RESERVED_NAMES)}`;
-        const remedy = "these names belong to the library; choose another";
+        const rule = `must not be named ${list(RESERVED_NAMES)}`;
+        const remedy = "choose another name, because the library uses these";
         throw new PromptValidationError({ field, value: name, rule, remedy });
       }
       owners.set(name, path);
@@ -44,19 +44,19 @@ export function checkNames(outline: readonly Placed[], template: string): void {
   }
 }
 
-/** Refuses two sections that declare one param in ways no value can satisfy. */
-export function checkTwins(outline: readonly Placed[], template: string): void {
+/** Rejects a param that two sections declare with incompatible types. */
+export function checkParamTypes(outline: readonly PlacedSection[], template: string): void {
   const declared = new Map<string, { readonly path: string; readonly schema: JsonSchema }[]>();
   for (const { path, section } of outline) {
     for (const [name, schema] of section.paramsSchema ? fieldsOf(section.paramsSchema) : []) {
       const others = declared.get(name) ?? [];
-      const rival = others.find((other) => !mayAgree(other.schema, schema));
+      const rival = others.find((other) => !canAgree(other.schema, schema));
       if (rival) {
         throw new PromptValidationError({
           field: `Template "${template}" param "${name}"`,
           value: { [rival.path]: rival.schema, [path]: schema },
-          rule: `must have one type, and sections "${rival.path}" and "${path}" differ`,
-          remedy: "rename one of the two or make their types agree",
+          rule: `must have one type, but sections "${rival.path}" and "${path}" differ`,
+          remedy: "rename either param, or make their types agree",
         });
       }
       declared.set(name, [...others, { path, schema }]);
@@ -64,16 +64,19 @@ export function checkTwins(outline: readonly Placed[], template: string): void {
   }
 }
 
-/** Whether some value may fit both; in doubt, yes: each section still validates its own. */
-function mayAgree(one: JsonSchema, other: JsonSchema): boolean {
-  const values = [valuesOf(one), valuesOf(other)] as const;
+/**
+ * Returns whether some value may match both schemas. If unsure, returns `true`: each section still
+ * validates its own params.
+ */
+function canAgree(one: JsonSchema, other: JsonSchema): boolean {
+  const values = [getAllowedValues(one), getAllowedValues(other)] as const;
   if (values[0] && values[1]) return values[0].some((value) => values[1]?.includes(value));
-  const types = [typesOf(one), typesOf(other)] as const;
+  const types = [getTypes(one), getTypes(other)] as const;
   if (types[0].length === 0 || types[1].length === 0) return true;
   return types[0].some((type) => types[1].includes(type));
 }
 
-function valuesOf({
+function getAllowedValues({
   enum: values,
   const: value,
 }: {
@@ -84,7 +87,7 @@ function valuesOf({
   return value === undefined ? null : [value];
 }
 
-function typesOf({ type }: { type?: unknown }): readonly unknown[] {
+function getTypes({ type }: { type?: unknown }): readonly unknown[] {
   const types: readonly unknown[] = Array.isArray(type) ? type : type === undefined ? [] : [type];
   return types.map((name) => (name === "integer" ? "number" : name));
 }

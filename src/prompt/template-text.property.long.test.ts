@@ -2,11 +2,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { PromptValidationError } from "../base/errors.ts";
-import { checkPlaceholders, fillTemplate, readTemplate } from "./template-text.ts";
+import { checkPlaceholders, fillTemplate, parseTemplate } from "./template-text.ts";
 
 const params = { a: "1", topic: "owls", _x: "$a", empty: "" };
 
-/** Text made of what templates are made of, and of anything. */
+/** Text composed of template syntax and arbitrary characters. */
 const template = fc
   .array(
     fc.oneof(
@@ -29,8 +29,11 @@ const template = fc
   )
   .map((parts) => parts.join(""));
 
-/** Character by character, on text without indentation: what a template must come to, or `null`. */
-function expected(text: string): string | null {
+/**
+ * Fills a template without indentation character by character. Returns `null` if it must be
+ * rejected.
+ */
+function fillReference(text: string): string | null {
   let filled = "";
   for (let index = 0; index < text.length; ) {
     const rest = text.slice(index);
@@ -52,29 +55,29 @@ function expected(text: string): string | null {
   return filled.trim();
 }
 
-test("any template is filled as the reference fills it, or refused", () => {
+test("any template is filled like the reference implementation, or rejected", () => {
   fc.assert(
     fc.property(template, (given) => {
-      const text = withoutIndentation(given);
+      const text = removeIndentation(given);
       let filled: string | null = null;
       try {
-        const read = readTemplate(text, "T");
+        const read = parseTemplate(text, "T");
         checkPlaceholders(read, new Set(Object.keys(params)), "T");
         filled = fillTemplate(read, params);
       } catch (error) {
         expect(error).toBeInstanceOf(PromptValidationError);
       }
-      expect(filled).toBe(expected(text));
+      expect(filled).toBe(fillReference(text));
     }),
     { numRuns: 1_000 },
   );
 });
 
-test("any text with its dollars doubled comes back as it was", () => {
+test("any text with doubled dollar signs is restored", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (given) => {
-      const text = withoutIndentation(given);
-      const read = readTemplate(text.replaceAll("$", "$$$$"), "T");
+      const text = removeIndentation(given);
+      const read = parseTemplate(text.replaceAll("$", "$$$$"), "T");
       expect(read.names.size).toBe(0);
       expect(fillTemplate(read, {})).toBe(text);
     }),
@@ -85,16 +88,16 @@ test("any text with its dollars doubled comes back as it was", () => {
 test("any text may be indented as a whole", () => {
   fc.assert(
     fc.property(fc.string(), fc.constantFrom("", "  ", "\t", "\t  "), (given, indent) => {
-      const text = withoutIndentation(given).replaceAll("$", "");
+      const text = removeIndentation(given).replaceAll("$", "");
       const indented = text.split("\n").map((line) => `${indent}${line}`);
-      const read = readTemplate(`\n${indented.join("\n")}\n`, "T");
-      expect(fillTemplate(read, {})).toBe(withoutIndentation(text));
+      const read = parseTemplate(`\n${indented.join("\n")}\n`, "T");
+      expect(fillTemplate(read, {})).toBe(removeIndentation(text));
     }),
   );
 });
 
-/** Each line starts at its beginning and blank lines are empty: nothing there to be taken away. */
-function withoutIndentation(text: string): string {
+/** Trims each line's start and empties blank lines, so that indentation does not matter. */
+function removeIndentation(text: string): string {
   return text
     .split("\n")
     .map((line) => (line.trim() === "" ? "" : line.replace(/^[ \t]+/, "")))

@@ -1,12 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: a template is text with such placeholders
 import { describe, expect, test } from "vitest";
 import { PromptValidationError } from "../base/errors.ts";
-import { checkPlaceholders, fillTemplate, readTemplate } from "./template-text.ts";
+import { checkPlaceholders, fillTemplate, parseTemplate } from "./template-text.ts";
 
-const filled = (template: string, params: object = {}) =>
-  fillTemplate(readTemplate(template, "Template"), params);
+const fill = (template: string, params: object = {}) =>
+  fillTemplate(parseTemplate(template, "Template"), params);
 
-const refusal = (work: () => unknown): unknown => {
+const catchError = (work: () => unknown): unknown => {
   try {
     return work();
   } catch (error) {
@@ -15,33 +15,33 @@ const refusal = (work: () => unknown): unknown => {
 };
 
 describe("a placeholder", () => {
-  test("is a name after a dollar, with or without braces", () => {
-    expect(filled("$topic and ${topic}s", { topic: "owl" })).toBe("owl and owls");
+  test("is a name after a dollar sign, with or without braces", () => {
+    expect(fill("$topic and ${topic}s", { topic: "owl" })).toBe("owl and owls");
   });
 
-  test("takes letters, digits and underscores, and does not start with a digit", () => {
-    expect(filled("$_a1-$B_2.", { _a1: "x", B_2: "y" })).toBe("x-y.");
+  test("contains letters, digits and underscores, and does not start with a digit", () => {
+    expect(fill("$_a1-$B_2.", { _a1: "x", B_2: "y" })).toBe("x-y.");
   });
 
-  test("may stand right beside another", () => {
-    expect(filled("$a$b${a}", { a: 1, b: 2 })).toBe("121");
+  test("may directly follow another", () => {
+    expect(fill("$a$b${a}", { a: 1, b: 2 })).toBe("121");
   });
 
-  test("is looked for once: what a value says is not read again", () => {
-    expect(filled("$a", { a: "$b and $$" })).toBe("$b and $$");
+  test("is replaced once: a value's own placeholders are not", () => {
+    expect(fill("$a", { a: "$b and $$" })).toBe("$b and $$");
   });
 
-  test("called like a method of every object is a name like any other", () => {
-    expect(filled("[$constructor]", {})).toBe("[]");
-    expect(filled("[$toString]", { toString: "mine" })).toBe("[mine]");
+  test("may be named like a method of Object.prototype", () => {
+    expect(fill("[$constructor]", {})).toBe("[]");
+    expect(fill("[$toString]", { toString: "mine" })).toBe("[mine]");
   });
 
-  test("is known by its name, once", () => {
-    expect([...readTemplate("$b $a ${b}", "Template").names]).toEqual(["b", "a"]);
+  test("is listed once by name", () => {
+    expect([...parseTemplate("$b $a ${b}", "Template").names]).toEqual(["b", "a"]);
   });
 });
 
-describe("a dollar", () => {
+describe("a dollar sign", () => {
   test.each([
     ["$$", "$"],
     ["$$5", "$5"],
@@ -49,26 +49,26 @@ describe("a dollar", () => {
     ["$$$a", "$1"],
     ["$${a}", "${a}"],
     ["$$a", "$a"],
-  ])("written %j is %j", (template, text) => {
-    expect(filled(template, { a: 1 })).toBe(text);
+  ])("in %j becomes %j", (template, text) => {
+    expect(fill(template, { a: 1 })).toBe(text);
   });
 
   test.each(["$", "5$", "$5", "$ a", "${", "${a", "${}", "${5}", "${a b}", "$$$", "$é"])(
-    "alone, as in %j, is refused",
+    "alone, as in %j, is rejected",
     (template) => {
-      const error = refusal(() => readTemplate(template, 'Section "task" template'));
+      const error = catchError(() => parseTemplate(template, 'Section "task" template'));
       expect(error).toBeInstanceOf(PromptValidationError);
       expect(error).toMatchObject({
         message: expect.stringMatching(
-          /^Section "task" template must have a name after each \$, got .*write \$\$ for a dollar/,
+          /^Section "task" template must have a name after each \$, got .*\. Write \$\$ for a dollar sign, near /,
         ),
       });
     },
   );
 
-  test("alone is quoted with what stands around it", () => {
+  test("alone is quoted with the surrounding text", () => {
     const long = `${"a".repeat(50)} $ ${"b".repeat(50)}`;
-    expect(() => readTemplate(long, "T")).toThrow('near "aaaaaaaaaaa $ bbbbbbbbbb"');
+    expect(() => parseTemplate(long, "T")).toThrow('near "aaaaaaaaaaa $ bbbbbbbbbb"');
   });
 });
 
@@ -81,7 +81,7 @@ describe("a value", () => {
 
   test.each([
     ["text", "owl", "owl"],
-    ["text that is empty", "", ""],
+    ["an empty string", "", ""],
     ["a number", "1.5", 1.5],
     ["zero", "0", 0],
     ["true", "true", true],
@@ -93,86 +93,88 @@ describe("a value", () => {
     ["an object", '{"b":1,"a":[]}', { b: 1, a: [] }],
     ["an instance", "five francs", new Money()],
     ["a URL", "https://owls.example/", new URL("https://owls.example/")],
-  ])("that is %s is put in as %j", (_, text, value) => {
-    expect(filled("[$value]", { value })).toBe(`[${text}]`);
+  ])("that is %s is inserted as %j", (_, text, value) => {
+    expect(fill("[$value]", { value })).toBe(`[${text}]`);
   });
 
-  test("that is missing leaves its place empty", () => {
-    expect(filled("[$value]", {})).toBe("[]");
+  test("that is missing is inserted as empty text", () => {
+    expect(fill("[$value]", {})).toBe("[]");
   });
 
-  test("may be of several lines", () => {
-    expect(filled("a\n$lines\nb", { lines: "1\n  2" })).toBe("a\n1\n  2\nb");
+  test("may have several lines", () => {
+    expect(fill("a\n$lines\nb", { lines: "1\n  2" })).toBe("a\n1\n  2\nb");
   });
 });
 
-describe("the text", () => {
-  test("loses the blank lines and spaces around it", () => {
-    expect(filled("\n\n  a  \n \n")).toBe("a");
+describe("the template text", () => {
+  test("is trimmed", () => {
+    expect(fill("\n\n  a  \n \n")).toBe("a");
   });
 
-  test("is trimmed again once it is filled", () => {
-    expect(filled("$a b $a", { a: " \n " })).toBe("b");
+  test("is trimmed again after it is filled", () => {
+    expect(fill("$a b $a", { a: " \n " })).toBe("b");
   });
 
-  test("loses the indentation its lines share", () => {
-    expect(filled("\n    a\n      b\n\n    c\n  ")).toBe("a\n  b\n\nc");
+  test("loses the indentation that all lines share", () => {
+    expect(fill("\n    a\n      b\n\n    c\n  ")).toBe("a\n  b\n\nc");
   });
 
-  test("keeps the indentation that some lines have more of", () => {
-    expect(filled("\n      a\n    b")).toBe("a\nb");
-    expect(filled("\n    b\n      a")).toBe("b\n  a");
+  test("keeps additional indentation", () => {
+    expect(fill("\n      a\n    b")).toBe("a\nb");
+    expect(fill("\n    b\n      a")).toBe("b\n  a");
   });
 
-  test("keeps the indentation of code below a first line that has none", () => {
-    expect(filled("Run:\n\n    npm test")).toBe("Run:\n\n    npm test");
+  test("keeps the indentation of code below an unindented first line", () => {
+    expect(fill("Run:\n\n    npm test")).toBe("Run:\n\n    npm test");
   });
 
-  test("does not take tabs for spaces", () => {
-    expect(filled("\n\ta\n\tb")).toBe("a\nb");
-    expect(filled("\nx\n\ta\n    b")).toBe("x\n\ta\n    b");
-    expect(filled("\n\t a\n\tb")).toBe("a\nb");
+  test("does not treat tabs as spaces", () => {
+    expect(fill("\n\ta\n\tb")).toBe("a\nb");
+    expect(fill("\nx\n\ta\n    b")).toBe("x\n\ta\n    b");
+    expect(fill("\n\t a\n\tb")).toBe("a\nb");
   });
 
-  test("keeps nothing of lines that are blank", () => {
-    expect(filled("\n    a\n  \n    b")).toBe("a\n\nb");
+  test("has no spaces in blank lines", () => {
+    expect(fill("\n    a\n  \n    b")).toBe("a\n\nb");
   });
 
   test("may be empty", () => {
-    expect(filled("")).toBe("");
-    expect(filled("  \n ")).toBe("");
+    expect(fill("")).toBe("");
+    expect(fill("  \n ")).toBe("");
   });
 
-  test("keeps the line ends of Windows", () => {
-    expect(filled("  a\r\n  b\r\n    c")).toBe("a\r\nb\r\n  c");
+  test("keeps CRLF line endings", () => {
+    expect(fill("  a\r\n  b\r\n    c")).toBe("a\r\nb\r\n  c");
   });
 
-  test.each([[undefined], [null], [5], [["a"]]])("is no %j", (template) => {
-    expect(() => readTemplate(template as never, "Section template")).toThrow(
-      /^Section template must be text, got .*. Use "" for none$/,
+  test.each([[undefined], [null], [5], [["a"]]])("cannot be %j", (template) => {
+    expect(() => parseTemplate(template as never, "Section template")).toThrow(
+      /^Section template must be a string, got .*\. Use "" for none\.$/,
     );
   });
 });
 
-describe("placeholders without a field", () => {
+describe("checkPlaceholders()", () => {
   const check = (template: string, ...fields: string[]) =>
-    checkPlaceholders(readTemplate(template, "T"), new Set(fields), "T");
+    checkPlaceholders(parseTemplate(template, "T"), new Set(fields), "T");
 
-  test("are refused, the first by the alphabet", () => {
+  test("rejects the alphabetically first unknown placeholder", () => {
     expect(() => check("$zebra $apple $mango", "mango")).toThrow(
-      `T must only name fields of the section's params, got "$apple". There are "mango"; write $$ for a dollar`,
+      `T must only use placeholders of the section's params, got "$apple". Use "mango", or write $$ for a dollar sign`,
     );
   });
 
-  test("are refused with the field that was meant", () => {
-    expect(() => check("$topik", "topic", "words")).toThrow('did you mean "$topic"?');
+  test("suggests the closest field", () => {
+    expect(() => check("$topik", "topic", "words")).toThrow('Did you mean "$topic"?');
   });
 
-  test("are refused where there are no fields at all", () => {
-    expect(() => check("$topic")).toThrow("the section declares none; write $$ for a dollar");
+  test("rejects every placeholder of a section without params", () => {
+    expect(() => check("$topic")).toThrow(
+      "Declare params in the section, or write $$ for a dollar sign",
+    );
   });
 
-  test("are the only ones refused", () => {
+  test("accepts declared placeholders", () => {
     expect(check("$a $$b ${c}", "a", "c", "unused")).toBeUndefined();
   });
 });

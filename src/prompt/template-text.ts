@@ -3,17 +3,17 @@ import { isPlainObject } from "../base/freeze.ts";
 import { suggestion } from "../base/nearest.ts";
 import { list, show } from "../base/show.ts";
 
-/** Text with holes in it: `$name` or `${name}`, and `$$` for a dollar. */
+/** A parsed template with placeholders: `$name` or `${name}`, and `$$` for a dollar sign. */
 export interface TemplateText {
-  /** Literal text, and the names that stand between. */
+  /** Literal text and placeholder names, in order. */
   readonly parts: readonly (string | { readonly name: string })[];
   readonly names: ReadonlySet<string>;
 }
 
-/** Reads a template and refuses a `$` that is neither a placeholder nor escaped. */
-export function readTemplate(template: string, field: string): TemplateText {
+/** Parses a template. Rejects a `$` that is neither a placeholder nor escaped. */
+export function parseTemplate(template: string, field: string): TemplateText {
   if (typeof template !== "string") {
-    const rule = "must be text";
+    const rule = "must be a string";
     throw new PromptValidationError({ field, value: template, rule, remedy: 'use "" for none' });
   }
   const text = dedent(template).trim();
@@ -21,7 +21,7 @@ export function readTemplate(template: string, field: string): TemplateText {
   let read = 0;
   for (const match of text.matchAll(/\$(?:(\$)|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})?/g)) {
     const [whole, dollar, plain, braced] = match;
-    if (whole === "$") throw strayDollar(text, match.index, field);
+    if (whole === "$") throw strayDollarError(text, match.index, field);
     parts.push(text.slice(read, match.index));
     const name = plain ?? braced;
     parts.push(name === undefined ? String(dollar) : { name });
@@ -32,7 +32,7 @@ export function readTemplate(template: string, field: string): TemplateText {
   return { parts, names: new Set(names) };
 }
 
-/** Refuses placeholders for which there is no field; the first by the alphabet is reported. */
+/** Rejects placeholders that are not in `fields`. Reports the alphabetically first one. */
 export function checkPlaceholders(
   { names }: TemplateText,
   fields: ReadonlySet<string>,
@@ -41,39 +41,42 @@ export function checkPlaceholders(
   const unknown = [...names].filter((name) => !fields.has(name)).sort()[0];
   if (unknown === undefined) return;
   const near = suggestion(unknown, fields);
-  const there = fields.size > 0 ? `there are ${list(fields)}` : "the section declares none";
+  const there = fields.size > 0 ? `use ${list(fields)}` : "declare params in the section";
   throw new PromptValidationError({
     field,
     value: `$${unknown}`,
-    rule: "must only name fields of the section's params",
-    remedy: near ? `did you mean "$${near}"?` : `${there}; write $$ for a dollar`,
+    rule: "must only use placeholders of the section's params",
+    remedy: near ? `did you mean "$${near}"?` : `${there}, or write $$ for a dollar sign`,
   });
 }
 
-/** Puts values in the holes: text as it is, nothing for what is left out, JSON for the rest. */
+/**
+ * Replaces placeholders with values: strings unchanged, `null` and `undefined` as empty text,
+ * arrays and objects as JSON.
+ */
 export function fillTemplate({ parts }: TemplateText, params: object): string {
   const values = new Map<string, unknown>(Object.entries(params));
   const filled = parts.map((part) =>
-    typeof part === "string" ? part : asText(values.get(part.name)),
+    typeof part === "string" ? part : formatParam(values.get(part.name)),
   );
   return filled.join("").trim();
 }
 
-function asText(value: unknown): string {
+function formatParam(value: unknown): string {
   if (value === undefined || value === null) return "";
   return Array.isArray(value) || isPlainObject(value) ? JSON.stringify(value) : String(value);
 }
 
-/** Takes away the indentation that all lines share, as code around a template literal adds it. */
+/** Removes the indentation that all lines share, which a template literal in code adds. */
 function dedent(text: string): string {
   const lines = text.split("\n").map((line) => (line.trim() === "" ? "" : line));
-  const shared = commonPrefix(
+  const shared = findCommonPrefix(
     lines.filter((line) => line !== "").map((line) => /^[ \t]*/.exec(line)?.[0] ?? ""),
   );
   return lines.map((line) => line.slice(shared.length)).join("\n");
 }
 
-function commonPrefix(texts: readonly string[]): string {
+function findCommonPrefix(texts: readonly string[]): string {
   let prefix = texts[0] ?? "";
   for (const text of texts) {
     while (!text.startsWith(prefix)) prefix = prefix.slice(0, -1);
@@ -81,12 +84,12 @@ function commonPrefix(texts: readonly string[]): string {
   return prefix;
 }
 
-function strayDollar(text: string, index: number, field: string): PromptValidationError {
+function strayDollarError(text: string, index: number, field: string): PromptValidationError {
   const around = text.slice(Math.max(0, index - 12), index + 12);
   return new PromptValidationError({
     field,
     value: around,
     rule: "must have a name after each $",
-    remedy: `write $$ for a dollar, near ${show(around)}`,
+    remedy: `write $$ for a dollar sign, near ${show(around)}`,
   });
 }

@@ -8,11 +8,11 @@ import { PromptTemplate } from "./template.ts";
 const task = new MarkdownSection({ key: "task", title: "Task", template: "Write." });
 const options = { ns: "demo", key: "write", sections: [task] };
 
-/** Options as a program without types might give them. */
-const made = (given: object) => new PromptTemplate({ ...options, ...given } as never);
+/** Options as an untyped program might pass them. */
+const createTemplate = (given: object) => new PromptTemplate({ ...options, ...given } as never);
 
-describe("a template", () => {
-  test("is called by its namespace and key, unless it has a name", () => {
+describe("PromptTemplate", () => {
+  test("is named by namespace and key unless it has a name", () => {
     expect(new PromptTemplate(options)).toMatchObject({
       ns: "demo",
       key: "write",
@@ -21,7 +21,7 @@ describe("a template", () => {
     expect(new PromptTemplate({ ...options, name: "A writer" }).name).toBe("A writer");
   });
 
-  test("is frozen, with sections of its own", () => {
+  test("is frozen and copies its sections", () => {
     const sections = [task];
     const template = new PromptTemplate({ ...options, sections });
     sections.pop();
@@ -35,63 +35,63 @@ describe("a template", () => {
     expect(new PromptTemplate({ ...options, output }).output).toMatchObject({ schema: output });
   });
 
-  test("may have resources", () => {
+  test("accepts resources", () => {
     const resources = new ResourceRegistry();
     expect(new PromptTemplate({ ...options, resources }).resources).toBe(resources);
     expect(new PromptTemplate(options).resources).toBeNull();
   });
 
-  test("may have no sections", () => {
+  test("accepts no sections", () => {
     expect(new PromptTemplate({ ...options, sections: [] }).outline).toEqual([]);
   });
 });
 
-describe("a template is refused", () => {
+describe("PromptTemplate rejects", () => {
   test.each([
-    ["without a namespace", { ns: undefined }, "PromptTemplate.ns must be 1-64 of"],
-    ["with a namespace in capitals", { ns: "Demo Shop" }, 'write it like "demo_shop"'],
-    ["without a key", { key: "" }, "PromptTemplate.key must be 1-64 of"],
-    ["with a blank name", { name: " " }, "PromptTemplate.name must be one line that is not blank"],
-    ["with a name of two lines", { name: "a\nb" }, "PromptTemplate.name must be one line"],
-    ["with a name that is no text", { name: 5 }, "PromptTemplate.name must be one line"],
+    ["a missing namespace", { ns: undefined }, "PromptTemplate.ns must be 1-64 of"],
+    ["a namespace in capitals", { ns: "Demo Shop" }, 'Write it like "demo_shop"'],
+    ["a missing key", { key: "" }, "PromptTemplate.key must be 1-64 of"],
+    ["a blank name", { name: " " }, "PromptTemplate.name must be one line that is not blank"],
+    ["a name of two lines", { name: "a\nb" }, "PromptTemplate.name must be one line"],
+    ["a name that is not a string", { name: 5 }, "PromptTemplate.name must be one line"],
     [
-      "without sections",
+      "missing sections",
       { sections: undefined },
-      'Template "demo:write" sections must be a list of sections, got undefined',
+      'Template "demo:write" sections must be an array of sections, got undefined',
     ],
-    ["with one section outside a list", { sections: task }, "sections must be a list of sections"],
+    ["a section outside an array", { sections: task }, "sections must be an array of sections"],
     [
-      "with something else among its sections",
+      "a value among its sections that is not a section",
       { sections: [task, {}] },
-      "must be a list of sections",
+      "must be an array of sections",
     ],
     [
-      "with resources that are no registry",
+      "resources that are not a registry",
       { resources: new Map() },
       'Template "demo:write" resources must be a ResourceRegistry, got a Map',
     ],
-    ["with resources of null", { resources: null }, "resources must be a ResourceRegistry"],
+    ["resources of null", { resources: null }, "resources must be a ResourceRegistry"],
     [
-      "with an output that is no schema",
+      "an output that is not a schema",
       { output: {} },
       'Template "demo:write" output must be a Standard',
     ],
     [
-      "with an output that is neither object nor list",
+      "an output that is neither an object nor a list",
       { output: z.string() },
       'Template "demo:write" output must have object or array at its root',
     ],
     [
-      "with an output that may be one of several objects",
+      "an output that may be one of several objects",
       { output: z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]) },
       "output must have object or array at its root",
     ],
   ])("%s", (_, given, message) => {
-    expect(() => made(given)).toThrow(PromptValidationError);
-    expect(() => made(given)).toThrow(message);
+    expect(() => createTemplate(given)).toThrow(PromptValidationError);
+    expect(() => createTemplate(given)).toThrow(message);
   });
 
-  test("without any options", () => {
+  test("missing options", () => {
     expect(() => new PromptTemplate(undefined as never)).toThrow(PromptValidationError);
   });
 });

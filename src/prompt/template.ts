@@ -5,75 +5,91 @@ import { checkPolicies, type ToolPolicy } from "../tools/policy.ts";
 import { ResourceRegistry } from "../tools/resources.ts";
 import { describePrompt } from "./descriptor.ts";
 import { checkFeedback, type FeedbackProvider } from "./feedback.ts";
-import { outlineOf, type Placed } from "./outline.ts";
-import type { Agreeing, ParamsOf } from "./params.ts";
+import { createOutline, type PlacedSection } from "./outline.ts";
+import type { CompatibleSections, ParamsOf } from "./params.ts";
 import type { PromptDescriptor } from "./prompt-descriptor.ts";
 import { Section } from "./section.ts";
-import { type OutputContract, outputContract } from "./structured-output.ts";
-import { checkNames, checkPaths, checkTwins } from "./template-checks.ts";
+import { createOutputContract, type OutputContract } from "./structured-output.ts";
+import { checkParamTypes, checkPaths, checkToolNames } from "./template-checks.ts";
 
-/** What a `PromptTemplate` is made from. */
+/** Options of {@link PromptTemplate}. */
 export interface PromptTemplateOptions<Output, Sections> {
+  /** Namespace that groups related templates. Matches `^[a-z0-9][a-z0-9._-]{0,63}$`. */
   readonly ns: string;
+  /** Key within the namespace. Matches `^[a-z0-9][a-z0-9._-]{0,63}$`. */
   readonly key: string;
-  /** @default "ns:key" */
+  /** Name in events and errors. @default "ns:key" */
   readonly name?: string | undefined;
+  /** Sections of the prompt, in order. */
   readonly sections: Sections;
-  /** What the model must answer with; an array schema for a list. Without it, text. */
+  /**
+   * Schema of the model's answer: an object, or an array for a list. @default the answer is text
+   */
   readonly output?: Schema<Output> | undefined;
-  /** The answer may have fields the schema does not name. @default false */
+  /** Whether the answer may have undeclared fields. @default false */
   readonly allowExtraKeys?: boolean | undefined;
-  /** What handlers may reach, in every evaluation. */
+  /** Resources that tool handlers can access in every evaluation. */
   readonly resources?: ResourceRegistry | undefined;
-  /** Asked before each call of any tool. */
+  /** Checked before each call to any tool. */
   readonly policies?: readonly ToolPolicy[] | undefined;
-  /** Heard after each tool call. */
+  /** Called after each tool call. */
   readonly feedback?: readonly FeedbackProvider[] | undefined;
 }
 
-/** Whoever says that a template answers with more than text must give the schema. */
-type Declared<Output> = [string] extends [Output] ? unknown : { readonly output: Schema<Output> };
+/** Requires the schema if the declared output is not text. */
+type RequiredOutput<Output> = [string] extends [Output]
+  ? unknown
+  : { readonly output: Schema<Output> };
 
 /**
- * The definition of an agent: its sections, and what it answers with. `PromptTemplate<Report>` is
- * any that answers with a report, whatever must be bound to it.
+ * The definition of an agent: its sections, and the form of its answer. `PromptTemplate<Report>` is
+ * any template that answers with a report, regardless of its params.
  */
 export class PromptTemplate<Output = string, Sections extends Section = Section> {
-  /** Carries the type of what must be bound; never set. */
+  /** Carries the type of the params to bind; never set at run time. */
   declare readonly "~params": ParamsOf<Sections>;
+  /** Namespace that groups related templates. */
   readonly ns: string;
+  /** Key within the namespace. */
   readonly key: string;
+  /** Name in events and errors. */
   readonly name: string;
+  /** Root sections, in order. */
   readonly sections: readonly Sections[];
-  /** Every section where it stands, depth first. */
-  readonly outline: readonly Placed[];
-  /** `null`: text. */
+  /** Every section with its place, depth first. */
+  readonly outline: readonly PlacedSection[];
+  /** The required form of the answer; `null` for text. */
   readonly output: OutputContract<Output> | null;
+  /** Resources that tool handlers can access, or `null` if there are none. */
   readonly resources: ResourceRegistry | null;
+  /** Checked before each call to any tool. */
   readonly policies: readonly ToolPolicy[];
+  /** Called after each tool call. */
   readonly feedback: readonly FeedbackProvider[];
   #descriptor: PromptDescriptor | null = null;
 
-  constructor(options: PromptTemplateOptions<Output, Agreeing<Sections>> & Declared<Output>);
+  constructor(
+    options: PromptTemplateOptions<Output, CompatibleSections<Sections>> & RequiredOutput<Output>,
+  );
   constructor(options: PromptTemplateOptions<Output, readonly Sections[]>) {
     this.ns = checkKey(options?.ns, "PromptTemplate.ns");
     this.key = checkKey(options.key, "PromptTemplate.key");
     this.name = checkLine(options.name ?? `${this.ns}:${this.key}`, "PromptTemplate.name");
     this.sections = checkSections(options.sections, this.name);
-    this.outline = Object.freeze(outlineOf(this.sections));
+    this.outline = Object.freeze(createOutline(this.sections));
     checkPaths(this.outline, this.name);
-    checkNames(this.outline, this.name);
-    checkTwins(this.outline, this.name);
+    checkToolNames(this.outline, this.name);
+    checkParamTypes(this.outline, this.name);
     const { output, allowExtraKeys = false } = options;
     const field = `Template "${this.name}" output`;
-    this.output = output ? outputContract(output, allowExtraKeys, field) : null;
+    this.output = output ? createOutputContract(output, allowExtraKeys, field) : null;
     this.resources = checkRegistry(options.resources, this.name);
     this.policies = checkPolicies(options.policies, `Template "${this.name}" policies`);
     this.feedback = checkFeedback(options.feedback, `Template "${this.name}" feedback`);
     Object.freeze(this);
   }
 
-  /** What of it can be overridden; worked out when it is first asked for. */
+  /** The parts of the template that accept overrides; computed on first use. */
   get descriptor(): PromptDescriptor {
     this.#descriptor ??= describePrompt(this, this.outline);
     return this.#descriptor;
@@ -91,8 +107,8 @@ function checkSections<Item extends Section>(
   throw new PromptValidationError({
     field: `Template "${name}" sections`,
     value: sections,
-    rule: "must be a list of sections",
-    remedy: "sections: [new MarkdownSection({ … })]",
+    rule: "must be an array of sections",
+    remedy: "use sections: [new MarkdownSection({ … })]",
   });
 }
 
@@ -105,6 +121,6 @@ function checkRegistry(
     field: `Template "${name}" resources`,
     value: registry,
     rule: "must be a ResourceRegistry",
-    remedy: "new ResourceRegistry().bind(key, value)",
+    remedy: "use new ResourceRegistry().bind(key, value)",
   });
 }

@@ -1,29 +1,36 @@
 import { defineSlice } from "../session/slice.ts";
 
-/** Whether a section stands in the prompt as it is, or as its summary, without tools and children. */
+/** Whether a section is shown in full, or as its summary without tools and children. */
 export type Visibility = "full" | "summary";
 
 declare module "../session/event-map.ts" {
+  /** Adds the event to the event map. */
   interface EventMap {
+    /** A section's visibility changes from the next request on. */
     VisibilityChanged: VisibilityChanged;
   }
 }
 
-/** A section is to be shown otherwise from the next request on; dispatch it to open or close one. */
+/**
+ * Changes how a section is shown from the next request on. Dispatch it to open or close a section.
+ */
 export interface VisibilityChanged {
+  /** Name of the event. */
   readonly type: "VisibilityChanged";
+  /** Id of the session. */
   readonly sessionId: string;
+  /** Name of the prompt. */
   readonly promptName: string;
-  /** Keys from the root, joined by dots. */
+  /** Keys of the section from the root, joined by dots. */
   readonly path: string;
-  /** `null`: as the section itself says. */
+  /** The new visibility; `null` restores the section's own setting. */
   readonly visibility: Visibility | null;
 }
 
-/** What a session says of the visibility of sections: by prompt, then by path. */
+/** Visibility of sections set in a session: by prompt name, then by section path. */
 export type VisibilityState = Readonly<Record<string, Readonly<Record<string, Visibility>>>>;
 
-/** Sections that were opened or closed in a session; a failed call's are rolled back. */
+/** Sections opened or closed in a session. Changes of a failed call are rolled back. */
 export const visibilitySlice = defineSlice<VisibilityState>("wink.visibility", {
   initial: {},
   on: {

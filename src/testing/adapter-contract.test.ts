@@ -5,35 +5,74 @@ import type { MakeSubject } from "./contract/subject.ts";
 import { fakeClock } from "./fake-clock.ts";
 import { scriptedSubject } from "./scripted-subject.ts";
 
-/** An adapter that forgets something it was told, and what the contract must find. */
+/** Adapters with one fault each, and the case that must find it. */
 const broken: readonly (readonly [
   string,
   (adapter: ProviderAdapter) => ProviderAdapter,
   string,
 ])[] = [
-  ["the budget", forgetting("budgetTracker"), "a budget stops the evaluation before the next step"],
-  ["the deadline", forgetting("deadline"), "a deadline that has passed is refused"],
-  ["maxTurns", forgetting("maxTurns"), "maxTurns ends a model that never answers"],
-  ["the resources", forgetting("resources"), "handlers find resources"],
-  ["what is allowed", forgetting("allowHostedTools"), "allowHostedTools leaves hosted tools out"],
-  ["the tool choice", forgetting("toolChoice"), "a tool choice that names nothing is refused"],
-  ["the text", answering({ text: "" }), "an answer is the response's text and output"],
-  ["the output", answering({ output: null }), "structured output is read and typed"],
-  ["the usage", answering({ usage: null }), "usage is summed over all turns"],
-  ["the hosted calls", answering({ hostedCalls: [] }), "a hosted call is an ordinary event"],
-  ["what went wrong", vague, "an answer that does not fit"],
+  [
+    "the budget",
+    dropOption("budgetTracker"),
+    "stops before the next request when the budget is exceeded, with the partial result",
+  ],
+  [
+    "the deadline",
+    dropOption("deadline"),
+    "rejects a deadline that has passed before sending a request",
+  ],
+  ["maxTurns", dropOption("maxTurns"), "stops after maxTurns if the model never answers"],
+  [
+    "the resources",
+    dropOption("resources"),
+    "passes resources to handlers, closes the ones it created, and leaves the caller's open",
+  ],
+  [
+    "allowHostedTools",
+    dropOption("allowHostedTools"),
+    "omits hosted tools that allowHostedTools forbids, and publishes HostedToolOmitted",
+  ],
+  [
+    "the tool choice",
+    dropOption("toolChoice"),
+    "rejects a tool choice that names no tool before sending a request",
+  ],
+  [
+    "the text",
+    overrideResponse({ text: "" }),
+    "sends the prompt and returns the answer as text and output",
+  ],
+  [
+    "the output",
+    overrideResponse({ output: null }),
+    "parses structured output and sets text to null",
+  ],
+  ["the usage", overrideResponse({ usage: null }), "adds up the usage of all turns"],
+  [
+    "the hosted calls",
+    overrideResponse({ hostedCalls: [] }),
+    "publishes a hosted call as ToolInvoked with its origin, before the local calls of its turn",
+  ],
+  [
+    "the error",
+    hideErrors,
+    "rejects an answer that does not match the schema in phase parse, with its text in error.partial",
+  ],
 ];
 
-test.each(broken)("an adapter that forgets %s breaks the contract", async (_what, spoil, name) => {
-  const make: MakeSubject = async (script, options) => {
-    const subject = await scriptedSubject(script, options);
-    return { ...subject, adapter: spoil(subject.adapter) };
-  };
-  const found = adapterContract(make).find((one) => one.name.startsWith(name));
-  await expect(found?.run()).rejects.toThrow();
-});
+test.each(broken)(
+  "adapterContract() detects an adapter that ignores %s",
+  async (_what, spoil, name) => {
+    const make: MakeSubject = async (script, options) => {
+      const subject = await scriptedSubject(script, options);
+      return { ...subject, adapter: spoil(subject.adapter) };
+    };
+    const found = adapterContract(make).find((one) => one.name.startsWith(name));
+    await expect(found?.run()).rejects.toThrow();
+  },
+);
 
-test("an adapter that sends nothing of the prompt breaks the contract", async () => {
+test("adapterContract() detects an adapter that does not send the prompt", async () => {
   const make: MakeSubject = async (script, options) => {
     const subject = await scriptedSubject(script, options);
     return { ...subject, asked: () => subject.asked().map(() => "") };
@@ -42,13 +81,13 @@ test("an adapter that sends nothing of the prompt breaks the contract", async ()
   for (const { name, run } of adapterContract(make).slice(0, 12)) {
     await run().catch(() => failed.push(name));
   }
-  expect(failed).toContain("an answer is the response's text and output, and the prompt was sent");
+  expect(failed).toContain("sends the prompt and returns the answer as text and output");
   expect(failed).toContain(
-    "calls of one turn run in order and their results reach the model in order",
+    "runs the calls of a turn in order and returns their results to the model in order",
   );
 });
 
-test("what was made for a case is closed, whether it held or not", async () => {
+test("adapterContract() closes the subject of each case, even if it fails", async () => {
   let closed = 0;
   const make: MakeSubject = async (script, options) => ({
     ...(await scriptedSubject(script, options)),
@@ -61,15 +100,19 @@ test("what was made for a case is closed, whether it held or not", async () => {
   expect(closed).toBe(2);
 });
 
-test("an adapter that does not wait as long as it was asked to breaks the contract", async () => {
+test("adapterContract() detects an adapter that retries too early", async () => {
   const hasty: MakeSubject = (script) =>
     scriptedSubject(script, { clock: fakeClock({ skipsSleep: true }) });
-  const found = adapterContract(hasty).find(({ name }) => name.startsWith("a throttled request"));
-  await expect(found?.run()).rejects.toThrow("It did not wait");
+  const found = adapterContract(hasty).find(({ name }) =>
+    name.startsWith("retries a throttled request after the provider's Retry-After time"),
+  );
+  await expect(found?.run()).rejects.toThrow(
+    "The adapter retried before the Retry-After time had passed",
+  );
 });
 
-/** Fails as anything may fail. */
-function vague(adapter: ProviderAdapter): ProviderAdapter {
+/** Throws a generic error for every failure. */
+function hideErrors(adapter: ProviderAdapter): ProviderAdapter {
   return {
     name: adapter.name,
     evaluate: (prompt, options) =>
@@ -79,14 +122,14 @@ function vague(adapter: ProviderAdapter): ProviderAdapter {
   };
 }
 
-function forgetting(option: keyof EvaluateOptions) {
+function dropOption(option: keyof EvaluateOptions) {
   return (adapter: ProviderAdapter): ProviderAdapter => ({
     name: adapter.name,
     evaluate: (prompt, options) => adapter.evaluate(prompt, { ...options, [option]: undefined }),
   });
 }
 
-function answering(part: object) {
+function overrideResponse(part: object) {
   return (adapter: ProviderAdapter): ProviderAdapter => ({
     name: adapter.name,
     evaluate: async (prompt, options) => ({

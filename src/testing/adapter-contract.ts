@@ -8,23 +8,30 @@ import type { MakeWorkspace } from "./contract/workspace-case.ts";
 import { workspaceCases } from "./contract/workspaces.ts";
 import { fakeClock } from "./fake-clock.ts";
 
-/** One thing every adapter must do, ready for any test runner: `test(name, run)`. */
+/** One requirement of every adapter, as a test for any test runner: `test(name, run)`. */
 export interface ContractTest {
-  /** A sentence that holds when `run` resolves. */
+  /** Title of the test. */
   readonly name: string;
+  /** Resolves if the adapter meets the requirement; rejects otherwise. */
   run(): Promise<void>;
 }
 
-/** What an adapter has that not every adapter has: it brings cases of its own. */
+/** Optional features of an adapter. Each adds its own tests. */
 export interface AdapterContractOptions {
-  /** Makes its workspace section; the model then runs the `code` of a turn. @default it has none */
+  /**
+   * Creates the adapter's workspace section. The model then runs the `code` of a turn. @default no
+   * workspace
+   */
   readonly workspace?: MakeWorkspace | undefined;
-  /** It makes conversations shorter that are over `compactsOver`. @default false */
+  /**
+   * Whether the adapter compacts conversations that are longer than `compactsOver` tokens. @default
+   * false
+   */
   readonly compacts?: boolean | undefined;
 }
 
 /**
- * What every adapter must do, as tests of the adapter that `make` makes.
+ * Returns tests of the requirements for adapters. `make` creates the adapter under test.
  *
  * @example
  * for (const { name, run } of adapterContract(makeMyAdapter)) test(name, run);
@@ -41,10 +48,10 @@ export function adapterContract(
     ...(workspace ? workspaceCases(workspace) : []),
     ...(compacts ? compactionCases : []),
   ];
-  return cases.map((one) => ({ name: one.name, run: () => held(one, make) }));
+  return cases.map((one) => ({ name: one.name, run: () => runCase(one, make) }));
 }
 
-async function held({ script, compactsOver, check }: ContractCase, make: MakeSubject) {
+async function runCase({ script, compactsOver, check }: ContractCase, make: MakeSubject) {
   const clock = fakeClock({ skipsSleep: true });
   const subject = await make(
     script,

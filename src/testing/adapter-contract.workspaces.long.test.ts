@@ -13,7 +13,7 @@ import { adapterContract } from "./adapter-contract.ts";
 import type { ContractTurn, MakeSubject } from "./contract/subject.ts";
 import type { ContractWorkspace, MakeWorkspace } from "./contract/workspace-case.ts";
 
-/** An adapter under contract with its workspace. */
+/** An adapter under test with its workspace. */
 interface Pair {
   readonly make: MakeSubject;
   readonly workspace: MakeWorkspace;
@@ -24,158 +24,183 @@ const sound: Pair = {
   workspace: (options) => new OpenAIContainerWorkspaceSection(options),
 };
 
-/** What is wrong with a workspace or its adapter, the case that must find it, and by what. */
+/** Faults of a workspace or its adapter, with the case that must find each. */
 const broken: readonly (readonly [what: string, pair: Pair, name: string, found: string])[] = [
   [
-    "mounts less than it should",
-    given(({ mounts }) => ({ mounts: mounts?.slice(1) })),
-    "a mounted folder and a single file",
+    "mounts too few files",
+    overrideOptions(({ mounts }) => ({ mounts: mounts?.slice(1) })),
+    "mounts a folder and a single file byte for byte",
     "the files of the workspace",
   ],
   [
     "shows code other bytes",
-    scripted((code) => code.replace("file.read()", "file.read()[1:]")),
-    "a mounted folder and a single file",
+    changeCode((code) => code.replace("file.read()", "file.read()[1:]")),
+    "mounts a folder and a single file byte for byte",
     "the files that code saw",
   ],
   [
-    "takes any root",
-    given(() => ({ allowedHostRoots: "any" })),
-    "a mount from outside",
-    "It should have failed",
+    "accepts any root",
+    overrideOptions(() => ({ allowedHostRoots: "any" })),
+    "rejects a mount outside the allowed roots before sending a request",
+    "Expected a rejection",
   ],
   [
-    "forgets what is included",
-    givenMounts({ includeGlob: undefined }),
-    "globs decide",
+    "ignores includeGlob",
+    overrideMounts({ includeGlob: undefined }),
+    "mounts only files that match includeGlob and not excludeGlob",
     "the files of the workspace",
   ],
   [
-    "forgets what is excluded",
-    givenMounts({ excludeGlob: undefined }),
-    "globs decide",
+    "ignores excludeGlob",
+    overrideMounts({ excludeGlob: undefined }),
+    "mounts only files that match includeGlob and not excludeGlob",
     "the files of the workspace",
   ],
   [
-    "forgets maxBytes",
-    givenMounts({ maxBytes: undefined }),
-    "maxBytes are enough",
-    "It should have failed",
+    "ignores maxBytes",
+    overrideMounts({ maxBytes: undefined }),
+    "accepts mounts of exactly maxBytes, and rejects one more byte before sending a request",
+    "Expected a rejection",
   ],
-  ["previews nothing", having({ mountPreviews: [] }), "previews tell", "mountPreviews"],
-  ["withholds nothing", given(() => ({ allowSecrets: ["*"] })), "previews tell", "mountPreviews"],
+  [
+    "previews nothing",
+    overrideSection({ mountPreviews: [] }),
+    "lists the contents and withheld key files of each mount in its preview",
+    "mountPreviews",
+  ],
+  [
+    "withholds nothing",
+    overrideOptions(() => ({ allowSecrets: ["*"] })),
+    "lists the contents and withheld key files of each mount in its preview",
+    "mountPreviews",
+  ],
   [
     "withholds too much",
-    given(() => ({ allowSecrets: [] })),
-    "key files that are allowed",
-    "what is withheld",
+    overrideOptions(() => ({ allowSecrets: [] })),
+    "mounts key files listed in allowSecrets",
+    "the withheld files",
   ],
   [
-    "gives tools another file system",
-    having({ filesystem: new InMemoryFilesystem() }),
-    "a tool reads and writes",
-    "what the tools gave",
+    "passes tools another file system",
+    overrideSection({ filesystem: new InMemoryFilesystem() }),
+    "lets tools read and write the workspace through their context, and undoes a failed call",
+    "the values of the tools",
   ],
   [
-    "gives tools no file system",
-    having({ filesystem: undefined }),
-    "a tool reads and writes",
-    "what the tools gave",
+    "passes tools no file system",
+    overrideSection({ filesystem: undefined }),
+    "lets tools read and write the workspace through their context, and undoes a failed call",
+    "the values of the tools",
   ],
   [
     "undoes nothing",
-    changed(({ filesystem }) => void Object.assign(filesystem, { restore: async () => {} })),
-    "a tool reads and writes",
-    "the files there are",
+    changeSection(({ filesystem }) => void Object.assign(filesystem, { restore: async () => {} })),
+    "lets tools read and write the workspace through their context, and undoes a failed call",
+    "the files",
   ],
   [
-    "keeps from tools what code wrote",
-    scripted(() => "pass"),
-    "code sees what was mounted",
-    "what the tool read",
+    "hides code's changes from tools",
+    changeCode(() => "pass"),
+    "shows mounted files and tools' changes to code, and code's changes to tools",
+    "the text that the tool read",
   ],
   [
-    "does not say who ran code",
-    publishing((event) => ({ ...event, origin: undefined })),
-    "a run of code",
+    "does not report who ran code",
+    changeEvents((event) => ({ ...event, origin: undefined })),
+    "publishes a code run as ToolInvoked with its origin and output",
     "origin",
   ],
   [
-    "does not say what code printed",
-    scripted(() => "pass"),
-    "a run of code",
-    "what the event says",
+    "does not report code's output",
+    changeCode(() => "pass"),
+    "publishes a code run as ToolInvoked with its origin and output",
+    "the message of the event",
   ],
   [
     "loses the output",
-    answering({ output: null }),
-    "structured output is read and typed beside",
+    overrideResponse({ output: null }),
+    "parses structured output of a prompt with a workspace",
     "response",
   ],
-  ["starts anew each time", forgetful(), "the next evaluation", "what code counted"],
+  [
+    "starts with an empty workspace each time",
+    loseFile(),
+    "keeps the workspace's files for the next evaluation",
+    "the runs that code counted",
+  ],
   [
     "lets code reach the network",
-    scripted((code) => code.replace('"not reached"', '"reached"')),
-    "code does not reach",
+    changeCode((code) => code.replace('"not reached"', '"reached"')),
+    "keeps code from connecting to the host's network",
     "the outcome",
   ],
-  ["connects to this machine", connecting(), "code does not reach", "connections"],
   [
-    "brings nothing back",
-    given(() => ({ syncOnCleanup: false })),
-    "cleaning up brings",
+    "connects to the host",
+    connectToPort(),
+    "keeps code from connecting to the host's network",
+    "connections",
+  ],
+  [
+    "copies nothing back",
+    overrideOptions(() => ({ syncOnCleanup: false })),
+    "copies changed files back on cleanup, reports each, and deletes the temporary folder",
     "the report",
   ],
   [
-    "leaves its folder",
-    having({ tempDir: process.cwd() }),
-    "cleaning up brings",
-    "the temporary folder is there",
+    "keeps its temporary folder",
+    overrideSection({ tempDir: process.cwd() }),
+    "copies changed files back on cleanup, reports each, and deletes the temporary folder",
+    "the temporary folder exists",
   ],
-  ["cleans up but once", changed(cleanedOnce), "cleaning up a second time", "the second report"],
   [
-    "keeps quiet about what it brought back",
-    publishing((event) => (event.type === "WorkspaceSynced" ? null : event)),
-    "bringing files back is an event",
+    "returns an empty report from the second cleanup",
+    changeSection(emptySecondReport),
+    "returns the same report from a second cleanup and changes nothing",
+    "the second report",
+  ],
+  [
+    "does not publish the sync",
+    changeEvents((event) => (event.type === "WorkspaceSynced" ? null : event)),
+    "publishes WorkspaceSynced with the report, session, prompt and adapter",
     "WorkspaceSynced",
   ],
   [
-    "brings nothing back to a folder of its own",
-    given(() => ({ syncOnCleanup: false })),
-    "files that are brought back to nowhere",
+    "copies nothing back to a new folder",
+    overrideOptions(() => ({ syncOnCleanup: false })),
+    "copies files to a new folder that is not deleted if no destination is set",
     "the files there",
   ],
   [
-    "writes to the host unasked",
-    given(({ allowedHostRoots }) => ({
+    "writes to the host without sync",
+    overrideOptions(({ allowedHostRoots }) => ({
       syncOnCleanup: true,
       syncDestination: String(allowedHostRoots?.[0]),
     })),
-    "without syncing",
+    "leaves the host's files unchanged if sync is off",
     "the report",
   ],
   [
-    "lets conversations grow",
+    "never compacts conversations",
     { ...sound, make: (script, { clock }) => sound.make(script, { clock }) },
-    "a conversation that grows too long",
+    "compacts a conversation that grows too long, publishes an event, and continues",
     "ContextCompacted events",
   ],
   [
-    "loses its prompt in a long conversation",
-    seen((request) => request.replace("Do what the contract says.", "")),
-    "a conversation that grows too long",
-    "the request after that",
+    "loses the prompt in a compacted conversation",
+    changeRequests((request) => request.replace("Do what the contract says.", "")),
+    "compacts a conversation that grows too long, publishes an event, and continues",
+    "the next request",
   ],
 ];
 
-describe("a workspace", () => {
-  test.each(broken)("that %s breaks the contract", async (_, { make, workspace }, name, found) => {
+describe("adapterContract()", () => {
+  test.each(broken)("detects a workspace that %s", async (_, { make, workspace }, name, found) => {
     const all = adapterContract(make, { workspace, compacts: true });
     const one = all.find((each) => each.name.startsWith(name));
     await expect(one?.run()).rejects.toThrow(new RegExp(`^${found}`));
   });
 
-  test("has no case that nothing breaks", () => {
+  test("has a fault for every case", () => {
     const plain = new Set(adapterContract(sound.make).map(({ name }) => name));
     const all = adapterContract(sound.make, { ...sound, compacts: true });
     const unbroken = all
@@ -186,7 +211,7 @@ describe("a workspace", () => {
   });
 });
 
-function given(
+function overrideOptions(
   change: (options: WorkspaceSectionOptions) => Partial<WorkspaceSectionOptions>,
 ): Pair {
   return {
@@ -195,11 +220,13 @@ function given(
   };
 }
 
-function givenMounts(part: object): Pair {
-  return given(({ mounts = [] }) => ({ mounts: mounts.map((mount) => ({ ...mount, ...part })) }));
+function overrideMounts(part: object): Pair {
+  return overrideOptions(({ mounts = [] }) => ({
+    mounts: mounts.map((mount) => ({ ...mount, ...part })),
+  }));
 }
 
-function changed(change: (section: ContractWorkspace) => void): Pair {
+function changeSection(change: (section: ContractWorkspace) => void): Pair {
   return {
     ...sound,
     workspace(options) {
@@ -210,16 +237,16 @@ function changed(change: (section: ContractWorkspace) => void): Pair {
   };
 }
 
-function having(part: object): Pair {
-  return changed((section) => {
+function overrideSection(part: object): Pair {
+  return changeSection((section) => {
     for (const [name, value] of Object.entries(part)) {
       Object.defineProperty(section, name, { value });
     }
   });
 }
 
-/** The second time it has forgotten what it did the first. */
-function cleanedOnce(section: ContractWorkspace): void {
+/** Returns an empty report from the second cleanup. */
+function emptySecondReport(section: ContractWorkspace): void {
   const cleanup = section.cleanup.bind(section);
   let count = 0;
   section.cleanup = async () => {
@@ -229,14 +256,14 @@ function cleanedOnce(section: ContractWorkspace): void {
   };
 }
 
-/** Has the model run other code. */
-function scripted(change: (code: string) => string): Pair {
+/** Makes the model run other code. */
+function changeCode(change: (code: string) => string): Pair {
   const changedTurn = (turn: ContractTurn): ContractTurn =>
     "code" in turn && turn.code !== undefined ? { ...turn, code: change(turn.code) } : turn;
   return { ...sound, make: (script, options) => sound.make(script.map(changedTurn), options) };
 }
 
-function adapting(spoil: (adapter: ProviderAdapter) => ProviderAdapter): Pair {
+function changeAdapter(spoil: (adapter: ProviderAdapter) => ProviderAdapter): Pair {
   return {
     ...sound,
     async make(script, options) {
@@ -246,8 +273,8 @@ function adapting(spoil: (adapter: ProviderAdapter) => ProviderAdapter): Pair {
   };
 }
 
-/** Sends something else than it is said to. */
-function seen(change: (request: string) => string): Pair {
+/** Changes the requests that the adapter reports. */
+function changeRequests(change: (request: string) => string): Pair {
   return {
     ...sound,
     async make(script, options) {
@@ -257,8 +284,8 @@ function seen(change: (request: string) => string): Pair {
   };
 }
 
-function answering(part: object): Pair {
-  return adapting((adapter) => ({
+function overrideResponse(part: object): Pair {
+  return changeAdapter((adapter) => ({
     name: adapter.name,
     evaluate: async (prompt, options) => ({
       ...(await adapter.evaluate(prompt, options)),
@@ -267,9 +294,9 @@ function answering(part: object): Pair {
   }));
 }
 
-/** Tells events otherwise, or not at all. */
-function publishing(change: (event: BusEvent) => object | null): Pair {
-  return adapting((adapter) => ({
+/** Changes or drops published events. */
+function changeEvents(change: (event: BusEvent) => object | null): Pair {
+  return changeAdapter((adapter) => ({
     name: adapter.name,
     evaluate(prompt, options) {
       const { bus } = options.session;
@@ -283,10 +310,10 @@ function publishing(change: (event: BusEvent) => object | null): Pair {
   }));
 }
 
-/** Calls the port that a mounted file names. */
-function connecting(): Pair {
+/** Connects to the port that a mounted file names. */
+function connectToPort(): Pair {
   const ports: number[] = [];
-  const { make } = adapting((adapter) => ({
+  const { make } = changeAdapter((adapter) => ({
     name: adapter.name,
     async evaluate(prompt, options) {
       for (const port of ports) await once(connect(port, "127.0.0.1"), "close");
@@ -303,10 +330,10 @@ function connecting(): Pair {
   };
 }
 
-/** Loses a file between two evaluations. */
-function forgetful(): Pair {
+/** Deletes a file between two evaluations. */
+function loseFile(): Pair {
   const made: ContractWorkspace[] = [];
-  const { make } = adapting((adapter) => ({
+  const { make } = changeAdapter((adapter) => ({
     name: adapter.name,
     async evaluate(prompt, options) {
       const response = await adapter.evaluate(prompt, options);

@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import { InvalidOptionError } from "../base/errors.ts";
 import { fakeClock } from "./fake-clock.ts";
 
-test("time stands still until it is moved on", async () => {
+test("fakeClock() does not advance automatically", async () => {
   const clock = fakeClock({ now: 1_000 });
   expect(clock.now()).toBe(1_000);
   await clock.advance(250);
   expect(clock.now()).toBe(1_250);
 });
 
-test("sleepers wake in the order of their times, and only those that are due", async () => {
+test("advance() resolves due sleeps in order, and no others", async () => {
   const clock = fakeClock();
   const woke: string[] = [];
   const sleeps = [
@@ -25,7 +25,7 @@ test("sleepers wake in the order of their times, and only those that are due", a
   expect(clock.sleeping).toBe(0);
 });
 
-test("who sleeps again on waking is woken again within the same advance", async () => {
+test("advance() also resolves sleeps that start within the same period", async () => {
   const clock = fakeClock();
   const woke: number[] = [];
   void (async () => {
@@ -38,7 +38,7 @@ test("who sleeps again on waking is woken again within the same advance", async 
   expect(woke).toEqual([100, 200, 300]);
 });
 
-test("an abort ends a sleep with its reason and leaves nobody asleep", async () => {
+test("sleep() rejects with the abort reason and removes the sleeper", async () => {
   const clock = fakeClock();
   const stop = new AbortController();
   const sleep = clock.sleep(100, stop.signal);
@@ -48,14 +48,14 @@ test("an abort ends a sleep with its reason and leaves nobody asleep", async () 
   await expect(clock.sleep(100, stop.signal)).rejects.toBe("enough");
 });
 
-test("no sleep is no wait", async () => {
+test("sleep(0) resolves immediately", async () => {
   const clock = fakeClock();
   await clock.sleep(0);
   await clock.sleep(-5);
   expect(clock.now()).toBe(0);
 });
 
-test("a clock that skips sleep moves on by itself and wakes whoever is due by then", async () => {
+test("fakeClock({ skipsSleep: true }) advances on sleep and resolves due sleeps", async () => {
   const clock = fakeClock({ skipsSleep: true });
   const background = clock.sleep(500, undefined, { background: true });
   expect(clock.sleeping).toBe(1);
@@ -64,6 +64,6 @@ test("a clock that skips sleep moves on by itself and wakes whoever is due by th
   expect(clock.now()).toBe(600);
 });
 
-test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])("time cannot be moved by %d", async (ms) => {
+test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])("advance() rejects %d", async (ms) => {
   await expect(fakeClock().advance(ms)).rejects.toThrow(InvalidOptionError);
 });

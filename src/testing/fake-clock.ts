@@ -1,23 +1,29 @@
 import type { Clock } from "../base/clock.ts";
 import { InvalidOptionError } from "../base/errors.ts";
 
-/** Time that moves when a test says so. */
+/** A clock that a test advances manually. */
 export interface FakeClock extends Clock {
-  /** Moves on; who has slept long enough wakes, in order, and may run before this resolves. */
+  /**
+   * Advances the time. Due sleeps resolve in order, and their continuations run before this
+   * resolves.
+   */
   advance(milliseconds: number): Promise<void>;
-  /** How many sleep. */
+  /** Number of pending sleeps. */
   readonly sleeping: number;
 }
 
-/** How a fake clock starts. */
+/** Options of {@link fakeClock}. */
 export interface FakeClockOptions {
-  /** Milliseconds since 1970. @default 0 */
+  /** Initial time in milliseconds since 1970. @default 0 */
   readonly now?: number | undefined;
-  /** Who sleeps moves the time on by itself and wakes at once. @default false */
+  /**
+   * Makes every sleep advance the time and resolve immediately. Background sleeps still wait.
+   * @default false
+   */
   readonly skipsSleep?: boolean | undefined;
 }
 
-/** `const clock = fakeClock()`; pass it wherever a `Clock` is taken. */
+/** Creates a clock for tests: `const clock = fakeClock()`. Pass it as any `Clock` option. */
 export function fakeClock({ now = 0, skipsSleep = false }: FakeClockOptions = {}): FakeClock {
   const sleepers = new Set<Sleeper>();
   let time = now;
@@ -52,17 +58,17 @@ export function fakeClock({ now = 0, skipsSleep = false }: FakeClockOptions = {}
     async advance(milliseconds) {
       checkMilliseconds(milliseconds);
       const until = time + milliseconds;
-      for (let next = nextBefore(until); next; next = nextBefore(until)) {
+      for (let next = findNextSleeper(until); next; next = findNextSleeper(until)) {
         time = Math.max(time, next.at);
         wakeUntil(time);
-        await settled();
+        await settle();
       }
       time = until;
-      await settled();
+      await settle();
     },
   };
 
-  function nextBefore(until: number): Sleeper | undefined {
+  function findNextSleeper(until: number): Sleeper | undefined {
     return [...sleepers].filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0];
   }
 
@@ -80,8 +86,8 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** Lets everything that can go on without more time go on. */
-async function settled(): Promise<void> {
+/** Runs all pending work that does not wait for time to pass. */
+async function settle(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 0));
 }
 
@@ -91,6 +97,6 @@ function checkMilliseconds(milliseconds: number): void {
     field: "advance(milliseconds)",
     value: milliseconds,
     rule: "must be 0 or more",
-    remedy: "time only moves on; make another clock for an earlier time",
+    remedy: "create another clock for an earlier time",
   });
 }

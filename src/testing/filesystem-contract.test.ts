@@ -6,112 +6,123 @@ import { filesystemContract } from "./filesystem-contract.ts";
 
 type Spoil = (filesystem: Filesystem) => Partial<Filesystem>;
 
-/** A file system with one thing wrong, and what the contract must find. */
+/** File systems with one fault each, and the case that must find it. */
 const broken: readonly (readonly [string, Spoil, string])[] = [
   [
-    "answers for any path",
+    "accepts any path",
     (fs) => ({ exists: (path) => fs.exists(path).catch(() => false) }),
-    "a path",
+    "rejects an empty, absolute, too long or too deep path, a NUL, and one that leaves the root, with EINVAL in every method",
   ],
   [
-    "takes paths that are not text",
+    "accepts paths that are not strings",
     (fs) => ({ mkdir: (path) => fs.mkdir(String(path)) }),
-    "what is not text",
+    "rejects a path that is not a string with EINVAL in every method",
   ],
   [
-    "keeps two spellings apart",
+    "treats spellings as different files",
     (fs) => ({ readText: (path, encoding) => fs.readText(path.replaceAll(".", "_"), encoding) }),
-    "two spellings",
+    "resolves different spellings of a path to the same file",
   ],
   [
     "hides a name",
     (fs) => ({ listDir: async () => (await fs.listDir(".")).slice(1) }),
-    "names may",
+    "accepts any name without a slash or NUL, and keeps similar names distinct",
   ],
   [
-    "finds nothing deep down",
+    "finds no deeply nested files",
     (fs) => ({ glob: async () => fs.glob("nothing") }),
-    "files may be 64",
+    "accepts files 64 levels deep",
   ],
-  ["shares its bytes", sharingBytes, "bytes are read as they were written"],
+  ["shares its bytes", shareBytes, "reads the written bytes, as a copy that the caller may change"],
   [
-    "has one code for all",
-    (fs) => ({ readBytes: (path) => fs.readBytes(path).catch(notFound) }),
-    "reading what is missing",
+    "uses one error code for all failures",
+    (fs) => ({ readBytes: (path) => fs.readBytes(path).catch(throwNotFound) }),
+    "rejects reading a missing path with ENOENT, a directory with EISDIR, and below a file with ENOTDIR",
   ],
   [
     "drops final newlines",
-    (fs) => ({ read: async (...all) => trimmed(await fs.read(...all)) }),
-    "a final newline",
+    (fs) => ({ read: async (...all) => trimText(await fs.read(...all)) }),
+    "counts empty lines but not a final newline, and keeps carriage returns",
   ],
   [
-    "reads everything",
+    "reads all lines",
     (fs) => ({ read: (path) => fs.read(path, { limit: Number.POSITIVE_INFINITY }) }),
-    "2000 lines",
+    "reads 2000 lines by default",
   ],
   [
-    "replaces what is not UTF-8",
+    "replaces invalid UTF-8",
     (fs) => ({ readText: async (path) => new TextDecoder().decode(await fs.readBytes(path)) }),
-    "text that is not UTF-8",
+    "rejects text that is not UTF-8 with EINVAL, and suggests readBytes",
   ],
   [
     "ignores encodings",
     (fs) => ({ writeText: (path, text) => fs.writeText(path, text) }),
-    "text is",
+    "writes and reads text in utf-8, utf-16le and latin1, and keeps a byte order mark",
   ],
   [
-    "sorts by language",
+    "sorts by locale",
     (fs) => ({
       listDir: async (path) => (await fs.listDir(path)).sort(new Intl.Collator().compare),
     }),
-    "listDir gives names sorted",
+    "lists only directories, with names sorted by code unit",
   ],
-  ["deletes trees", (fs) => ({ delete: (path) => deleteTree(fs, path) }), "delete removes a file"],
   [
-    "minds what is there",
+    "deletes non-empty directories",
+    (fs) => ({ delete: (path) => deleteTree(fs, path) }),
+    "deletes a file or an empty directory, and rejects a non-empty directory with EISDIR",
+  ],
+  [
+    "fails mkdir on existing directories",
     (fs) => ({
       mkdir: async (path) =>
-        (await fs.exists(path)) ? notFound(new Error("exists")) : fs.mkdir(path),
+        (await fs.exists(path)) ? throwNotFound(new Error("exists")) : fs.mkdir(path),
     }),
-    "mkdir makes",
+    "creates missing directories with mkdir, accepts existing ones, and rejects a file with EEXIST",
   ],
   [
     "matches names instead of paths",
     (fs) => ({ glob: (pattern) => fs.glob(pattern.replace("src/", "")) }),
-    "glob matches as fnmatch",
+    "matches globs against whole paths like fnmatch, and returns sorted files only",
   ],
   [
     "greps without a limit",
     (fs) => ({ grep: (pattern, options) => fs.grep(pattern, { ...options, maxMatches: 9_999 }) }),
-    "grep looks only into files",
+    "searches only files that the glob matches, and stops at maxMatches",
   ],
-  ["restores nothing", () => ({ restore: async () => {} }), "restore brings back"],
-  ["restores once", restoringOnce, "a snapshot can be restored again"],
   [
-    "knows nobody's snapshots",
+    "restores nothing",
+    () => ({ restore: async () => {} }),
+    "restores changed, deleted and created files byte for byte",
+  ],
+  ["restores once", restoreOnce, "restores the same snapshot repeatedly"],
+  [
+    "accepts unknown snapshots",
     (fs) => ({ restore: (snapshot) => fs.restore(snapshot).catch(() => {}) }),
-    "a snapshot that was released",
+    "rejects a released snapshot, or one of another file system, with EINVAL",
   ],
 ];
 
-test.each(broken)("a file system that %s breaks the contract", async (_what, spoil, name) => {
-  const make = () => {
-    const filesystem = new InMemoryFilesystem();
-    return { filesystem: { ...bound(filesystem), ...spoil(filesystem) } };
-  };
-  const found = filesystemContract(make).find((one) => one.name.startsWith(name));
-  expect(found, name).toBeDefined();
-  await expect(found?.run()).rejects.toThrow();
-});
+test.each(broken)(
+  "filesystemContract() detects a file system that %s",
+  async (_what, spoil, name) => {
+    const make = () => {
+      const filesystem = new InMemoryFilesystem();
+      return { filesystem: { ...bindMethods(filesystem), ...spoil(filesystem) } };
+    };
+    const found = filesystemContract(make).find((one) => one.name.startsWith(name));
+    expect(found, name).toBeDefined();
+    await expect(found?.run()).rejects.toThrow();
+  },
+);
 
-test("a file system that is only handed on keeps the contract, release or not", async () => {
+test("filesystemContract() accepts a wrapped file system, with or without release", async () => {
   for (const without of [{}, { release: undefined }]) {
-    const make = () => ({ filesystem: { ...bound(new InMemoryFilesystem()), ...without } });
+    const make = () => ({ filesystem: { ...bindMethods(new InMemoryFilesystem()), ...without } });
     for (const { run } of filesystemContract(make as never)) await run();
   }
 });
 
-test("what was made for a case is closed, whether it held or not", async () => {
+test("filesystemContract() closes the subject of each case, even if it fails", async () => {
   let closed = 0;
   const make = (filesystem: Filesystem) => () => ({ filesystem, close: () => void closed++ });
   const [good, bad] = [new InMemoryFilesystem(), new InMemoryFilesystem({ readOnly: true })];
@@ -120,8 +131,8 @@ test("what was made for a case is closed, whether it held or not", async () => {
   expect(closed).toBe(2);
 });
 
-/** The same file system as an object of functions, some of which can be replaced. */
-function bound(fs: InMemoryFilesystem): Filesystem {
+/** Returns the same file system as an object of functions that can be replaced. */
+function bindMethods(fs: InMemoryFilesystem): Filesystem {
   return {
     readOnly: fs.readOnly,
     read: (...all) => fs.read(...all),
@@ -144,7 +155,7 @@ function bound(fs: InMemoryFilesystem): Filesystem {
   };
 }
 
-function sharingBytes(fs: Filesystem): Partial<Filesystem> {
+function shareBytes(fs: Filesystem): Partial<Filesystem> {
   const shared = new Map<string, Uint8Array>();
   return {
     async readBytes(path) {
@@ -155,7 +166,7 @@ function sharingBytes(fs: Filesystem): Partial<Filesystem> {
   };
 }
 
-function restoringOnce(fs: Filesystem): Partial<Filesystem> {
+function restoreOnce(fs: Filesystem): Partial<Filesystem> {
   return {
     async restore(snapshot) {
       await fs.restore(snapshot);
@@ -171,10 +182,10 @@ async function deleteTree(fs: Filesystem, path: string): Promise<void> {
   await fs.delete(path);
 }
 
-function trimmed<Result extends { readonly text: string }>(result: Result): Result {
+function trimText<Result extends { readonly text: string }>(result: Result): Result {
   return { ...result, text: result.text.replace(/\n$/, "") };
 }
 
-function notFound(cause: unknown): never {
+function throwNotFound(cause: unknown): never {
   throw new FilesystemError("ENOENT", "?", "is not there", cause);
 }

@@ -7,7 +7,8 @@ import { searchingCases } from "./filesystem/searching.ts";
 import { snapshotCases } from "./filesystem/snapshots.ts";
 
 /**
- * What every file system must do, as tests of the empty, writable one that `make` makes.
+ * Returns tests of the requirements for file systems. `make` creates an empty, writable file
+ * system for each test.
  *
  * @example
  * for (const { name, run } of filesystemContract(makeMyFilesystem)) test(name, run);

@@ -1,7 +1,7 @@
 /**
- * For tests of agents and adapters: time, events and a model that do as they are told.
+ * Tools for testing agents and adapters: a fake clock, a recording event bus and a scripted model.
  *
- * A name added here is public: it gets a line in CHANGELOG.md in the same commit.
+ * A name added here is public. Add a line to CHANGELOG.md in the same commit.
  */
 export {
   type AdapterContractOptions,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ReducerFailed } from "../session/event-map.ts";
 import { recordingBus } from "./recording-bus.ts";
 
-const failed = (sliceId: string): ReducerFailed => ({
+const createFailure = (sliceId: string): ReducerFailed => ({
   type: "ReducerFailed",
   sessionId: "s",
   sliceId,
@@ -11,24 +11,24 @@ const failed = (sliceId: string): ReducerFailed => ({
   createdAt: "2030-01-01T00:00:00.000Z",
 });
 
-test("what is published is remembered, delivered, and found by its type", () => {
+test("recordingBus() records and delivers events, and finds them by type", () => {
   const bus = recordingBus();
   const heard: string[] = [];
   const listening = bus.subscribe("ReducerFailed", ({ sliceId }) => void heard.push(sliceId));
-  bus.publish(failed("a"));
+  bus.publish(createFailure("a"));
   listening[Symbol.dispose]();
-  bus.publish(failed("b"));
+  bus.publish(createFailure("b"));
   expect(heard).toEqual(["a"]);
   expect(bus.types()).toEqual(["ReducerFailed", "ReducerFailed"]);
   expect(bus.of("ReducerFailed").map(({ sliceId }) => sliceId)).toEqual(["a", "b"]);
   expect(bus.events).toHaveLength(2);
 });
 
-test("what subscribers throw is kept", () => {
+test("recordingBus() records errors of subscribers", () => {
   const bus = recordingBus();
   bus.subscribe("*", () => {
     throw new Error("boom");
   });
-  bus.publish(failed("a"));
+  bus.publish(createFailure("a"));
   expect(bus.errors).toEqual([new Error("boom")]);
 });

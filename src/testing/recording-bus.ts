@@ -1,17 +1,19 @@
 import { type EventBus, InProcessEventBus } from "../session/event-bus.ts";
 import type { BusEvent, EventOf, EventType } from "../session/event-map.ts";
 
-/** A bus that remembers what was published. */
+/** An event bus that records everything published. */
 export interface RecordingBus extends EventBus {
+  /** All events, in order. */
   readonly events: readonly BusEvent[];
-  /** The types of the events, in order. */
+  /** Returns the types of all events, in order. */
   types(): readonly EventType[];
+  /** Returns all events of a type, in order. */
   of<Type extends EventType>(type: Type): readonly EventOf<Type>[];
-  /** What subscribers threw. */
+  /** Errors thrown by subscribers. */
   readonly errors: readonly unknown[];
 }
 
-/** `const bus = recordingBus(); new Session({ bus })` */
+/** Creates a recording bus: `const bus = recordingBus(); new Session({ bus })`. */
 export function recordingBus(): RecordingBus {
   const events: BusEvent[] = [];
   const errors: unknown[] = [];

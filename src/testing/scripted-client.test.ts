@@ -20,7 +20,7 @@ const task = new MarkdownSection({ key: "task", title: "Task", template: "Tick."
 const prompt = new Prompt(new PromptTemplate({ ns: "test", key: "tick", sections: [task] }));
 const calling = { toolCalls: [{ name: "tick" }] };
 
-test("one step is played a request, over as many evaluations as ask", async () => {
+test("scriptedClient() plays one step per request across evaluations", async () => {
   const model = scriptedClient(calling, { text: "One." }, { text: "Two." });
   const session = new Session();
   expect((await model.evaluate(prompt, { session })).text).toBe("One.");
@@ -29,33 +29,33 @@ test("one step is played a request, over as many evaluations as ask", async () =
   expect(model.asked[1]?.answers.map(({ text }) => text)).toEqual(["tock"]);
 });
 
-test("a step may be decided from what is asked", async () => {
+test("scriptedClient() accepts a function of the request as a step", async () => {
   const model = scriptedClient(calling, ({ answers }) => ({ text: `It said ${answers[0]?.text}` }));
   const { text } = await model.evaluate(prompt, { session: new Session() });
   expect(text).toBe("It said tock");
 });
 
-test("the end of the script is an error that says so", async () => {
+test("scriptedClient() throws after the last step of the script", async () => {
   const work = scriptedClient(calling).evaluate(prompt, { session: new Session() });
-  await expect(work).rejects.toThrow(
-    "The script ends before request 2: add a step that answers it",
-  );
+  await expect(work).rejects.toThrow("The script has no step for request 2. Add one.");
   await expect(work).rejects.toBeInstanceOf(PromptEvaluationError);
 });
 
-test("a step that gives no turn is an error that says so", async () => {
+test("scriptedClient() throws if a step returns no turn", async () => {
   const model = scriptedClient(() => "hello" as never);
   const work = model.evaluate(prompt, { session: new Session() });
-  await expect(work).rejects.toThrow("Step 1 of the script gave no turn");
+  await expect(work).rejects.toThrow(
+    "Step 1 of the script returned no turn. Return { text } or { toolCalls }.",
+  );
 });
 
-test("an error in the script is what the request fails with", async () => {
+test("scriptedClient() rejects a request with an error in the script", async () => {
   const boom = new Error("boom");
   const work = scriptedClient(boom).evaluate(prompt, { session: new Session() });
   await expect(work).rejects.toMatchObject({ phase: "request", cause: boom });
 });
 
-test("it takes another name, and other options of the loop, and keeps its script", async () => {
+test("with() changes the name and loop options and keeps the script", async () => {
   const bus = recordingBus();
   const clock = fakeClock({ now: Date.UTC(2030, 0, 1) });
   const model = scriptedClient({ text: "Hi." }).with({ name: "other", clock });
@@ -64,7 +64,7 @@ test("it takes another name, and other options of the loop, and keeps its script
   expect(bus.of("PromptExecuted")).toEqual([expect.objectContaining(stamp)]);
 });
 
-test("what a scripted turn leaves out is empty, and its calls get ids of their own", async () => {
+test("omitted parts of a scripted turn are empty, and its calls get unique ids", async () => {
   const calls = [{ name: "tick" }, { name: "tick", callId: "mine", arguments: "{}" }];
   const model = scriptedClient({ toolCalls: calls }, { text: "Done.", usage: { inputTokens: 2 } });
   const bus = recordingBus();

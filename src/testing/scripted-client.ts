@@ -6,29 +6,33 @@ import { WinkError } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
 import { type ScriptedTurn, turnOf } from "./scripted-turn.ts";
 
-/** What the model does at a turn: says it, decides it from what it is asked, or fails. */
+/**
+ * One response of the model: a turn, an error to throw, or a function that returns a turn for the
+ * request.
+ */
 export type ScriptStep =
   | ScriptedTurn
   | Error
   | ((request: TurnRequest) => ScriptedTurn | Promise<ScriptedTurn>);
 
-/** What a scripted client runs prompts with. */
+/** Options of {@link ScriptedClient.with}. */
 export interface ScriptedClientOptions
   extends Pick<LoopOptions, "clock" | "random" | "throttle" | "logger"> {
-  /** What it calls itself. @default "scripted" */
+  /** Name of the adapter. @default "scripted" */
   readonly name?: string | undefined;
 }
 
-/** A model that answers from a script, and an adapter that runs prompts on it. */
+/** A model that answers from a script, with an adapter that evaluates prompts. */
 export interface ScriptedClient extends ProviderAdapter, ModelClient {
-  /** What it was asked, request by request; a failed one counts. */
+  /** Every request so far, including failed ones. */
   readonly asked: readonly TurnRequest[];
-  /** The same model with other options. */
+  /** Returns the same model with other options. */
   with(options: ScriptedClientOptions): ScriptedClient;
 }
 
 /**
- * Plays one step a request, whichever evaluation asks; the script's end is an error.
+ * Creates a model that plays one step per request, of any evaluation. Throws if the script has no
+ * more steps.
  *
  * @example
  * const model = scriptedClient(
@@ -38,10 +42,10 @@ export interface ScriptedClient extends ProviderAdapter, ModelClient {
  * await model.evaluate(prompt, { session });
  */
 export function scriptedClient(...script: readonly ScriptStep[]): ScriptedClient {
-  return clientOf(script, [], {});
+  return createClient(script, [], {});
 }
 
-function clientOf(
+function createClient(
   script: readonly ScriptStep[],
   asked: TurnRequest[],
   options: ScriptedClientOptions,
@@ -51,18 +55,18 @@ function clientOf(
     name,
     adapterName: name,
     asked,
-    with: (more) => clientOf(script, asked, { ...options, ...more }),
+    with: (more) => createClient(script, asked, { ...options, ...more }),
     evaluate: (prompt, given) => evaluate(prompt, client, { ...loop, ...given, adapter: client }),
     send: async (request) => {
       request.signal.throwIfAborted();
       const number = asked.push(request);
-      return turnOf(await played(script[number - 1], request, number), number);
+      return turnOf(await playStep(script[number - 1], request, number), number);
     },
   };
   return client;
 }
 
-async function played(
+async function playStep(
   step: ScriptStep | undefined,
   request: TurnRequest,
   number: number,
@@ -72,7 +76,7 @@ async function played(
   if (isPlainObject(turn)) return turn;
   if (step)
     throw new WinkError(
-      `Step ${number} of the script gave no turn: return { text } or { toolCalls }`,
+      `Step ${number} of the script returned no turn. Return { text } or { toolCalls }.`,
     );
-  throw new WinkError(`The script ends before request ${number}: add a step that answers it`);
+  throw new WinkError(`The script has no step for request ${number}. Add one.`);
 }

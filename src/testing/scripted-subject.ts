@@ -3,26 +3,26 @@ import { ThrottleError } from "../base/evaluation-errors.ts";
 import type { ContractTurn, MakeSubject } from "./contract/subject.ts";
 import { type ScriptStep, scriptedClient } from "./scripted-client.ts";
 
-/** The scripted client under contract: `adapterContract(scriptedSubject)`. */
+/** Tests the scripted client against the contract: `adapterContract(scriptedSubject)`. */
 export const scriptedSubject: MakeSubject = (script, { clock }) => {
-  const adapter = scriptedClient(...script.map(stepOf)).with({ clock });
-  return { adapter, asked: () => adapter.asked.map(textOf) };
+  const adapter = scriptedClient(...script.map(toStep)).with({ clock });
+  return { adapter, asked: () => adapter.asked.map(toRequestText) };
 };
 
-function stepOf(turn: ContractTurn): ScriptStep {
-  if ("stall" in turn) return ({ signal }) => untilAborted(signal);
+function toStep(turn: ContractTurn): ScriptStep {
+  if ("stall" in turn) return ({ signal }) => rejectOnAbort(signal);
   if (!("throttle" in turn)) return turn;
   return () => {
     throw new ThrottleError("Throttled by the script", { promptName: "", ...turn.throttle });
   };
 }
 
-function untilAborted(signal: AbortSignal): Promise<never> {
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
 }
 
-function textOf({ rendered, answers }: TurnRequest): string {
+function toRequestText({ rendered, answers }: TurnRequest): string {
   return JSON.stringify({ prompt: rendered.text, answers: answers.map(({ text }) => text) });
 }

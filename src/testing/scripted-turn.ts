@@ -1,34 +1,39 @@
 import type { HostedCall, ToolCall, Turn } from "../adapter/model-client.ts";
 import { type TokenUsage, usageOf } from "../base/usage.ts";
 
-/** A turn as a script says it: what it leaves out is empty. */
+/** A scripted turn. Omitted members are empty. */
 export interface ScriptedTurn extends Partial<Omit<Turn, "toolCalls" | "hostedCalls" | "usage">> {
+  /** Calls to local tools. */
   readonly toolCalls?: readonly ScriptedToolCall[] | undefined;
+  /** Calls that the provider ran. */
   readonly hostedCalls?: readonly ScriptedHostedCall[] | undefined;
+  /** Token usage of the turn. Omitted counts are 0; `totalTokens` defaults to input plus output. */
   readonly usage?: Partial<TokenUsage> | undefined;
 }
 
-/** A call that the scripted model makes. */
+/** A tool call of the scripted model. */
 export interface ScriptedToolCall {
+  /** Name of the tool. */
   readonly name: string;
-  /** @default "call_1", "call_2", … over all turns */
+  /** Id of the call. @default "call_1_1": numbers of the turn and of the call within it */
   readonly callId?: string | undefined;
-  /** JSON as the model would write it, or what it stands for. @default {} */
+  /** Arguments as JSON text, or as an object. @default {} */
   readonly arguments?: string | object | undefined;
 }
 
-/** A call that the scripted provider ran; only its name is needed. */
+/** A call that the scripted provider ran. Only the name is required. */
 export interface ScriptedHostedCall extends Partial<Omit<HostedCall, "name">> {
+  /** Name of the tool. */
   readonly name: string;
 }
 
-/** The turn that a scripted one stands for; `number` tells its calls from those of others. */
+/** Completes a scripted turn. `number` makes the ids of its calls unique. */
 export function turnOf(turn: ScriptedTurn, number: number): Turn {
   const toolCalls = (turn.toolCalls ?? []).map((call, index) =>
-    toolCallOf(call, `${number}_${index + 1}`),
+    completeToolCall(call, `${number}_${index + 1}`),
   );
   const hostedCalls = (turn.hostedCalls ?? []).map((call, index) =>
-    hostedCallOf(call, `${number}_${index + 1}`),
+    completeHostedCall(call, `${number}_${index + 1}`),
   );
   return Object.freeze({
     text: "",
@@ -44,7 +49,7 @@ export function turnOf(turn: ScriptedTurn, number: number): Turn {
   });
 }
 
-function toolCallOf(
+function completeToolCall(
   { name, callId, arguments: args = {} }: ScriptedToolCall,
   id: string,
 ): ToolCall {
@@ -52,7 +57,7 @@ function toolCallOf(
   return Object.freeze({ name, callId: callId ?? `call_${id}`, arguments: text });
 }
 
-function hostedCallOf({ name, ...call }: ScriptedHostedCall, id: string): HostedCall {
+function completeHostedCall({ name, ...call }: ScriptedHostedCall, id: string): HostedCall {
   const { callId = `hosted_${id}`, params = {}, output = null, success = true } = call;
   const { kind = name, message = success ? "OK" : "The provider's tool failed", raw } = call;
   const known = { name, kind, callId, params, output, success, message };

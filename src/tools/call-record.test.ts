@@ -4,8 +4,10 @@ import { Session } from "../session/session.ts";
 import { callRecord } from "./call-record.ts";
 import { ToolResult } from "./tool-result.ts";
 
-/** What a session remembers after these calls. */
-function recordOf(...calls: readonly (readonly [name: string, params: unknown, ok?: boolean])[]) {
+/** Returns the record of a session after these calls. */
+function createRecord(
+  ...calls: readonly (readonly [name: string, params: unknown, ok?: boolean])[]
+) {
   const session = new Session().register(callRecord);
   for (const [name, params, ok = true] of calls) {
     session.dispatch({
@@ -18,13 +20,16 @@ function recordOf(...calls: readonly (readonly [name: string, params: unknown, o
   return session.get(callRecord);
 }
 
-describe("what policies remember", () => {
-  test("is each tool that has succeeded, once", () => {
-    expect(recordOf(["read", null], ["write", {}], ["read", {}]).tools).toEqual(["read", "write"]);
+describe("callRecord", () => {
+  test("lists each tool that succeeded once", () => {
+    expect(createRecord(["read", null], ["write", {}], ["read", {}]).tools).toEqual([
+      "read",
+      "write",
+    ]);
   });
 
-  test("is each path that a tool has succeeded on, once", () => {
-    const { paths } = recordOf(
+  test("lists each path that a tool succeeded on once", () => {
+    const { paths } = createRecord(
       ["read", { path: "a" }],
       ["read", { path: "b" }],
       ["read", { path: "a" }],
@@ -34,12 +39,12 @@ describe("what policies remember", () => {
     expect(paths).toEqual({ read: ["a", "b"], write: ["a"] });
   });
 
-  test("is nothing of calls that failed", () => {
-    expect(recordOf(["read", { path: "a" }, false])).toEqual({ tools: [], paths: {} });
+  test("ignores failed calls", () => {
+    expect(createRecord(["read", { path: "a" }, false])).toEqual({ tools: [], paths: {} });
   });
 
-  test("may be of a tool that is named like a method of objects", () => {
-    const { paths } = recordOf(["constructor", { path: "a" }], ["constructor", { path: "b" }]);
+  test("accepts a tool named like a method of Object.prototype", () => {
+    const { paths } = createRecord(["constructor", { path: "a" }], ["constructor", { path: "b" }]);
     expect(Object.entries(paths)).toEqual([["constructor", ["a", "b"]]]);
   });
 });

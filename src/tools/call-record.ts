@@ -1,14 +1,14 @@
 import { isPlainObject } from "../base/freeze.ts";
 import { defineSlice } from "../session/slice.ts";
 
-/** Which tools have succeeded in a session, and on which paths. */
+/** Tools that succeeded in a session, and the paths they succeeded on. */
 export interface CallRecord {
   readonly tools: readonly string[];
-  /** By tool. */
+  /** The value of the `path` param of each successful call, by tool name. */
   readonly paths: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What policies remember; a rolled back call is forgotten with what it did. */
+/** Successful calls in a session, for policies. Rolling a call back also removes its record. */
 export const callRecord = defineSlice<CallRecord>("wink.calls", {
   initial: { tools: [], paths: {} },
   on: {
@@ -17,13 +17,13 @@ export const callRecord = defineSlice<CallRecord>("wink.calls", {
       const path = isPlainObject(params) ? params["path"] : undefined;
       return {
         tools: record.tools.includes(name) ? record.tools : [...record.tools, name],
-        paths: typeof path === "string" ? withPath(record.paths, name, path) : record.paths,
+        paths: typeof path === "string" ? addPath(record.paths, name, path) : record.paths,
       };
     },
   },
 });
 
-function withPath(paths: CallRecord["paths"], tool: string, path: string): CallRecord["paths"] {
+function addPath(paths: CallRecord["paths"], tool: string, path: string): CallRecord["paths"] {
   const known = Object.hasOwn(paths, tool) ? (paths[tool] ?? []) : [];
   return known.includes(path) ? paths : { ...paths, [tool]: [...known, path] };
 }

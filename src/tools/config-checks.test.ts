@@ -15,10 +15,10 @@ import {
   optional,
 } from "./config-checks.ts";
 
-const refusal = (facts: object) =>
+const matchError = (facts: object) =>
   expect.objectContaining({ name: "PromptValidationError", ...facts });
 
-describe("checkKeys", () => {
+describe("checkKeys()", () => {
   interface Config {
     readonly maxResults?: number | undefined;
     readonly ranking?: object | undefined;
@@ -30,13 +30,13 @@ describe("checkKeys", () => {
     });
 
   test.each([{}, { maxResults: true }, { maxResults: undefined, ranking: 7 }, Object.create(null)])(
-    "%j passes",
+    "accepts %j",
     (value) => expect(() => check(value)).not.toThrow(),
   );
 
-  test("a key it does not know is named, with the one that was meant", () => {
+  test("names an unknown key and suggests the closest known one", () => {
     expect(() => check({ maxResult: 5 })).toThrow(
-      refusal({
+      matchError({
         field: "tool(config) key",
         value: "maxResult",
         message:
@@ -46,39 +46,39 @@ describe("checkKeys", () => {
   });
 
   test.each([{ colour: "red" }, { toString: 1 }, JSON.parse('{"__proto__":1}')])(
-    "a key like none of them is refused without a guess: %j",
+    "suggests nothing for a key that resembles no known one: %j",
     (value) => {
-      expect(() => check(value)).toThrow(/: there is no such option$/);
+      expect(() => check(value)).toThrow(/\. Remove it\.$/);
     },
   );
 
-  test("what stands under an unknown key is not quoted", () => {
+  test("does not quote the value of an unknown key", () => {
     expect(() => check({ token: "s3cret" })).toThrow(
-      refusal({ message: expect.not.stringContaining("s3cret") }),
+      matchError({ message: expect.not.stringContaining("s3cret") }),
     );
   });
 
-  test("what a check refuses is named by its place", () => {
+  test("names the field of a value that its check rejects", () => {
     expect(() => check({ maxResults: 5 })).toThrow(
-      refusal({ field: "tool(config).maxResults", value: 5 }),
+      matchError({ field: "tool(config).maxResults", value: 5 }),
     );
   });
 
   test.each([null, undefined, 7, "x", [], new Map(), () => {}])(
-    "%o is no plain object",
+    "rejects %o, which is not a plain object",
     (value) => {
-      expect(() => check(value)).toThrow(refusal({ field: "tool(config)", value }));
+      expect(() => check(value)).toThrow(matchError({ field: "tool(config)", value }));
     },
   );
 
-  test("where there are no keys, every key is too many", () => {
+  test("rejects every key if none is allowed", () => {
     expect(() => checkKeys<object>({ a: 1 }, "tool(config)", {})).toThrow(
-      'tool(config) key must be left out, got "a". There is no such option',
+      'tool(config) key must be omitted, got "a". Remove it.',
     );
   });
 });
 
-test("checkType gives the type", () => {
+test("checkType() returns the type", () => {
   expect(checkType({ type: "b", more: 1 }, "it", ["a", "b"])).toBe("b");
 });
 
@@ -86,14 +86,14 @@ test.each([
   [{ type: "c" }, "it.type", "c"],
   [{}, "it.type", undefined],
   ["a", "it", "a"],
-])("checkType refuses %j", (value, field, quoted) => {
-  expect(() => checkType(value, "it", ["a", "b"])).toThrow(refusal({ field, value: quoted }));
+])("checkType() rejects %j", (value, field, quoted) => {
+  expect(() => checkType(value, "it", ["a", "b"])).toThrow(matchError({ field, value: quoted }));
 });
 
-test("checkObjectUnquoted does not quote what it refuses", () => {
+test("checkObjectUnquoted() does not quote the rejected value", () => {
   expect(() => checkObjectUnquoted({}, "it")).not.toThrow();
   expect(() => checkObjectUnquoted("s3cret", "it")).toThrow(
-    refusal({ field: "it", value: undefined, message: expect.not.stringContaining("s3cret") }),
+    matchError({ field: "it", value: undefined, message: expect.not.stringContaining("s3cret") }),
   );
 });
 
@@ -116,7 +116,7 @@ const passes: readonly (readonly [name: string, value: unknown, check: Check])[]
   ["checkNotEmpty", "\n", checkNotEmpty],
 ];
 
-test.each(passes)("%s lets %o pass", (_name, value, check) => {
+test.each(passes)("%s accepts %o", (_name, value, check) => {
   expect(() => check(value, "it")).not.toThrow();
 });
 
@@ -153,12 +153,12 @@ const refused: readonly (readonly [name: string, value: unknown, check: Check, f
   ["checkNotEmpty", 7, checkNotEmpty, "it"],
 ];
 
-test.each(refused)("%s refuses %o", (_name, value, check, field) => {
-  expect(() => check(value, "it")).toThrow(refusal({ field }));
+test.each(refused)("%s rejects %o", (_name, value, check, field) => {
+  expect(() => check(value, "it")).toThrow(matchError({ field }));
 });
 
-test("a secret list that is none is not quoted", () => {
+test("arrayCheck() does not quote a secret value that is not an array", () => {
   expect(() => listOf(checkText, { secret: true })("s3cret", "it")).toThrow(
-    refusal({ value: undefined, message: expect.not.stringContaining("s3cret") }),
+    matchError({ value: undefined, message: expect.not.stringContaining("s3cret") }),
   );
 });

@@ -3,75 +3,82 @@ import { isPlainObject } from "../base/freeze.ts";
 import { suggestion } from "../base/nearest.ts";
 import { list } from "../base/show.ts";
 
-/** Throws `PromptValidationError` with `field` in it, unless `value` may stand there. */
+/** Throws a `PromptValidationError` that names `field` if `value` is not allowed there. */
 export type Check = (value: unknown, field: string) => void;
 
-/** One check for every key of a config: the compiler asks for the one that was forgotten. */
+/** One check per key of a config. The compiler reports a missing key. */
 export type Checks<Config extends object> = { readonly [Key in keyof Config]-?: Check };
 
-/** Refuses what is no plain object, a key that `checks` does not have, and what they refuse. */
+/**
+ * Rejects a value that is not a plain object, keys that are not in `checks`, and values their check
+ * rejects.
+ */
 export function checkKeys<Config extends object>(
   value: unknown,
   field: string,
   checks: Checks<Config>,
 ): void {
-  if (!isPlainObject(value)) throw notAnObject(value, field);
+  if (!isPlainObject(value)) throw createObjectError(value, field);
   const known = new Map<string, Check>(Object.entries(checks));
   for (const key of Object.keys(value)) {
-    if (!known.has(key)) throw unknownKey(key, field, known.keys());
+    if (!known.has(key)) throw createKeyError(key, field, known.keys());
   }
   for (const [key, check] of known) check(value[key], `${field}.${key}`);
 }
 
-/** Which of `types` a plain object is; refuses it if it is none of them. */
+/** Returns the `type` of a plain object. Rejects a type that is not in `types`. */
 export function checkType<Type extends string>(
   value: unknown,
   field: string,
   types: readonly Type[],
 ): Type {
-  if (!isPlainObject(value)) throw notAnObject(value, field);
+  if (!isPlainObject(value)) throw createObjectError(value, field);
   const { type } = value;
   const found = types.find((known) => known === type);
-  if (found === undefined) throw notAWord(type, `${field}.type`, types);
+  if (found === undefined) throw createEnumError(type, `${field}.type`, types);
   return found;
 }
 
-/** Lets everything pass: it was looked at before, or is later. */
+/** Accepts any value: other code checks it, before or after this. */
 export const elsewhere: Check = () => {};
 
-/** Refuses what is no plain object and does not quote it: it may hold secrets. */
+/**
+ * Rejects a value that is not a plain object. The message does not quote the value, which may
+ * contain secrets.
+ */
 export function checkObjectUnquoted(
   value: unknown,
   field: string,
 ): asserts value is Record<string, unknown> {
-  if (!isPlainObject(value)) throw notAnObject(value, field, { secret: true });
+  if (!isPlainObject(value)) throw createObjectError(value, field, { secret: true });
 }
 
-/** Lets `undefined` pass: it was left out. */
+/** Accepts `undefined`, and passes any other value to `check`. */
 export function optional(check: Check): Check {
   return (value, field) => {
     if (value !== undefined) check(value, field);
   };
 }
 
-export interface ListRules {
-  /** @default 0 */
+/** Limits on an array, and whether it is secret. */
+export interface ArrayLimits {
+  /** Minimum length. @default 0 */
   readonly least?: number | undefined;
-  /** @default any number */
+  /** Maximum length. @default unlimited */
   readonly most?: number | undefined;
-  /** What is no list is not quoted. @default false */
+  /** Does not quote a value that is not an array. @default false */
   readonly secret?: boolean | undefined;
 }
 
-/** A list whose entries all pass `check`. */
+/** Accepts an array whose entries all pass `check`. */
 export function listOf(
   check: Check,
-  { least = 0, most = Infinity, secret }: ListRules = {},
+  { least = 0, most = Infinity, secret }: ArrayLimits = {},
 ): Check {
   return (value, field) => {
     if (!Array.isArray(value)) {
-      const remedy = "write [ … ], even around a single entry";
-      throw new PromptValidationError({ field, value, rule: "must be a list", remedy, secret });
+      const remedy = "wrap a single value in [ … ]";
+      throw new PromptValidationError({ field, value, rule: "must be an array", remedy, secret });
     }
     const items: readonly unknown[] = value;
     integerFrom(least, most)(items.length, `${field}.length`);
@@ -79,93 +86,102 @@ export function listOf(
   };
 }
 
-/** One of a few words. */
+/** Accepts only the given strings. */
 export function oneOf(words: readonly string[]): Check {
   return (value, field) => {
-    if (typeof value !== "string" || !words.includes(value)) throw notAWord(value, field, words);
+    if (typeof value !== "string" || !words.includes(value))
+      throw createEnumError(value, field, words);
   };
 }
 
-/** A number from `least` to `most`, both allowed. */
+/** Accepts a finite number from `least` to `most`, inclusive. */
 export function numberFrom(least: number, most = Infinity): Check {
   return (value, field) => {
     if (Number.isFinite(value) && isBetween(value, least, most)) return;
-    throw outOfRange(value, field, `a number ${range(least, most)}`);
+    throw createRangeError(value, field, `a number ${describeRange(least, most)}`);
   };
 }
 
-/** A whole number from `least` to `most`, both allowed. */
+/** Accepts an integer from `least` to `most`, inclusive. */
 export function integerFrom(least: number, most = Infinity): Check {
   return (value, field) => {
     if (Number.isSafeInteger(value) && isBetween(value, least, most)) return;
-    throw outOfRange(value, field, `a whole number ${range(least, most)}`);
+    throw createRangeError(value, field, `an integer ${describeRange(least, most)}`);
   };
 }
 
 export function checkBoolean(value: unknown, field: string): void {
   if (typeof value === "boolean") return;
   const rule = "must be a boolean";
-  throw new PromptValidationError({ field, value, rule, remedy: "write true or false" });
+  throw new PromptValidationError({ field, value, rule, remedy: "use true or false" });
 }
 
-/** One line of text that is not blank. */
+/** Accepts a single-line string that is not blank. */
 export function checkText(value: unknown, field: string): void {
-  if (isLine(value)) return;
-  const rule = "must be one line of text that is not blank";
-  throw new PromptValidationError({ field, value, rule, remedy: "write it out as one string" });
+  if (isSingleLine(value)) return;
+  const rule = "must be a non-blank single-line string";
+  throw new PromptValidationError({ field, value, rule, remedy: "pass it as one string" });
 }
 
-export function isLine(value: unknown): boolean {
+export function isSingleLine(value: unknown): boolean {
   return typeof value === "string" && value.trim() !== "" && !/[\p{Cc}\u2028\u2029]/u.test(value);
 }
 
-/** A text that is not empty. */
+/** Accepts a string that is not empty. */
 export function checkNotEmpty(value: unknown, field: string): void {
   if (typeof value === "string" && value !== "") return;
-  const rule = "must be a text that is not empty";
-  throw new PromptValidationError({ field, value, rule, remedy: "write it out as one string" });
+  const rule = "must be a non-empty string";
+  throw new PromptValidationError({ field, value, rule, remedy: "pass it as one string" });
 }
 
-function notAWord(value: unknown, field: string, words: readonly string[]): PromptValidationError {
+function createEnumError(
+  value: unknown,
+  field: string,
+  words: readonly string[],
+): PromptValidationError {
   const rule = words.length === 1 ? `must be ${list(words)}` : `must be one of ${list(words)}`;
-  return new PromptValidationError({ field, value, rule, remedy: "write it exactly so" });
+  return new PromptValidationError({ field, value, rule, remedy: "spell it exactly as shown" });
 }
 
 function isBetween(value: unknown, least: number, most: number): boolean {
   return typeof value === "number" && value >= least && value <= most;
 }
 
-function range(least: number, most: number): string {
+function describeRange(least: number, most: number): string {
   return most === Infinity ? `of at least ${least}` : `from ${least} to ${most}`;
 }
 
-function outOfRange(value: unknown, field: string, wanted: string): PromptValidationError {
-  const remedy = "give one in that range";
+function createRangeError(value: unknown, field: string, wanted: string): PromptValidationError {
+  const remedy = "use a value in that range";
   return new PromptValidationError({ field, value, rule: `must be ${wanted}`, remedy });
 }
 
-function notAnObject(
+function createObjectError(
   value: unknown,
   field: string,
   { secret = false } = {},
 ): PromptValidationError {
   const rule = "must be a plain object";
-  return new PromptValidationError({ field, value, rule, remedy: "write { … }", secret });
+  return new PromptValidationError({ field, value, rule, remedy: "use { … }", secret });
 }
 
-/** Quotes the key and never what stands under it: that may be a secret with a slip in its name. */
-function unknownKey(key: string, field: string, known: Iterable<string>): PromptValidationError {
+/** Quotes the key but never its value, which may be a secret under a misspelled name. */
+function createKeyError(
+  key: string,
+  field: string,
+  known: Iterable<string>,
+): PromptValidationError {
   const names = [...known];
   const near = suggestion(key, names);
   return new PromptValidationError({
     field: `${field} key`,
     value: key,
-    rule: names.length === 0 ? "must be left out" : `must be one of ${list(names)}`,
-    remedy: near === null ? "there is no such option" : `did you mean "${near}"?`,
+    rule: names.length === 0 ? "must be omitted" : `must be one of ${list(names)}`,
+    remedy: near === null ? "remove it" : `did you mean "${near}"?`,
   });
 }
 
-/** Returns `value` if it may be called, or was left out. */
+/** Returns `value` if it is a function, `null` or `undefined`. */
 export function checkFunction<F>(value: F, field: string): F {
   if (value === undefined || value === null || typeof value === "function") return value;
   const rule = "must be a function";
@@ -173,6 +189,6 @@ export function checkFunction<F>(value: F, field: string): F {
     field,
     value,
     rule,
-    remedy: "give a function or leave it out",
+    remedy: "pass a function or omit it",
   });
 }

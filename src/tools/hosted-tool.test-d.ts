@@ -17,7 +17,7 @@ const patch = applyPatchTool();
 const image = imageGenerationTool();
 const mcp = mcpTool({ serverLabel: "docs", serverUrl: "https://example.com/mcp" });
 
-test("a factory's return type says what the tool puts out", () => {
+test("HostedTool takes its output type from the factory's return type", () => {
   expectTypeOf(search).toEqualTypeOf<HostedTool<WebSearchConfig, WebSearchResult>>();
   expectTypeOf(search["~output"]).toEqualTypeOf<WebSearchResult>();
   expectTypeOf(files["~output"]).toEqualTypeOf<FileSearchResult>();
@@ -28,7 +28,7 @@ test("a factory's return type says what the tool puts out", () => {
   expectTypeOf(mcp["~output"]).toEqualTypeOf<McpResult>();
 });
 
-test("so does the hook, when there is one", () => {
+test("HostedTool infers its output type from handleProviderOutput", () => {
   const tool = new HostedTool({
     kind: "weather",
     name: "weather",
@@ -39,12 +39,12 @@ test("so does the hook, when there is one", () => {
   expectTypeOf(tool).toEqualTypeOf<HostedTool<{ unit: string }, { readonly degrees: number }>>();
 });
 
-test("every hosted tool is a HostedTool", () => {
+test("every hosted tool is assignable to HostedTool", () => {
   expectTypeOf([search]).toExtend<readonly HostedTool[]>();
   expectTypeOf([files, code, shell, patch, image, mcp]).toExtend<readonly HostedTool[]>();
 });
 
-test("what a hosted tool shows cannot be changed", () => {
+test("HostedTool's properties are read-only", () => {
   // @ts-expect-error Cannot assign to 'config' because it is a read-only property
   search.config = {};
   // @ts-expect-error Cannot assign to 'name' because it is a read-only property

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { checkConfig, HostedTool, type HostedToolOptions } from "./hosted-tool.ts";
 import { ToolResult } from "./tool-result.ts";
 
-function options(
+function createOptions(
   changes: Readonly<Record<string, unknown>> = {},
 ): HostedToolOptions<{ readonly stores: string[] }, unknown> {
   const whole = {
@@ -14,9 +14,9 @@ function options(
   return { ...whole, ...changes } as never;
 }
 
-describe("a hosted tool", () => {
-  test("is what it was given, for any provider and without a hook unless they are named", () => {
-    expect(new HostedTool(options())).toEqual({
+describe("HostedTool", () => {
+  test("has the given options, for any provider and without a hook by default", () => {
+    expect(new HostedTool(createOptions())).toEqual({
       kind: "file_search",
       name: "search_docs",
       description: "Searches the documents.",
@@ -26,67 +26,67 @@ describe("a hosted tool", () => {
       handleProviderOutput: null,
     });
     const handleProviderOutput = (output: unknown) => ToolResult.ok(output);
-    const tool = new HostedTool(options({ provider: "openai", handleProviderOutput }));
+    const tool = new HostedTool(createOptions({ provider: "openai", handleProviderOutput }));
     expect(tool).toMatchObject({ provider: "openai", handleProviderOutput });
   });
 
-  test("is frozen, and so is its copy of the config", () => {
+  test("is frozen, including its copy of the config", () => {
     const config = { stores: ["vs_1"], filter: { type: "eq" } };
-    const tool = new HostedTool(options({ config }));
+    const tool = new HostedTool(createOptions({ config }));
     config.stores.push("vs_2");
     expect(tool.config.stores).toEqual(["vs_1"]);
     expect([tool, tool.config, tool.config.stores, tool.live].every(Object.isFrozen)).toBe(true);
     expect([config, config.stores, config.filter].some(Object.isFrozen)).toBe(false);
   });
 
-  test("holds live objects as they are", () => {
+  test("stores live objects without copying them", () => {
     class Executor {
       runs = 0;
     }
     const live = { executor: new Executor() };
-    const tool = new HostedTool({ ...options(), live });
+    const tool = new HostedTool({ ...createOptions(), live });
     expect(tool.live.executor).toBe(live.executor);
     live.executor.runs += 1;
     expect(live).not.toSatisfy(Object.isFrozen);
   });
 
-  test("can be extended, with fields of its own", () => {
+  test("can be subclassed with additional fields", () => {
     class DatedTool extends HostedTool {
       readonly year = 2030;
     }
-    expect(new DatedTool(options()).year).toBe(2030);
+    expect(new DatedTool(createOptions()).year).toBe(2030);
   });
 
   test.each(["a", "a".repeat(64), "web-search", "web_search", "9lives"])(
-    "may be called %j",
+    "accepts the name %j",
     (name) => {
-      expect(new HostedTool(options({ name })).name).toBe(name);
+      expect(new HostedTool(createOptions({ name })).name).toBe(name);
     },
   );
 
   test.each(["", "  ", " docs ", "Docs", "a".repeat(65), "docs!", "a b", undefined])(
-    "cannot be called %j",
+    "rejects the name %j",
     (name) => {
-      expect(() => new HostedTool(options({ name }))).toThrow(
+      expect(() => new HostedTool(createOptions({ name }))).toThrow(
         expect.objectContaining({
           name: "PromptValidationError",
           field: "HostedTool.name",
           value: name,
-          message: expect.stringMatching(/must be 1-64 of a-z, 0-9, _ and -.*: write it like "/),
+          message: expect.stringMatching(/must be 1-64 of a-z, 0-9, _ and -.*\. Write it like "/),
         }),
       );
     },
   );
 
-  test("may have 200 characters to describe it", () => {
+  test("accepts a description of 200 characters", () => {
     const description = "x".repeat(200);
-    expect(new HostedTool(options({ description })).description).toBe(description);
+    expect(new HostedTool(createOptions({ description })).description).toBe(description);
   });
 
   test.each(["", "  ", "x".repeat(201), "Größe", "one\ntwo", undefined])(
-    "cannot be described by %j",
+    "rejects the description %j",
     (description) => {
-      expect(() => new HostedTool(options({ description }))).toThrow(
+      expect(() => new HostedTool(createOptions({ description }))).toThrow(
         expect.objectContaining({
           name: "PromptValidationError",
           field: 'HostedTool "search_docs" description',
@@ -105,8 +105,8 @@ describe("a hosted tool", () => {
     [{ provider: "" }, "provider"],
     [{ provider: "OpenAI" }, "provider"],
     [{ handleProviderOutput: "hook" }, "handleProviderOutput"],
-  ])("is refused with %o", (changes, part) => {
-    expect(() => new HostedTool(options(changes))).toThrow(
+  ])("rejects %o", (changes, part) => {
+    expect(() => new HostedTool(createOptions(changes))).toThrow(
       expect.objectContaining({
         name: "PromptValidationError",
         field: `HostedTool "search_docs" ${part}`,
@@ -116,15 +116,15 @@ describe("a hosted tool", () => {
   });
 });
 
-describe("a config", () => {
-  test("is given back if it is plain data", () => {
+describe("checkConfig()", () => {
+  test("returns a plain object unchanged", () => {
     const config = { a: 1 };
     expect(checkConfig(config, "config")).toBe(config);
   });
 
-  test.each([null, undefined, [], "x", new Map()])("cannot be %o", (config) => {
+  test.each([null, undefined, [], "x", new Map()])("rejects %o", (config) => {
     expect(() => checkConfig(config as never, "Tool.config")).toThrow(
-      /^Tool.config must be a plain object, got .*. Write { … }, or {} for the defaults$/,
+      /^Tool.config must be a plain object, got .*\. Use { … }, or {} for the defaults\.$/,
     );
   });
 });

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { PromptEvaluationError } from "../base/evaluation-errors.ts";
 import { checkApart, HostedTool } from "./hosted-tool.ts";
 
-const hosted = (kind: string, name: string, config = {}) =>
+const createHostedTool = (kind: string, name: string, config = {}) =>
   new HostedTool({ kind, name, description: "Does things.", config });
-const refusal = (...args: Parameters<typeof checkApart>) => {
+const catchError = (...args: Parameters<typeof checkApart>) => {
   try {
     checkApart(...args);
   } catch (error) {
@@ -13,25 +13,30 @@ const refusal = (...args: Parameters<typeof checkApart>) => {
   return null;
 };
 
-describe("hosted tools", () => {
-  test("of different kinds may stand side by side", () => {
-    expect(refusal([hosted("a", "one"), hosted("b", "two")], "test:run")).toBeNull();
+describe("checkOneToolPerKind()", () => {
+  test("accepts tools of different kinds", () => {
+    expect(
+      catchError([createHostedTool("a", "one"), createHostedTool("b", "two")], "test:run"),
+    ).toBeNull();
   });
 
-  test("of one kind are refused, in phase render", () => {
-    const error = refusal([hosted("a", "one"), hosted("b", "x"), hosted("a", "two")], "test:run");
+  test("rejects two tools of the same kind in phase render", () => {
+    const error = catchError(
+      [createHostedTool("a", "one"), createHostedTool("b", "x"), createHostedTool("a", "two")],
+      "test:run",
+    );
     expect(error).toBeInstanceOf(PromptEvaluationError);
     expect(error).toMatchObject({
       phase: "render",
       promptName: "test:run",
       message:
-        'There are two hosted tools of kind "a", "one", "two", and what comes back would not say whose it is: keep one',
+        'Hosted tools "one", "two" are both of kind "a", so their outputs would be ambiguous. Keep one.',
     });
   });
 
-  test("of one kind may stand side by side where the provider tells them apart", () => {
-    const both = [hosted("a", "one"), hosted("a", "two")];
-    expect(refusal(both, "test:run", ({ name }) => name)).toBeNull();
-    expect(refusal(both, "test:run", () => "same")).toBeInstanceOf(PromptEvaluationError);
+  test("accepts two tools of the same kind with different labels", () => {
+    const both = [createHostedTool("a", "one"), createHostedTool("a", "two")];
+    expect(catchError(both, "test:run", ({ name }) => name)).toBeNull();
+    expect(catchError(both, "test:run", () => "same")).toBeInstanceOf(PromptEvaluationError);
   });
 });

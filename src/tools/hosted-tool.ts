@@ -7,42 +7,58 @@ import { checkFunction } from "./config-checks.ts";
 import { madeAs } from "./made-as.ts";
 import type { ToolHandler } from "./tool-context.ts";
 
-/** What a `HostedTool` is made from. */
+/** Options of {@link HostedTool}. */
 export interface HostedToolOptions<Config, Output, Live = object> {
-  /** The capability, in no provider's words: `"web_search"`. Adapters look their codec up by it. */
+  /**
+   * Provider-neutral name of the capability, such as `"web_search"`. Adapters use it to look
+   * up their codec.
+   */
   readonly kind: string;
-  /** Unique within a prompt; outputs are filed under it. Matches `^[a-z0-9_-]{1,64}$`. */
+  /**
+   * Unique within a prompt, and the key of its entry in `hostedOutputs`. Matches
+   * `^[a-z0-9_-]{1,64}$`.
+   */
   readonly name: string;
+  /** 1-200 ASCII characters. */
   readonly description: string;
-  /** Plain data. */
+  /** Settings as plain data; copied and deep-frozen. */
   readonly config: Config;
-  /** Executors, file systems, callbacks: what the config cannot hold. */
+  /** Executors, file systems and callbacks, which cannot be plain data. */
   readonly live?: Live | undefined;
-  /** The adapter it belongs to. @default any whose codecs know the kind */
+  /**
+   * Name of the only adapter that may use the tool. @default any adapter with a codec for the kind
+   */
   readonly provider?: string | undefined;
-  /** Looks at what the codec parsed, and may replace it. */
+  /** Receives the output that the codec parsed, and may replace it. */
   readonly handleProviderOutput?: ToolHandler<Output, Output> | null | undefined;
 }
 
 /**
- * A capability the provider runs on its own machines. An adapter's codec knows its wire form.
+ * A capability that the provider runs on its own machines. An adapter's codec knows its wire form.
  *
- * `Output` is what that codec parses. Nothing in the options says it, so a factory states it in
- * its return type, and `response.hostedOutputs.get(tool)` has it from there.
+ * `Output` is the type that the codec parses. It cannot be inferred from the options, so a factory
+ * declares it in its return type, and `response.hostedOutputs.get(tool)` returns that type.
  */
 export class HostedTool<
   Config extends object = object,
   Output = unknown,
   Live extends object = object,
 > {
-  /** Carries the type of what the codec parses; never set. */
+  /** Carries the output type only; never set at run time. */
   declare readonly "~output": Output;
+  /** Provider-neutral name of the capability, such as `"web_search"`. */
   readonly kind: string;
+  /** Unique within a prompt, and the key of its entry in `hostedOutputs`. */
   readonly name: string;
+  /** Short description of the tool. */
   readonly description: string;
+  /** Deep-frozen settings. */
   readonly config: Config;
+  /** Executors, file systems and callbacks passed as `live`. */
   readonly live: Partial<Live>;
+  /** Name of the only adapter that may use the tool, or `null` for any. */
   readonly provider: string | null;
+  /** Receives the output that the codec parsed, and may replace it; `null` if there is none. */
   readonly handleProviderOutput: ToolHandler<Output, Output> | null;
 
   constructor(options: HostedToolOptions<Config, Output, Live>) {
@@ -60,7 +76,7 @@ export class HostedTool<
   }
 }
 
-/** Returns `config` if it is plain data. */
+/** Returns `config` if it is a plain object. */
 export function checkConfig<Config extends object>(config: Config, field: string): Config {
   if (isPlainObject(config)) return config;
   const rule = "must be a plain object";
@@ -68,7 +84,7 @@ export function checkConfig<Config extends object>(config: Config, field: string
     field,
     value: config,
     rule,
-    remedy: "write { … }, or {} for the defaults",
+    remedy: "use { … }, or {} for the defaults",
   });
 }
 
@@ -81,8 +97,9 @@ export function markChecked<Made extends object>(tool: Made): Made {
 }
 
 /**
- * Checks a tool's config with the tool's factory, unless the factory made the tool: one that was
- * made with `new HostedTool` is not checked yet. Returns the tool as the factory makes it.
+ * Checks a tool's config with the tool's factory, and returns the tool that the factory creates. A
+ * tool that the factory itself created is returned unchecked; one created with `new HostedTool`
+ * still needs the check.
  */
 export function checkedConfig<Made extends { readonly name: string }>(
   tool: { readonly name: string },
@@ -94,22 +111,22 @@ export function checkedConfig<Made extends { readonly name: string }>(
 }
 
 /**
- * Refuses two tools of one kind: what comes back names no tool. `labelOf` gives what the provider
- * does tell two of them apart by, where it does.
+ * Rejects two tools of the same kind, because calls and outputs do not name their tool. `labelOf`
+ * returns a label if the provider distinguishes tools of the same kind.
  */
 export function checkApart(
   tools: readonly HostedTool[],
   promptName: string,
-  labelOf: (tool: HostedTool) => string | null | undefined = () => null,
+  getLabel: (tool: HostedTool) => string | null | undefined = () => null,
 ): void {
   const first = new Map<string, HostedTool>();
   for (const tool of tools) {
-    const key = JSON.stringify([tool.kind, labelOf(tool) ?? null]);
+    const key = JSON.stringify([tool.kind, getLabel(tool) ?? null]);
     const other = first.get(key);
     first.set(key, tool);
     if (!other) continue;
     const both = list([other.name, tool.name]);
-    const message = `There are two hosted tools of kind "${tool.kind}", ${both}, and what comes back would not say whose it is: keep one`;
+    const message = `Hosted tools ${both} are both of kind "${tool.kind}", so their outputs would be ambiguous. Keep one.`;
     throw new PromptEvaluationError(message, { promptName, phase: "render" });
   }
 }

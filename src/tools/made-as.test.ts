@@ -5,7 +5,7 @@ import { shellTool } from "./hosted/shell.ts";
 import { webSearchTool } from "./hosted/web-search.ts";
 import { madeAs } from "./made-as.ts";
 
-function refusalOf(make: () => unknown, options?: string): PromptValidationError {
+function catchConfigError(make: () => unknown, options?: string): PromptValidationError {
   try {
     madeAs({ config: "Mine $& config", options }, make);
   } catch (error) {
@@ -15,50 +15,54 @@ function refusalOf(make: () => unknown, options?: string): PromptValidationError
   throw new Error("it was made");
 }
 
-describe("what a factory refuses", () => {
-  test("is named as the caller gave it, and says the rest as before", () => {
+describe("renameConfigError()", () => {
+  test("replaces the factory's name for the config and leaves the rest of the message unchanged", () => {
     const make = () => webSearchTool({ geoHint: { countryCode: "UK" } });
-    const refusal = refusalOf(make);
+    const refusal = catchConfigError(make);
     expect(refusal).toMatchObject({ field: "Mine $& config.geoHint.countryCode", value: "UK" });
     expect(make).toThrow(refusal.message.replace("Mine $& config", "webSearchTool(config)"));
-    expect(refusal.stack).toContain("Mine $& config.geoHint.countryCode must be a country code");
-  });
-
-  test("is named so for options too, where these have another name", () => {
-    const make = () => shellTool({ environment: { type: "local" } });
-    expect(refusalOf(make, "Mine ").field).toBe("Mine executor");
-    expect(refusalOf(make).field).toBe("shellTool(options).executor");
-    expect(refusalOf(make, "Mine ").message).toBe(
-      "Mine executor must be a ShellExecutor in a local environment, got undefined: " +
-        "give an object with run(commands, options), or let a container run them",
+    expect(refusal.stack).toContain(
+      "Mine $& config.geoHint.countryCode must be an ISO 3166-1 alpha-2 country code",
     );
   });
 
-  test("does not tell a secret", () => {
+  test("replaces the factory's prefix for options if one is passed", () => {
+    const make = () => shellTool({ environment: { type: "local" } });
+    expect(catchConfigError(make, "Mine ").field).toBe("Mine executor");
+    expect(catchConfigError(make).field).toBe("shellTool(options).executor");
+    expect(catchConfigError(make, "Mine ").message).toBe(
+      "Mine executor must be a ShellExecutor in a local environment, got undefined. " +
+        "Pass an object with run(commands, options), or use a container environment.",
+    );
+  });
+
+  test("does not reveal a secret", () => {
     const secret = { domain: "example.com", name: "KEY", value: 12345 };
     const networkPolicy = {
       type: "allowlist",
       allowedDomains: ["example.com"],
       domainSecrets: [secret],
     };
-    const refusal = refusalOf(() =>
+    const refusal = catchConfigError(() =>
       codeInterpreterTool({ container: { type: "auto", networkPolicy } } as never),
     );
     expect(refusal.field).toMatch(/^Mine \$& config\.container\.networkPolicy\.domainSecrets\[0]/);
-    expect(refusal.message).toMatch(/not empty, got a secret that is not. Give the secret$/);
+    expect(refusal.message).toMatch(
+      /must be a non-empty string, got a secret that does not\. Pass the secret\.$/,
+    );
     expect(refusal.value).toBeUndefined();
   });
 
-  test("keeps the words of a rule or a remedy that quote the value", () => {
+  test("does not change a rule or remedy that looks like the quoted value", () => {
     const rule = "must be, got null. Not";
-    const refusal = refusalOf(() => {
+    const refusal = catchConfigError(() => {
       throw new PromptValidationError({ field: "x(config).y", value: null, rule, remedy: "no" });
     });
-    expect(refusal.message).toBe("Mine $& config.y must be, got null. Not, got null. No");
+    expect(refusal.message).toBe("Mine $& config.y must be, got null. Not, got null. No.");
   });
 });
 
-test("what else goes wrong is passed on", () => {
+test("renameConfigError() passes other errors through", () => {
   const error = new TypeError("no");
   const fail = () => {
     throw error;

@@ -1,14 +1,18 @@
 import { PromptValidationError } from "../base/errors.ts";
 
-/** What the two arguments of a tool's factory are called where the caller gave them. */
-export interface GivenAs {
+/** How the caller names the two arguments of a tool's factory. */
+export interface ArgumentNames {
+  /** Name of the config argument. */
   readonly config: string;
-  /** Goes before the name of an option. @default the factory's own word for it */
+  /** Prefix of an option's name. @default the factory's own prefix */
   readonly options?: string | undefined;
 }
 
-/** Makes something by a factory of `tools/`; what that refuses is named as the caller knows it. */
-export function madeAs<Made>({ config, options }: GivenAs, make: () => Made): Made {
+/**
+ * Calls a tool factory, and renames the field of any `PromptValidationError` to the caller's name
+ * for it.
+ */
+export function madeAs<Made>({ config, options }: ArgumentNames, make: () => Made): Made {
   try {
     return make();
   } catch (error) {

@@ -8,16 +8,16 @@ import { ToolResult } from "./tool-result.ts";
 const params = z.object({ code: z.string() });
 const result = z.object({ stdout: z.string() });
 
-function options(
+function createOptions(
   changes: Readonly<Record<string, unknown>> = {},
 ): NativeToolOptions<unknown, unknown> {
   const whole = { name: "python", description: "Runs Python.", params, result };
   return { ...whole, ...changes } as never;
 }
 
-describe("a native tool", () => {
-  test("is a tool without a handler, called like its capability, that takes no overrides", () => {
-    const tool = new NativeTool(options());
+describe("NativeTool", () => {
+  test("has no handler, uses its name as its kind, and rejects overrides by default", () => {
+    const tool = new NativeTool(createOptions());
     expect(tool).toBeInstanceOf(Tool);
     expect(tool).toMatchObject({
       name: "python",
@@ -32,51 +32,53 @@ describe("a native tool", () => {
     expect(tool.paramsSchema).toMatchObject({ properties: { code: { type: "string" } } });
   });
 
-  test("takes overrides if asked to, and may have another kind", () => {
-    const tool = new NativeTool(options({ acceptsOverrides: true, kind: "code_interpreter" }));
+  test("accepts overrides and another kind if they are set", () => {
+    const tool = new NativeTool(
+      createOptions({ acceptsOverrides: true, kind: "code_interpreter" }),
+    );
     expect(tool).toMatchObject({ acceptsOverrides: true, kind: "code_interpreter" });
   });
 
-  test("keeps a frozen copy of its config", () => {
+  test("stores a frozen copy of its config", () => {
     const config = { container: { files: ["a"] } };
-    const tool = new NativeTool(options({ config }));
+    const tool = new NativeTool(createOptions({ config }));
     config.container.files.push("b");
     expect(tool.config).toEqual({ container: { files: ["a"] } });
     expect([tool, tool.config].every(Object.isFrozen)).toBe(true);
   });
 
-  test("can be extended", () => {
+  test("can be subclassed", () => {
     class CountedTool extends NativeTool {
       count = 0;
     }
-    const tool = new CountedTool(options());
+    const tool = new CountedTool(createOptions());
     tool.count += 1;
     expect([tool.count, tool.kind]).toEqual([1, "python"]);
   });
 
-  test("may say that it has no handler", () => {
+  test("accepts an explicit handler of null", () => {
     for (const handler of [null, undefined]) {
-      expect(new NativeTool(options({ handler })).handler).toBeNull();
+      expect(new NativeTool(createOptions({ handler })).handler).toBeNull();
     }
   });
 
-  test("holds its examples to its schemas", () => {
+  test("validates examples against its schemas", () => {
     const example = { description: "Prints", input: { code: "print(1)" }, output: { stdout: "1" } };
-    expect(new NativeTool(options({ examples: [example] })).examples).toEqual([example]);
-    expect(() => new NativeTool(options({ examples: [{ ...example, input: {} }] }))).toThrow(
-      'NativeTool "python" examples[0].input must fit the tool\'s own schema',
+    expect(new NativeTool(createOptions({ examples: [example] })).examples).toEqual([example]);
+    expect(() => new NativeTool(createOptions({ examples: [{ ...example, input: {} }] }))).toThrow(
+      'NativeTool "python" examples[0].input must match the tool\'s schema',
     );
   });
 });
 
-describe("a native tool is refused", () => {
-  test("with a handler, saying what to use instead", () => {
+describe("NativeTool rejects", () => {
+  test("a handler, and suggests ProviderTool", () => {
     const handler = () => ToolResult.ok({ stdout: "" });
-    const make = () => new NativeTool(options({ handler }));
+    const make = () => new NativeTool(createOptions({ handler }));
     expect(make).toThrow(PromptValidationError);
     expect(make).toThrow(
-      "NativeTool.handler must be left out, got the function handler. The provider runs a " +
-        "native tool; use ProviderTool to look at what it did",
+      "NativeTool.handler must be omitted, got the function handler. Remove it, because " +
+        "the provider runs a native tool; use ProviderTool to process its output.",
     );
   });
 
@@ -85,13 +87,13 @@ describe("a native tool is refused", () => {
     ["params", undefined],
     ["result", null],
     ["result", undefined],
-  ])("with %s %s", (part, schema) => {
-    expect(() => new NativeTool(options({ [part]: schema }))).toThrow(
+  ])("%s %s", (part, schema) => {
+    expect(() => new NativeTool(createOptions({ [part]: schema }))).toThrow(
       expect.objectContaining({
         name: "PromptValidationError",
         field: `NativeTool "python" ${part}`,
         value: schema,
-        message: expect.stringContaining("describe what the provider's call holds and gives back"),
+        message: expect.stringContaining("Pass the schemas of the provider's call and output"),
       }),
     );
   });
@@ -108,8 +110,8 @@ describe("a native tool is refused", () => {
     [{ kind: "" }, 'NativeTool "python" kind'],
     [{ config: [] }, 'NativeTool "python" config'],
     [{ config: new Date(0) }, 'NativeTool "python" config'],
-  ])("with %o", (changes, field) => {
-    expect(() => new NativeTool(options(changes))).toThrow(
+  ])("%o", (changes, field) => {
+    expect(() => new NativeTool(createOptions(changes))).toThrow(
       expect.objectContaining({ name: "PromptValidationError", field }),
     );
   });

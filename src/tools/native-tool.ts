@@ -6,29 +6,35 @@ import { checkConfig } from "./hosted-tool.ts";
 import { Tool } from "./tool.ts";
 import type { ToolExample } from "./tool-example.ts";
 
-/** What a `NativeTool` is made from. */
+/** Options of {@link NativeTool}. */
 export interface NativeToolOptions<Params, Result> {
+  /** Unique within a prompt. Matches `^[a-z0-9_-]{1,64}$`. */
   readonly name: string;
+  /** 1-200 ASCII characters. */
   readonly description: string;
-  /** What the provider's call holds. */
+  /** Schema of the provider's call: an object at its root. */
   readonly params: Schema<Params>;
-  /** What the provider gives back. */
+  /** Schema of the provider's output: an object at its root. */
   readonly result: Schema<Result>;
+  /** Example calls that the model is shown. Each must match the schemas. */
   readonly examples?: readonly ToolExample<NoInfer<Params>, NoInfer<Result>>[] | undefined;
-  /** @default false */
+  /** Whether overrides may change the description. @default false */
   readonly acceptsOverrides?: boolean | undefined;
-  /** The capability. @default the name */
+  /** Provider-neutral name of the capability. @default `name` */
   readonly kind?: string | undefined;
+  /** Settings as plain data; copied and deep-frozen. @default {} */
   readonly config?: object | undefined;
 }
 
-/** A tool whose schemas we know and whose work the provider does. It never has a handler. */
+/** A tool that the provider runs, declared by its schemas. It never has a handler. */
 export class NativeTool<Params = unknown, Result = unknown> extends Tool<Params, Result> {
+  /** Provider-neutral name of the capability. */
   readonly kind: string;
+  /** Deep-frozen settings. */
   readonly config: object;
 
   constructor(options: NativeToolOptions<Params, Result>) {
-    refuseHandler(checkOptions(options, "NativeTool"));
+    rejectHandler(checkOptions(options, "NativeTool"));
     const { acceptsOverrides = false, kind = options.name, config = {} } = options;
     requireSchemas(options);
     super({ ...options, acceptsOverrides, handler: null });
@@ -39,13 +45,14 @@ export class NativeTool<Params = unknown, Result = unknown> extends Tool<Params,
   }
 }
 
-function refuseHandler(options: object): void {
+function rejectHandler(options: object): void {
   if (!("handler" in options) || options.handler === null || options.handler === undefined) return;
   throw new PromptValidationError({
     field: "NativeTool.handler",
     value: options.handler,
-    rule: "must be left out",
-    remedy: "the provider runs a native tool; use ProviderTool to look at what it did",
+    rule: "must be omitted",
+    remedy:
+      "remove it, because the provider runs a native tool; use ProviderTool to process its output",
   });
 }
 
@@ -53,7 +60,7 @@ function requireSchemas({ name, params, result }: NativeToolOptions<unknown, unk
   for (const [part, schema] of Object.entries({ params, result })) {
     if (schema) continue;
     const field = `NativeTool "${name}" ${part}`;
-    const remedy = "describe what the provider's call holds and gives back";
+    const remedy = "pass the schemas of the provider's call and output";
     throw new PromptValidationError({ field, value: schema, rule: "must be a schema", remedy });
   }
 }

@@ -9,7 +9,7 @@ const second = resource<object>("second");
 const third = resource<object>("third");
 
 describe("a resource", () => {
-  test("that was bound as a value is that value", () => {
+  test("bound as a value is returned unchanged", () => {
     const value = { a: 1 };
     const resources = new OpenResources(new ResourceRegistry().bind(first, value));
     expect(resources.get(first)).toBe(value);
@@ -18,7 +18,7 @@ describe("a resource", () => {
     expect(resources.has(first)).toBe(true);
   });
 
-  test("is made at its first use, and once", () => {
+  test("is created once, on first use", () => {
     const make = vi.fn(() => 8080);
     const resources = new OpenResources(new ResourceRegistry().bind(port, make));
     expect(make).not.toHaveBeenCalled();
@@ -28,7 +28,7 @@ describe("a resource", () => {
     expect(make).toHaveBeenCalledOnce();
   });
 
-  test("that is nothing is made once, too", () => {
+  test("is created only once even if its factory returns undefined", () => {
     const nothing = resource<undefined>("nothing");
     const make = vi.fn(() => undefined);
     const resources = new OpenResources(new ResourceRegistry().bind(nothing, make));
@@ -37,12 +37,12 @@ describe("a resource", () => {
     expect(make).toHaveBeenCalledOnce();
   });
 
-  test("is made anew for each evaluation", () => {
+  test("is created again for each evaluation", () => {
     const registry = new ResourceRegistry().bind(first, () => ({}));
     expect(new OpenResources(registry).get(first)).not.toBe(new OpenResources(registry).get(first));
   });
 
-  test("of scope tool is made once for each call", () => {
+  test('of scope "tool" is created once per call', () => {
     const make = vi.fn(() => ({}));
     const resources = new OpenResources(
       new ResourceRegistry().bind(first, make, { scope: "tool" }),
@@ -54,7 +54,7 @@ describe("a resource", () => {
     expect(make).toHaveBeenCalledTimes(2);
   });
 
-  test("that could not be made says which and why, and is tried again", () => {
+  test("whose factory throws is named in the error and created again on next use", () => {
     const cause = new Error("refused");
     const make = vi.fn((): number => {
       throw cause;
@@ -63,15 +63,15 @@ describe("a resource", () => {
     const get = () => resources.get(port);
     expect(get).toThrow(WinkError);
     expect(get).toThrow(
-      expect.objectContaining({ message: 'Resource "port" could not be made: refused', cause }),
+      expect.objectContaining({ message: 'Resource "port" could not be created: refused', cause }),
     );
     make.mockReturnValue(8080);
     expect(resources.get(port)).toBe(8080);
   });
 });
 
-describe("a key", () => {
-  test("that nothing is bound to throws when got, and is null when looked for", () => {
+describe("a resource key", () => {
+  test("that is not bound throws in get() and returns null in find()", () => {
     const resources = new OpenResources();
     for (const reach of [resources, resources.forCall()]) {
       expect(() => reach.get(port)).toThrow(UnboundResourceError);
@@ -81,19 +81,19 @@ describe("a key", () => {
     expect(resources.has(port)).toBe(false);
   });
 
-  test("is itself, not its name", () => {
+  test("is compared by identity, not by name", () => {
     const namesake = resource<number>("port");
     const resources = new OpenResources(new ResourceRegistry().bind(port, 1).bind(namesake, 2));
     expect([resources.get(port), resources.get(namesake)]).toEqual([1, 2]);
     expect(() => resources.get(resource<number>("port"))).toThrow(UnboundResourceError);
   });
 
-  test("that is none throws the same", () => {
+  test("that is undefined throws UnboundResourceError", () => {
     expect(() => new OpenResources().get(undefined as never)).toThrow(UnboundResourceError);
   });
 });
 
-test("a later registry wins, and what it replaced is never made", () => {
+test("a later registry replaces a binding, and the replaced factory never runs", () => {
   const make = vi.fn(() => 1);
   const resources = new OpenResources(
     null,
@@ -106,19 +106,19 @@ test("a later registry wins, and what it replaced is never made", () => {
   expect(make).not.toHaveBeenCalled();
 });
 
-describe("closing", () => {
-  test("goes from the newest to the oldest, and waits for each", async () => {
+describe("closing resources", () => {
+  test("closes from newest to oldest and awaits each", async () => {
     const closed: string[] = [];
     const resources = new OpenResources(
       new ResourceRegistry()
-        .bind(first, () => closable(() => void closed.push("first")))
+        .bind(first, () => createDisposable(() => void closed.push("first")))
         .bind(second, () => ({
           async [Symbol.asyncDispose]() {
             await Promise.resolve();
             closed.push("second");
           },
         }))
-        .bind(third, () => closable(() => void closed.push("third"))),
+        .bind(third, () => createDisposable(() => void closed.push("third"))),
     );
     resources.get(third);
     resources.get(second);
@@ -127,13 +127,13 @@ describe("closing", () => {
     expect(closed).toEqual(["first", "second", "third"]);
   });
 
-  test("is done once, and only to what was made", async () => {
+  test("closes each created resource once, and no others", async () => {
     const close = vi.fn();
     const unused = vi.fn();
     const resources = new OpenResources(
       new ResourceRegistry()
-        .bind(first, () => closable(close))
-        .bind(second, () => closable(unused)),
+        .bind(first, () => createDisposable(close))
+        .bind(second, () => createDisposable(unused)),
     );
     resources.get(first);
     await resources[Symbol.asyncDispose]();
@@ -142,11 +142,11 @@ describe("closing", () => {
     expect(unused).not.toHaveBeenCalled();
   });
 
-  test("never touches what the caller made", async () => {
+  test("does not close values bound by the caller", async () => {
     const close = vi.fn();
     {
       await using resources = new OpenResources(
-        new ResourceRegistry().bind(first, closable(close)),
+        new ResourceRegistry().bind(first, createDisposable(close)),
       );
       resources.get(first);
       await using call = resources.forCall();
@@ -155,46 +155,48 @@ describe("closing", () => {
     expect(close).not.toHaveBeenCalled();
   });
 
-  test("of a call closes what that call made, and nothing else", async () => {
+  test("of a call closes only the resources that the call created", async () => {
     const closed: string[] = [];
     const resources = new OpenResources(
       new ResourceRegistry()
-        .bind(first, () => closable(() => void closed.push("of the call")), { scope: "tool" })
-        .bind(second, () => closable(() => void closed.push("of the evaluation"))),
+        .bind(first, () => createDisposable(() => void closed.push("of the call")), {
+          scope: "tool",
+        })
+        .bind(second, () => createDisposable(() => void closed.push("of the evaluation"))),
     );
     {
       await using call = resources.forCall();
       call.get(first);
       call.get(second);
-      resources.forCall().get(first); // another call, that goes on
+      resources.forCall().get(first); // another call that continues
     }
     expect(closed).toEqual(["of the call"]);
     await resources[Symbol.asyncDispose]();
     expect(closed).toEqual(["of the call", "of the evaluation"]);
   });
 
-  test("takes a resource that is a promise for what it becomes", async () => {
+  test("awaits a resource that is a promise", async () => {
     const close = vi.fn();
     const later = resource<Promise<object>>("later");
     const resources = new OpenResources(
-      new ResourceRegistry().bind(later, async () => closable(close)),
+      new ResourceRegistry().bind(later, async () => createDisposable(close)),
     );
     await resources.get(later);
     await resources[Symbol.asyncDispose]();
     expect(close).toHaveBeenCalledOnce();
   });
 
-  test("prefers the asynchronous way where there are two", async () => {
+  test("prefers asyncDispose to dispose", async () => {
     const close = vi.fn();
     const closeNow = vi.fn();
-    const both = { ...closable(closeNow), [Symbol.asyncDispose]: async () => close() };
+    const both = { ...createDisposable(closeNow), [Symbol.asyncDispose]: async () => close() };
     const resources = new OpenResources(new ResourceRegistry().bind(first, () => both));
     resources.get(first);
     await resources[Symbol.asyncDispose]();
     expect([close.mock.calls.length, closeNow.mock.calls.length]).toEqual([1, 0]);
   });
 
-  test("leaves alone what cannot be closed", async () => {
+  test("ignores resources that are not disposable", async () => {
     const resources = new OpenResources(
       new ResourceRegistry().bind(port, () => 1).bind(first, () => ({ close: "me" })),
     );
@@ -203,22 +205,24 @@ describe("closing", () => {
     await expect(resources[Symbol.asyncDispose]()).resolves.toBeUndefined();
   });
 
-  test("is the end: what would be made after it is refused, for nobody would close it", async () => {
+  test("prevents new resources from being created, because they would never be closed", async () => {
     const [late, callers] = [resource<object>("late"), resource<number>("callers")];
     const registry = new ResourceRegistry().bind(late, () => ({})).bind(callers, 1);
     const resources = new OpenResources(registry);
     await resources[Symbol.asyncDispose]();
-    expect(() => resources.get(late)).toThrow('Resource "late" is no longer to be had');
+    expect(() => resources.get(late)).toThrow(
+      'Resource "late" is closed: its evaluation has ended. Await all work before the handler returns.',
+    );
     expect(resources.get(callers)).toBe(1);
   });
 
-  test("that fails for one keeps none of the others open, and says which", async () => {
+  test("closes the others after one fails, and names the failed one", async () => {
     const close = vi.fn();
     const cause = new Error("busy");
     const resources = new OpenResources(
       new ResourceRegistry()
-        .bind(first, () => closable(close))
-        .bind(second, () => closable(() => fail(cause))),
+        .bind(first, () => createDisposable(close))
+        .bind(second, () => createDisposable(() => throwError(cause))),
     );
     resources.get(first);
     resources.get(second);
@@ -230,11 +234,11 @@ describe("closing", () => {
     expect(close).toHaveBeenCalledOnce();
   });
 
-  test("that fails for several says all of them, in one error of ours", async () => {
+  test("reports all failures in one WinkError", async () => {
     const resources = new OpenResources(
       new ResourceRegistry()
-        .bind(first, () => closable(() => fail(new Error("busy"))))
-        .bind(second, () => ({ [Symbol.asyncDispose]: async () => fail(new Error("gone")) })),
+        .bind(first, () => createDisposable(() => throwError(new Error("busy"))))
+        .bind(second, () => ({ [Symbol.asyncDispose]: async () => throwError(new Error("gone")) })),
     );
     resources.get(first);
     resources.get(second);
@@ -247,10 +251,10 @@ describe("closing", () => {
   });
 });
 
-describe("what can be set back", () => {
+describe("listSnapshotables()", () => {
   const files = () => ({ snapshot: () => 1, restore: () => {} });
 
-  test("is what exists now and has snapshot and restore, each once", () => {
+  test("returns each existing resource with snapshot and restore once", () => {
     const given = files();
     const made = files();
     const twin = resource<object>("twin");
@@ -270,7 +274,7 @@ describe("what can be set back", () => {
     expect(found[1]).toBe(made);
   });
 
-  test("is what an asynchronous factory made, once that is there", async () => {
+  test("includes the result of an asynchronous factory after it resolves", async () => {
     const made = files();
     const resources = new OpenResources(
       new ResourceRegistry()
@@ -282,7 +286,7 @@ describe("what can be set back", () => {
     expect(resources.snapshotables()).toEqual([made]);
   });
 
-  test("is not what one call made for itself", () => {
+  test('excludes resources of scope "tool"', () => {
     const resources = new OpenResources(
       new ResourceRegistry().bind(first, files, { scope: "tool" }),
     );
@@ -290,7 +294,7 @@ describe("what can be set back", () => {
     expect(resources.snapshotables()).toEqual([]);
   });
 
-  test("is told by its two methods", () => {
+  test("recognizes snapshotable resources by their two methods", () => {
     expect(isSnapshotable(files())).toBe(true);
     const others = [
       null,
@@ -305,10 +309,10 @@ describe("what can be set back", () => {
   });
 });
 
-function closable(close: () => void): Disposable {
+function createDisposable(close: () => void): Disposable {
   return { [Symbol.dispose]: close };
 }
 
-function fail(error: Error): never {
+function throwError(error: Error): never {
   throw error;
 }

@@ -7,26 +7,30 @@ import {
   UnboundResourceError,
 } from "./resources.ts";
 
-/** Something whose state can be set back after a failed tool call. */
+/** A resource whose state can be restored after a failed tool call. */
 export interface Snapshotable {
+  /** Captures the current state. */
   snapshot(): unknown;
+  /** Restores a captured state. */
   restore(snapshot: never): unknown;
-  /** Called when a snapshot is no longer wanted. */
+  /** Releases a snapshot that is no longer needed. */
   release?(snapshot: never): unknown;
 }
 
-/** Whether a resource takes part in a tool call's transaction. */
+/** Returns whether a resource takes part in a tool call's transaction. */
 export function isSnapshotable(value: unknown): value is Snapshotable {
   if (typeof value !== "object" || value === null) return false;
   const { snapshot, restore } = value as Partial<Snapshotable>;
   return typeof snapshot === "function" && typeof restore === "function";
 }
 
-/** The resources of one evaluation. Later registries win; what was made here is closed here. */
+/**
+ * The resources of one evaluation. Later registries win. Resources created here are closed here.
+ */
 export class OpenResources implements Resources, AsyncDisposable {
   readonly #bindings = new Map<ResourceKey, Binding>();
-  readonly #made = new Map<ResourceKey, unknown>();
-  /** The same once they are there: a factory may be asynchronous. */
+  readonly #created = new Map<ResourceKey, unknown>();
+  /** Resolved values of `#made`: a factory may be asynchronous. */
   readonly #ready = new Map<ResourceKey, unknown>();
   #closed = false;
 
@@ -38,22 +42,24 @@ export class OpenResources implements Resources, AsyncDisposable {
 
   get<T>(key: ResourceKey<T>): T;
   get(key: ResourceKey): unknown {
-    return this.resolve(key, this.#made);
+    return this.resolve(key, this.#created);
   }
 
   find<T>(key: ResourceKey<T>): T | null {
     return this.#bindings.has(key) ? this.get(key) : null;
   }
 
-  /** The same resources for one tool call, with its own of scope `"tool"`. */
+  /**
+   * Returns the same resources for one tool call, which gets its own instances of scope `"tool"`.
+   */
   forCall(): CallResources {
     return new CallResources(this);
   }
 
-  /** What exists now and can be set back. */
+  /** Lists the existing resources whose state can be restored. */
   snapshotables(): readonly Snapshotable[] {
     const values = [...this.#bindings].map(([key, binding]) =>
-      binding.made === "by caller" ? binding.value : this.#ready.get(key),
+      binding.owner === "caller" ? binding.value : this.#ready.get(key),
     );
     return [...new Set(values.filter(isSnapshotable))];
   }
@@ -62,42 +68,42 @@ export class OpenResources implements Resources, AsyncDisposable {
     return this.#bindings.has(key);
   }
 
-  resolve(key: ResourceKey, ofCall: Map<ResourceKey, unknown>): unknown {
+  resolve(key: ResourceKey, callResources: Map<ResourceKey, unknown>): unknown {
     const binding = this.#bindings.get(key);
     if (!binding) throw new UnboundResourceError(String(key?.name));
-    if (binding.made === "by caller") return binding.value;
-    const made = binding.scope === "tool" ? ofCall : this.#made;
-    if (!made.has(key)) {
-      const value = this.#make(key, binding.make);
-      made.set(key, value);
-      if (binding.scope === "singleton") this.#follow(key, value);
+    if (binding.owner === "caller") return binding.value;
+    const created = binding.scope === "tool" ? callResources : this.#created;
+    if (!created.has(key)) {
+      const value = this.#create(key, binding.create);
+      created.set(key, value);
+      if (binding.scope === "singleton") this.#trackReady(key, value);
     }
-    return made.get(key);
+    return created.get(key);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
-    await closeAll(this.#made);
+    await closeAll(this.#created);
   }
 
-  #follow(key: ResourceKey, value: unknown): void {
+  #trackReady(key: ResourceKey, value: unknown): void {
     if (!(value instanceof Promise)) this.#ready.set(key, value);
-    // Whoever asked for it hears of a failure; here it only means that there is nothing to set back.
+    // The caller that requested the resource gets the rejection. Here, there is no state to restore.
     else value.then((ready) => this.#ready.set(key, ready)).catch(() => {});
   }
 
-  /** After the end nobody would close it. */
-  #make(key: ResourceKey, make: () => unknown): unknown {
-    if (!this.#closed) return makeResource(key, make);
-    const problem = "the evaluation is over; use resources before the handler returns";
-    throw new WinkError(`Resource "${key.name}" is no longer to be had: ${problem}`);
+  /** Rejects a resource after the evaluation has ended, because it would never be closed. */
+  #create(key: ResourceKey, make: () => unknown): unknown {
+    if (!this.#closed) return createResource(key, make);
+    const remedy = "Await all work before the handler returns.";
+    throw new WinkError(`Resource "${key.name}" is closed: its evaluation has ended. ${remedy}`);
   }
 }
 
-/** What one tool call reaches: `await using` it closes what the call made. */
+/** The resources of one tool call. Disposing it closes the resources that the call created. */
 export class CallResources implements Resources, AsyncDisposable {
   readonly #evaluation: OpenResources;
-  readonly #made = new Map<ResourceKey, unknown>();
+  readonly #created = new Map<ResourceKey, unknown>();
 
   constructor(evaluation: OpenResources) {
     this.#evaluation = evaluation;
@@ -105,7 +111,7 @@ export class CallResources implements Resources, AsyncDisposable {
 
   get<T>(key: ResourceKey<T>): T;
   get(key: ResourceKey): unknown {
-    return this.#evaluation.resolve(key, this.#made);
+    return this.#evaluation.resolve(key, this.#created);
   }
 
   find<T>(key: ResourceKey<T>): T | null {
@@ -113,25 +119,27 @@ export class CallResources implements Resources, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await closeAll(this.#made);
+    await closeAll(this.#created);
   }
 }
 
-function makeResource(key: ResourceKey, make: () => unknown): unknown {
+function createResource(key: ResourceKey, make: () => unknown): unknown {
   try {
     return make();
   } catch (cause) {
-    throw new WinkError(`Resource "${key.name}" could not be made: ${messageOf(cause)}`, { cause });
+    throw new WinkError(`Resource "${key.name}" could not be created: ${messageOf(cause)}`, {
+      cause,
+    });
   }
 }
 
-/** Newest first; one that fails to close keeps none of the others open. */
-async function closeAll(made: Map<ResourceKey, unknown>): Promise<void> {
+/** Closes the newest resource first. A failure does not prevent the others from closing. */
+async function closeAll(resources: Map<ResourceKey, unknown>): Promise<void> {
   const failures: unknown[] = [];
-  for (const [key, value] of [...made].reverse()) {
-    made.delete(key);
+  for (const [key, value] of [...resources].reverse()) {
+    resources.delete(key);
     try {
-      await close(await value);
+      await closeResource(await value);
     } catch (cause) {
       failures.push(
         new WinkError(`Resource "${key.name}" failed to close: ${messageOf(cause)}`, { cause }),
@@ -144,7 +152,7 @@ async function closeAll(made: Map<ResourceKey, unknown>): Promise<void> {
   throw new WinkError(message, { cause: new AggregateError(failures, message) });
 }
 
-async function close(value: unknown): Promise<void> {
+async function closeResource(value: unknown): Promise<void> {
   if (typeof value !== "object" || value === null) return;
   if (Symbol.asyncDispose in value) await (value as AsyncDisposable)[Symbol.asyncDispose]();
   else if (Symbol.dispose in value) (value as Disposable)[Symbol.dispose]();

@@ -16,7 +16,10 @@ import { Tool } from "./tool.ts";
 import type { ToolHandler } from "./tool-context.ts";
 import { ToolResult } from "./tool-result.ts";
 
-const toolOf = (name: string, options: { policies?: ToolPolicy[]; handler?: () => unknown } = {}) =>
+const createTool = (
+  name: string,
+  options: { policies?: ToolPolicy[]; handler?: () => unknown } = {},
+) =>
   new Tool({
     name,
     description: "Works.",
@@ -32,8 +35,8 @@ interface Guarded {
   readonly existing?: readonly string[];
 }
 
-/** What the model reads after each of these calls, made one a turn. */
-async function called(guarded: Guarded, ...calls: readonly (readonly [string, object?])[]) {
+/** Runs these calls, one per turn, and returns the results that the model reads. */
+async function runCalls(guarded: Guarded, ...calls: readonly (readonly [string, object?])[]) {
   class Workspace extends MarkdownSection {
     readonly filesystem = {
       readBytes() {},
@@ -65,19 +68,19 @@ async function called(guarded: Guarded, ...calls: readonly (readonly [string, ob
 const denying = (name: string): ToolPolicy => ({ name, check: () => `Denied by ${name}.` });
 
 describe("a policy that denies a call", () => {
-  test("keeps the handler from running and tells the model why", async () => {
+  test("prevents the handler from running and tells the model the reason", async () => {
     let ran = 0;
-    const tool = toolOf("work", {
+    const tool = createTool("work", {
       policies: [denying("one")],
       handler: () => ToolResult.ok(ran++),
     });
-    const { read, bus } = await called({ tools: [tool] }, ["work"]);
+    const { read, bus } = await runCalls({ tools: [tool] }, ["work"]);
     expect(read).toEqual(['Denied by one. (policy "one")']);
     expect(ran).toBe(0);
     expect(bus.of("ToolInvoked")[0]?.result.success).toBe(false);
   });
 
-  test("is asked in order: the tool's own, the section's, the template's; the first reason counts", async () => {
+  test("is checked in order (tool, section, template), and the first reason wins", async () => {
     const asked: string[] = [];
     const allowing = (name: string): ToolPolicy => ({
       name,
@@ -86,9 +89,9 @@ describe("a policy that denies a call", () => {
         return null;
       },
     });
-    const { read } = await called(
+    const { read } = await runCalls(
       {
-        tools: [toolOf("work", { policies: [allowing("tool")] })],
+        tools: [createTool("work", { policies: [allowing("tool")] })],
         section: [allowing("section")],
         template: [allowing("template"), denying("last"), denying("never")],
       },
@@ -99,7 +102,7 @@ describe("a policy that denies a call", () => {
     expect(read).toEqual(['Denied by last. (policy "last")']);
   });
 
-  test("is one that throws or rejects, too", async () => {
+  test("may also throw or reject", async () => {
     const throwing: ToolPolicy = {
       name: "broken",
       check: async () => {
@@ -107,20 +110,20 @@ describe("a policy that denies a call", () => {
       },
     };
     let ran = 0;
-    const tool = toolOf("work", { policies: [throwing], handler: () => ToolResult.ok(ran++) });
-    const { read } = await called({ tools: [tool] }, ["work"]);
+    const tool = createTool("work", { policies: [throwing], handler: () => ToolResult.ok(ran++) });
+    const { read } = await runCalls({ tools: [tool] }, ["work"]);
     expect(read).toEqual(['Tool "work" failed: no idea']);
     expect(ran).toBe(0);
   });
 
-  test("may look at the session", async () => {
+  test("can read the session", async () => {
     const once: ToolPolicy = {
       name: "once",
       check: ({ tool }, { session }) =>
         session.get(callRecord).tools.includes(tool) ? "Once is enough." : null,
     };
-    const { read } = await called(
-      { tools: [toolOf("work")], template: [once] },
+    const { read } = await runCalls(
+      { tools: [createTool("work")], template: [once] },
       ["work"],
       ["work"],
     );
@@ -129,7 +132,7 @@ describe("a policy that denies a call", () => {
 });
 
 test.each([
-  ["a tool", () => toolOf("work", { policies: [{}] as never })],
+  ["a tool", () => createTool("work", { policies: [{}] as never })],
   [
     "a section",
     () => new MarkdownSection({ key: "k", title: "K", template: "", policies: 5 as never }),
@@ -138,22 +141,22 @@ test.each([
     "a template",
     () => new PromptTemplate({ ns: "a", key: "b", sections: [], policies: [null] as never }),
   ],
-])("%s refuses what is no policy", (_, make) => {
+])("%s rejects an invalid policy", (_, make) => {
   expect(make).toThrow(PromptValidationError);
-  expect(make).toThrow("must be a list of policies");
+  expect(make).toThrow("must be an array of policies");
 });
 
-describe("sequentialDependency", () => {
+describe("sequentialDependency()", () => {
   const after = sequentialDependency({ tool: "ship", after: ["test", "review"] });
   const tools = [
-    toolOf("test"),
-    toolOf("review", { handler: () => ToolResult.error("not yet") }),
-    toolOf("ship"),
+    createTool("test"),
+    createTool("review", { handler: () => ToolResult.error("not yet") }),
+    createTool("ship"),
   ];
 
-  test("lets a tool run only after all the others have succeeded", async () => {
-    const fine = [toolOf("test"), toolOf("review"), toolOf("ship")];
-    const { read } = await called(
+  test("allows a tool only after all others have succeeded", async () => {
+    const fine = [createTool("test"), createTool("review"), createTool("ship")];
+    const { read } = await runCalls(
       { tools: fine, template: [after] },
       ["ship"],
       ["test"],
@@ -170,8 +173,8 @@ describe("sequentialDependency", () => {
     ]);
   });
 
-  test("counts no failed call", async () => {
-    const { read } = await called({ tools, template: [after] }, ["test"], ["review"], ["ship"]);
+  test("does not count failed calls", async () => {
+    const { read } = await runCalls({ tools, template: [after] }, ["test"], ["review"], ["ship"]);
     expect(read[2]).toContain('Call "review" first');
   });
 
@@ -181,26 +184,26 @@ describe("sequentialDependency", () => {
     [{ tool: "ship", after: ["ship"] }, "sequentialDependency(after)"],
     [{ tool: "ship", after: "test" }, "sequentialDependency(after)"],
     [{ tool: "ship", after: ["no good"] }, "sequentialDependency(after)[0]"],
-  ])("refuses %j", (options, field) => {
+  ])("rejects %j", (options, field) => {
     expect(() => sequentialDependency(options as never)).toThrow(
       expect.objectContaining({ name: "PromptValidationError", field }),
     );
   });
 });
 
-describe("readBeforeWrite", () => {
-  const tools = [toolOf("read"), toolOf("write"), toolOf("edit"), toolOf("ls")];
+describe("readBeforeWrite()", () => {
+  const tools = [createTool("read"), createTool("write"), createTool("edit"), createTool("ls")];
   const guarded = { tools, template: [readBeforeWrite()], existing: ["old.txt"] };
 
-  test("lets an existing file be changed only once it was read", async () => {
+  test("allows changing an existing file only after it was read", async () => {
     const old = { path: "old.txt" };
-    const { read } = await called(guarded, ["write", old], ["read", old], ["edit", old], ["ls"]);
+    const { read } = await runCalls(guarded, ["write", old], ["read", old], ["edit", old], ["ls"]);
     const denial = 'Read "old.txt" with "read" before you change it. (policy "read before write")';
     expect(read).toEqual([denial, "OK", "OK", "OK"]);
   });
 
-  test("lets new files be made, and changed by whoever made them", async () => {
-    const { read } = await called(
+  test("allows creating new files, and changing files that the model created", async () => {
+    const { read } = await runCalls(
       { ...guarded, existing: [] },
       ["write", { path: "new.txt" }],
       ["edit", { path: "new.txt" }],
@@ -208,20 +211,20 @@ describe("readBeforeWrite", () => {
     expect(read).toEqual(["OK", "OK"]);
   });
 
-  test("denies what it cannot look at", async () => {
-    const { read } = await called(guarded, ["write", {}]);
-    expect(read).toEqual(['"write" has no path to look at. (policy "read before write")']);
+  test("denies a call that it cannot check", async () => {
+    const { read } = await runCalls(guarded, ["write", {}]);
+    expect(read).toEqual(['"write" has no "path" param to check. (policy "read before write")']);
     const policy = readBeforeWrite();
     const context = { session: new Session(), filesystem: null } as never;
     expect(await policy.check({ tool: "rm", params: { path: "a" } }, context)).toBe(
-      "There is no file system to look at.",
+      "The prompt has no file system to check.",
     );
   });
 
-  test("takes other tools", async () => {
+  test("accepts other tool names", async () => {
     const policy = readBeforeWrite({ readTools: ["look"], writeTools: ["put"] });
-    const named = [toolOf("look"), toolOf("put"), toolOf("write")];
-    const { read } = await called(
+    const named = [createTool("look"), createTool("put"), createTool("write")];
+    const { read } = await runCalls(
       { tools: named, template: [policy], existing: ["a"] },
       ["put", { path: "a" }],
       ["write", { path: "a" }],

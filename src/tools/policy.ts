@@ -2,23 +2,28 @@ import { PromptValidationError } from "../base/errors.ts";
 import type { ToolContext } from "./tool-context.ts";
 
 /**
- * A rule that calls must keep, whatever path the model takes. It is asked before a handler runs;
- * what the provider runs has run by then, and no policy can stop it.
+ * A rule that is checked before a tool's handler runs. A policy cannot stop tools that the provider
+ * runs: by the time the adapter sees the call, they have run.
  */
 export interface ToolPolicy {
+  /** Name shown with each denial. */
   readonly name: string;
-  /** Why the call may not run now, for the model to read; `null` if it may. A throw denies. */
+  /**
+   * Returns why the call may not run now, for the model to read, or `null` to allow it. Throwing
+   * denies the call.
+   */
   check(call: PolicyCall, context: ToolContext): string | null | Promise<string | null>;
 }
 
-/** A call that a policy is asked about. */
+/** A tool call that a policy checks. */
 export interface PolicyCall {
+  /** Name of the tool. */
   readonly tool: string;
-  /** Validated. */
+  /** Validated params of the call. */
   readonly params: unknown;
 }
 
-/** The first reason any of them has; `null` if all allow the call. */
+/** Returns the reason of the first policy that denies the call, or `null` if all allow it. */
 export async function deniedBy(
   policies: readonly ToolPolicy[],
   call: PolicyCall,
@@ -31,7 +36,7 @@ export async function deniedBy(
   return null;
 }
 
-/** Returns a frozen copy of the list if all of it are policies. */
+/** Returns a frozen copy of `policies` if every entry is a policy. */
 export function checkPolicies(
   policies: readonly ToolPolicy[] | undefined,
   field: string,
@@ -41,7 +46,7 @@ export function checkPolicies(
   throw new PromptValidationError({
     field,
     value: policies,
-    rule: "must be a list of policies",
+    rule: "must be an array of policies",
     remedy: "use sequentialDependency(…), readBeforeWrite() or { name, check(call, context) }",
   });
 }

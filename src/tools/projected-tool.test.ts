@@ -14,13 +14,13 @@ const about = {
 };
 const result = z.object({ logs: z.string() });
 
-test("a tool that runs here is nobody else's", () => {
+test("asHostedTool() returns nothing for a tool with a local handler", () => {
   const tool = new Tool({ ...about, handler: () => ToolResult.ok(1) });
   expect(projectedTool(tool)).toEqual([]);
   expect(runsAtProvider(tool)).toBe(false);
 });
 
-test("a native tool is a hosted tool of its kind and config, for any provider", () => {
+test("asHostedTool() converts a native tool, for any provider", () => {
   const tool = new NativeTool({ ...about, result, kind: "code_interpreter", config: { a: 1 } });
   const [hosted] = projectedTool(tool);
   expect(hosted).toBeInstanceOf(HostedTool);
@@ -34,7 +34,7 @@ test("a native tool is a hosted tool of its kind and config, for any provider", 
   expect(runsAtProvider(tool)).toBe(true);
 });
 
-test("a provider tool is a hosted tool of its provider, with its hook", () => {
+test("asHostedTool() converts a provider tool, with its provider and hook", () => {
   const handleProviderOutput = (output: z.output<typeof result>) => ToolResult.ok(output);
   const tool = new ProviderTool({
     ...about,
@@ -54,13 +54,13 @@ test.each([
   ["NativeTool", (options: never) => new NativeTool(options)],
   ["ProviderTool", (options: never) => new ProviderTool(options)],
   ["HostedTool", (options: never) => new HostedTool(options)],
-])("%s without options says what it wants", (name, make) => {
+])("%s without options throws an error with an example", (name, make) => {
   for (const nothing of [undefined, null, "text"]) {
     expect(() => make(nothing as never)).toThrow(
       expect.objectContaining({
         name: "PromptValidationError",
         field: `${name}(options)`,
-        message: expect.stringContaining(`write new ${name}({ … })`),
+        message: expect.stringContaining(`Write new ${name}({ … })`),
       }),
     );
   }

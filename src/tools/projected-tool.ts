@@ -3,7 +3,10 @@ import { NativeTool } from "./native-tool.ts";
 import { ProviderTool } from "./provider-tool.ts";
 import type { Tool } from "./tool.ts";
 
-/** A tool that a provider runs, as a hosted tool; a tool that runs here gives none. */
+/**
+ * Converts a tool that the provider runs to a hosted tool. Returns an empty array for a tool with a
+ * local handler.
+ */
 export function projectedTool(tool: Tool): readonly HostedTool[] {
   const { name, description } = tool;
   if (tool instanceof ProviderTool) {
@@ -16,7 +19,7 @@ export function projectedTool(tool: Tool): readonly HostedTool[] {
   return [];
 }
 
-/** Whether the provider runs it, so that its handler, if any, only looks at what was done. */
+/** Returns whether the provider runs the tool. Its handler, if any, only processes the output. */
 export function runsAtProvider(tool: Tool): boolean {
   return tool instanceof ProviderTool || tool instanceof NativeTool;
 }

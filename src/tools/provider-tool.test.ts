@@ -7,7 +7,7 @@ import { ToolResult } from "./tool-result.ts";
 const params = z.object({ code: z.string() });
 const result = z.object({ stdout: z.string() });
 
-function options(
+function createOptions(
   changes: Readonly<Record<string, unknown>> = {},
 ): ProviderToolOptions<unknown, unknown, object> {
   const whole = {
@@ -22,9 +22,9 @@ function options(
   return { ...whole, ...changes } as never;
 }
 
-describe("a provider tool", () => {
-  test("is a tool bound to a provider, with or without hooks", () => {
-    const tool = new ProviderTool(options());
+describe("ProviderTool", () => {
+  test("belongs to a provider, with or without hooks", () => {
+    const tool = new ProviderTool(createOptions());
     expect(tool).toBeInstanceOf(Tool);
     expect(tool).toMatchObject({
       name: "python",
@@ -37,51 +37,57 @@ describe("a provider tool", () => {
       parallel: false,
     });
     const handler = () => ToolResult.ok({ stdout: "" });
-    const hooked = new ProviderTool(options({ handler, handleProviderOutput: handler }));
+    const hooked = new ProviderTool(createOptions({ handler, handleProviderOutput: handler }));
     expect([hooked.handler, hooked.handleProviderOutput]).toEqual([handler, handler]);
-    const bare = new ProviderTool(options({ handler: undefined, handleProviderOutput: null }));
+    const bare = new ProviderTool(
+      createOptions({ handler: undefined, handleProviderOutput: null }),
+    );
     expect([bare.handler, bare.handleProviderOutput]).toEqual([null, null]);
   });
 
-  test("may take nothing and give back anything", () => {
-    expect(new ProviderTool(options({ params: null, result: null }))).toMatchObject({
+  test("accepts no params and any result", () => {
+    expect(new ProviderTool(createOptions({ params: null, result: null }))).toMatchObject({
       params: null,
       result: null,
     });
   });
 
-  test("keeps a frozen copy of its config", () => {
+  test("stores a frozen copy of its config", () => {
     const config = { files: ["a"] };
-    const tool = new ProviderTool(options({ config }));
+    const tool = new ProviderTool(createOptions({ config }));
     config.files.push("b");
     expect(tool.config).toEqual({ files: ["a"] });
     expect([tool, tool.config].every(Object.isFrozen)).toBe(true);
   });
 
-  test("can be extended, as OpenAICodeInterpreterTool does", () => {
+  test("can be subclassed, like OpenAICodeInterpreterTool", () => {
     class InterpreterTool extends ProviderTool {
       readonly languages = ["python"];
     }
-    const tool = new InterpreterTool(options());
+    const tool = new InterpreterTool(createOptions());
     expect(tool.languages).toEqual(["python"]);
-    expect(() => new InterpreterTool(options({ name: "" }))).toThrow("InterpreterTool.name");
+    expect(() => new InterpreterTool(createOptions({ name: "" }))).toThrow("InterpreterTool.name");
   });
 });
 
 test.each([
-  [{ name: "Python" }, "ProviderTool.name", 'write it like "python"'],
+  [{ name: "Python" }, "ProviderTool.name", 'Write it like "python"'],
   [{ provider: "" }, 'ProviderTool "python" provider', "must be 1-64"],
   [{ provider: undefined }, 'ProviderTool "python" provider', "must be 1-64"],
-  [{ provider: "OpenAI" }, 'ProviderTool "python" provider', 'write it like "openai"'],
+  [{ provider: "OpenAI" }, 'ProviderTool "python" provider', 'Write it like "openai"'],
   [{ kind: undefined }, 'ProviderTool "python" kind', "must be 1-64"],
-  [{ kind: "a b" }, 'ProviderTool "python" kind', 'write it like "a_b"'],
+  [{ kind: "a b" }, 'ProviderTool "python" kind', 'Write it like "a_b"'],
   [{ config: undefined }, 'ProviderTool "python" config', "{} for the defaults"],
   [{ config: null }, 'ProviderTool "python" config', "{} for the defaults"],
-  [{ handler: "run" }, 'ProviderTool "python" handler', "give a function or leave it out"],
-  [{ handleProviderOutput: 5 }, 'ProviderTool "python" handleProviderOutput', "give a function"],
-  [{ params: undefined }, 'ProviderTool "python" params', "write params: null"],
-])("a provider tool is refused with %o", (changes, field, says) => {
-  expect(() => new ProviderTool(options(changes))).toThrow(
+  [{ handler: "run" }, 'ProviderTool "python" handler', "Pass a function or omit it"],
+  [
+    { handleProviderOutput: 5 },
+    'ProviderTool "python" handleProviderOutput',
+    "Pass a function or omit it",
+  ],
+  [{ params: undefined }, 'ProviderTool "python" params', "Use params: null"],
+])("ProviderTool rejects %o", (changes, field, says) => {
+  expect(() => new ProviderTool(createOptions(changes))).toThrow(
     expect.objectContaining({
       name: "PromptValidationError",
       field,

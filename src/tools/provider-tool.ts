@@ -5,29 +5,34 @@ import { checkConfig } from "./hosted-tool.ts";
 import { Tool, type ToolOptions } from "./tool.ts";
 import type { ToolHandler } from "./tool-context.ts";
 
-/** What a `ProviderTool` is made from. */
+/** Options of {@link ProviderTool}. */
 export interface ProviderToolOptions<Params, Result, Config extends object>
   extends Omit<ToolOptions<Params, Result>, "handler" | "parallel"> {
-  /** The adapter it belongs to: `"openai"`. */
+  /** Name of the adapter that the tool belongs to, such as `"openai"`. */
   readonly provider: string;
-  /** The capability: `"web_search"`. */
+  /** Provider-neutral name of the capability, such as `"web_search"`. */
   readonly kind: string;
+  /** Settings as plain data; copied and deep-frozen. */
   readonly config: Config;
-  /** Works on what the provider did: it finds it as `context.providerOutput`. */
+  /** Processes the provider's output, available as `context.providerOutput`. */
   readonly handler?: ToolHandler<Params, NoInfer<Result>> | null | undefined;
-  /** Turns what the provider gave back into a result. Without it, the handler does. */
+  /** Converts the provider's output to a result. If omitted, `handler` does it. */
   readonly handleProviderOutput?: ToolHandler<NoInfer<Result>, NoInfer<Result>> | null | undefined;
 }
 
-/** A tool one provider runs. `handler`, if any, works on what the provider did. */
+/** A tool that one provider runs. `handler`, if any, processes the provider's output. */
 export class ProviderTool<
   Params = unknown,
   Result = unknown,
   Config extends object = object,
 > extends Tool<Params, Result> {
+  /** Name of the adapter that the tool belongs to. */
   readonly provider: string;
+  /** Provider-neutral name of the capability. */
   readonly kind: string;
+  /** Deep-frozen settings. */
   readonly config: Config;
+  /** Converts the provider's output to a result; `null` if `handler` does it. */
   readonly handleProviderOutput: ToolHandler<Result, Result> | null;
 
   constructor(options: ProviderToolOptions<Params, Result, Config>) {

@@ -3,15 +3,18 @@ import { checkToolName } from "../base/names.ts";
 import { callRecord } from "./call-record.ts";
 import type { ToolPolicy } from "./policy.ts";
 
-/** Which tools read and which write; each takes a `path`. */
+/** Names of the tools that read and write. Each has a `path` param. */
 export interface ReadBeforeWriteOptions {
-  /** @default ["read"] */
+  /** Tools that read a file. @default ["read"] */
   readonly readTools?: readonly string[] | undefined;
-  /** @default ["write", "edit", "rm"] */
+  /** Tools that change a file. @default ["write", "edit", "rm"] */
   readonly writeTools?: readonly string[] | undefined;
 }
 
-/** A policy that lets a file be changed only once it was read; new files may be made freely. */
+/**
+ * Returns a policy that allows changing an existing file only after it was read. New files are
+ * always allowed.
+ */
 export function readBeforeWrite(options: ReadBeforeWriteOptions = {}): ToolPolicy {
   const { readTools = ["read"], writeTools = ["write", "edit", "rm"] } = options;
   const readers = readTools.map((name) => checkToolName(name, "readBeforeWrite(readTools)"));
@@ -23,10 +26,10 @@ export function readBeforeWrite(options: ReadBeforeWriteOptions = {}): ToolPolic
     check: async ({ tool, params }, { session, filesystem }) => {
       if (!writers.has(tool)) return null;
       const path = isPlainObject(params) ? params["path"] : undefined;
-      if (typeof path !== "string") return `"${tool}" has no path to look at.`;
-      if (!filesystem) return "There is no file system to look at.";
+      if (typeof path !== "string") return `"${tool}" has no "path" param to check.`;
+      if (!filesystem) return "The prompt has no file system to check.";
       const { paths } = session.get(callRecord);
-      // Whoever wrote a file knows what is in it.
+      // A model that wrote a file knows its content.
       const known = [...readers, ...writers].some((name) => paths[name]?.includes(path));
       if (known || !(await filesystem.exists(path))) return null;
       return `Read "${path}" with "${readers[0]}" before you change it.`;

@@ -1,57 +1,67 @@
 import { InvalidOptionError, WinkError } from "../base/errors.ts";
 
-/** Names a resource of type `T`. Two keys are two resources, even of one name. */
+/**
+ * Identifies a resource of type `T`. Keys are compared by identity, so two keys with one name are
+ * different resources.
+ */
 export interface ResourceKey<T = unknown> {
+  /** Name used in error messages. */
   readonly name: string;
-  /** Carries the type; never set. */
+  /** Carries the type only; never set at run time. */
   readonly "~resource"?: T;
 }
 
-/** `const database = resource<Database>("database")`: write it once, beside the type it names. */
+/**
+ * Creates a resource key: `const database = resource<Database>("database")`. Declare it once, next
+ * to the type.
+ */
 export function resource<T>(name: string): ResourceKey<T> {
   if (typeof name === "string" && name.trim() !== "") return Object.freeze({ name });
-  const rule = "must be a name";
+  const rule = "must be a non-blank string";
   throw new InvalidOptionError({
     field: "resource(name)",
     value: name,
     rule,
-    remedy: 'resource<Database>("database")',
+    remedy: 'use one such as resource<Database>("database")',
   });
 }
 
-/** What handlers may reach beyond their params. */
+/** The resources that tool handlers can access. */
 export interface Resources {
-  /** Throws `UnboundResourceError` if nothing was bound. */
+  /** Returns the resource. Throws `UnboundResourceError` if no registry binds the key. */
   get<T>(key: ResourceKey<T>): T;
+  /** Returns the resource, or `null` if no registry binds the key. */
   find<T>(key: ResourceKey<T>): T | null;
 }
 
-/** Nothing was bound under a key that a handler asked for. */
+/** Thrown when a handler requests a resource that no registry binds. */
 export class UnboundResourceError extends WinkError {
   override readonly name = "UnboundResourceError";
+  /** Name of the missing resource. */
   readonly resourceName: string;
 
   constructor(resourceName: string) {
-    super(`No resource is bound as "${resourceName}": add it with registry.bind(key, value)`);
+    super(`No resource is bound as "${resourceName}". Add it with registry.bind(key, value).`);
     this.resourceName = resourceName;
   }
 }
 
-/** `"singleton"`: one for an evaluation; `"tool"`: a new one for each call. */
+/** `"singleton"`: one instance per evaluation; `"tool"`: a new instance for each tool call. */
 export type ResourceScope = "singleton" | "tool";
 
-/** What was bound to a key: a value its caller made and closes, or a factory of ours to close. */
+/** A value that the caller owns and closes, or a factory whose instances the evaluation closes. */
 export type Binding =
-  | { readonly made: "by caller"; readonly value: unknown }
-  | { readonly made: "here"; readonly scope: ResourceScope; readonly make: () => unknown };
+  | { readonly owner: "caller"; readonly value: unknown }
+  | { readonly owner: "evaluation"; readonly scope: ResourceScope; readonly create: () => unknown };
 
-/** Where resources are bound: `new ResourceRegistry().bind(database, () => connect(url))`. */
+/** Binds resources to keys: `new ResourceRegistry().bind(database, () => connect(url))`. */
 export class ResourceRegistry {
   readonly #bindings = new Map<ResourceKey, Binding>();
 
   /**
-   * A function is called at the first use. What it gives is closed after the evaluation, or after
-   * the call for scope `"tool"`, if it is disposable. A value bound as it is stays the caller's.
+   * Binds a value or a factory to a key. A factory runs on first use, and its instance is closed,
+   * if disposable, after the evaluation, or after the tool call for scope `"tool"`. A value that is
+   * passed directly is never closed. Throws `InvalidOptionError` if the key is already bound.
    */
   bind<T>(
     key: ResourceKey<T>,
@@ -62,12 +72,13 @@ export class ResourceRegistry {
     this.#bindings.set(
       key,
       typeof value === "function"
-        ? { made: "here", scope, make: value as () => unknown }
-        : { made: "by caller", value },
+        ? { owner: "evaluation", scope, create: value as () => unknown }
+        : { owner: "caller", value },
     );
     return this;
   }
 
+  /** All bindings, by key. */
   bindings(): ReadonlyMap<ResourceKey, Binding> {
     return this.#bindings;
   }
@@ -79,12 +90,12 @@ export class ResourceRegistry {
         field: "bind(key)",
         value: key,
         rule,
-        remedy: 'make one with resource<T>("name")',
+        remedy: 'create one with resource<T>("name")',
       });
     }
     const field = `bind("${key.name}")`;
     if (this.#bindings.has(key)) {
-      const rule = "must be called once for a key";
+      const rule = "must be bound only once";
       throw new InvalidOptionError({
         field,
         value: key.name,
@@ -98,7 +109,7 @@ export class ResourceRegistry {
         field: `${field} scope`,
         value: scope,
         rule,
-        remedy: "leave it out for one resource an evaluation",
+        remedy: "omit it for one instance per evaluation",
       });
     }
     if (scope === "tool" && typeof value !== "function") {
@@ -107,7 +118,7 @@ export class ResourceRegistry {
         field,
         value,
         rule,
-        remedy: "give a function that makes a new one for each call",
+        remedy: "pass a function that creates an instance for each call",
       });
     }
   }

@@ -4,23 +4,24 @@ import { list } from "../base/show.ts";
 import { callRecord } from "./call-record.ts";
 import type { ToolPolicy } from "./policy.ts";
 
-/** What comes after what. */
+/** Options of {@link sequentialDependency}. */
 export interface SequentialDependencyOptions {
+  /** Name of the tool that must wait. */
   readonly tool: string;
-  /** All of these must have succeeded in the session first. */
+  /** Names of the tools that must all have succeeded in the session first. */
   readonly after: readonly string[];
 }
 
-/** A policy that lets `tool` run only after others have succeeded. */
+/** Returns a policy that allows `tool` only after the others have succeeded in the session. */
 export function sequentialDependency({ tool, after }: SequentialDependencyOptions): ToolPolicy {
   checkToolName(tool, "sequentialDependency(tool)");
-  const needed = checkAfter(tool, after);
+  const required = checkAfter(tool, after);
   return Object.freeze({
-    name: `${tool} after ${needed.join(", ")}`,
+    name: `${tool} after ${required.join(", ")}`,
     check: ({ tool: called }, { session }) => {
       if (called !== tool) return null;
       const { tools } = session.get(callRecord);
-      const missing = needed.filter((name) => !tools.includes(name));
+      const missing = required.filter((name) => !tools.includes(name));
       return missing.length === 0 ? null : `Call ${list(missing)} first, then "${tool}".`;
     },
   } satisfies ToolPolicy);
@@ -33,7 +34,7 @@ function checkAfter(tool: string, after: readonly string[]): readonly string[] {
   throw new PromptValidationError({
     field: "sequentialDependency(after)",
     value: after,
-    rule: "must be a list of other tools' names",
-    remedy: `name what must have succeeded before "${tool}"`,
+    rule: "must be a non-empty array of other tools' names",
+    remedy: `list the tools that must succeed before "${tool}"`,
   });
 }

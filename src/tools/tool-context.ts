@@ -7,26 +7,31 @@ import type { Resources } from "./resources.ts";
 import type { ToolResult } from "./tool-result.ts";
 
 /**
- * What a handler may use. Rooms above this one add what they own, where they own it: the prompt
- * room adds `prompt` and `renderedPrompt`, the adapter room `adapter`.
+ * Objects that a tool handler can access. Other modules add members by declaration merging:
+ * `prompt` adds `prompt` and `renderedPrompt`, `adapter` adds `adapter`.
  */
 export interface ToolContext {
+  /** The session of the evaluation. */
   readonly session: Session;
+  /** The event bus of the session. */
   readonly bus: EventBus;
+  /** Resources bound for the evaluation. */
   readonly resources: Resources;
-  /** The workspace's files, if the prompt has a workspace. */
+  /** The workspace's files, or `null` if the prompt has no workspace. */
   readonly filesystem: Filesystem | null;
+  /** Deadline of the evaluation, or `null`. */
   readonly deadline: Deadline | null;
+  /** Tracks the evaluation's token budget; `null` without a budget. */
   readonly budgetTracker: BudgetTracker | null;
-  /** Aborts when the evaluation is cancelled or its deadline passes. */
+  /** Aborts when the evaluation is canceled or its deadline passes. */
   readonly signal: AbortSignal;
-  /** What the provider gave back; only where the provider ran the tool. */
+  /** The provider's output. Set only if the provider ran the tool. */
   readonly providerOutput?: unknown;
 }
 
-// Taken from a method, because methods are bivariant: any Tool<P, R> is then a Tool.
+// Taken from a method, because methods are bivariant: this makes any Tool<P, R> assignable to Tool.
 
-/** Does a tool's work, with validated params. */
+/** Runs a tool with validated params. */
 export type ToolHandler<Params, Result> = {
   run(params: Params, context: ToolContext): ToolResult<Result> | Promise<ToolResult<Result>>;
 }["run"];

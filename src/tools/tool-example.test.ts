@@ -10,7 +10,7 @@ import { checkExamples, type ToolExample } from "./tool-example.ts";
 const city = z.object({ city: z.string() });
 const forecast = z.object({ days: z.array(z.object({ degrees: z.number() })) });
 
-function check(
+function checkTool(
   example: unknown,
   schemas: { readonly params?: Schema | null; readonly result?: Schema | null } = {},
 ): void {
@@ -24,9 +24,9 @@ const bern = {
   output: { days: [{ degrees: 20 }] },
 };
 
-describe("an example", () => {
-  test("that fits the tool's schemas is fine, and so are none", () => {
-    check(bern);
+describe("a tool example", () => {
+  test("is accepted if it matches the schemas, and may be omitted", () => {
+    checkTool(bern);
     checkExamples({ params: city, result: forecast, examples: [] }, "examples");
   });
 
@@ -34,31 +34,34 @@ describe("an example", () => {
     ["input", { ...bern, input: { city: 5 } }, "city: "],
     ["input", { ...bern, input: undefined }, "expected object"],
     ["output", { ...bern, output: { days: "none" } }, "days: "],
-    ["output, deep down", { ...bern, output: { days: [{ degrees: "20" }] } }, "days.0.degrees: "],
-  ])("is refused for its %s, with its place and the schema's reason", (part, example, problem) => {
-    const field = `Tool "weather" examples[0].${part.split(",")[0]}`;
-    expect(() => check(example)).toThrow(PromptValidationError);
-    expect(() => check(example)).toThrow(expect.objectContaining({ field }));
-    expect(() => check(example)).toThrow(`${field} must fit the tool's own schema (`);
-    expect(() => check(example)).toThrow(problem);
-    expect(() => check(example)).toThrow(": correct the example or the schema");
-  });
+    ["output, nested", { ...bern, output: { days: [{ degrees: "20" }] } }, "days.0.degrees: "],
+  ])(
+    "with an invalid %s is rejected with its position and the schema's reason",
+    (part, example, problem) => {
+      const field = `Tool "weather" examples[0].${part.split(",")[0]}`;
+      expect(() => checkTool(example)).toThrow(PromptValidationError);
+      expect(() => checkTool(example)).toThrow(expect.objectContaining({ field }));
+      expect(() => checkTool(example)).toThrow(`${field} must match the tool's schema (`);
+      expect(() => checkTool(example)).toThrow(problem);
+      expect(() => checkTool(example)).toThrow(". Correct the example or the schema.");
+    },
+  );
 
   test.each([
     ["Zod", city],
     ["ArkType", type({ city: "string" })],
     ["Valibot", toStandardJsonSchema(v.object({ city: v.string() }))],
-  ])("is held to the schemas of %s", (_vendor, params) => {
-    check(bern, { params });
-    expect(() => check({ ...bern, input: {} }, { params })).toThrow(
-      "must fit the tool's own schema",
+  ])("is validated by the schemas of %s", (_vendor, params) => {
+    checkTool(bern, { params });
+    expect(() => checkTool({ ...bern, input: {} }, { params })).toThrow(
+      "must match the tool's schema",
     );
   });
 
   test.each(["", "x".repeat(201), "größe", "one\ntwo", undefined])(
-    "cannot have %j for its description",
+    "cannot have the description %j",
     (description) => {
-      expect(() => check({ ...bern, description })).toThrow(
+      expect(() => checkTool({ ...bern, description })).toThrow(
         expect.objectContaining({
           name: "PromptValidationError",
           field: 'Tool "weather" examples[0].description',
@@ -69,24 +72,24 @@ describe("an example", () => {
   );
 
   test.each([null, undefined, "Bern", 5])("cannot be %j", (example) => {
-    expect(() => check(example)).toThrow(
+    expect(() => checkTool(example)).toThrow(
       expect.objectContaining({
         name: "PromptValidationError",
         field: 'Tool "weather" examples[0]',
         value: example,
-        message: expect.stringContaining("write [{ description, input, output }]"),
+        message: expect.stringContaining("Use [{ description, input, output }]"),
       }),
     );
   });
 
-  test("is named by its number", () => {
+  test("is identified by its index", () => {
     const examples = [bern, { ...bern, input: { city: 5 } }];
     expect(() => checkExamples({ params: city, result: null, examples }, "examples")).toThrow(
-      "examples[1].input must fit",
+      "examples[1].input must match the tool's schema",
     );
   });
 
-  test("cannot be given but in a list", () => {
+  test("must be in an array", () => {
     const tool = { params: city, result: forecast, examples: bern as never };
     expect(() => checkExamples(tool, "examples")).toThrow(
       expect.objectContaining({ field: "examples", value: bern }),
@@ -94,42 +97,42 @@ describe("an example", () => {
   });
 });
 
-describe("an example is of what comes out of a schema", () => {
-  test("where a transform makes something else of it, it cannot be tried", () => {
+describe("a tool example holds output values, so it", () => {
+  test("is not validated against a schema with a transform", () => {
     const params = z.object({ n: z.string().transform(Number) });
-    check({ ...bern, input: { n: 5 } }, { params });
-    check({ ...bern, input: { n: "5" } }, { params });
+    checkTool({ ...bern, input: { n: 5 } }, { params });
+    checkTool({ ...bern, input: { n: "5" } }, { params });
   });
 
-  test("where a codec makes something else of it, it cannot be tried", () => {
+  test("is not validated against a schema with a codec", () => {
     const toNumber = { decode: Number, encode: String };
     const params = z.object({ n: z.codec(z.string(), z.number(), toNumber) });
-    check({ ...bern, input: { n: 5 } }, { params });
+    checkTool({ ...bern, input: { n: 5 } }, { params });
   });
 
-  test("where an ArkType morph does, it cannot be tried either", () => {
+  test("is not validated against an ArkType schema with a morph", () => {
     const params = type({ n: type("string").pipe((text) => Number(text)) });
-    check({ ...bern, input: { n: 5 } }, { params });
+    checkTool({ ...bern, input: { n: 5 } }, { params });
   });
 
-  test("a default does not keep it from being tried, at any depth", () => {
+  test("is validated despite defaults at any depth", () => {
     const place = z.object({ name: z.string(), zoom: z.number().default(1) });
     const params = z.object({ place, days: z.number().default(3) });
-    check({ ...bern, input: { place: { name: "Bern", zoom: 2 }, days: 1 } }, { params });
-    check({ ...bern, input: { place: { name: "Bern" } } }, { params });
+    checkTool({ ...bern, input: { place: { name: "Bern", zoom: 2 }, days: 1 } }, { params });
+    checkTool({ ...bern, input: { place: { name: "Bern" } } }, { params });
     const wrong = { ...bern, input: { place: { name: "Bern", zoom: "2" } } };
-    expect(() => check(wrong, { params })).toThrow("place.zoom: ");
+    expect(() => checkTool(wrong, { params })).toThrow("place.zoom: ");
   });
 
-  test("fields called like words of JSON Schema are fields", () => {
+  test("is validated even if fields are named like JSON Schema keywords", () => {
     const params = z.object({ required: z.string(), additionalProperties: z.array(z.string()) });
-    check({ ...bern, input: { required: "a", additionalProperties: [] } }, { params });
+    checkTool({ ...bern, input: { required: "a", additionalProperties: [] } }, { params });
     expect(() =>
-      check({ ...bern, input: { required: 1, additionalProperties: [] } }, { params }),
+      checkTool({ ...bern, input: { required: 1, additionalProperties: [] } }, { params }),
     ).toThrow("required: ");
   });
 });
 
-test("without a schema there is nothing to hold an example to", () => {
-  check({ ...bern, input: null, output: "warm" }, { params: null, result: null });
+test("a tool example is not validated without a schema", () => {
+  checkTool({ ...bern, input: null, output: "warm" }, { params: null, result: null });
 });

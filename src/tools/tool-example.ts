@@ -3,14 +3,17 @@ import { stableStringify } from "../base/json.ts";
 import { checkDescription } from "../base/names.ts";
 import { type JsonSchema, type Schema, validateNow } from "../base/schema/schema.ts";
 
-/** Shown to the model with the tool. */
+/** An example call that the model is shown with the tool. */
 export interface ToolExample<Params = unknown, Result = unknown> {
+  /** Description of the example; 1-200 ASCII characters. */
   readonly description: string;
+  /** Params of the call. */
   readonly input: Params;
+  /** Value of the result. */
   readonly output: Result;
 }
 
-/** Refuses an example that the tool's own schemas would refuse. */
+/** Rejects examples that do not match the tool's own schemas. */
 export function checkExamples(
   tool: {
     readonly params: Schema | null;
@@ -19,26 +22,27 @@ export function checkExamples(
   },
   field: string,
 ): void {
-  if (!Array.isArray(tool.examples)) refuse(tool.examples, field, "must be a list");
+  if (!Array.isArray(tool.examples)) throwExampleError(tool.examples, field, "must be an array");
   for (const [index, example] of tool.examples.entries()) {
     const place = `${field}[${index}]`;
-    if (typeof example !== "object" || !example) refuse(example, place, "must be an example");
+    if (typeof example !== "object" || !example)
+      throwExampleError(example, place, "must be an object");
     checkDescription(example.description, `${place}.description`);
-    checkFit(tool.params, example.input, `${place}.input`);
-    checkFit(tool.result, example.output, `${place}.output`);
+    checkMatchesSchema(tool.params, example.input, `${place}.input`);
+    checkMatchesSchema(tool.result, example.output, `${place}.output`);
   }
 }
 
-function refuse(value: unknown, field: string, rule: string): never {
-  const remedy = "write [{ description, input, output }]";
+function throwExampleError(value: unknown, field: string, rule: string): never {
+  const remedy = "use [{ description, input, output }]";
   throw new PromptValidationError({ field, value, rule, remedy });
 }
 
-function checkFit(schema: Schema | null, value: unknown, field: string): void {
-  if (!schema || !sameInAndOut(schema)) return;
+function checkMatchesSchema(schema: Schema | null, value: unknown, field: string): void {
+  if (!schema || !hasSameInputAndOutput(schema)) return;
   const fit = validateNow(schema, value);
   if (fit.ok) return;
-  const rule = `must fit the tool's own schema (${fit.problem})`;
+  const rule = `must match the tool's schema (${fit.problem})`;
   throw new PromptValidationError({
     field,
     value,
@@ -47,18 +51,26 @@ function checkFit(schema: Schema | null, value: unknown, field: string): void {
   });
 }
 
-/** An example is what comes out of a schema; where that differs from what goes in, it cannot be tried. */
-function sameInAndOut({ "~standard": { jsonSchema } }: Schema): boolean {
+/**
+ * Returns whether a schema's input and output types match. Examples hold output values, so others
+ * cannot be validated.
+ */
+function hasSameInputAndOutput({ "~standard": { jsonSchema } }: Schema): boolean {
   const target = { target: "draft-2020-12" };
   try {
-    return shapeOf(jsonSchema.input(target)) === shapeOf(jsonSchema.output(target));
+    return (
+      toComparableShape(jsonSchema.input(target)) === toComparableShape(jsonSchema.output(target))
+    );
   } catch {
-    return false; // a transform has no JSON Schema for what comes out
+    return false; // a transform has no JSON Schema for its output
   }
 }
 
-/** Without what a default or an unknown key changes, at any depth, although nothing is transformed. */
-function shapeOf(schema: JsonSchema): string {
+/**
+ * Serializes a schema without `required` and `additionalProperties: false`, which differ between
+ * input and output for defaults and unknown keys even without a transform.
+ */
+function toComparableShape(schema: JsonSchema): string {
   const bare = JSON.stringify(schema, (key, part: unknown) =>
     (key === "required" && Array.isArray(part)) ||
     (key === "additionalProperties" && part === false)

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { isToolResult, renderValue, ToolResult, textForModel } from "./tool-result.ts";
 
-describe("a result", () => {
-  test("that went well has a value, and OK for a message unless another is given", () => {
+describe("ToolResult", () => {
+  test('ok() has a value, and "OK" as its default message', () => {
     expect(ToolResult.ok([1])).toEqual({ success: true, message: "OK", value: [1] });
     expect(ToolResult.ok(null, "Nothing found.")).toEqual({
       success: true,
@@ -11,7 +11,7 @@ describe("a result", () => {
     });
   });
 
-  test("that failed has a message, and a value if there is one to look at", () => {
+  test("error() has a message and an optional value", () => {
     expect(ToolResult.error("No such table.")).toEqual({
       success: false,
       message: "No such table.",
@@ -20,7 +20,7 @@ describe("a result", () => {
     expect(ToolResult.error("No such table.", { tables: 2 }).value).toEqual({ tables: 2 });
   });
 
-  test("is told apart from what else a handler may give back", () => {
+  test("is recognized by isToolResult() among other return values", () => {
     const results = [
       ToolResult.ok(1),
       ToolResult.error("no"),
@@ -43,7 +43,7 @@ describe("a result", () => {
   });
 });
 
-describe("a value for the model", () => {
+describe("renderValue()", () => {
   class Row {
     readonly text: string;
 
@@ -62,76 +62,76 @@ describe("a value for the model", () => {
   }
 
   test.each([
-    ["null is empty", null, ""],
-    ["undefined is empty", undefined, ""],
-    ["a string is itself", "a\nb", "a\nb"],
-    ["an empty string is empty", "", ""],
-    ["a number is JSON", 1.5, "1.5"],
-    ["false is JSON", false, "false"],
-    ["a bigint is its digits", 10n, '"10"'],
-    ["a symbol is its text", Symbol("s"), "Symbol(s)"],
-    ["an object is JSON", { a: [1, null], b: undefined }, '{"a":[1,null]}'],
-    ["a list is JSON", [1, { a: 2 }], '[1,{"a":2}]'],
-    ["an empty list is JSON", [], "[]"],
-    ["a date is JSON", new Date(0), '"1970-01-01T00:00:00.000Z"'],
-    ["a bigint within is text", { n: 10n }, '{"n":"10"}'],
-    ["a map is an object", new Map([["a", new Set([1])]]), '{"a":[1]}'],
-    ["bytes are UTF-8", new TextEncoder().encode("Größe"), "Größe"],
-    ["broken bytes are mended", new Uint8Array([0x61, 0xff]), "a\ufffd"],
-    ["what renders itself does", new Row("1"), "row 1"],
-    ["a plain object may render itself", { render: () => "me" }, "me"],
-    ["what it renders becomes text", { render: () => 5 }, "5"],
-    ["renderables stand one below the other", [new Row("1"), new Row("2")], "row 1\n\nrow 2"],
-    ["others stand among them", [new Row("1"), { a: 1 }, "x"], 'row 1\n\n{"a":1}\n\nx'],
+    ['returns "" for null', null, ""],
+    ['returns "" for undefined', undefined, ""],
+    ["returns a string unchanged", "a\nb", "a\nb"],
+    ['returns "" for an empty string', "", ""],
+    ["serializes a number", 1.5, "1.5"],
+    ["serializes false", false, "false"],
+    ["returns the digits of a bigint", 10n, '"10"'],
+    ["returns the text of a symbol", Symbol("s"), "Symbol(s)"],
+    ["serializes an object", { a: [1, null], b: undefined }, '{"a":[1,null]}'],
+    ["serializes an array", [1, { a: 2 }], '[1,{"a":2}]'],
+    ["serializes an empty array", [], "[]"],
+    ["serializes a date", new Date(0), '"1970-01-01T00:00:00.000Z"'],
+    ["serializes a nested bigint as a string", { n: 10n }, '{"n":"10"}'],
+    ["serializes a map as an object", new Map([["a", new Set([1])]]), '{"a":[1]}'],
+    ["decodes bytes as UTF-8", new TextEncoder().encode("Größe"), "Größe"],
+    ["replaces invalid bytes", new Uint8Array([0x61, 0xff]), "a\ufffd"],
+    ["calls a value's own render()", new Row("1"), "row 1"],
+    ["calls render() of a plain object", { render: () => "me" }, "me"],
+    ["converts the result of render() to a string", { render: () => 5 }, "5"],
+    ["joins renderable values with blank lines", [new Row("1"), new Row("2")], "row 1\n\nrow 2"],
     [
-      "a render that wants arguments is another thing",
-      { render: (x: number) => x, a: 1 },
-      '{"a":1}',
+      "serializes other values among renderable ones",
+      [new Row("1"), { a: 1 }, "x"],
+      'row 1\n\n{"a":1}\n\nx',
     ],
-    ["a render that is no function is a field", { render: "x" }, '{"render":"x"}'],
-    ["an object in a cycle says so", cycle, "(a value that contains itself)"],
-    ["a list in a cycle says so", [cycle], "(a value that contains itself)"],
-    ["an instance in a cycle is its text", new Node(), "[object Object]"],
+    ["ignores a render() that takes arguments", { render: (x: number) => x, a: 1 }, '{"a":1}'],
+    ["ignores a render property that is not a function", { render: "x" }, '{"render":"x"}'],
+    ["reports a circular object", cycle, "(a circular value)"],
+    ["reports a circular array", [cycle], "(a circular value)"],
+    ["returns the text of a circular instance", new Node(), "[object Object]"],
   ])("%s", (_rule, value, text) => {
     expect(renderValue(value)).toBe(text);
   });
 
-  test("is what the tool's render makes of it, before all else", () => {
+  test("prefers the tool's render", () => {
     expect(renderValue(new Row("1"), (row: Row) => `<${row.text}>`)).toBe("<1>");
     expect(renderValue(5, (n: number) => n as never)).toBe("5");
     expect(renderValue(null, () => "unused")).toBe("");
     expect(renderValue([1], null)).toBe("[1]");
   });
 
-  test("is JSON with a note where a render fails", () => {
+  test("falls back to JSON with a note if render throws", () => {
     const fail = () => {
       throw new Error("boom");
     };
-    expect(renderValue({ a: 1 }, fail)).toBe('{"a":1}\n(its render failed: boom)');
-    expect(renderValue({ a: 1, render: fail })).toBe('{"a":1}\n(its render failed: boom)');
+    expect(renderValue({ a: 1 }, fail)).toBe('{"a":1}\n(render failed: boom)');
+    expect(renderValue({ a: 1, render: fail })).toBe('{"a":1}\n(render failed: boom)');
     expect(renderValue([{ render: fail }, new Row("2")])).toBe(
-      "{}\n(its render failed: boom)\n\nrow 2",
+      "{}\n(render failed: boom)\n\nrow 2",
     );
   });
 
-  test("is JSON with a note where a render gives what cannot be text", () => {
+  test("falls back to JSON with a note if render returns a value without text", () => {
     const text = renderValue({ a: 1, render: () => Object.create(null) });
-    expect(text).toMatch(/^{"a":1}\n\(its render failed: .+\)$/);
+    expect(text).toMatch(/^{"a":1}\n\(render failed: .+\)$/);
   });
 });
 
-describe("what the model reads", () => {
-  test("is the message, then the value", () => {
+describe("toModelText()", () => {
+  test("joins the message and the value", () => {
     expect(textForModel(ToolResult.ok(1, "Found."), "1")).toBe("Found.\n\n1");
   });
 
-  test("leaves out whichever is empty", () => {
+  test("omits empty parts", () => {
     expect(textForModel(ToolResult.ok(null, "Done."), "")).toBe("Done.");
     expect(textForModel(ToolResult.ok(1, ""), "1")).toBe("1");
     expect(textForModel(ToolResult.ok(null, ""), "")).toBe("");
   });
 
-  test("leaves out a value that is not for the context", () => {
+  test("omits a value that is excluded from the context", () => {
     const result = { ...ToolResult.ok([1], "Kept."), excludeValueFromContext: true };
     expect(textForModel(result, "[1]")).toBe("Kept.");
     expect(textForModel({ ...result, excludeValueFromContext: false }, "[1]")).toBe("Kept.\n\n[1]");

@@ -1,23 +1,26 @@
 import { messageOf } from "../base/errors.ts";
 import { isPlainObject } from "../base/freeze.ts";
 
-/** What a tool gives back: `message` is for the model, `value` is for the program and the model. */
+/** The result of a tool call. The model reads `message` and `value`; your program reads `value`. */
 export interface ToolResult<Value> {
+  /** Whether the call succeeded. */
   readonly success: boolean;
+  /** Text for the model. */
   readonly message: string;
+  /** Value for the program and the model; `null` if there is none. */
   readonly value: Value | null;
-  /** The model reads the message only. @default false */
+  /** Shows the model only `message`, not `value`. @default false */
   readonly excludeValueFromContext?: boolean | undefined;
 }
 
-/** `ToolResult.ok(rows)`, `ToolResult.error("There is no such table.")` */
+/** Creates results: `ToolResult.ok(rows)`, `ToolResult.error("The table does not exist.")`. */
 export const ToolResult = Object.freeze({
   ok: <Value>(value: Value, message = "OK"): ToolResult<Value> => ({
     success: true,
     message,
     value,
   }),
-  // The value of a failure is for programs to look at, whatever the tool's result type is.
+  // The value of a failure is for programs, and may differ from the tool's result type.
   error: (message: string, value: unknown = null): ToolResult<never> => ({
     success: false,
     message,
@@ -25,7 +28,7 @@ export const ToolResult = Object.freeze({
   }),
 });
 
-/** Whether a handler gave back a result, and not something else. */
+/** Returns whether a handler's return value is a `ToolResult`. */
 export function isToolResult(value: unknown): value is ToolResult<unknown> {
   if (typeof value !== "object" || value === null) return false;
   const { success, message } = value as Partial<ToolResult<unknown>>;
@@ -33,8 +36,9 @@ export function isToolResult(value: unknown): value is ToolResult<unknown> {
 }
 
 /**
- * A result's value as text: what `render` says, else what its own `render()` says, else a string
- * as it is, bytes as UTF-8, a list of renderables one below the other, and JSON for the rest.
+ * Converts a result's value to text. Uses `render` if passed, else the value's own `render()`. A
+ * string is returned unchanged, bytes are decoded as UTF-8, an array of renderable values is joined
+ * by blank lines, and other values become JSON.
  */
 export function renderValue(value: unknown, render?: ((value: never) => string) | null): string {
   if (value === null || value === undefined) return "";
@@ -45,12 +49,15 @@ export function renderValue(value: unknown, render?: ((value: never) => string) 
       return value.map((item) => renderValue(item)).join("\n\n");
     }
   } catch (error) {
-    return `${serialised(value)}\n(its render failed: ${messageOf(error)})`;
+    return `${serializeValue(value)}\n(render failed: ${messageOf(error)})`;
   }
-  return serialised(value);
+  return serializeValue(value);
 }
 
-/** What the model reads of a result: the message, then the value, without whichever is empty. */
+/**
+ * Joins a result's message and rendered value into the text that the model reads. Empty parts are
+ * omitted.
+ */
 export function textForModel(result: ToolResult<unknown>, renderedValue: string): string {
   if (result.excludeValueFromContext || renderedValue === "") return result.message;
   return result.message === "" ? renderedValue : `${result.message}\n\n${renderedValue}`;
@@ -66,19 +73,17 @@ function isRenderable(value: unknown): value is { render(): unknown } {
   );
 }
 
-function serialised(value: unknown): string {
+function serializeValue(value: unknown): string {
   if (typeof value === "string") return value;
   if (value instanceof Uint8Array) return new TextDecoder().decode(value);
   try {
-    return JSON.stringify(value, jsonSafe) ?? String(value);
+    return JSON.stringify(value, toJsonSafe) ?? String(value);
   } catch {
-    return isPlainObject(value) || Array.isArray(value)
-      ? "(a value that contains itself)"
-      : String(value);
+    return isPlainObject(value) || Array.isArray(value) ? "(a circular value)" : String(value);
   }
 }
 
-function jsonSafe(_key: string, part: unknown): unknown {
+function toJsonSafe(_key: string, part: unknown): unknown {
   if (typeof part === "bigint") return part.toString();
   if (part instanceof Map) return Object.fromEntries(part);
   return part instanceof Set ? [...part] : part;

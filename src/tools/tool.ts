@@ -7,50 +7,63 @@ import { checkPolicies, type ToolPolicy } from "./policy.ts";
 import type { ToolHandler } from "./tool-context.ts";
 import { checkExamples, type ToolExample } from "./tool-example.ts";
 
-/** What a `Tool` is made from. */
+/** Options of {@link Tool}. */
 export interface ToolOptions<Params, Result> {
-  /** Matches `^[a-z0-9_-]{1,64}$`. */
+  /** Unique within a prompt. Matches `^[a-z0-9_-]{1,64}$`. */
   readonly name: string;
-  /** 1-200 ASCII characters: what the model reads to decide. */
+  /** 1-200 ASCII characters that tell the model when to use the tool. */
   readonly description: string;
-  /** An object at its root; `null` if the tool takes nothing. */
+  /** Schema of the params: an object at its root, or `null` if the tool takes none. */
   readonly params: Schema<Params> | null;
-  /** What the handler is held to. Without it, a handler may give back anything. */
+  /** Schema that validates the handler's value. If omitted, the handler may return any value. */
   readonly result?: Schema<Result> | null | undefined;
-  /** Runs here. `null` only for tools that a provider runs. */
+  /** Runs locally. `null` only for tools that a provider runs. */
   readonly handler: ToolHandler<Params, NoInfer<Result>> | null;
-  /** What the model reads of a result's value. @default JSON */
+  /** Converts a result's value to the text that the model reads. @default JSON */
   readonly render?: ToolRenderer<NoInfer<Result>> | undefined;
+  /** Example calls that the model is shown. Each must match the schemas. */
   readonly examples?: readonly ToolExample<NoInfer<Params>, NoInfer<Result>>[] | undefined;
-  /** @default true */
+  /** Whether overrides may change the descriptions. @default true */
   readonly acceptsOverrides?: boolean | undefined;
-  /** Asked before the handler runs; those of the section and the template follow. */
+  /** Checked before the handler runs, before the policies of the section and the template. */
   readonly policies?: readonly ToolPolicy[] | undefined;
-  /** May run beside other parallel calls of the same turn, outside a transaction. @default false */
+  /**
+   * Whether the call may run concurrently with other parallel calls in the same turn, outside a
+   * transaction. @default false
+   */
   readonly parallel?: boolean | undefined;
 }
 
-// Taken from a method, because methods are bivariant: any Tool<P, R> is then a Tool.
+// Taken from a method, because methods are bivariant: this makes any Tool<P, R> assignable to Tool.
 
-/** Turns a result's value into what the model reads. */
+/** Converts a result's value to the text that the model reads. */
 export type ToolRenderer<Result> = { render(value: Result): string }["render"];
 
-/** A tool the model may call by name; its handler runs here. */
+/** A tool that the model calls by name. Its handler runs locally. */
 export class Tool<Params = unknown, Result = unknown> {
+  /** Unique within a prompt. */
   readonly name: string;
+  /** Text that tells the model when to use the tool. */
   readonly description: string;
+  /** Schema of the params, or `null` if the tool takes none. */
   readonly params: Schema<Params> | null;
-  /** `params` as the model is told of them. */
+  /** `params` as the JSON Schema sent to the model. */
   readonly paramsSchema: JsonSchema;
+  /** Schema that validates the handler's value, or `null` if any value is allowed. */
   readonly result: Schema<Result> | null;
   /** `result` as JSON Schema. */
   readonly resultSchema: JsonSchema | null;
+  /** Runs the call locally; `null` if a provider runs the tool. */
   readonly handler: ToolHandler<Params, Result> | null;
-  /** `null`: JSON. */
+  /** Converts a result's value to text for the model; `null` for JSON. */
   readonly render: ToolRenderer<Result> | null;
+  /** Example calls that the model is shown. */
   readonly examples: readonly ToolExample<Params, Result>[];
+  /** Whether overrides may change the descriptions. */
   readonly acceptsOverrides: boolean;
+  /** Checked before the handler runs. */
   readonly policies: readonly ToolPolicy[];
+  /** Whether the call may run concurrently with other parallel calls in the same turn. */
   readonly parallel: boolean;
 
   constructor(options: ToolOptions<Params, Result>) {
@@ -59,7 +72,7 @@ export class Tool<Params = unknown, Result = unknown> {
     const field = (name: string) => `${kind} "${this.name}" ${name}`;
     this.description = checkDescription(options.description, field("description"));
     this.params = options.params;
-    this.paramsSchema = describeParams(options.params, field("params"));
+    this.paramsSchema = toParamsSchema(options.params, field("params"));
     this.result = options.result ?? null;
     this.resultSchema =
       this.result === null ? null : checkSchema(this.result, field("result"), ["any"]);
@@ -74,17 +87,18 @@ export class Tool<Params = unknown, Result = unknown> {
   }
 
   /**
-   * The same tool in other words, for it and for some of its params. A subclass with `#private`
-   * fields overrides it: they are not copied.
+   * Returns a copy of the tool with another description, and other descriptions for some of its
+   * params. A subclass with `#private` fields must override this method, because they are not
+   * copied.
    */
   described(description: string, params: Readonly<Record<string, string>> = {}): this {
-    const told: unknown = Object.create(Object.getPrototypeOf(this));
-    const paramsSchema = withDescriptions(this.paramsSchema, params);
-    return Object.freeze(Object.assign(told as this, this, { description, paramsSchema }));
+    const copy: unknown = Object.create(Object.getPrototypeOf(this));
+    const paramsSchema = addDescriptions(this.paramsSchema, params);
+    return Object.freeze(Object.assign(copy as this, this, { description, paramsSchema }));
   }
 }
 
-function withDescriptions(
+function addDescriptions(
   schema: JsonSchema,
   descriptions: Readonly<Record<string, string>>,
 ): JsonSchema {
@@ -96,21 +110,21 @@ function withDescriptions(
   return deepFreeze({ ...schema, properties: Object.fromEntries(fields) });
 }
 
-const takesNothing: JsonSchema = Object.freeze({
+const emptyParamsSchema: JsonSchema = Object.freeze({
   type: "object",
   properties: Object.freeze({}),
   required: Object.freeze([]),
   additionalProperties: false,
 });
 
-function describeParams(params: Schema | null, field: string): JsonSchema {
-  if (params === null) return takesNothing;
+function toParamsSchema(params: Schema | null, field: string): JsonSchema {
+  if (params === null) return emptyParamsSchema;
   if (params !== undefined) return checkSchema(params, field, ["object"]);
   const rule = "must be a schema or null";
   throw new PromptValidationError({
     field,
     value: params,
     rule,
-    remedy: "write params: null for a tool that takes nothing",
+    remedy: "use params: null for a tool that takes none",
   });
 }

@@ -20,16 +20,16 @@ import type { ModelAction } from "weakincentives/local";
 import { OpenAIAdapter, type OpenAIHostedToolsConfig } from "weakincentives/openai";
 import { folderOf } from "../support/local/stage.ts";
 import { clients, testKey } from "../support/openai-clients.ts";
-import { example, run } from "../support/specs/example-run.ts";
+import { runExample, startExample } from "../support/specs/example-run.ts";
 import {
-  analyst,
+  createSalesDatabase,
   databaseConnection,
   growth,
   report,
-  salesDatabase,
+  respondAsAnalyst,
 } from "../support/specs/sales-report.ts";
 
-// Where Python runs in WebAssembly, every container takes seconds to start.
+// With Python in WebAssembly, every container takes seconds to start.
 vi.setConfig({ testTimeout: 60_000 });
 
 const task = new Prompt(
@@ -46,13 +46,13 @@ const interpreter = { type: "code_interpreter", container: { type: "auto" } };
 const fileSearch = { type: "file_search", vector_store_ids: ["vs_1", "vs_2"], max_num_results: 20 };
 const webSearch = { type: "web_search" };
 
-const pages = () =>
+const createPages = () =>
   folderOf({
     "pages.json": JSON.stringify({ "growth.html": growth }),
     "growth.html": "<title>Growth</title><p>Sales growth is the new total over the old.</p>",
   });
 
-/** What a model does with a tool of each type. */
+/** Returns the model's actions for a tool of each type. */
 const uses = new Map<string, ModelAction>([
   ["code_interpreter", { code: "print(2 * 3)" }],
   ["file_search", { search: { file: "sales plan" } }],
@@ -64,17 +64,22 @@ interface ToolEntry {
   readonly [key: string]: unknown;
 }
 
-function using(...tools: readonly ToolEntry[]): readonly ModelAction[] {
+function createActions(...tools: readonly ToolEntry[]): readonly ModelAction[] {
   return tools.flatMap(({ type }) => uses.get(type) ?? []);
 }
 
 describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
   test.each(["gpt-4o", "gpt-5.2", "o3", "o4-mini"])(
-    "Requirements: %s runs hosted tools by the Responses API alone, with a key",
+    "Requirements: %s runs hosted tools through the Responses API only, with a key",
     async (model) => {
-      const on = await example(reach, {
-        script: [using(interpreter), using(fileSearch), using(webSearch), [{ say: "Done." }]],
-        provider: { web: pages() },
+      const on = await startExample(reach, {
+        script: [
+          createActions(interpreter),
+          createActions(fileSearch),
+          createActions(webSearch),
+          [{ say: "Done." }],
+        ],
+        provider: { web: createPages() },
       });
       const { id } = await on.store({ "plan.md": "The sales plan is 3." });
       const fileSearchIn = { vectorStoreIds: [id] };
@@ -90,8 +95,10 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
     },
   );
 
-  test("Adapter Integration > Extended OpenAIAdapter: hosted tools of the adapter are in every request", async () => {
-    const on = await example(reach, { script: [using(interpreter), [{ say: "Done." }]] });
+  test("Adapter Integration > Extended OpenAIAdapter: the adapter's hosted tools are in every request", async () => {
+    const on = await startExample(reach, {
+      script: [createActions(interpreter), [{ say: "Done." }]],
+    });
     const adapter = on.adapter({ model: "gpt-5.2-codex", hostedTools: { codeInterpreter: true } });
     const response = await adapter.evaluate(task, { session: new Session() });
     expect(response).toMatchObject({ output: "Done.", text: "Done.", finishReason: "stop" });
@@ -108,9 +115,9 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
   });
 
   test.each([undefined, null, {}])(
-    "Adapter Integration > Extended OpenAIAdapter: %j for hosted tools disables them all",
+    "Adapter Integration > Extended OpenAIAdapter: %j as hosted tools disables all of them",
     async (hostedTools) => {
-      const { bodies } = await run(reach, task, {
+      const { bodies } = await runExample(reach, task, {
         script: [[{ say: "Done." }]],
         adapter: { hostedTools },
       });
@@ -118,10 +125,10 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
     },
   );
 
-  test("Adapter Integration > Extended OpenAIAdapter: model config and tool choice go with every request", async () => {
-    const { bodies } = await run(reach, task, {
-      script: [using(webSearch), [{ say: "Done." }]],
-      provider: { web: pages() },
+  test("Adapter Integration > Extended OpenAIAdapter: model config and tool choice are in every request", async () => {
+    const { bodies } = await runExample(reach, task, {
+      script: [createActions(webSearch), [{ say: "Done." }]],
+      provider: { web: createPages() },
       adapter: {
         hostedTools: { webSearch: true },
         modelConfig: { temperature: 0, maxOutputTokens: 500 },
@@ -133,7 +140,7 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
     ]);
   });
 
-  test("Adapter Integration > Extended OpenAIAdapter: evaluate takes a deadline, a budget, a tracker and resources", async () => {
+  test("Adapter Integration > Extended OpenAIAdapter: evaluate accepts a deadline, a budget, a tracker and resources", async () => {
     const place = resource<string>("place");
     const where = new Tool({
       name: "where",
@@ -149,7 +156,7 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
       tools: [where],
     });
     const tracker = new BudgetTracker(new Budget({ maxTotalTokens: 10_000 }));
-    const { bodies, response } = await run(
+    const { bodies, response } = await runExample(
       reach,
       new Prompt(new PromptTemplate({ ns: "example", key: "where", sections: [section] })),
       {
@@ -171,7 +178,7 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
     expect(tracker.total.totalTokens).toBeGreaterThan(0);
   });
 
-  test("Adapter Integration > Extended OpenAIAdapter: client and client config exclude each other", () => {
+  test("Adapter Integration > Extended OpenAIAdapter: client and clientConfig exclude each other", () => {
     const client = new OpenAIAdapter({ model: "o3", ...reach("http://127.0.0.1:1/v1") }).client;
     const both = { model: "o3", client, clientConfig: { apiKey: testKey } };
     expect(() => new OpenAIAdapter(both)).toThrow(InvalidOptionError);
@@ -192,10 +199,10 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
   ];
 
   test.each(enabled)(
-    "Adapter Integration > Hosted Tool Wire Format: %j puts what is enabled in order, and nothing else",
+    "Adapter Integration > Hosted Tool Wire Format: %j sends only enabled tools, in order",
     async (hostedTools, tools) => {
-      const script = [[...using(...tools), { say: "Done." }]];
-      const on = await example(reach, { script, provider: { web: pages() } });
+      const script = [[...createActions(...tools), { say: "Done." }]];
+      const on = await startExample(reach, { script, provider: { web: createPages() } });
       const plans = [await on.store({ "may.md": "The sales plan of May is 3." })];
       plans.push(await on.store({ "june.md": "The sales plan of June is 4." }));
       const ids = plans.map(({ id }) => id);
@@ -217,7 +224,7 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
     },
   );
 
-  test("Adapter Integration > Hosted Tool Wire Format: the prompt's own tool of a kind stands for the adapter's", async () => {
+  test("Adapter Integration > Hosted Tool Wire Format: the prompt's own tool replaces the adapter's tool with the same kind", async () => {
     const section = new MarkdownSection({
       title: "Task",
       key: "task",
@@ -227,7 +234,9 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
     const prompt = new Prompt(
       new PromptTemplate({ ns: "example", key: "own", sections: [section] }),
     );
-    const on = await example(reach, { script: [using(interpreter), [{ say: "Done." }]] });
+    const on = await startExample(reach, {
+      script: [createActions(interpreter), [{ say: "Done." }]],
+    });
     const { bodies, response } = await on.run(prompt, {
       adapter: { hostedTools: { codeInterpreter: true, webSearch: true } },
     });
@@ -240,18 +249,18 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
     expect(body).toMatchObject({ memory_limit: "16g", status: "running" });
   });
 
-  /** Once for all that is said of it. */
+  /** Cached: several tests use the same evaluation. */
   let analysed: ReturnType<typeof evaluateReport> | null = null;
-  const analyse = () => {
+  const analyze = () => {
     analysed ??= evaluateReport();
     return analysed;
   };
 
   async function evaluateReport() {
-    using sales = salesDatabase();
-    const shown = await run(reach, report, {
-      script: analyst,
-      provider: { web: pages() },
+    using sales = createSalesDatabase();
+    const shown = await runExample(reach, report, {
+      script: respondAsAnalyst,
+      provider: { web: createPages() },
       adapter: {
         model: "gpt-5.2-codex",
         hostedTools: { codeInterpreter: true, webSearch: true },
@@ -261,8 +270,8 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
     return { ...shown, asked: sales.asked };
   }
 
-  test("User Stories > Story 3, Hybrid Tools: one request has the function, the hosted tools and the answer's form", async () => {
-    const { bodies } = await analyse();
+  test("User Stories > Story 3, Hybrid Tools: one request has the function, the hosted tools and the output schema", async () => {
+    const { bodies } = await analyze();
     const { input: _, ...first } = bodies[0] ?? {};
     expect(first).toEqual({
       model: "gpt-5.2-codex",
@@ -290,8 +299,8 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
     });
   });
 
-  test("User Stories > Story 3, Hybrid Tools: the function reaches its resource, and what it gave goes back beside the search", async () => {
-    const { bodies, asked, bus } = await analyse();
+  test("User Stories > Story 3, Hybrid Tools: the function uses its resource, and its result is sent together with the search", async () => {
+    const { bodies, asked, bus } = await analyze();
     expect(asked).toEqual(["SELECT month, total FROM sales ORDER BY month"]);
     const rows = [
       { month: "2026-05", total: 2 },
@@ -314,8 +323,8 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
     ]);
   });
 
-  test("User Stories > Story 3, Hybrid Tools: the typed answer comes with what each hosted tool gave, and every call is an event", async () => {
-    const { response, bus } = await analyse();
+  test("User Stories > Story 3, Hybrid Tools: the response has typed output and each hosted tool's output, and every call is an event", async () => {
+    const { response, bus } = await analyze();
     expectTypeOf(response.output).toEqualTypeOf<{ summary: string; growth: number }>();
     expect(response.output).toEqual({ summary: `Up, by ${growth}`, growth: 1.5 });
     expect(response.hostedOutputs.get(codeInterpreterTool())?.stdout).toBe("1.5\n");
@@ -335,10 +344,10 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
 
   const limited = [{ fail: { status: 429, code: "rate_limit_exceeded", message: "Slow down" } }];
 
-  test("Error Handling > Transparent Recovery: rate limits are waited out, longer each time", async () => {
+  test("Error Handling > Transparent Recovery: rate limits are retried with increasing delays", async () => {
     const told: unknown[] = [];
     const nothing = () => undefined;
-    const { response, bodies } = await run(reach, task, {
+    const { response, bodies } = await runExample(reach, task, {
       script: [limited, limited, [{ say: "Done." }]],
       adapter: {
         random: () => 1,
@@ -359,8 +368,8 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
     ]);
   });
 
-  test("Error Handling > Transparent Recovery: a connection that breaks is tried again", async () => {
-    const { response, bodies, bus } = await run(reach, task, {
+  test("Error Handling > Transparent Recovery: a broken connection is retried", async () => {
+    const { response, bodies, bus } = await runExample(reach, task, {
       script: [[{ drop: true }], [{ say: "Done." }]],
     });
     expect(response.text).toBe("Done.");

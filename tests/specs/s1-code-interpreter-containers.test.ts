@@ -16,19 +16,24 @@ import {
 import { fakeClock } from "weakincentives/testing";
 import * as z from "zod";
 import { clients } from "../support/openai-clients.ts";
-import { cannedFailure, cannedRun } from "../support/specs/canned-run.ts";
-import { type Example, example, failure, run } from "../support/specs/example-run.ts";
+import { runCanned, runCannedFailure } from "../support/specs/canned-run.ts";
+import {
+  type Example,
+  runExample,
+  runFailure,
+  startExample,
+} from "../support/specs/example-run.ts";
 import { valuesOfCsv } from "../support/specs/histogram.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
 import { message } from "../support/wire-server.ts";
 import { hasBubblewrap } from "../support/workspace/stage.ts";
 
-// Where Python runs in WebAssembly, every container takes seconds to start.
+// With Python in WebAssembly, every container takes seconds to start.
 vi.setConfig({ testTimeout: 60_000 });
 
 const request = "Calculate the mean.";
 
-function python(options: OpenAICodeInterpreterToolOptions = {}) {
+function createPythonTool(options: OpenAICodeInterpreterToolOptions = {}) {
   const tools = [new OpenAICodeInterpreterTool(options)];
   const section = new MarkdownSection({ title: "Task", key: "task", template: request, tools });
   return new Prompt(new PromptTemplate({ ns: "example", key: "python", sections: [section] }));
@@ -40,20 +45,20 @@ const taskMessage = {
   content: "## 1. Task (task)\n\nCalculate the mean.",
 };
 
-async function newContainer({ ask }: Example): Promise<string> {
+async function createContainer({ ask }: Example): Promise<string> {
   const { body } = await ask("POST /containers", { name: "mine" });
   return String(body["id"]);
 }
 
 describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
   const dead = [
-    ["not there", async () => ({ on: await example(reach), id: "cntr_mine" })],
+    ["missing", async () => ({ on: await startExample(reach), id: "cntr_mine" })],
     [
       "expired",
       async () => {
         const clock = fakeClock({ now: Date.now() });
-        const on = await example(reach, { provider: { clock } });
-        const id = await newContainer(on);
+        const on = await startExample(reach, { provider: { clock } });
+        const id = await createContainer(on);
         await clock.advance(21 * 60_000);
         return { on, id };
       },
@@ -61,10 +66,10 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
   ] as const;
 
   test.each(dead)(
-    "OpenAICodeInterpreterTool contract > Container lifecycle and files: a container that is %s is told of by one look, and nothing is posted",
+    "OpenAICodeInterpreterTool contract > Container lifecycle and files: a container that is %s is reported after one lookup, without a POST request",
     async (_state, made) => {
       const { on, id } = await made();
-      const { error, requests } = await on.failure(python({ container: { id } }));
+      const { error, requests } = await on.failure(createPythonTool({ container: { id } }));
       expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
         `GET /containers/${id}`,
       ]);
@@ -78,32 +83,34 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
     },
   );
 
-  test("OpenAICodeInterpreterTool contract > Container lifecycle and files: a container that dies at the request itself is told of too, and the caller may go on in a new one", async () => {
+  test("OpenAICodeInterpreterTool contract > Container lifecycle and files: a container that expires during the request is reported too, and the caller can continue in a new one", async () => {
     const script = [
       [{ expireContainer: true }, { code: "print(1)" }],
       [{ code: "print(9 / 2)" }],
       [{ say: "The mean is 4.5." }],
     ] as const;
-    const on = await example(reach, { script });
-    const id = await newContainer(on);
+    const on = await startExample(reach, { script });
+    const id = await createContainer(on);
     const session = new Session();
-    const { error } = await on.failure(python({ container: { id } }), { evaluate: { session } });
+    const { error } = await on.failure(createPythonTool({ container: { id } }), {
+      evaluate: { session },
+    });
     expect(error).toMatchObject({ cause: { name: "ContainerExpiredError", containerId: id } });
-    const auto = python({ container: { type: "auto" } });
+    const auto = createPythonTool({ container: { type: "auto" } });
     const { response } = await on.run(auto, { evaluate: { session } });
     expect(response.hostedOutputs.get("code_interpreter")).toMatchObject({ stdout: "4.5\n" });
   });
 
   test.skipIf(!hasBubblewrap)(
-    "OpenAICodeInterpreterTool contract > Container lifecycle and files: a container lives for twenty minutes after each use, and no longer",
+    "OpenAICodeInterpreterTool contract > Container lifecycle and files: a container expires twenty minutes after its last use",
     async () => {
       const clock = fakeClock({ now: Date.now() });
       const runs = ["mean = 9 / 2", "print(mean)"].flatMap((code) => [
         [{ code }],
         [{ say: "Done." }],
       ]);
-      const on = await example(reach, { script: runs, provider: { clock } });
-      const mine = python({ container: { id: await newContainer(on) } });
+      const on = await startExample(reach, { script: runs, provider: { clock } });
+      const mine = createPythonTool({ container: { id: await createContainer(on) } });
       await clock.advance(19 * 60_000);
       await on.run(mine);
       await clock.advance(19 * 60_000);
@@ -115,13 +122,15 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
     },
   );
 
-  test("OpenAICodeInterpreterTool contract > Container lifecycle and files: what was uploaded is named by its id, in the container and in the input", async () => {
+  test("OpenAICodeInterpreterTool contract > Container lifecycle and files: an uploaded file is identified by its id in the container and in the input", async () => {
     const folder = temporaryTree({ "input.csv": "value\n4\n5\n" });
     const code = `import csv, glob\nvalues = ${valuesOfCsv}\nprint(sum(values) / len(values))`;
-    const on = await example(reach, { script: [[{ code }], [{ say: "The mean is 4.5." }]] });
+    const on = await startExample(reach, { script: [[{ code }], [{ say: "The mean is 4.5." }]] });
     const adapter = on.adapter();
     const { id } = await uploadFile(adapter.client, `${folder}/input.csv`);
-    const prompt = python({ container: { type: "auto", fileIds: [id] } }).attach({ fileId: id });
+    const prompt = createPythonTool({ container: { type: "auto", fileIds: [id] } }).attach({
+      fileId: id,
+    });
     const response = await adapter.evaluate(prompt, { session: new Session() });
     const [upload, asked] = on.requests;
     expect(on.requests).toHaveLength(2);
@@ -133,9 +142,9 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
     expect(response.hostedOutputs.get("code_interpreter")).toMatchObject({ stdout: "4.5\n" });
   });
 
-  test("OpenAICodeInterpreterTool contract > Container lifecycle and files: a file of a type that is of no use there is refused before it is uploaded", async () => {
+  test("OpenAICodeInterpreterTool contract > Container lifecycle and files: a file with an unsupported type is rejected before it is uploaded", async () => {
     const folder = temporaryTree({ "setup.exe": "MZ" });
-    const on = await example(reach);
+    const on = await startExample(reach);
     const { client } = on.adapter();
     await expect(uploadFile(client, `${folder}/setup.exe`)).rejects.toThrow(InvalidOptionError);
     await expect(uploadFile(client, `${folder}/setup.exe`)).rejects.toThrow('got "setup.exe"');
@@ -150,9 +159,12 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
     maxBytes: 600_000,
   });
 
-  test("Usage examples > Registering OpenAICodeInterpreterTool: host mounts without allowed roots are refused with a remedy, before anything is sent", async () => {
+  test("Usage examples > Registering OpenAICodeInterpreterTool: host mounts without allowed roots are rejected with a remedy before any request", async () => {
     const container = { type: "auto", hostMounts: [sunfish("sunfish")] } as const;
-    const { error, requests } = await failure(reach, python({ name: "openai_python", container }));
+    const { error, requests } = await runFailure(
+      reach,
+      createPythonTool({ name: "openai_python", container }),
+    );
     expect(error).toBeInstanceOf(PromptEvaluationError);
     expect(error).toMatchObject({ phase: "request", promptName: "example:python" });
     expect(String(error)).toContain(
@@ -162,7 +174,7 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
     expect(requests).toEqual([]);
   });
 
-  test("Usage examples > Registering OpenAICodeInterpreterTool: host mounts are where code reads them", async () => {
+  test("Usage examples > Registering OpenAICodeInterpreterTool: code can read host mounts", async () => {
     const files = {
       "sunfish.py": "value = 4.5\n",
       "board.png": "no text",
@@ -173,9 +185,9 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
 sys.path.insert(0, "/mnt/data/workspace/sunfish")
 from sunfish import value
 print(sorted(os.listdir("/mnt/data/workspace/sunfish")), value)`;
-    const { response, requests } = await run(
+    const { response, requests } = await runExample(
       reach,
-      python({
+      createPythonTool({
         name: "openai_python",
         container: {
           ...{ type: "auto", memoryLimit: "4g" },
@@ -190,15 +202,17 @@ print(sorted(os.listdir("/mnt/data/workspace/sunfish")), value)`;
     expect(requests[0]).toMatchObject({ path: "/containers", body: { memory_limit: "4g" } });
   });
 
-  // Only OpenAI filters what a model writes: the local provider has nothing to filter it with.
+  // Only OpenAI filters answers. The local provider has no content filter.
   const filtered = { incomplete_details: { reason: "content_filter" } };
 
-  test("OpenAICodeInterpreterTool contract > Error handling: an answer that was filtered says so by its finish reason", async () => {
-    const { response } = await cannedRun(reach, python(), {
+  test("OpenAICodeInterpreterTool contract > Error handling: a filtered answer is reported by its finish reason", async () => {
+    const { response } = await runCanned(reach, createPythonTool(), {
       script: [{ output: [message("The mean")], ...filtered }],
     });
     expect(response).toMatchObject({ text: "The mean", finishReason: "content_filter" });
-    const refused = await run(reach, python(), { script: [[{ refuse: "I will not." }]] });
+    const refused = await runExample(reach, createPythonTool(), {
+      script: [[{ refuse: "I will not." }]],
+    });
     expect(refused.response.finishReason).toBe("content_filter");
   });
 
@@ -206,8 +220,8 @@ print(sorted(os.listdir("/mnt/data/workspace/sunfish")), value)`;
   const sections = [new MarkdownSection({ title: "Task", key: "task", template: request })];
   const mean = new Prompt(new PromptTemplate({ ns: "example", key: "mean", output, sections }));
 
-  test("OpenAICodeInterpreterTool contract > Error handling: output that was required and filtered is an error", async () => {
-    const { error } = await cannedFailure(reach, mean, {
+  test("OpenAICodeInterpreterTool contract > Error handling: filtered structured output is an error", async () => {
+    const { error } = await runCannedFailure(reach, mean, {
       script: [{ output: [message('{"mean":')], ...filtered }],
     });
     expect(error).toBeInstanceOf(PromptEvaluationError);
@@ -215,8 +229,8 @@ print(sorted(os.listdir("/mnt/data/workspace/sunfish")), value)`;
     expect(String(error)).toContain("content filter withheld it");
   });
 
-  test("OpenAICodeInterpreterTool contract > Error handling: output that was required and refused is an error", async () => {
-    const { error } = await failure(reach, mean, { script: [[{ refuse: "I will not." }]] });
+  test("OpenAICodeInterpreterTool contract > Error handling: refused structured output is an error", async () => {
+    const { error } = await runFailure(reach, mean, { script: [[{ refuse: "I will not." }]] });
     expect(error).toBeInstanceOf(PromptEvaluationError);
     expect(error).toMatchObject({ phase: "response", promptName: "example:mean" });
     expect(String(error)).toContain("content filter withheld it");

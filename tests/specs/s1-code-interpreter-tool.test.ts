@@ -24,14 +24,14 @@ import { recordingBus } from "weakincentives/testing";
 import * as z from "zod";
 import { recordsAt } from "../../src/base/reading.ts";
 import { clients } from "../support/openai-clients.ts";
-import { cannedRun } from "../support/specs/canned-run.ts";
-import { example, failure, run } from "../support/specs/example-run.ts";
-import { barsIn, histogramCode, valuesOfCsv } from "../support/specs/histogram.ts";
-import { printed } from "../support/specs/model-reads.ts";
+import { runCanned } from "../support/specs/canned-run.ts";
+import { runExample, runFailure, startExample } from "../support/specs/example-run.ts";
+import { createHistogramCode, readBars, valuesOfCsv } from "../support/specs/histogram.ts";
+import { readPrinted } from "../support/specs/model-reads.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
 import { codeInterpreterCall, containerFileCitation, message } from "../support/wire-server.ts";
 
-// Where Python runs in WebAssembly, every container takes seconds to start.
+// With Python in WebAssembly, every container takes seconds to start.
 vi.setConfig({ testTimeout: 60_000 });
 
 function identityProviderOutput(
@@ -44,13 +44,13 @@ function identityProviderOutput(
 const request =
   "Load /mnt/data/input.csv, calculate the mean of the `value` column, and generate a histogram PNG.";
 
-function promptWith(...tools: readonly Tool[]) {
+function createPrompt(...tools: readonly Tool[]) {
   const section = new MarkdownSection({ title: "Task", key: "task", template: request, tools });
   return new Prompt(new PromptTemplate({ ns: "example", key: "python", sections: [section] }));
 }
 
-const python = (options: OpenAICodeInterpreterToolOptions = {}) =>
-  promptWith(new OpenAICodeInterpreterTool(options));
+const createPythonTool = (options: OpenAICodeInterpreterToolOptions = {}) =>
+  createPrompt(new OpenAICodeInterpreterTool(options));
 
 const taskMessage = {
   type: "message",
@@ -60,23 +60,25 @@ const taskMessage = {
 
 const picture = "sandbox:/mnt/data/histogram.png";
 
-/** Runs code, and says what it printed and where its picture is. */
-function running(code: string) {
+/** Runs code, and answers with its output and a citation of its picture. */
+function createCodeModel(code: string) {
   return (asked: ModelRequest): readonly ModelAction[] => {
-    const mean = printed(asked);
+    const mean = readPrinted(asked);
     if (mean === null) return [{ code }];
     return [{ say: `The mean is ${mean.trim()}. See [histogram.png](${picture}).` }];
   };
 }
 
-/** Code that goes well without any file of the caller's. */
-const code = histogramCode("[4.0, 5.0]");
+/** Code that succeeds without any of the caller's files. */
+const code = createHistogramCode("[4.0, 5.0]");
 const answer = `The mean is 4.5. See [histogram.png](${picture}).`;
 const cited = [answer.indexOf(picture), answer.indexOf(picture) + picture.length];
 
 describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
-  test("Usage examples > Registering OpenAICodeInterpreterTool: it is declared, forced, heard and its files are downloaded", async () => {
-    const on = await example(reach, { script: running(histogramCode(valuesOfCsv)) });
+  test("Usage examples > Registering OpenAICodeInterpreterTool: the tool is declared and forced, its call is published, and its files are downloaded", async () => {
+    const on = await startExample(reach, {
+      script: createCodeModel(createHistogramCode(valuesOfCsv)),
+    });
     const adapter = on.adapter();
     const folder = temporaryTree({ "input.csv": "value\n3\n4\n5\n5\n" });
     const { id } = await uploadFile(adapter.client, `${folder}/input.csv`);
@@ -90,7 +92,7 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
     expect(codeInterpreter.container).toEqual({ type: "auto", memoryLimit: "4g", fileIds: [id] });
 
     const bus = recordingBus();
-    const response = await adapter.evaluate(promptWith(codeInterpreter), {
+    const response = await adapter.evaluate(createPrompt(codeInterpreter), {
       session: new Session({ bus }),
       toolChoice: "required",
     });
@@ -121,13 +123,13 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
 
     const downloaded: [string, readonly number[]][] = [];
     for (const file of files)
-      downloaded.push([file.filename, barsIn(await adapter.downloadFile(file))]);
+      downloaded.push([file.filename, readBars(await adapter.downloadFile(file))]);
     expect(downloaded).toEqual([["histogram.png", [0, 0, 0, 1, 1, 2, 0, 0, 0, 0]]]);
     const { body: container } = await on.ask(`GET /containers/${containerId}`);
     expect(container["memory_limit"]).toBe("4g");
   });
 
-  test("ProviderTool abstraction > Registration rules: a tool of another provider is refused before anything is sent", async () => {
+  test("ProviderTool abstraction > Registration rules: another provider's tool is rejected before any request", async () => {
     const foreign = new ProviderTool({
       provider: "anthropic",
       kind: "code_interpreter",
@@ -136,41 +138,41 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
       params: null,
       config: {},
     });
-    const { error, requests } = await failure(reach, promptWith(foreign));
+    const { error, requests } = await runFailure(reach, createPrompt(foreign));
     expect(error).toBeInstanceOf(PromptEvaluationError);
     expect(String(error)).toContain('Hosted tool "their_python" provider must be "openai"');
     expect(requests).toEqual([]);
   });
 
-  test("ProviderTool abstraction > Registration rules: without a hook the handler is asked, and finds what the provider gave", async () => {
+  test("ProviderTool abstraction > Registration rules: without a hook the handler receives the provider's output", async () => {
     const heard: unknown[] = [];
-    const { bus } = await run(
+    const { bus } = await runExample(
       reach,
-      python({
+      createPythonTool({
         handler: (params, { providerOutput }) => {
           heard.push(params, providerOutput);
           return { success: true, message: "Looked at it", value: null };
         },
       }),
-      { script: running(code) },
+      { script: createCodeModel(code) },
     );
     expect(heard).toMatchObject([null, { code, stdout: "4.5\n" }]);
     expect(bus.of("ToolInvoked")).toMatchObject([{ result: { message: "Looked at it" } }]);
   });
 
-  test("ProviderTool abstraction > Registration rules: the hook is asked first, and the handler is then not asked", async () => {
-    const { bus } = await run(
+  test("ProviderTool abstraction > Registration rules: the hook runs instead of the handler", async () => {
+    const { bus } = await runExample(
       reach,
-      python({
+      createPythonTool({
         handleProviderOutput: (result) => ToolResult.ok(result, "The hook"),
         handler: () => ToolResult.error("The handler"),
       }),
-      { script: running(code) },
+      { script: createCodeModel(code) },
     );
     expect(bus.of("ToolInvoked")).toMatchObject([{ result: { message: "The hook" } }]);
   });
 
-  test("ProviderTool abstraction > Registration rules: hook and handler have the same context, and it is that of any tool", async () => {
+  test("ProviderTool abstraction > Registration rules: hook and handler receive the same context as any tool", async () => {
     const contexts: ToolContext[] = [];
     const keep = (context: ToolContext): ToolResult<never> => {
       contexts.push(context);
@@ -195,8 +197,8 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
     const handled = new OpenAICodeInterpreterTool({
       handler: (_params, context) => keep(context),
     });
-    await run(reach, promptWith(hooked, look), options);
-    await run(reach, promptWith(handled, look), options);
+    await runExample(reach, createPrompt(hooked, look), options);
+    await runExample(reach, createPrompt(handled, look), options);
     const [hook, tool, handler] = contexts;
     expect(Object.keys(hook ?? {}).sort()).toEqual(Object.keys(handler ?? {}).sort());
     expect(Object.keys(hook ?? {}).sort()).toEqual(
@@ -212,10 +214,10 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
   });
 
   test.each(["2g", "8g", "", 4])(
-    "OpenAICodeInterpreterTool contract > Configuration schema: the memory tier %j is refused when the tool is made",
+    "OpenAICodeInterpreterTool contract > Configuration schema: the memory tier %j is rejected at construction",
     (memoryLimit) => {
       const make = () =>
-        // @ts-expect-error: there is no such tier
+        // @ts-expect-error: unknown tier
         new OpenAICodeInterpreterTool({ container: { type: "auto", memoryLimit } });
       expect(make).toThrow(PromptValidationError);
       expect(make).toThrow('must be one of "1g", "4g", "16g", "64g"');
@@ -225,30 +227,34 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
   test.each(["1g", "4g", "16g", "64g"] as const)(
     "OpenAICodeInterpreterTool contract > Configuration schema: the memory tier %s is sent",
     async (memoryLimit) => {
-      const { bodies } = await run(reach, python({ container: { type: "auto", memoryLimit } }), {
-        script: [[{ say: "Done." }]],
-      });
+      const { bodies } = await runExample(
+        reach,
+        createPythonTool({ container: { type: "auto", memoryLimit } }),
+        {
+          script: [[{ say: "Done." }]],
+        },
+      );
       expect(bodies[0]?.["tools"]).toEqual([
         { type: "code_interpreter", container: { type: "auto", memory_limit: memoryLimit } },
       ]);
     },
   );
 
-  test("OpenAICodeInterpreterTool contract > Configuration schema: a container that names nothing is refused when the tool is made", () => {
-    // @ts-expect-error: it is neither new nor one that exists
+  test("OpenAICodeInterpreterTool contract > Configuration schema: a container without type and id is rejected at construction", () => {
+    // @ts-expect-error: neither a new nor an existing container
     expect(() => new OpenAICodeInterpreterTool({ container: {} })).toThrow(PromptValidationError);
     const nameless = () => new OpenAICodeInterpreterTool({ container: { id: "" } });
     expect(nameless).toThrow(PromptValidationError);
   });
 
-  test("OpenAICodeInterpreterTool contract > Configuration schema: a container of the caller's is looked for once, and sent by its id alone", async () => {
+  test("OpenAICodeInterpreterTool contract > Configuration schema: the adapter looks up the caller's container once and sends only its id", async () => {
     const look = new Tool({
       name: "look",
       description: "Looks around.",
       params: null,
       handler: () => ToolResult.ok(null),
     });
-    const on = await example(reach, {
+    const on = await startExample(reach, {
       script: [
         [{ code: "open('/mnt/data/mean.txt', 'w').write('4.5')" }],
         [{ call: { name: "look", args: {} } }],
@@ -258,7 +264,7 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
     const made = await on.ask("POST /containers", { name: "mine", memory_limit: "4g" });
     const id = String(made.body["id"]);
     const tool = new OpenAICodeInterpreterTool({ container: { id, memoryLimit: "4g" } });
-    const { requests, bodies } = await on.run(promptWith(tool, look));
+    const { requests, bodies } = await on.run(createPrompt(tool, look));
     expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
       `GET /containers/${id}`,
       "POST /responses",
@@ -274,7 +280,7 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
     expect(files["data"]).toMatchObject([{ path: "/mnt/data/mean.txt", source: "assistant" }]);
   });
 
-  test("OpenAICodeInterpreterTool contract > Input/Output schemas: it takes no params, and says that the model writes the code", () => {
+  test("OpenAICodeInterpreterTool contract > Input/Output schemas: the tool takes no params, and its description tells the model to write the code", () => {
     const tool = new OpenAICodeInterpreterTool();
     expect(tool).toBeInstanceOf(ProviderTool);
     expect(tool).toMatchObject({ provider: "openai", kind: "code_interpreter", params: null });
@@ -293,9 +299,9 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
     const prompt = new Prompt(
       new PromptTemplate({ ns: "example", key: "mean", output, sections: [section] }),
     );
-    const { response, bodies } = await run(reach, prompt, {
+    const { response, bodies } = await runExample(reach, prompt, {
       script: (asked) => {
-        const mean = printed(asked);
+        const mean = readPrinted(asked);
         return mean === null ? [{ code: "print(9 / 2)" }] : [{ say: { mean: Number(mean) } }];
       },
     });
@@ -320,9 +326,9 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
     ]);
   });
 
-  test("OpenAICodeInterpreterTool contract > Response handling: the result has the output for its message, and output, exit code and files for its value", async () => {
-    const on = await example(reach, { script: running(code) });
-    const { response, bus } = await on.run(python());
+  test("OpenAICodeInterpreterTool contract > Response handling: the result has the output as its message, and output, exit code and files as its value", async () => {
+    const on = await startExample(reach, { script: createCodeModel(code) });
+    const { response, bus } = await on.run(createPythonTool());
     const [event] = bus.of("ToolInvoked");
     const containerId = event?.origin?.containerId;
     const { body } = await on.ask(`GET /containers/${containerId}/files`);
@@ -343,15 +349,18 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
     expect(response.citations).toEqual([histogram]);
   });
 
-  // Code that raises is no run that failed to the provider: of those that did, nobody has recorded one.
+  // The provider does not report code that raises as a failed run. No recording of a failed run
+  // exists.
   const traceback = "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'value'";
 
-  test("OpenAICodeInterpreterTool contract > Response handling: a run that failed is no success, and keeps its trace and what was cited", async () => {
+  test("OpenAICodeInterpreterTool contract > Response handling: a failed run is not a success, and keeps its traceback and citations", async () => {
     const failed = { ...codeInterpreterCall("print(mean)", [traceback]), status: "failed" };
     const words = message("It failed; see histogram.png.", [
       containerFileCitation("cfile_1", "histogram.png", [15, 28]),
     ]);
-    const { response, bus } = await cannedRun(reach, python(), { script: [[failed, words]] });
+    const { response, bus } = await runCanned(reach, createPythonTool(), {
+      script: [[failed, words]],
+    });
     const files = [{ type: "containerFile", fileId: "cfile_1", span: [15, 28] }];
     expect(bus.of("ToolInvoked").map(({ result }) => result)).toMatchObject([
       {
@@ -364,10 +373,12 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
     expect(response.citations).toMatchObject(files);
   });
 
-  test("OpenAICodeInterpreterTool contract > Response handling: code that raises keeps its trace, and the files that it had made", async () => {
+  test("OpenAICodeInterpreterTool contract > Response handling: code that raises keeps its traceback and the files it created", async () => {
     const made = `${code}\nprint({"mean": 4.5}["value"])`;
     const say = `It failed; see ${picture}.`;
-    const { response, bus } = await run(reach, python(), { script: [[{ code: made }], [{ say }]] });
+    const { response, bus } = await runExample(reach, createPythonTool(), {
+      script: [[{ code: made }], [{ say }]],
+    });
     const [result] = bus.of("ToolInvoked").map((event) => event.result);
     expect(result?.message).toContain("KeyError: 'value'");
     const files = [

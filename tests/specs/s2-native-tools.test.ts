@@ -32,16 +32,16 @@ import { clients } from "../support/openai-clients.ts";
 import {
   type Example,
   type ExampleOptions,
-  example,
-  failure,
   type Reach,
+  runFailure,
+  startExample,
 } from "../support/specs/example-run.ts";
-import { passage } from "../support/specs/model-reads.ts";
+import { readPassage } from "../support/specs/model-reads.ts";
 
 const ContentParams = z.object({ topic: z.string() });
 
-/** The first example's prompt, with whatever section carries the native tool. */
-function researchWith(section: OpenAIFileSearchSection | OpenAIWebSearchSection) {
+/** Creates the first example's prompt, with the section that has the native tool. */
+function createResearchPrompt(section: OpenAIFileSearchSection | OpenAIWebSearchSection) {
   const task = new MarkdownSection({
     title: "Task",
     key: "task",
@@ -58,7 +58,7 @@ function researchWith(section: OpenAIFileSearchSection | OpenAIWebSearchSection)
 }
 
 const research = (store = "vs_papers") =>
-  researchWith(new OpenAIFileSearchSection({ defaultParams: { corpusIds: [store] } }));
+  createResearchPrompt(new OpenAIFileSearchSection({ defaultParams: { corpusIds: [store] } }));
 
 const taskMessage = {
   type: "message",
@@ -75,27 +75,27 @@ const fileSearch = (store: string) => ({
 
 const finding = "LLM safety improved: all models are safe.";
 
-/** Searches, and says what it found, citing it. */
-function researcher(request: ModelRequest): readonly ModelAction[] {
-  const found = passage(request);
+/** Searches, and answers with a citation of the result. */
+function respondAsResearcher(request: ModelRequest): readonly ModelAction[] {
+  const found = readPassage(request);
   return found === null
     ? [{ search: { file: "LLM safety" } }]
     : [{ say: found, citations: [{ hit: 0 }] }];
 }
 
-/** A provider with a store of one paper. */
-async function library(
+/** Starts a provider with a vector store of one paper. */
+async function startLibrary(
   reach: Reach,
-  script: ExampleOptions["script"] = researcher,
+  script: ExampleOptions["script"] = respondAsResearcher,
 ): Promise<{ readonly on: Example; readonly store: string; readonly paper: string }> {
-  const on = await example(reach, { script });
+  const on = await startExample(reach, { script });
   const { id, fileIds } = await on.store({ "safety.md": finding });
   return { on, store: id, paper: fileIds[0] ?? "" };
 }
 
 describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach) => {
-  test("Usage Examples > Building a prompt with a native tool section: it stands beside others, says nothing, and its tool is sent", async () => {
-    const { on, store, paper } = await library(reach);
+  test("Usage Examples > Building a prompt with a native tool section: the section adds no text next to others, and its tool is sent", async () => {
+    const { on, store, paper } = await startLibrary(reach);
     const { response, bodies, bus } = await on.run(research(store));
     expect(bodies).toEqual([
       {
@@ -126,15 +126,18 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
     expect(bus.of("ToolInvoked")).toMatchObject([{ name: "file_search", callId: call?.callId }]);
   });
 
-  test("Usage Examples > Building a prompt with a native tool section: a search of no store can be built, and is refused before a request", async () => {
-    const { error, requests } = await failure(reach, researchWith(new OpenAIFileSearchSection()));
+  test("Usage Examples > Building a prompt with a native tool section: a search without stores can be built, and is rejected before any request", async () => {
+    const { error, requests } = await runFailure(
+      reach,
+      createResearchPrompt(new OpenAIFileSearchSection()),
+    );
     expect(error).toBeInstanceOf(PromptEvaluationError);
     expect(error).toMatchObject({ phase: "request", promptName: "native_file_search" });
     expect(String(error)).toContain("vectorStoreIds must name a vector store");
     expect(requests).toEqual([]);
   });
 
-  test("Usage Examples > Mixing native and function tools when calling the adapter: both are sent, called and told of", async () => {
+  test("Usage Examples > Mixing native and function tools when calling the adapter: both are sent, called and published", async () => {
     const echoTool = new Tool({
       name: "echo",
       description: "Echo the provided text.",
@@ -142,7 +145,7 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
       result: z.object({ text: z.string() }),
       handler: (params) => ToolResult.ok(params),
     });
-    const { on, store, paper } = await library(reach, [
+    const { on, store, paper } = await startLibrary(reach, [
       [{ search: { file: "LLM safety" } }, { call: { name: "echo", args: { text: "hello" } } }],
       [{ say: { findings: [finding] } }],
     ]);
@@ -199,7 +202,7 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
     ]);
   });
 
-  test("Section Abstractions > Example skeleton: the file search section is as it is described", () => {
+  test("Section Abstractions > Example skeleton: the file search section matches its description", () => {
     const section = new OpenAIFileSearchSection();
     expect(section).toMatchObject({
       title: "File search",
@@ -214,27 +217,31 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
     expect(clone.defaultParams).toEqual({ corpusIds: ["vs_papers"], maxResults: 9 });
   });
 
-  test("Prompt Execution Flow: answers are waited for whole, and neither streams nor Chat Completions are asked for", async () => {
-    const { on, store } = await library(reach);
+  test("Prompt Execution Flow: answers are received as a whole, without streams or Chat Completions", async () => {
+    const { on, store } = await startLibrary(reach);
     const { requests } = await on.run(research(store));
     expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual(["POST /responses"]);
     expect(requests[0]?.body).not.toHaveProperty("stream");
     expect(requests[0]?.body).not.toHaveProperty("messages");
   });
 
-  test("Tool Registration Flow: what the allow list names for a model can be used", async () => {
+  test("Tool Registration Flow: a tool in the model's allow list can be used", async () => {
     const nativeTools = { "gpt-4.1": new Set(["file_search"]) };
-    const { on, store } = await library(reach);
+    const { on, store } = await startLibrary(reach);
     const { bodies, response } = await on.run(research(store), { adapter: { nativeTools } });
     expect(bodies[0]?.["tools"]).toEqual([fileSearch(store)]);
     expect(response.text).toBe(finding);
   });
 
-  test("Tool Registration Flow: what the allow list lacks is refused before a request", async () => {
+  test("Tool Registration Flow: a tool that is not in the allow list is rejected before any request", async () => {
     const nativeTools = { "gpt-4.1": new Set(["file_search"]) };
-    const { error, requests } = await failure(reach, researchWith(new OpenAIWebSearchSection()), {
-      adapter: { nativeTools },
-    });
+    const { error, requests } = await runFailure(
+      reach,
+      createResearchPrompt(new OpenAIWebSearchSection()),
+      {
+        adapter: { nativeTools },
+      },
+    );
     expect(error).toBeInstanceOf(PromptEvaluationError);
     expect(error).toMatchObject({ phase: "request", promptName: "native_file_search" });
     expect(String(error)).toContain('the model "gpt-4.1"');
@@ -242,7 +249,7 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
     expect(requests).toEqual([]);
   });
 
-  test("Tool Registration Flow: a section that is told the model is refused when it is made", () => {
+  test("Tool Registration Flow: a section with the model's name is rejected at construction", () => {
     const nativeTools = { "gpt-4.1": ["file_search"] };
     const known = { model: "gpt-4.1", nativeTools };
     expect(() => new OpenAIFileSearchSection(known)).not.toThrow();
@@ -255,18 +262,18 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
     ["the neutral type", { type: "built_in", name: "file_search" }],
     ["the type of functions", { type: "function", name: "file_search" }],
     ["no type", { name: "file_search" }],
-    ["nothing at all", null],
+    ["no value", null],
   ];
 
   test.each(entries)(
-    "Tool Registration Flow: an entry with %s is refused before a request",
+    "Tool Registration Flow: an entry with %s is rejected before any request",
     async (_with, entry) => {
       const codec: HostedToolCodec = {
         kind: "file_search",
         serialize: () => entry as WireTool,
         parseOutput: () => null,
       };
-      const { error, requests } = await failure(reach, research(), {
+      const { error, requests } = await runFailure(reach, research(), {
         adapter: { hostedToolCodecs: [codec] },
       });
       expect(error).toBeInstanceOf(PromptEvaluationError);
@@ -283,7 +290,7 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
     ["none", "none"],
   ];
 
-  function papersPrompt(store = "vs_papers") {
+  function createPapersPrompt(store = "vs_papers") {
     const section = new MarkdownSection({
       title: "Task",
       key: "task",
@@ -294,25 +301,28 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
   }
 
   test.each(choices)(
-    "Integration Points > tool choice: %j reaches the wire in the provider's words",
+    "Integration Points > tool choice: %j is sent in the provider's format",
     async (toolChoice, wire) => {
       const saying = [[{ say: "All is safe." }], [{ say: "All is safe." }]];
-      const { on, store } = await library(reach, wire === "none" ? saying : researcher);
+      const { on, store } = await startLibrary(
+        reach,
+        wire === "none" ? saying : respondAsResearcher,
+      );
       for (const options of [{ adapter: { toolChoice } }, { evaluate: { toolChoice } }]) {
-        const { bodies, response } = await on.run(papersPrompt(store), options);
+        const { bodies, response } = await on.run(createPapersPrompt(store), options);
         expect(bodies[0]?.["tool_choice"]).toEqual(wire);
         expect(response.hostedOutputs.size).toBe(wire === "none" ? 0 : 1);
       }
     },
   );
 
-  test("Integration Points > tool choice: web search is forced by the name that the provider knows", async () => {
+  test("Integration Points > tool choice: web search is forced by the provider's name for it", async () => {
     const page = "<title>Safety</title><p>LLM safety improved.</p>";
-    const on = await example(reach, {
+    const on = await startExample(reach, {
       script: [[{ search: { web: "LLM safety" } }], [{ say: "All is safe." }]],
       provider: { web: folderOf({ "safety.html": page }) },
     });
-    const { bodies, response } = await on.run(researchWith(new OpenAIWebSearchSection()), {
+    const { bodies, response } = await on.run(createResearchPrompt(new OpenAIWebSearchSection()), {
       evaluate: { toolChoice: { type: "built_in", name: "web_search" } },
     });
     expect(bodies[0]?.["tool_choice"]).toEqual({ type: "web_search_preview" });
@@ -328,9 +338,9 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
   ];
 
   test.each(refusedChoices)(
-    "Integration Points > tool choice: %j is refused before a request",
+    "Integration Points > tool choice: %j is rejected before any request",
     async (toolChoice) => {
-      const { error, requests } = await failure(reach, papersPrompt(), {
+      const { error, requests } = await runFailure(reach, createPapersPrompt(), {
         evaluate: { toolChoice },
       });
       expect(error).toBeInstanceOf(PromptEvaluationError);
@@ -340,9 +350,9 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
     },
   );
 
-  test("Integration Points > OpenAIAdapter.evaluate: deadlines and errors are with native tools what they are without", async () => {
+  test("Integration Points > OpenAIAdapter.evaluate: deadlines and errors work the same with native tools", async () => {
     const clock = fakeClock();
-    const late = await failure(reach, research(), {
+    const late = await runFailure(reach, research(), {
       script: async () => {
         await clock.advance(100);
         return [{ stall: 600_000 }];
@@ -351,7 +361,7 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
       evaluate: { deadline: Deadline.after(50, clock) },
     });
     expect(late.error).toBeInstanceOf(DeadlineExceededError);
-    const { on } = await library(reach, [[{ search: { file: "LLM safety" } }]]);
+    const { on } = await startLibrary(reach, [[{ search: { file: "LLM safety" } }]]);
     const { error } = await on.failure(research("vs_gone"));
     if (!(error instanceof PromptEvaluationError)) throw error;
     expect(error).toMatchObject({ phase: "request", requestId: expect.stringMatching(/^req_/) });
@@ -367,20 +377,15 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
     ["an unknown name", "file_serach", {}, "Unsupported hosted tool kind 'file_serach'"],
     ["no stores", "file_search", {}, "vectorStoreIds must name a vector store"],
     ["another language", "code_interpreter", { allowedLanguages: ["r"] }, "allowedLanguages"],
-    ["no server", "mcp", {}, "serverLabel must be"],
-    [
-      "a tier that is not sold",
-      "code_interpreter",
-      { container: auto("8g") },
-      "memoryLimit must be",
-    ],
-    ["no container at all", "code_interpreter", { container: {} }, "must say which container"],
-    ["an address for a domain", "web_search", filter("https://a.example"), "allowed[0] must be"],
-    ["a slip in a name", "web_search", { domainFilters: {} }, 'did you mean "domainFilter"?'],
+    ["no server", "mcp", {}, "serverLabel must start with a letter"],
+    ["an unavailable tier", "code_interpreter", { container: auto("8g") }, "memoryLimit must be"],
+    ["no container", "code_interpreter", { container: {} }, 'must have a "type" or an "id"'],
+    ["a URL as a domain", "web_search", filter("https://a.example"), "allowed[0] must be"],
+    ["a misspelled name", "web_search", { domainFilters: {} }, 'did you mean "domainFilter"?'],
   ] as const;
 
   test.each(malformed)(
-    "Integration Tests: a native tool with %s is refused before a request",
+    "Integration Tests: a native tool with %s is rejected before any request",
     async (_with, kind, config, said) => {
       const tool = new HostedTool({ kind, name: "odd", description: "Odd.", config });
       const section = new MarkdownSection({
@@ -390,7 +395,7 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
         hostedTools: [tool],
       });
       const template = new PromptTemplate({ ns: "research", key: "odd", sections: [section] });
-      const { error, requests } = await failure(reach, new Prompt(template));
+      const { error, requests } = await runFailure(reach, new Prompt(template));
       expect(error).toBeInstanceOf(PromptEvaluationError);
       expect(String(error)).toContain(said);
       expect(requests).toEqual([]);

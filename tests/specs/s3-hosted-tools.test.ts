@@ -17,12 +17,17 @@ import { recordingBus } from "weakincentives/testing";
 import * as z from "zod";
 import { folderOf } from "../support/local/stage.ts";
 import { clients } from "../support/openai-clients.ts";
-import { type ExampleOptions, example, failure, run } from "../support/specs/example-run.ts";
+import {
+  type ExampleOptions,
+  runExample,
+  runFailure,
+  startExample,
+} from "../support/specs/example-run.ts";
 
 const Answer = z.object({ answer: z.string() });
 
-/** The first example's prompt, with whatever section searches. */
-function lookupWith(section: WebSearchSection) {
+/** Creates the first example's prompt with a section that searches. */
+function createLookupPrompt(section: WebSearchSection) {
   const task = new MarkdownSection({
     title: "Task",
     key: "task",
@@ -42,7 +47,7 @@ const neck = "https://owls.example/neck";
 const birds = "https://birds.example/";
 const who = "https://www.who.int/owls";
 
-/** Three pages of which the query finds all, best first. */
+/** Three pages that the query finds, best match first. */
 const pages = {
   "pages.json": JSON.stringify({ "neck.html": neck, "birds.html": birds, "who.html": who }),
   "neck.html": "<title>Owl necks</title><p>The neck of an owl has 14 vertebrae.</p>",
@@ -56,14 +61,14 @@ const span = [words.indexOf(neck), words.indexOf(neck) + neck.length] as const;
 const search = { search: { web: "owl neck" } };
 const cited = { say: words, citations: [{ hit: 0 }] };
 
-/** The model searches that web, and cites what it found first. */
-const searching = (script: ExampleOptions["script"] = [[search], [cited]]) => ({
+/** Makes the model search that web and cite the first result. */
+const createSearch = (script: ExampleOptions["script"] = [[search], [cited]]) => ({
   script,
   provider: { web: folderOf(pages) },
 });
 
-/** What comes of it, by the id that the call was given. */
-const found = (id: string | undefined): WebSearchResult => ({
+/** Returns the expected result for the id of the call. */
+const createExpected = (id: string | undefined): WebSearchResult => ({
   text: words,
   citations: [{ type: "url", url: neck, title: "Owl necks", span }],
   sourceUrls: [neck, birds, who],
@@ -73,11 +78,11 @@ const found = (id: string | undefined): WebSearchResult => ({
 });
 
 describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
-  test("Usage Examples > Basic Web Search: the section alone puts the tool on the wire, and its output comes back by name", async () => {
-    const on = await example(reach, searching());
+  test("Usage Examples > Basic Web Search: the section alone sends the tool, and its output is available by name", async () => {
+    const on = await startExample(reach, createSearch());
     const adapter = on.adapter();
     const bus = recordingBus();
-    const prompt = lookupWith(new WebSearchSection());
+    const prompt = createLookupPrompt(new WebSearchSection());
     const response = await adapter.evaluate(prompt, { session: new Session({ bus }) });
 
     const { text, outputSchema } = prompt.render();
@@ -104,20 +109,24 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
     expect(response.output).toEqual({ answer: `By 14 vertebrae (${neck})` });
     const [{ callId } = { callId: "" }] = response.hostedCalls;
     expect(callId).toMatch(/^ws_/);
-    expect(response.hostedOutputs.get("web_search")).toEqual(found(callId));
+    expect(response.hostedOutputs.get("web_search")).toEqual(createExpected(callId));
     expect(bus.of("ToolInvoked")).toMatchObject([
       {
         name: "web_search",
         callId,
         params: { action: "search", query: "owl neck", queries: ["owl neck"] },
-        result: { success: true, message: "Searched: owl neck", value: found(callId) },
+        result: { success: true, message: "Searched: owl neck", value: createExpected(callId) },
         origin: { execution: "provider", provider: "openai", capability: "web_search" },
       },
     ]);
   });
 
-  test("OpenAI Implementation > Response Structure: a caller lists what was cited", async () => {
-    const { response } = await run(reach, lookupWith(new WebSearchSection()), searching());
+  test("OpenAI Implementation > Response Structure: a caller can list the citations", async () => {
+    const { response } = await runExample(
+      reach,
+      createLookupPrompt(new WebSearchSection()),
+      createSearch(),
+    );
     const webResult = response.hostedOutputs.get(webSearchTool());
     expectTypeOf(webResult).toEqualTypeOf<WebSearchResult | undefined>();
     const lines = webResult?.citations.map((citation) =>
@@ -127,8 +136,8 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
     expect(words.slice(...(webResult?.citations[0]?.span ?? []))).toBe(neck);
   });
 
-  test("OpenAI Implementation > Response Structure: a tool that was not used has no output", async () => {
-    const { response, bus } = await run(reach, lookupWith(new WebSearchSection()), {
+  test("OpenAI Implementation > Response Structure: an unused tool has no output", async () => {
+    const { response, bus } = await runExample(reach, createLookupPrompt(new WebSearchSection()), {
       script: [[{ say: { answer: "I know." } }]],
     });
     expect(response.hostedOutputs.size).toBe(0);
@@ -136,13 +145,13 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
     expect(bus.of("ToolInvoked")).toEqual([]);
   });
 
-  test("Usage Examples > Domain-Restricted Search: the domains go as filters", async () => {
+  test("Usage Examples > Domain-Restricted Search: the domains are sent as filters", async () => {
     const config: WebSearchConfig = {
       domainFilter: { allowed: ["pubmed.ncbi.nlm.nih.gov", "www.cdc.gov", "www.who.int"] },
     };
-    const prompt = lookupWith(new WebSearchSection(config));
+    const prompt = createLookupPrompt(new WebSearchSection(config));
     const script = [[search], [{ say: { answer: "Ask a doctor." }, citations: [{ hit: 0 }] }]];
-    const { bodies, response } = await run(reach, prompt, searching(script));
+    const { bodies, response } = await runExample(reach, prompt, createSearch(script));
     expect(bodies[0]?.["tools"]).toEqual([
       {
         type: "web_search",
@@ -155,12 +164,12 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
     });
   });
 
-  test("Usage Examples > Geo-Localized Search: the hint goes as an approximate location", async () => {
+  test("Usage Examples > Geo-Localized Search: the hint is sent as an approximate location", async () => {
     const config: WebSearchConfig = {
       geoHint: { countryCode: "GB", city: "London", timezone: "Europe/London" },
     };
-    const prompt = lookupWith(new WebSearchSection(config));
-    const { bodies, response } = await run(reach, prompt, searching());
+    const prompt = createLookupPrompt(new WebSearchSection(config));
+    const { bodies, response } = await runExample(reach, prompt, createSearch());
     expect(bodies[0]?.["tools"]).toEqual([
       {
         type: "web_search",
@@ -173,10 +182,10 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
       },
     ]);
     const [call] = response.hostedCalls;
-    expect(response.hostedOutputs.get("web_search")).toEqual(found(call?.callId));
+    expect(response.hostedOutputs.get("web_search")).toEqual(createExpected(call?.callId));
   });
 
-  test("Usage Examples > Inline Tool Construction: a tool of another name is sent, and its output comes back under that name", async () => {
+  test("Usage Examples > Inline Tool Construction: a tool with another name is sent, and its output is available by that name", async () => {
     const tool = webSearchTool({ allowLiveAccess: false }, { name: "cached_search" });
     const section = new MarkdownSection({
       title: "Research",
@@ -187,7 +196,7 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
     });
     const template = new PromptTemplate({ ns: "research", key: "inline", sections: [section] });
     const prompt = new Prompt(template).bind({ topic: "owls" });
-    const { bodies, response, bus } = await run(reach, prompt, searching());
+    const { bodies, response, bus } = await runExample(reach, prompt, createSearch());
     expect(bodies).toEqual([
       {
         model: "gpt-4.1",
@@ -204,12 +213,12 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
       },
     ]);
     const [call] = response.hostedCalls;
-    expect(response.hostedOutputs.get(tool)).toEqual(found(call?.callId));
+    expect(response.hostedOutputs.get(tool)).toEqual(createExpected(call?.callId));
     expect([...response.hostedOutputs.keys()]).toEqual(["cached_search"]);
     expect(bus.of("ToolInvoked")).toMatchObject([{ name: "cached_search", callId: call?.callId }]);
   });
 
-  /** What is said, what is sent, and what is then found. */
+  /** The config, the wire format, and the expected results. */
   const mappings: readonly (readonly [WebSearchConfig, object, readonly string[]])[] = [
     [{}, {}, [neck, birds, who]],
     [{ domainFilter: {} }, {}, [neck, birds, who]],
@@ -240,16 +249,16 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
   ];
 
   test.each(mappings)(
-    "OpenAI Implementation > Wire Format Mapping: %j is sent as %j, and nothing else",
+    "OpenAI Implementation > Wire Format Mapping: %j is sent as exactly %j",
     async (config, wire, sourceUrls) => {
-      const prompt = lookupWith(new WebSearchSection(config));
-      const { bodies, response } = await run(reach, prompt, searching());
+      const prompt = createLookupPrompt(new WebSearchSection(config));
+      const { bodies, response } = await runExample(reach, prompt, createSearch());
       expect(bodies[0]?.["tools"]).toEqual([{ type: "web_search", ...wire }]);
       expect(response.hostedOutputs.get("web_search")).toMatchObject({ sourceUrls });
     },
   );
 
-  test("Adapter Integration > Output Parsing Flow: several searches and messages make one output, spans counted through", async () => {
+  test("Adapter Integration > Output Parsing Flow: several searches and messages become one output, with spans of the whole text", async () => {
     const script = [
       [
         search,
@@ -258,8 +267,8 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
         { say: '"Yes."}', citations: [{ hit: 0, at: [1, 5] }] },
       ],
     ] as const;
-    const prompt = lookupWith(new WebSearchSection());
-    const { response } = await run(reach, prompt, searching(script));
+    const prompt = createLookupPrompt(new WebSearchSection());
+    const { response } = await runExample(reach, prompt, createSearch(script));
     expect(response.hostedOutputs.get(webSearchTool())).toMatchObject({
       text: '{"answer":"Yes."}',
       citations: [{ url: birds, title: "Birds", span: [11, 15] }],
@@ -270,7 +279,7 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
     });
   });
 
-  test("Adapter Integration > Output Parsing Flow: searches of several turns, with tool calls between them, make one output", async () => {
+  test("Adapter Integration > Output Parsing Flow: searches of several turns, with tool calls between them, become one output", async () => {
     const note = new Tool({
       name: "note",
       description: "Takes a note.",
@@ -294,7 +303,11 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
       [{ search: { open: birds } }],
       [{ say: answer, citations: [{ hit: 0 }] }],
     ] as const;
-    const { response, bodies } = await run(reach, new Prompt(template), searching(script));
+    const { response, bodies } = await runExample(
+      reach,
+      new Prompt(template),
+      createSearch(script),
+    );
     expect(bodies).toHaveLength(3);
     const ids = response.hostedCalls.map(({ callId }) => callId);
     expect(new Set(ids).size).toBe(3);
@@ -313,7 +326,7 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
     });
   });
 
-  test("Core Abstractions > HostedTool: two tools of one kind are refused, for what comes back would not say whose it is", async () => {
+  test("Core Abstractions > HostedTool: two tools with the same kind are rejected, because their outputs would be ambiguous", async () => {
     const section = new MarkdownSection({
       title: "Task",
       key: "task",
@@ -321,13 +334,13 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
       hostedTools: [webSearchTool(), webSearchTool({}, { name: "cached_search" })],
     });
     const template = new PromptTemplate({ ns: "research", key: "two", sections: [section] });
-    const { error, requests } = await failure(reach, new Prompt(template));
+    const { error, requests } = await runFailure(reach, new Prompt(template));
     expect(error).toMatchObject({ name: "PromptEvaluationError", phase: "render" });
     expect(String(error)).toContain("cached_search");
     expect(requests).toEqual([]);
   });
 
-  test("Error Handling > Unsupported Kind: it is refused in phase render, with the kind, the adapter and the prompt", async () => {
+  test("Error Handling > Unsupported Kind: an unsupported kind is rejected in phase render, with the kind, the adapter and the prompt", async () => {
     const section = new MarkdownSection({
       title: "Task",
       key: "task",
@@ -337,20 +350,24 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
       ],
     });
     const template = new PromptTemplate({ ns: "research", key: "sky", sections: [section] });
-    const { error, requests } = await failure(reach, new Prompt(template));
+    const { error, requests } = await runFailure(reach, new Prompt(template));
     if (!(error instanceof PromptEvaluationError)) throw error;
     expect(error).toMatchObject({ phase: "render", promptName: "research:sky" });
     expect(error.message).toContain("Unsupported hosted tool kind 'weather' for openai adapter");
     expect(requests).toEqual([]);
   });
 
-  test("Error Handling > Provider Errors: a search that failed is in the output, and the rest comes back all the same", async () => {
+  test("Error Handling > Provider Errors: a failed search is in the output, and the rest is returned as usual", async () => {
     const inVain = { search: { open: "https://owls.example/gone" } };
-    const prompt = lookupWith(new WebSearchSection());
-    const { response, bus } = await run(reach, prompt, searching([[inVain], [search], [cited]]));
+    const prompt = createLookupPrompt(new WebSearchSection());
+    const { response, bus } = await runExample(
+      reach,
+      prompt,
+      createSearch([[inVain], [search], [cited]]),
+    );
     const [failed, done] = response.hostedCalls.map(({ callId }) => callId);
     expect(response.hostedOutputs.get(webSearchTool())).toMatchObject({
-      citations: found(done).citations,
+      citations: createExpected(done).citations,
       searches: [
         { id: failed, status: "failed" },
         { id: done, status: "completed" },

@@ -12,26 +12,26 @@ import { defaultCodecs, type HostedToolCodec, type WireItem } from "weakincentiv
 import { itemsOfType, recordsAt, textAt } from "../../src/base/reading.ts";
 import { folderOf } from "../support/local/stage.ts";
 import { clients } from "../support/openai-clients.ts";
-import { cannedFailure, cannedRun } from "../support/specs/canned-run.ts";
-import { run } from "../support/specs/example-run.ts";
+import { runCanned, runCannedFailure } from "../support/specs/canned-run.ts";
+import { runExample } from "../support/specs/example-run.ts";
 import { message } from "../support/wire-server.ts";
 
-// Where Python runs in WebAssembly, every container takes seconds to start.
+// With Python in WebAssembly, every container takes seconds to start.
 vi.setConfig({ testTimeout: 60_000 });
 
-/** Step 1: what the capability can be told. */
+/** Step 1: the settings of the capability. */
 interface ForecastConfig {
   readonly units?: "metric" | "imperial" | undefined;
   readonly days?: number | undefined;
 }
 
-/** Step 2: what it gives back. */
+/** Step 2: its result. */
 interface ForecastResult {
   readonly place: string;
   readonly degrees: readonly number[];
 }
 
-/** Step 3: how it is made. */
+/** Step 3: its factory. */
 function forecastTool(
   config: ForecastConfig = {},
   { name = "forecast" }: { readonly name?: string | undefined } = {},
@@ -39,7 +39,7 @@ function forecastTool(
   return new HostedTool({ kind: "forecast", name, description: "Forecasts the weather.", config });
 }
 
-/** Step 4: what the provider calls all that. */
+/** Step 4: its wire format. */
 class OpenAIForecastCodec implements HostedToolCodec<ForecastConfig, ForecastResult> {
   readonly kind = "forecast";
 
@@ -56,7 +56,7 @@ class OpenAIForecastCodec implements HostedToolCodec<ForecastConfig, ForecastRes
   }
 }
 
-function promptWith(...hostedTools: readonly HostedTool[]) {
+function createPrompt(...hostedTools: readonly HostedTool[]) {
   const section = new MarkdownSection({
     title: "Task",
     key: "task",
@@ -75,15 +75,15 @@ const call = {
 };
 
 describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
-  /** Step 5: the codec is registered. Nobody has such a tool, so that only a prepared answer can have used it. */
+  /** Step 5: the codec is registered. No provider has this tool, so its answer is prepared. */
   const known = {
     adapter: { hostedToolCodecs: [new OpenAIForecastCodec()] },
     server: { invalid: "allowed" },
   } as const;
 
-  test("Adding New Hosted Tools > Steps 1 to 5: a kind that nobody knew is sent, parsed, typed and told of", async () => {
+  test("Adding New Hosted Tools > Steps 1 to 5: a new kind is sent, parsed, typed and published", async () => {
     const tool = forecastTool({ days: 2 });
-    const { response, bodies, bus } = await cannedRun(reach, promptWith(tool), {
+    const { response, bodies, bus } = await runCanned(reach, createPrompt(tool), {
       ...known,
       script: [[call, message("No.")]],
     });
@@ -111,8 +111,8 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
     ]);
   });
 
-  test("Adding New Hosted Tools > Steps 1 to 5: the kinds that come with the library stay", async () => {
-    const { bodies } = await cannedRun(reach, promptWith(webSearchTool(), forecastTool()), {
+  test("Adding New Hosted Tools > Steps 1 to 5: the built-in kinds remain available", async () => {
+    const { bodies } = await runCanned(reach, createPrompt(webSearchTool(), forecastTool()), {
       ...known,
       script: [[message("No.")]],
     });
@@ -122,7 +122,7 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
     ]);
   });
 
-  test("Adding New Hosted Tools > Steps 1 to 5: the specification's own, a code interpreter, really runs", async () => {
+  test("Adding New Hosted Tools > Steps 1 to 5: the specification's own example, a code interpreter, really runs", async () => {
     interface PythonConfig {
       readonly allowedLanguages?: readonly string[] | undefined;
       readonly timeoutSeconds?: number | undefined;
@@ -149,21 +149,21 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
       config: { allowedLanguages: ["python"], timeoutSeconds: 30 },
     });
     const code = "print(sum([4, 5]) / 2)";
-    const { response } = await run(reach, promptWith(tool), {
+    const { response } = await runExample(reach, createPrompt(tool), {
       script: [[{ code }], [{ say: "4.5 mm." }]],
       adapter: { hostedToolCodecs: [codec] },
     });
     expect(response.hostedOutputs.get(tool)).toEqual({ code, stdout: "4.5\n" });
   });
 
-  test("Adapter Integration > Codec Registry: a codec of a known kind stands in for the default one", async () => {
+  test("Adapter Integration > Codec Registry: a codec for a built-in kind replaces the default one", async () => {
     expect(defaultCodecs.map(({ kind }) => kind)).toContain("web_search");
     const preview: HostedToolCodec<WebSearchConfig, string> = {
       kind: "web_search",
       serialize: () => ({ type: "web_search_preview" }),
       parseOutput: (items) => (items.length > 1 ? "it searched" : null),
     };
-    const { bodies, response } = await run(reach, promptWith(webSearchTool()), {
+    const { bodies, response } = await runExample(reach, createPrompt(webSearchTool()), {
       script: [[{ search: { web: "rain" } }], [{ say: "No." }]],
       provider: { web: folderOf({ "rain.html": "<title>Rain</title><p>No rain.</p>" }) },
       adapter: { hostedToolCodecs: [preview] },
@@ -173,8 +173,8 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
     expect(response.hostedOutputs.get("web_search")).toBe("it searched");
   });
 
-  test("Error Handling > Parse Failures: null is a tool that was not used", async () => {
-    const { response, bus } = await cannedRun(reach, promptWith(forecastTool()), {
+  test("Error Handling > Parse Failures: null means that the tool was not used", async () => {
+    const { response, bus } = await runCanned(reach, createPrompt(forecastTool()), {
       ...known,
       script: [[message("No.")]],
     });
@@ -183,9 +183,9 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
     expect(bus.of("ToolInvoked")).toEqual([]);
   });
 
-  test("Error Handling > Parse Failures: what a codec throws is an error in phase parse", async () => {
+  test("Error Handling > Parse Failures: an error thrown by a codec is reported in phase parse", async () => {
     const { degrees: __, ...torn } = call;
-    const { error, bodies } = await cannedFailure(reach, promptWith(forecastTool()), {
+    const { error, bodies } = await runCannedFailure(reach, createPrompt(forecastTool()), {
       ...known,
       script: [[torn, message("No.")]],
     });

@@ -18,12 +18,12 @@ import type { HostedToolCodec } from "weakincentives/openai";
 import { recordingBus } from "weakincentives/testing";
 import * as z from "zod";
 import { clients } from "../support/openai-clients.ts";
-import { cannedRun } from "../support/specs/canned-run.ts";
-import { example, failure, run } from "../support/specs/example-run.ts";
-import { searched, searching, weather } from "../support/specs/paris-weather.ts";
+import { runCanned } from "../support/specs/canned-run.ts";
+import { runExample, runFailure, startExample } from "../support/specs/example-run.ts";
+import { createSearch, searched, weather } from "../support/specs/paris-weather.ts";
 import { imageGenerationCall, mcpCall, message } from "../support/wire-server.ts";
 
-// Where Python runs in WebAssembly, every container takes seconds to start.
+// With Python in WebAssembly, every container takes seconds to start.
 vi.setConfig({ testTimeout: 60_000 });
 
 const WebSearchParams = z.object({ query: z.string() });
@@ -50,7 +50,7 @@ const add = new Tool({
   handler: ({ a, b }) => ToolResult.ok({ sum: a + b }, "Added"),
 });
 
-function promptWith(...tools: readonly Tool[]) {
+function createPrompt(...tools: readonly Tool[]) {
   const section = new MarkdownSection({ title: "Task", key: "task", template: "Go.", tools });
   return new Prompt(new PromptTemplate({ ns: "native", key: "task", sections: [section] }));
 }
@@ -61,15 +61,15 @@ const rain: ModelAction = { say: "Rain." };
 const adding: ModelAction = { call: { name: "add", args: { a: 1, b: 2 } } };
 
 describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
-  test("OpenAI Usage Examples: it is declared like a client tool, sent as the provider's own, and its payload comes back verbatim", async () => {
+  test("OpenAI Usage Examples: the tool is declared like a client tool, sent as the provider's own, and its payload is returned verbatim", async () => {
     expectTypeOf(webSearchTool).toExtend<
       NativeTool<{ query: string }, { payload: Record<string, unknown> }>
     >();
-    const on = await example(reach, searching([[search], [rain]]));
+    const on = await startExample(reach, createSearch([[search], [rain]]));
     const adapter = on.adapter();
     const bus = recordingBus();
     const session = new Session({ bus });
-    const prompt = promptWith(webSearchTool);
+    const prompt = createPrompt(webSearchTool);
     const response = await adapter.evaluate(prompt, { session });
 
     const { text } = prompt.render();
@@ -106,19 +106,19 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
     });
   });
 
-  test("Invocation Lifecycle: the event has the fields of a client tool's, and says besides where it ran", async () => {
-    const prompt = promptWith(webSearchTool, add);
-    const { bus } = await run(reach, prompt, searching([[search, adding], [rain]]));
+  test("Invocation Lifecycle: the event has the fields of a client tool's event, and also where the tool ran", async () => {
+    const prompt = createPrompt(webSearchTool, add);
+    const { bus } = await runExample(reach, prompt, createSearch([[search, adding], [rain]]));
     const [native, client] = bus.of("ToolInvoked").map((event) => Object.keys(event).sort());
     expect(native).toEqual([...(client ?? []), "origin"].sort());
     expect(bus.types().filter((type) => type === "ToolInvoked")).toHaveLength(2);
   });
 
-  test("Invocation Lifecycle: the session's transcript has native calls as it has client calls", async () => {
+  test("Invocation Lifecycle: the session's transcript contains native calls like client calls", async () => {
     const session = new Session({ bus: recordingBus() });
     session.register(toolLog);
-    const { response } = await run(reach, promptWith(webSearchTool, add), {
-      ...searching([[search, adding], [rain]]),
+    const { response } = await runExample(reach, createPrompt(webSearchTool, add), {
+      ...createSearch([[search, adding], [rain]]),
       evaluate: { session },
     });
     const log = session.get(toolLog);
@@ -135,25 +135,25 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
     expect(log.map(({ origin }) => origin?.capability)).toEqual(["web_search", undefined]);
   });
 
-  test("Event Contract: a request that is tried again tells of its calls once, and by no event of another type", async () => {
+  test("Event Contract: a retried request publishes its calls once, and only as ToolInvoked", async () => {
     const limited = [{ fail: { status: 429, code: "rate_limit_exceeded", message: "Slow down" } }];
-    const prompt = promptWith(webSearchTool, add);
+    const prompt = createPrompt(webSearchTool, add);
     const bumpy = [limited, [search, adding], limited, [rain]];
-    const retried = await run(reach, prompt, searching(bumpy));
-    const smooth = await run(reach, prompt, searching([[search, adding], [rain]]));
+    const retried = await runExample(reach, prompt, createSearch(bumpy));
+    const smooth = await runExample(reach, prompt, createSearch([[search, adding], [rain]]));
     expect(retried.bus.types()).toEqual(smooth.bus.types());
     expect(retried.bus.of("ToolInvoked").map(({ name }) => name)).toEqual(["web_search", "add"]);
   });
 
-  test("Adapter Responsibilities: params that do not fit are told as rejected, and the payload is kept", async () => {
+  test("Adapter Responsibilities: invalid params are reported as rejected, and the payload is kept", async () => {
     const searchesOnly = new NativeTool({
       name: "web_search",
       description: "Searches, and does nothing else.",
       params: z.object({ action: z.literal("search") }),
       result: Payload,
     });
-    const prompt = promptWith(searchesOnly);
-    const { bus, response } = await run(reach, prompt, searching([[open], [rain]]));
+    const prompt = createPrompt(searchesOnly);
+    const { bus, response } = await runExample(reach, prompt, createSearch([[open], [rain]]));
     const [event] = bus.of("ToolInvoked");
     expect(event?.params).toMatchObject({
       rejected: true,
@@ -165,9 +165,9 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
     expect(response.text).toBe("Rain.");
   });
 
-  test("Adapter Responsibilities: what was looked for is told of a page that was opened as well", async () => {
-    const prompt = promptWith(webSearchTool);
-    const { bus } = await run(reach, prompt, searching([[open], [rain]]));
+  test("Adapter Responsibilities: the query is also reported for an opened page", async () => {
+    const prompt = createPrompt(webSearchTool);
+    const { bus } = await runExample(reach, prompt, createSearch([[open], [rain]]));
     expect(bus.of("ToolInvoked")).toMatchObject([
       { params: { query: weather }, result: { success: true } },
     ]);
@@ -191,9 +191,12 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
   const blocked = { code: "moderation_blocked", message: "Not this" };
   const adapter = { model: "gpt-5.2" };
 
-  /** Neither servers nor pictures are to be had locally, by design: what they answer is prepared. */
-  const answering = (tool: NativeTool, item: object) => () =>
-    cannedRun(reach, promptWith(tool), {
+  /**
+   * The local provider has no remote servers and no images, by design, so their responses are
+   * prepared.
+   */
+  const prepareAnswer = (tool: NativeTool, item: object) => () =>
+    runCanned(reach, createPrompt(tool), {
       script: [[{ ...item }, message("It failed.")]],
       adapter,
     });
@@ -201,19 +204,19 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
   const failures = [
     [
       "a server",
-      answering(mcp, { ...mcpCall("find", {}, null), error: timedOut }),
+      prepareAnswer(mcp, { ...mcpCall("find", {}, null), error: timedOut }),
       "http_error 504",
     ],
     [
       "an image",
-      answering(image, { ...imageGenerationCall(null), status: "failed", error: blocked }),
+      prepareAnswer(image, { ...imageGenerationCall(null), status: "failed", error: blocked }),
       "moderation_blocked: Not this",
     ],
     [
       "a search",
       () =>
-        run(reach, promptWith(webSearchTool), {
-          ...searching([[inVain], [{ say: "It failed." }]]),
+        runExample(reach, createPrompt(webSearchTool), {
+          ...createSearch([[inVain], [{ say: "It failed." }]]),
           adapter,
         }),
       'Failed (status "failed")',
@@ -221,7 +224,7 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
   ] as const;
 
   test.each(failures)(
-    "Adapter Responsibilities: what went wrong with %s is a failed result with the provider's code",
+    "Adapter Responsibilities: a failure of %s is a failed result with the provider's code",
     async (_what, evaluated, said) => {
       const { bus, response } = await evaluated();
       const [event] = bus.of("ToolInvoked");
@@ -231,14 +234,14 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
     },
   );
 
-  test("Adapter Responsibilities: params that the provider's calls never have are refused before a request", async () => {
+  test("Adapter Responsibilities: params that the provider's calls never have are rejected before any request", async () => {
     const odd = new NativeTool({
       name: "web_search",
       description: "Searches.",
       params: z.object({ search_terms: z.string() }),
       result: Payload,
     });
-    const { error, requests } = await failure(reach, promptWith(odd));
+    const { error, requests } = await runFailure(reach, createPrompt(odd));
     expect(error).toBeInstanceOf(PromptEvaluationError);
     expect(error).toMatchObject({ phase: "request", promptName: "native:task" });
     expect(String(error)).toContain('NativeTool "web_search" declares the param "search_terms"');
@@ -246,7 +249,7 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
     expect(requests).toEqual([]);
   });
 
-  test("Adapter Responsibilities: patches are applied here, so that a native tool of that kind is refused with a remedy", async () => {
+  test("Adapter Responsibilities: a native apply_patch tool is rejected with a remedy, because patches are applied locally", async () => {
     const patch = new NativeTool({
       name: "apply_patch",
       description: "Patches files.",
@@ -254,13 +257,13 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
       result: Payload,
     });
     const options = { adapter: { model: "gpt-5.2" } };
-    const { error, requests } = await failure(reach, promptWith(patch), options);
+    const { error, requests } = await runFailure(reach, createPrompt(patch), options);
     expect(error).toBeInstanceOf(PromptEvaluationError);
     expect(String(error)).toContain("put applyPatchTool() among the section's hostedTools");
     expect(requests).toEqual([]);
   });
 
-  const native = (kind: string, config: object = {}) =>
+  const createNativeTool = (kind: string, config: object = {}) =>
     new NativeTool({
       name: kind,
       description: "Native.",
@@ -276,13 +279,13 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
   ] as const;
 
   test.each(kinds)(
-    "OpenAI Implementation and Integration Points: %s is sent as the provider's own type, and may be forced",
+    "OpenAI Implementation and Integration Points: %s is sent as the provider's own type, and can be forced",
     async (kind, wire, action, gives) => {
-      const on = await example(reach, searching([[action], [rain]]));
+      const on = await startExample(reach, createSearch([[action], [rain]]));
       const { id } = await on.store({ "paris.md": "The weather in Paris: rain." });
       const isOfFiles = kind === "file_search";
-      const tool = native(kind, isOfFiles ? { vectorStoreIds: [id] } : {});
-      const { bodies, bus, response } = await on.run(promptWith(tool, add), {
+      const tool = createNativeTool(kind, isOfFiles ? { vectorStoreIds: [id] } : {});
+      const { bodies, bus, response } = await on.run(createPrompt(tool, add), {
         adapter,
         evaluate: { toolChoice: { type: "built_in", name: tool.name } },
       });
@@ -296,13 +299,13 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
       const [event] = bus.of("ToolInvoked");
       expect(event).toMatchObject({ name: kind, origin: { capability: kind } });
       const { body } = await on.ask(`GET /responses/${response.responseId}`);
-      // The sandbox that works everywhere has no shell, and says so.
+      // The sandbox that works everywhere has no shell, and reports it.
       const given = JSON.stringify(body["output"]).replace("There is no shell", gives);
       expect(given).toContain(gives);
     },
   );
 
-  test("OpenAI Implementation and Integration Points: apply_patch is sent for the hosted tool that has files", async () => {
+  test("OpenAI Implementation and Integration Points: apply_patch is sent for a hosted tool with a file system", async () => {
     const filesystem = new InMemoryFilesystem();
     const section = new MarkdownSection({
       title: "Task",
@@ -313,7 +316,7 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
     const template = new PromptTemplate({ ns: "native", key: "patch", sections: [section] });
     const create = { type: "create_file", path: "paris.txt", diff: "+Sun.\n" };
     const update = { type: "update_file", path: "paris.txt", diff: "@@\n-Sun.\n+Rain.\n" };
-    const { bodies } = await run(reach, new Prompt(template), {
+    const { bodies } = await runExample(reach, new Prompt(template), {
       script: [[{ patch: [create] }], [{ patch: [update] }], [{ say: "Done." }]],
       adapter,
     });
@@ -321,7 +324,7 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
     expect(await filesystem.readText("paris.txt")).toBe("Rain.\n");
   });
 
-  test("OpenAI Implementation and Integration Points: a handler is refused when the tool is made", () => {
+  test("OpenAI Implementation and Integration Points: a handler is rejected at construction", () => {
     const options = { name: "web_search", description: "Searches.", params: WebSearchParams };
     const handler = () => ToolResult.ok(null);
     const make = () => new NativeTool({ ...options, result: Payload, ...{ handler } });
@@ -329,32 +332,40 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
     expect(webSearchTool).toMatchObject({ handler: null, acceptsOverrides: false });
   });
 
-  test("Security and Sandbox Considerations: a tool that the model lacks drops out where that is wanted, with an event", async () => {
-    const { bodies, bus } = await run(reach, promptWith(native("shell"), webSearchTool), {
-      ...searching([[search], [rain]]),
-      adapter: { model: "gpt-4.1", unsupportedHostedTools: "omit" },
-    });
+  test("Security and Sandbox Considerations: a tool that the model lacks is omitted with an event if configured", async () => {
+    const { bodies, bus } = await runExample(
+      reach,
+      createPrompt(createNativeTool("shell"), webSearchTool),
+      {
+        ...createSearch([[search], [rain]]),
+        adapter: { model: "gpt-4.1", unsupportedHostedTools: "omit" },
+      },
+    );
     expect(bodies[0]?.["tools"]).toEqual([{ type: "web_search" }]);
     expect(bus.of("HostedToolOmitted")).toMatchObject([
       { name: "shell", kind: "shell", reason: expect.stringContaining('"gpt-4.1"') },
     ]);
   });
 
-  test("Security and Sandbox Considerations: an evaluation that is not trusted goes without native tools", async () => {
-    const none = await run(reach, promptWith(webSearchTool, add), {
+  test("Security and Sandbox Considerations: an untrusted evaluation runs without native tools", async () => {
+    const none = await runExample(reach, createPrompt(webSearchTool, add), {
       script: [[{ say: "Done." }]],
       evaluate: { allowHostedTools: false },
     });
     expect(none.bodies[0]?.["tools"]).toMatchObject([{ type: "function", name: "add" }]);
     expect(none.bus.of("HostedToolOmitted")).toMatchObject([{ name: "web_search" }]);
-    const some = await run(reach, promptWith(webSearchTool, native("code_interpreter")), {
-      ...searching([[search], [rain]]),
-      evaluate: { allowHostedTools: ["web_search"] },
-    });
+    const some = await runExample(
+      reach,
+      createPrompt(webSearchTool, createNativeTool("code_interpreter")),
+      {
+        ...createSearch([[search], [rain]]),
+        evaluate: { allowHostedTools: ["web_search"] },
+      },
+    );
     expect(some.bodies[0]?.["tools"]).toEqual([{ type: "web_search" }]);
   });
 
-  test("Compatibility and Extensibility: a new capability needs a constructor of its own and a codec, and no other marker", async () => {
+  test("Compatibility and Extensibility: a new capability needs only its own constructor and a codec", async () => {
     const forecast = () =>
       new NativeTool({
         name: "forecast",
@@ -368,7 +379,7 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
       parseOutput: (items) => items.find(({ type }) => type === "forecast_call") ?? null,
     };
     const call = { type: "forecast_call", id: "fo_1", place: "Oslo", degrees: 4 };
-    const { bodies, bus } = await cannedRun(reach, promptWith(forecast()), {
+    const { bodies, bus } = await runCanned(reach, createPrompt(forecast()), {
       script: [[call, message("Cold.")]],
       adapter: { hostedToolCodecs: [codec] },
       server: { invalid: "allowed" }, // nobody has such a tool
@@ -379,12 +390,12 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
     ]);
   });
 
-  test("Compatibility and Extensibility: a native tool is compared, kept in sets and printed like any other", () => {
-    const twin = native("web_search");
+  test("Compatibility and Extensibility: a native tool can be compared, stored in sets and printed like any other", () => {
+    const twin = createNativeTool("web_search");
     const tools: ReadonlySet<Tool> = new Set([webSearchTool, twin, add, webSearchTool]);
     expect([...tools]).toEqual([webSearchTool, twin, add]);
     expect(tools.has(webSearchTool)).toBe(true);
-    expect(tools.has(native("web_search"))).toBe(false);
+    expect(tools.has(createNativeTool("web_search"))).toBe(false);
     expect(String(webSearchTool)).toBe(String(add));
     expect([...tools].every((tool) => tool instanceof Tool)).toBe(true);
   });

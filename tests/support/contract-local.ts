@@ -11,29 +11,30 @@ import { folderOf } from "./local/stage.ts";
 import { testKey } from "./openai-clients.ts";
 import { workspaceSandbox } from "./workspace/stage.ts";
 
-/** How an adapter talks to a provider over this `fetch`. */
-type Reach = (
+/** How an adapter connects to a provider through this `fetch`. */
+type Connect = (
   baseURL: string,
   fetch: typeof globalThis.fetch,
 ) => Pick<OpenAIAdapterOptions, "client" | "clientConfig">;
 
-/** By our own client. */
-export const ourClient: Reach = (baseURL, fetch) => ({
+/** Connects with the library's own client. */
+export const ourClient: Connect = (baseURL, fetch) => ({
   clientConfig: { apiKey: testKey, baseURL, fetch },
 });
 
-/** By the official one. */
-export const officialClient: Reach = (baseURL, fetch) => ({
+/** Connects with the official client. */
+export const officialClient: Connect = (baseURL, fetch) => ({
   client: new OpenAI({ apiKey: testKey, baseURL, fetch }),
 });
 
 /**
- * OpenAI's adapter over the local provider under contract: containers, code and searches are real.
- * Only what a model cannot know, the cost and how long to wait, is put into what passes by.
+ * OpenAI's adapter on the local provider, as a contract subject: containers, code and searches are
+ * real. Only usage and Retry-After times, which a model does not control, are patched into the
+ * responses.
  */
-export function localSubject(reach: Reach): MakeSubject {
+export function localSubject(reach: Connect): MakeSubject {
   return async (script, { clock, compactsOver }) => {
-    const model = scriptedModel(script.map(actionsOf));
+    const model = scriptedModel(script.map(toActions));
     let last: ContractTurn | undefined;
     const provider = new LocalProvider({
       model: {
@@ -47,22 +48,27 @@ export function localSubject(reach: Reach): MakeSubject {
     });
     const { url } = await provider.listen();
     const asked: string[] = [];
-    const passing: typeof fetch = async (input, init) => {
+    const patchedFetch: typeof fetch = async (input, init) => {
       if (!String(input).endsWith("/responses")) return await fetch(input, init);
       asked.push(await new Response(init?.body).text());
       const response = await fetch(input, init);
-      return last ? await changed(response, last) : response;
+      return last ? await patchResponse(response, last) : response;
     };
     const compaction = compactsOver === undefined ? null : { thresholdTokens: compactsOver };
     return {
-      adapter: new OpenAIAdapter({ model: "gpt-5.2", ...reach(url, passing), compaction, clock }),
+      adapter: new OpenAIAdapter({
+        model: "gpt-5.2",
+        ...reach(url, patchedFetch),
+        compaction,
+        clock,
+      }),
       asked: () => asked,
       close: () => provider[Symbol.asyncDispose](),
     };
   };
 }
 
-function actionsOf(turn: ContractTurn): readonly ModelAction[] {
+function toActions(turn: ContractTurn): readonly ModelAction[] {
   if ("stall" in turn) return [{ stall: 600_000 }];
   if ("throttle" in turn) return [refusals[turn.throttle.kind]];
   const { text, toolCalls = [], hostedCalls = [], code } = turn;
@@ -84,7 +90,7 @@ const refusals: Readonly<Record<ContractThrottle["throttle"]["kind"], ModelActio
   timeout: { fail: { status: 408 } },
 };
 
-async function changed(response: Response, turn: ContractTurn): Promise<Response> {
+async function patchResponse(response: Response, turn: ContractTurn): Promise<Response> {
   const headers = new Headers(response.headers);
   headers.delete("content-length");
   const { status } = response;

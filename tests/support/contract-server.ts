@@ -19,16 +19,17 @@ import {
 } from "./wire-server.ts";
 
 /**
- * An adapter for OpenAI under contract: its model plays the script behind a real server. `make`
- * says which client it talks through.
+ * An OpenAI adapter as a contract subject: its model plays the script behind a real server. `make`
+ * creates the adapter for the server's URL.
  *
  * @example
- * const make = openaiSubject((baseURL, clock) => new OpenAIAdapter({ clientConfig: { baseURL }, clock }));
+ * const make = openaiSubject((baseURL, clock) => new OpenAIAdapter({ clientConfig: { baseURL },
+ * clock }));
  * for (const { name, run } of adapterContract(make)) test(name, run);
  */
 export function openaiSubject(make: (url: string, clock: Clock) => ProviderAdapter): MakeSubject {
   return async (script, { clock }) => {
-    const server = await wireServer(script.map(answerOf), { leftOver: "allowed" });
+    const server = await wireServer(script.map(toAnswer), { leftOver: "allowed" });
     return {
       adapter: make(server.url, clock),
       asked: () => server.requests.filter(isTurn).map(({ text }) => text),
@@ -41,12 +42,12 @@ function isTurn({ method, path }: SeenRequest): boolean {
   return method === "POST" && path === "/responses";
 }
 
-function answerOf(turn: ContractTurn): WireAnswer {
+function toAnswer(turn: ContractTurn): WireAnswer {
   if ("stall" in turn) return turn;
-  return "throttle" in turn ? refusalOf(turn.throttle) : responseOf(turn);
+  return "throttle" in turn ? toThrottleAnswer(turn.throttle) : toResponse(turn);
 }
 
-function responseOf({ text, toolCalls = [], hostedCalls = [], usage }: ContractAnswer) {
+function toResponse({ text, toolCalls = [], hostedCalls = [], usage }: ContractAnswer) {
   const output: WireItem[] = [
     ...hostedCalls.map(({ callId }) =>
       callId === undefined ? webSearchCall() : { ...webSearchCall(), id: callId },
@@ -57,7 +58,7 @@ function responseOf({ text, toolCalls = [], hostedCalls = [], usage }: ContractA
   return usage ? { output, usage: wireUsage(usage) } : { output };
 }
 
-/** What a request cost, in OpenAI's words. */
+/** Converts usage to OpenAI's wire format. */
 export function wireUsage(parts: Partial<TokenUsage>): WireItem {
   const usage = usageOf(parts);
   return {
@@ -69,9 +70,9 @@ export function wireUsage(parts: Partial<TokenUsage>): WireItem {
   };
 }
 
-function refusalOf({ kind, retryAfterMs }: ContractThrottle["throttle"]): RouteAnswer {
+function toThrottleAnswer({ kind, retryAfterMs }: ContractThrottle["throttle"]): RouteAnswer {
   if (kind === "network") return { raw: ({ socket }) => socket.destroy() };
-  const headers = retryAfterMs === undefined ? {} : retryHeaders(retryAfterMs);
+  const headers = retryAfterMs === undefined ? {} : createRetryHeaders(retryAfterMs);
   return { ...refusals[kind], headers };
 }
 
@@ -92,8 +93,8 @@ const refusals = {
   timeout: { status: 408, error: { message: "The request took too long." } },
 };
 
-/** Whole seconds, as OpenAI has them, and what they stand for. */
-function retryHeaders(milliseconds: number): Readonly<Record<string, string>> {
+/** Whole seconds, as OpenAI sends them, and the exact milliseconds. */
+function createRetryHeaders(milliseconds: number): Readonly<Record<string, string>> {
   return {
     "retry-after": String(Math.ceil(milliseconds / 1000)),
     "retry-after-ms": String(milliseconds),

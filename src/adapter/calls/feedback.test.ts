@@ -113,7 +113,7 @@ test.each([
   [{ name: "a" }],
 ])("PromptTemplate rejects %j as feedback", (feedback) => {
   expect(() => createTemplate(feedback as never)).toThrow(PromptValidationError);
-  expect(() => createTemplate(feedback as never)).toThrow("must be a list of feedback providers");
+  expect(() => createTemplate(feedback as never)).toThrow("must be an array of feedback providers");
 });
 
 describe("feedback is optional:", () => {

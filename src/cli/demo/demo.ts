@@ -11,32 +11,35 @@ import { Session } from "../../session/session.ts";
 import { type RecordingBus, recordingBus } from "../../testing/recording-bus.ts";
 import { endOnSignal, removeAtExit, type Stoppable, TemporaryFolder } from "../ending.ts";
 import { type FoundSandbox, findSandbox, type SandboxName } from "../find-sandbox.ts";
-import { greenhouse, greenhouseFiles, LOG, vents } from "./greenhouse.ts";
-import { layOutWeb, nightModel } from "./greenhouse-night.ts";
+import { createGreenhousePrompt, createGreenhouseWorkspace, LOG, vents } from "./greenhouse.ts";
+import { greenhouseModel, writeWebPages } from "./greenhouse-night.ts";
 import {
+  describeClaim,
   type Print,
-  tell,
-  tellAnswer,
-  tellCitations,
-  tellFile,
-  tellMount,
-  tellSync,
-  whether,
+  printAnswer,
+  printCitations,
+  printEvent,
+  printFile,
+  printMounts,
+  printSync,
 } from "./story.ts";
 
-/** How the demo runs. */
+/** Options of the demo. */
 export interface DemoOptions {
   readonly json: boolean;
-  /** @default "auto" */
+  /** Sandbox to run code in. @default "auto" */
   readonly sandbox?: SandboxName;
-  /** The sandboxes to choose from. @default all that this library has */
+  /** Sandboxes to choose from. @default all of the library */
   readonly candidates?: readonly Sandbox[];
 }
 
-/** Beside what this file is compiled to as well as beside its source. */
+/** The same relative path from the source and from the compiled file. */
 const REPOSITORY = fileURLToPath(new URL("../../../examples/greenhouse", import.meta.url));
 
-/** Runs the greenhouse agent on a local provider and a folder of its own, and leaves nothing of either. */
+/**
+ * Runs the greenhouse agent on a local provider with its own data folder, and deletes both at the
+ * end.
+ */
 export async function demo(
   { json, sandbox: which = "auto", candidates }: DemoOptions,
   host: Stoppable = process,
@@ -44,36 +47,36 @@ export async function demo(
   using folder = new TemporaryFolder("wink-demo-");
   const stop = new AbortController();
   const [web, dataDir] = [join(folder.path, "web"), join(folder.path, "provider")];
-  await layOutWeb(web);
+  await writeWebPages(web);
   const sandbox = await findSandbox(which, candidates);
   const hasPython = sandbox.name !== null;
-  const model = nightModel({ hasPython });
+  const model = greenhouseModel({ hasPython });
   await using provider = new LocalProvider({ model, sandbox: which, dataDir, web });
-  const night = runOn(provider, { folder: folder.path, json, signal: stop.signal, sandbox });
+  const run = runDemo(provider, { folder: folder.path, json, signal: stop.signal, sandbox });
   const end = async () => {
     stop.abort();
     await provider[Symbol.asyncDispose]();
-    await night.catch(() => {}); // it was stopped, and has cleaned up
+    await run.catch(() => {}); // it was stopped, and has cleaned up
   };
   using _ = endOnSignal(end, { code: 130, host });
-  await night.catch((error: unknown) => {
+  await run.catch((error: unknown) => {
     if (!stop.signal.aborted) throw error;
   });
 }
 
-interface Night {
-  /** For everything that is temporary. */
+interface DemoRun {
+  /** Folder for all temporary files. */
   readonly folder: string;
   readonly json: boolean;
   readonly signal: AbortSignal;
   readonly sandbox: FoundSandbox;
 }
 
-async function runOn(provider: LocalProvider, night: Night): Promise<void> {
-  const { folder, json, signal, sandbox } = night;
+async function runDemo(provider: LocalProvider, run: DemoRun): Promise<void> {
+  const { folder, json, signal, sandbox } = run;
   const bus = recordingBus();
   const session = new Session({ bus }).register(vents);
-  const workspace = greenhouseFiles({
+  const workspace = createGreenhouseWorkspace({
     session,
     repository: REPOSITORY,
     syncDestination: join(folder, "synced"),
@@ -83,71 +86,75 @@ async function runOn(provider: LocalProvider, night: Night): Promise<void> {
   using _ = removeAtExit(dirname(tempDir));
   const before = treeDigest(await digestFiles(REPOSITORY));
   const print = json ? () => {} : (line: string) => console.log(line);
-  tellStart(sandbox, print);
-  tellMount(workspace.mountPreviews, print);
-  tellNight({ bus, session, workspace }, print);
+  printIntro(sandbox, print);
+  printMounts(workspace.mountPreviews, print);
+  printProgress({ bus, session, workspace }, print);
 
   const adapter = new OpenAIAdapter({ model: "local", clientConfig: { fetch: provider.fetch } });
   const { output, usage, hostedCalls, citations } = await adapter
-    .evaluate(greenhouse(workspace), { session, signal })
+    .evaluate(createGreenhousePrompt(workspace), { session, signal })
     .finally(() => workspace.cleanup());
-  const synced = await workspace.cleanup(); // it was, and tells again what came of it
+  const synced = await workspace.cleanup(); // returns the report of the first cleanup
   const isAsBefore = treeDigest(await digestFiles(REPOSITORY)) === before;
-  const made = filesOf(synced);
+  const producedFiles = readSyncedFiles(synced);
   if (json) {
     const { percent } = session.get(vents);
     const told = { sandbox, mounts: workspace.mountPreviews, output, usage, citations, synced };
-    const rest = { isAsBefore, files: made, vents: { percent }, hostedCalls, events: bus.events };
+    const rest = {
+      isAsBefore,
+      files: producedFiles,
+      vents: { percent },
+      hostedCalls,
+      events: bus.events,
+    };
     console.log(JSON.stringify({ ...told, ...rest }, null, 2));
     return;
   }
-  tellAnswer(output, usage, bus.of("TurnCompleted").length, print);
-  tellCitations(citations, print);
-  tellSync(synced, print);
-  print(`  examples/greenhouse, which was mounted, is ${whether(isAsBefore, "as it was")}`);
-  print(`  the copy of it in ${tempDir} is ${whether(!existsSync(tempDir), "gone")}`);
-  for (const [name, text] of Object.entries(made)) tellFile(name, text, print);
+  printAnswer(output, usage, bus.of("TurnCompleted").length, print);
+  printCitations(citations, print);
+  printSync(synced, print);
+  print(`  the mounted examples/greenhouse is ${describeClaim(isAsBefore, "unchanged")}`);
+  print(`  the temporary copy in ${tempDir} is ${describeClaim(!existsSync(tempDir), "deleted")}`);
+  for (const [name, text] of Object.entries(producedFiles)) printFile(name, text, print);
   print(
-    "\nThe agent is src/cli/demo/greenhouse.ts in the repository; docs/guides/workspaces.md has smaller ones.",
+    "\nThe agent's source is src/cli/demo/greenhouse.ts. docs/guides/workspaces.md has smaller examples.",
   );
 }
 
-function tellStart({ name, reason }: FoundSandbox, print: Print): void {
-  print("A greenhouse that looks after itself at night.");
+function printIntro({ name, reason }: FoundSandbox, print: Print): void {
+  print("A greenhouse agent that works overnight.");
+  print("The model is scripted, so you need no key and no network. The rest is real: this process");
   print(
-    "The model is a script, so no key and no network are needed. Everything else is real: this",
+    "serves OpenAI's API and runs the model's tools. Halfway through, the container with the agent's",
   );
-  print(
-    "process serves OpenAI's API and runs the model's tools. Halfway, the container that holds the",
-  );
-  print("agent's files is lost on purpose.");
+  print("files is lost on purpose.");
   if (name !== null) {
-    print(`The sandbox is ${name} (${reason}).\n`);
+    print(`Sandbox: ${name} (${reason})\n`);
     return;
   }
   print(
-    "No sandbox works here, so the steps that run Python are skipped. To see them, install one:",
+    "No sandbox works on this machine, so the Python steps are skipped. To run them, install one:",
   );
   for (const line of reason.split("; ")) print(`  ${line}`);
   print("");
 }
 
-interface Told {
+interface Progress {
   readonly bus: RecordingBus;
   readonly session: Session;
   readonly workspace: OpenAIContainerWorkspaceSection;
 }
 
-/** What happens, while it does, with a look at what came of it. */
-function tellNight({ bus, session, workspace }: Told, print: Print): void {
+/** Prints events as they happen, with their effects. */
+function printProgress({ bus, session, workspace }: Progress, print: Print): void {
   const logBefore = readFileSync(join(REPOSITORY, "night-log.md"), "utf8");
   let container: string | null = null;
   bus.subscribe("TurnCompleted", () => {
     if (container !== null) return;
     container = workspace.containerId;
-    print(`  the workspace is in ${container}`);
+    print(`  the workspace runs in ${container}`);
   });
-  bus.subscribe("*", (event) => tell(event, print));
+  bus.subscribe("*", (event) => printEvent(event, print));
   bus.subscribe("ToolInvoked", ({ name, result }) => {
     if (name !== "set_vent") return;
     const state = `the vents are at ${session.get(vents).percent} %`;
@@ -156,12 +163,16 @@ function tellNight({ bus, session, workspace }: Told, print: Print): void {
   bus.subscribe("ToolInvoked", ({ name, result }) => {
     if (name !== "report" || result.success) return;
     const isBack = readFileSync(join(workspace.tempDir, LOG), "utf8") === logBefore;
-    print(`    rolled back in the workspace: ${LOG} is ${whether(isBack, "as it was")}`);
+    print(`    rolled back in the workspace: ${LOG} is ${describeClaim(isBack, "restored")}`);
   });
 }
 
-/** What was brought back and is not as it was mounted. */
-function filesOf({ directory, added, changed }: SyncReport): Readonly<Record<string, string>> {
+/** Reads the synced files that differ from the mounted ones. */
+function readSyncedFiles({
+  directory,
+  added,
+  changed,
+}: SyncReport): Readonly<Record<string, string>> {
   const paths = [...added, ...changed].sort();
   return Object.fromEntries(
     paths.map((path) => [path, readFileSync(join(directory ?? "", path), "utf8")]),

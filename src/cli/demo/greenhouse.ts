@@ -17,7 +17,7 @@ declare module "../../session/event-map.ts" {
   }
 }
 
-/** How far the vents are open; a call that fails leaves them where they were. */
+/** How far the vents are open. A failed call leaves them unchanged. */
 export const vents = defineSlice("greenhouse.vents", {
   initial: { percent: 20 },
   on: { VentMoved: (_before, { percent }) => ({ percent }) },
@@ -35,16 +35,14 @@ const setVent = new Tool({
   handler: ({ percent }, { session }) => {
     session.dispatch({ type: "VentMoved", percent });
     return percent > 100
-      ? ToolResult.error(
-          `The vents jammed on their way to ${percent} %: they open to 100 % at most.`,
-        )
+      ? ToolResult.error(`The vents jammed on the way to ${percent} %. They open to 100 % at most.`)
       : ToolResult.ok({ percent }, `The vents are ${percent} % open.`);
   },
 });
 
 const report = new Tool({
   name: "report",
-  description: "Writes the night's report, whole.",
+  description: "Replaces the night's report.",
   params: jsonSchema<{ text: string }>({
     type: "object",
     properties: { text: { type: "string" } },
@@ -55,36 +53,39 @@ const report = new Tool({
     await filesystem?.writeText(LOG, `${text}\n`);
     return text.includes("signed")
       ? ToolResult.ok(null, "Reported.")
-      : ToolResult.error(
-          "A report must be signed, and this one has taken the log's place already.",
-        );
+      : ToolResult.error("A report must be signed, and this one has already replaced the log.");
   },
 });
 
-/** Where the repository is in the workspace. */
+/** Path of the repository in the workspace. */
 const MOUNTED = "greenhouse";
 
-/** The file in which the greenhouse's nights are written down. */
+/** File with the log of the greenhouse's nights. */
 export const LOG = `${MOUNTED}/night-log.md`;
 
-/** What the workspace of the demo is made from. */
-export interface GreenhouseFiles {
+/** Options of the demo's workspace. */
+export interface GreenhouseWorkspaceOptions {
   readonly session: Session;
-  /** The folder with the greenhouse's files; it stays as it is. */
+  /** Folder with the greenhouse's files; never changed. */
   readonly repository: string;
-  /** Where the files are brought back to. */
+  /** Folder to which the files are copied back. */
   readonly syncDestination: string;
-  /** Whether Python can unpack the files in the container; otherwise they are uploaded one by one. */
+  /**
+   * Whether Python can unpack the files in the container. Otherwise they are uploaded one by one.
+   */
   readonly hasPython: boolean;
 }
 
-/** The greenhouse's files in a container, fetched after every turn in which code ran. */
-export function greenhouseFiles({
+/**
+ * Creates a workspace with the greenhouse's files, which are fetched after every turn that ran
+ * code.
+ */
+export function createGreenhouseWorkspace({
   session,
   repository,
   syncDestination,
   hasPython,
-}: GreenhouseFiles) {
+}: GreenhouseWorkspaceOptions) {
   return new OpenAIContainerWorkspaceSection({
     session,
     mounts: [{ hostPath: repository, mountPath: MOUNTED }],
@@ -96,7 +97,7 @@ export function greenhouseFiles({
   });
 }
 
-/** What the agent of the demo answers with. */
+/** The answer of the demo's agent. */
 interface NightReport {
   readonly ventPercent: number;
   readonly fault: string;
@@ -104,8 +105,8 @@ interface NightReport {
   readonly wakeSomebody: boolean;
 }
 
-/** The agent of the demo, with its params bound. */
-export function greenhouse(workspace: OpenAIContainerWorkspaceSection) {
+/** Creates the agent of the demo, with its params bound. */
+export function createGreenhousePrompt(workspace: OpenAIContainerWorkspaceSection) {
   const template = new PromptTemplate({
     ns: "demo",
     key: "greenhouse",
@@ -114,8 +115,8 @@ export function greenhouse(workspace: OpenAIContainerWorkspaceSection) {
         key: "task",
         title: "Task",
         template: `
-        You look after the greenhouse in $place, with nobody else awake.
-        Review vents.py on the evening's readings, set the vents as it should say, and mend it.
+        You run the greenhouse in $place overnight, without supervision.
+Review vents.py with the evening's readings, set the vents to the correct opening, and fix it.
       `,
         params: jsonSchema<{ place: string }>({
           type: "object",
@@ -130,7 +131,7 @@ export function greenhouse(workspace: OpenAIContainerWorkspaceSection) {
       new MarkdownSection({
         key: "log",
         title: "Log",
-        template: `Keep ${LOG} true.`,
+        template: `Keep ${LOG} up to date.`,
         tools: [report],
       }),
       new OpenAIApplyPatchSection({ filesystem: workspace.filesystem }),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { tellSync, whether } from "./story.ts";
+import { describeClaim, printSync } from "./story.ts";
 
-test("What could not be brought back is told with its reason, and what is gone by its name", () => {
+test("printSync() lists changed and deleted files, and failed ones with the reason", () => {
   const lines: string[] = [];
   const failed = [{ path: "c", reason: "the disk is full" }];
   const report = {
@@ -12,16 +12,16 @@ test("What could not be brought back is told with its reason, and what is gone b
     failed,
     keptIn: null,
   };
-  tellSync(report, (line) => lines.push(line));
+  printSync(report, (line) => lines.push(line));
   expect(lines).toEqual([
     "",
-    "The workspace, brought back",
+    "Synced files",
     "  changed a",
     "  deleted b",
     "  ✗ c: the disk is full",
   ]);
 });
 
-test("A claim that does not hold is told as such", () => {
-  expect([whether(true, "gone"), whether(false, "gone")]).toEqual(["gone", "NOT gone"]);
+test("describeClaim() negates a claim that does not hold", () => {
+  expect([describeClaim(true, "gone"), describeClaim(false, "gone")]).toEqual(["gone", "NOT gone"]);
 });

@@ -208,9 +208,9 @@ describe("an option", () => {
   });
 
   test.each([
-    [{ timeoutMs: 0 }, "clientConfig.timeoutMs must be a whole number from 1 to 2147483647"],
-    [{ timeoutMs: 2 ** 31 }, "clientConfig.timeoutMs must be a whole number from 1 to 2147483647"],
-    [{ maxResponseBytes: 1.5 }, "clientConfig.maxResponseBytes must be a whole number of at least"],
+    [{ timeoutMs: 0 }, "clientConfig.timeoutMs must be an integer from 1 to 2147483647"],
+    [{ timeoutMs: 2 ** 31 }, "clientConfig.timeoutMs must be an integer from 1 to 2147483647"],
+    [{ maxResponseBytes: 1.5 }, "clientConfig.maxResponseBytes must be an integer of at least"],
     [{ fetch: "fetch" }, "clientConfig.fetch must be a function"],
     [{ organization: "" }, "clientConfig.organization must be one line of Latin text"],
   ])("%j is refused", (config, message) => {

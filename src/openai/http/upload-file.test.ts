@@ -177,7 +177,7 @@ describe("before anything is sent", () => {
 
   test("options that cannot be are refused", async () => {
     expect(await refusal("a.txt", { expiresAfterSeconds: 3_599 })).toContain(
-      "uploadFile(options).expiresAfterSeconds must be a whole number from 3600 to 2592000",
+      "uploadFile(options).expiresAfterSeconds must be an integer from 3600 to 2592000",
     );
     expect(await refusal("a.txt", { allowedTypes: ["csv"] })).toBe(
       'uploadFile(options).allowedTypes[0] must be a file extension, got "csv". Write it with its dot, as in ".csv", or "" for none',

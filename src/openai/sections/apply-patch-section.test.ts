@@ -21,6 +21,6 @@ describe("an apply patch section", () => {
 
   test("refuses what is no file system", () => {
     const make = () => new OpenAIApplyPatchSection({ key: "edit", filesystem: {} } as never);
-    expect(make).toThrow('Section "edit" filesystem must be a Filesystem, got {}. Give one');
+    expect(make).toThrow('Section "edit" filesystem must be a Filesystem, got {}. Pass one');
   });
 });

@@ -39,9 +39,9 @@ test.each<[unknown, string, string]>([
     ".container.memoryLimit",
     'must be one of "1g", "4g", "16g", "64g", got "8g"',
   ],
-  [{ container: {} }, ".container", "must say which container"],
-  [{ container: { id: "" } }, ".container.id", "must be one line of text"],
-  [{ timeoutSeconds: 0 }, ".timeoutSeconds", "must be a whole number of at least 1"],
+  [{ container: {} }, ".container", 'must have a "type" or an "id"'],
+  [{ container: { id: "" } }, ".container.id", "must be a non-blank single-line string"],
+  [{ timeoutSeconds: 0 }, ".timeoutSeconds", "must be an integer of at least 1"],
 ])("default params of a code interpreter are refused as %o", (defaultParams, place, says) => {
   const make = () => new OpenAICodeInterpreterSection({ key: "py", defaultParams } as never);
   const refusal = expect.objectContaining({
@@ -57,11 +57,11 @@ test("a secret in default params is never told", () => {
   const networkPolicy = { type: "allowlist", allowedDomains: ["example.com"], domainSecrets };
   const defaultParams = { container: { type: "auto", networkPolicy } };
   const make = () => new OpenAICodeInterpreterSection({ defaultParams } as never);
-  expect(make).toThrow("domainSecrets[0].name must be one line of text");
+  expect(make).toThrow("domainSecrets[0].name must be a non-blank single-line string");
   expect(make).not.toThrow("hunter2");
   const bare = { container: { type: "auto", networkPolicy: "hunter2" } };
   expect(() => new OpenAICodeInterpreterSection({ defaultParams: bare } as never)).toThrow(
     'Section "openai_code_interpreter" defaultParams.container.networkPolicy must be a plain ' +
-      "object, got a secret that is not. Write { … }",
+      "object, got a secret that does not. Use { … }.",
   );
 });

@@ -126,7 +126,7 @@ describe.each(kinds)("the section %s", (key, Native, title, kind) => {
   test("is not cloned for a subclass, which may need more", () => {
     class Mine extends (Native as typeof OpenAIFileSearchSection) {}
     expect(new Mine().key).toBe(key);
-    expect(() => new Mine().clone()).toThrow("Mine cannot be cloned: override clone()");
+    expect(() => new Mine().clone()).toThrow("Mine cannot be cloned. Override clone()");
   });
 });
 
@@ -148,17 +148,17 @@ describe("in a prompt", () => {
     const prompt = promptOf(new OpenAIFileSearchSection(), task);
     const bound = { topic: "owls", corpusIds: ["vs_1"] };
     expect(() => prompt.bind(bound)).toThrow(
-      'must only have what some section declares, got "corpusIds"',
+      'must contain only params that a section declares, got "corpusIds"',
     );
     expect(() => promptOf(new OpenAIShellSection()).bind({ topc: 1 })).toThrow(
-      "no section declares any",
+      "no section declares params",
     );
     expect(promptOf(new OpenAIShellSection()).bind({}).render().hostedTools).toHaveLength(1);
   });
 
   test("it stands by its key like any other", () => {
     const twice = () => promptOf(new OpenAIShellSection(), new OpenAIShellSection());
-    expect(twice).toThrow("must have a key that none of its siblings has");
+    expect(twice).toThrow("must have a key that no sibling has");
   });
 
   test("its tool's name must be its own", () => {
@@ -169,10 +169,10 @@ describe("in a prompt", () => {
       hostedTools: [webSearchTool()],
     });
     expect(() => promptOf(rival, new OpenAIWebSearchSection())).toThrow(
-      'must have a name of its own, and section "web" has that one',
+      'must have a unique name, but section "web" also uses it',
     );
     const two = () => promptOf(new OpenAIShellSection(), new OpenAIShellSection({ key: "other" }));
-    expect(two).toThrow("must have a name of its own");
+    expect(two).toThrow("must have a unique name");
   });
 
   test("it goes with its parent: shown, disabled or summed up", () => {

@@ -52,7 +52,7 @@ describe("its clone", () => {
     expect(section.clone({ defaultParams }).tool.live).toEqual({});
     expect(section.clone({ defaultParams: {} }).tool.live).toEqual({});
     expect(() => section.clone({ defaultParams, executor })).toThrow(
-      'Section "sh" executor must be left out where a container runs the commands',
+      'Section "sh" executor must be omitted in a container environment',
     );
   });
 
@@ -81,11 +81,11 @@ test.each<[object, string, string]>([
   [
     { defaultParams: { environment: { type: "container", containerId: "c", fileIds: ["f"] } } },
     "defaultParams.environment.containerId",
-    "must be left out beside fileIds",
+    "must be omitted if fileIds or networkPolicy is set",
   ],
   [{ defaultParams: local }, "executor", "must be a ShellExecutor"],
   [{ defaultParams: local, executor: {} }, "executor", "must be a ShellExecutor"],
-  [{ executor }, "executor", "must be left out where a container runs the commands"],
+  [{ executor }, "executor", "must be omitted in a container environment"],
 ])("a shell section is refused as %o", (options, place, says) => {
   const refusal = expect.objectContaining({
     name: "PromptValidationError",

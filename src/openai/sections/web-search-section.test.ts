@@ -41,11 +41,11 @@ describe("OpenAI's web search section", () => {
 test.each<[unknown, string, string]>([
   [null, "", "must be a plain object, got null"],
   [{ domains: [] }, " key", "must be one of"],
-  [{ geoHint: { countryCode: "UK" } }, ".geoHint.countryCode", 'got "UK". Write "GB"'],
+  [{ geoHint: { countryCode: "UK" } }, ".geoHint.countryCode", 'got "UK". Use "GB"'],
   [
     { domainFilter: { allowed: ["a.com"], blocked: ["A.com"] } },
     ".domainFilter.blocked[0]",
-    "must not be allowed as well",
+    "must not also be in allowed",
   ],
   [{ allowLiveAccess: "no" }, ".allowLiveAccess", "must be a boolean"],
 ])("default params of a web search are refused as %o", (defaultParams, place, says) => {

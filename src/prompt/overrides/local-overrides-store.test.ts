@@ -19,8 +19,8 @@ const overrides: Overrides = {
   tools: { look: { expectedContractHash, description: "Looks twice." } },
 };
 
-describe("a local store", () => {
-  test("gives back what it was given, by prompt and tag", async () => {
+describe("LocalOverridesStore", () => {
+  test("loads saved overrides by prompt and tag", async () => {
     const filesystem = new InMemoryFilesystem();
     const store = new LocalOverridesStore(filesystem);
     expect(await store.load(descriptor, "latest")).toBeNull();
@@ -30,7 +30,7 @@ describe("a local store", () => {
     expect(await store.load({ ...descriptor, key: "other" }, "latest")).toBeNull();
   });
 
-  test("writes a file that people can read and compare", async () => {
+  test("writes a readable file with stable order", async () => {
     const filesystem = new InMemoryFilesystem();
     await new LocalOverridesStore(filesystem).save(descriptor, "beta", overrides);
     const text = await filesystem.readText("demo/k/beta.json");
@@ -39,7 +39,7 @@ describe("a local store", () => {
     expect(text).toContain('  "sections": {\n    "task": {\n      "body": "Work well."');
   });
 
-  test("is where a prompt finds its other words", async () => {
+  test("provides the overrides of a prompt", async () => {
     const store = new LocalOverridesStore(new InMemoryFilesystem());
     await store.save(descriptor, "latest", overrides);
     const prompt = await new Prompt(template, { overrides: store }).loadOverrides();
@@ -52,7 +52,7 @@ describe("a local store", () => {
     ["an unknown section", { sections: { nought: { expectedHash, body: "x" } } }],
     ["a stale tool", { tools: { look: { expectedContractHash: "0" } } }],
     ["an unknown tool", { tools: { hear: { expectedContractHash } } }],
-  ])("refuses to save %s, and writes nothing", async (_, wrong) => {
+  ])("rejects saving %s and writes nothing", async (_, wrong) => {
     const filesystem = new InMemoryFilesystem();
     const store = new LocalOverridesStore(filesystem);
     await expect(store.save(descriptor, "latest", wrong)).rejects.toThrow(InvalidOptionError);
@@ -60,7 +60,7 @@ describe("a local store", () => {
   });
 
   test.each([
-    ["no JSON", "{"],
+    ["invalid JSON", "{"],
     ["another version", '{"version":2,"sections":{},"tools":{}}'],
     ["no sections", '{"version":1,"tools":{}}'],
     ["a section without a body", '{"version":1,"sections":{"a":{"expectedHash":"0"}},"tools":{}}'],
@@ -69,10 +69,10 @@ describe("a local store", () => {
       '{"version":1,"sections":{},"tools":{"a":{"expectedContractHash":"0","description":1}}}',
     ],
     [
-      "param descriptions that are no texts",
+      "param descriptions that are not strings",
       '{"version":1,"sections":{},"tools":{"a":{"expectedContractHash":"0","paramDescriptions":{"b":1}}}}',
     ],
-  ])("says which file it cannot read: %s", async (_, text) => {
+  ])("names the file that it cannot read: %s", async (_, text) => {
     const filesystem = new InMemoryFilesystem();
     await filesystem.writeText("demo/k/latest.json", text);
     const work = new LocalOverridesStore(filesystem).load(descriptor, "latest");
@@ -80,13 +80,13 @@ describe("a local store", () => {
     await expect(work).rejects.toThrow('The overrides in "demo/k/latest.json" cannot be read');
   });
 
-  test.each(["../x", "a/b", "", "A"])("refuses the tag %j", async (tag) => {
+  test.each(["../x", "a/b", "", "A"])("rejects the tag %j", async (tag) => {
     const store = new LocalOverridesStore(new InMemoryFilesystem());
     await expect(store.load(descriptor, tag)).rejects.toThrow(PromptValidationError);
     await expect(store.save(descriptor, tag, {})).rejects.toThrow(PromptValidationError);
   });
 
-  test.each([undefined, {}])("needs a file system, not %j", (filesystem) => {
+  test.each([undefined, {}])("rejects %j as a file system", (filesystem) => {
     expect(() => new LocalOverridesStore(filesystem as never)).toThrow(InvalidOptionError);
   });
 });

@@ -7,7 +7,7 @@ import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import type { PromptDescriptor } from "../prompt-descriptor.ts";
 import type { Overrides, OverridesStore } from "./overrides.ts";
 
-/** Keeps overrides as files, `ns/key/tag.json`, for people to read and review. */
+/** Stores overrides as readable files, `ns/key/tag.json`, that can be reviewed and committed. */
 export class LocalOverridesStore implements OverridesStore {
   readonly #filesystem: Filesystem;
 
@@ -17,54 +17,60 @@ export class LocalOverridesStore implements OverridesStore {
         field: "LocalOverridesStore(filesystem)",
         value: filesystem,
         rule: "must be a Filesystem",
-        remedy: 'new LocalOverridesStore(new HostFilesystem("overrides"))',
+        remedy: 'use new LocalOverridesStore(new HostFilesystem("overrides"))',
       });
     }
     this.#filesystem = filesystem;
   }
 
+  /**
+   * Loads the overrides of a prompt, or returns `null` if there are none. Throws `WinkError` if the
+   * file is invalid.
+   */
   async load(descriptor: PromptDescriptor, tag: string): Promise<Overrides | null> {
-    const path = pathOf(descriptor, tag);
+    const path = toPath(descriptor, tag);
     if (!(await this.#filesystem.exists(path))) return null;
     const json = parseJson(await this.#filesystem.readText(path));
-    if (json.ok && isSaved(json.value)) return json.value;
-    const problem = json.ok ? "it is not what save() wrote" : json.problem;
-    throw new WinkError(`The overrides in "${path}" cannot be read: ${problem}; mend or delete it`);
+    if (json.ok && isSavedFile(json.value)) return json.value;
+    const problem = json.ok ? "save() did not write it" : json.problem;
+    throw new WinkError(
+      `The overrides in "${path}" cannot be read: ${problem}. Fix or delete the file.`,
+    );
   }
 
-  /** Refuses what was not written for the prompt as it is. */
+  /** Stores overrides. Rejects overrides whose hashes do not match the current prompt. */
   async save(descriptor: PromptDescriptor, tag: string, overrides: Overrides): Promise<void> {
-    const path = pathOf(descriptor, tag);
-    refuseStale(descriptor, overrides);
+    const path = toPath(descriptor, tag);
+    rejectStale(descriptor, overrides);
     const { sections = {}, tools = {} } = overrides;
     const ordered: unknown = JSON.parse(stableStringify({ version: 1, sections, tools }));
     await this.#filesystem.writeText(path, `${JSON.stringify(ordered, null, 2)}\n`);
   }
 }
 
-function pathOf({ ns, key }: PromptDescriptor, tag: string): string {
+function toPath({ ns, key }: PromptDescriptor, tag: string): string {
   return `${checkKey(ns, "ns")}/${checkKey(key, "key")}/${checkKey(tag, "overrides tag")}.json`;
 }
 
-function isSaved(value: unknown): value is Overrides {
+function isSavedFile(value: unknown): value is Overrides {
   if (!isPlainObject(value) || value["version"] !== 1) return false;
   const { sections, tools } = value;
   return (
-    isRecordOf(sections, { expectedHash: isText, body: isText }) &&
-    isRecordOf(tools, {
-      expectedContractHash: isText,
-      description: (text) => text === undefined || isText(text),
-      paramDescriptions: (texts) => texts === undefined || isRecordOf(texts, {}, isText),
+    isRecordWith(sections, { expectedHash: isString, body: isString }) &&
+    isRecordWith(tools, {
+      expectedContractHash: isString,
+      description: (text) => text === undefined || isString(text),
+      paramDescriptions: (texts) => texts === undefined || isRecordWith(texts, {}, isString),
     })
   );
 }
 
-type Is = (value: unknown) => boolean;
+type Predicate = (value: unknown) => boolean;
 
-function isRecordOf(
+function isRecordWith(
   value: unknown,
-  fields: Readonly<Record<string, Is>>,
-  isEntry: Is = isPlainObject,
+  fields: Readonly<Record<string, Predicate>>,
+  isEntry: Predicate = isPlainObject,
 ): boolean {
   return (
     isPlainObject(value) &&
@@ -76,11 +82,11 @@ function isRecordOf(
   );
 }
 
-function isText(value: unknown): boolean {
+function isString(value: unknown): boolean {
   return typeof value === "string";
 }
 
-function refuseStale({ sections, tools }: PromptDescriptor, overrides: Overrides): void {
+function rejectStale({ sections, tools }: PromptDescriptor, overrides: Overrides): void {
   const current = new Map([
     ...sections.map(({ path, contentHash }) => [`section ${path}`, contentHash] as const),
     ...tools.map(({ name, contractHash }) => [`tool ${name}`, contractHash] as const),
@@ -98,7 +104,7 @@ function refuseStale({ sections, tools }: PromptDescriptor, overrides: Overrides
   throw new InvalidOptionError({
     field: "save(overrides)",
     value: stale,
-    rule: "must be written for the prompt as it is",
-    remedy: `take the hashes of ${list(stale)} from rendered.descriptor`,
+    rule: "must have hashes that match the current prompt",
+    remedy: `copy the hashes of ${list(stale)} from rendered.descriptor`,
   });
 }

@@ -44,8 +44,10 @@ const [tool] = template.descriptor.tools;
 const expectedHash = section?.contentHash ?? "";
 const expectedContractHash = tool?.contractHash ?? "";
 
-/** A store that has these overrides, whatever is asked for. */
-const storeOf = (overrides: Overrides | null): OverridesStore & { readonly asked: string[] } => {
+/** Creates a store that returns these overrides for every request. */
+const createStore = (
+  overrides: Overrides | null,
+): OverridesStore & { readonly asked: string[] } => {
   const asked: string[] = [];
   return {
     asked,
@@ -57,11 +59,11 @@ const storeOf = (overrides: Overrides | null): OverridesStore & { readonly asked
   };
 };
 
-const promptWith = (overrides: Overrides | null) =>
-  new Prompt(template, { overrides: storeOf(overrides) }).bind({ topic: "owls" });
+const createPrompt = (overrides: Overrides | null) =>
+  new Prompt(template, { overrides: createStore(overrides) }).bind({ topic: "owls" });
 
 describe("the descriptor", () => {
-  test("names what accepts overrides, each with a hash of what it is now", () => {
+  test("lists all parts that accept overrides, with their current hashes", () => {
     expect(template.descriptor).toEqual({
       ns: "demo",
       key: "k",
@@ -69,10 +71,10 @@ describe("the descriptor", () => {
       tools: [{ path: "task", name: "add", contractHash: expectedContractHash }],
     });
     expect(expectedHash).toMatch(/^[0-9a-f]{64}$/);
-    expect(promptWith(null).template.descriptor).toBe(template.descriptor);
+    expect(createPrompt(null).template.descriptor).toBe(template.descriptor);
   });
 
-  test("has SHA-256 of the template as it was written", async () => {
+  test("contains the SHA-256 of the template text", async () => {
     const bytes = new TextEncoder().encode("Write about $topic.");
     const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
     const hex = [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -83,7 +85,7 @@ describe("the descriptor", () => {
     ["description", { description: "Sums." }],
     ["params", { params: z.object({ a: z.number(), b: z.string() }) }],
     ["result", { result: z.object({ total: z.number() }) }],
-  ])("tells a tool of another %s apart", (_, change) => {
+  ])("changes with a tool's %s", (_, change) => {
     const { name, description, params, result } = add;
     const other = new Tool({
       name,
@@ -101,19 +103,19 @@ describe("the descriptor", () => {
   });
 });
 
-describe("an override that was written for the prompt as it is", () => {
-  test("stands in for a section's text, with its placeholders", async () => {
+describe("an override that matches the current prompt", () => {
+  test("replaces a section's text, including placeholders", async () => {
     const overrides = { sections: { task: { expectedHash, body: "In short: $topic!" } } };
-    const prompt = await promptWith(overrides).loadOverrides();
+    const prompt = await createPrompt(overrides).loadOverrides();
     expect(prompt.render().text).toContain("## 1. Task (task)\n\nIn short: owls!");
     expect(prompt.skippedOverrides).toEqual([]);
   });
 
-  test("stands in for a tool's description and those of its params", async () => {
+  test("replaces the descriptions of a tool and its params", async () => {
     const paramDescriptions = { b: "The other." };
     const description = "Adds two numbers up.";
     const overrides = { tools: { add: { expectedContractHash, description, paramDescriptions } } };
-    const [told] = (await promptWith(overrides).loadOverrides()).render().tools;
+    const [told] = (await createPrompt(overrides).loadOverrides()).render().tools;
     expect(told).toBeInstanceOf(Tool);
     expect(told).toMatchObject({ name: "add", description });
     expect(told?.paramsSchema).toMatchObject({
@@ -126,66 +128,66 @@ describe("an override that was written for the prompt as it is", () => {
     });
   });
 
-  test("still runs the same handler", async () => {
+  test("keeps the tool's handler", async () => {
     const overrides = { tools: { add: { expectedContractHash, description: "Sums." } } };
     const model = scriptedClient(
       { toolCalls: [{ name: "add", arguments: { a: 1, b: 2 } }] },
       { text: "3" },
     );
-    await model.evaluate(promptWith(overrides), { session: new Session() });
+    await model.evaluate(createPrompt(overrides), { session: new Session() });
     expect(model.asked[0]?.rendered.tools[0]?.description).toBe("Sums.");
     expect(model.asked[1]?.answers[0]?.result.value).toEqual({ sum: 3 });
   });
 });
 
-describe("an override is told and not applied", () => {
+describe("an override is skipped and reported", () => {
   const hash = "0".repeat(64);
 
   test.each<[string, Overrides, string, string]>([
     [
-      "that was written for another text",
+      "if it was written for another text",
       { sections: { task: { expectedHash: hash, body: "x" } } },
       "section task",
-      "it was written for another text",
+      "it was written for a different text",
     ],
     [
-      "of a section that is not there",
+      "if its section does not exist",
       { sections: { nought: { expectedHash: hash, body: "x" } } },
       "section nought",
-      "there is no such section",
+      "no section with this path",
     ],
     [
-      "of a section that accepts none",
+      "if its section accepts no overrides",
       { sections: { fixed: { expectedHash: hash, body: "x" } } },
       "section fixed",
-      "there is no such section that accepts overrides",
+      "no section with this path accepts overrides",
     ],
     [
-      "with a placeholder that is no param",
+      "if it has a placeholder that is not a param",
       { sections: { task: { expectedHash, body: "$topik" } } },
       "section task",
-      'did you mean "$topic"?',
+      'Did you mean "$topic"?',
     ],
     [
-      "of another tool",
+      "if it was written for another tool",
       { tools: { add: { expectedContractHash: hash } } },
       "tool add",
-      "it was written for another tool",
+      "it was written for a different tool",
     ],
     [
-      "of a tool that accepts none",
+      "if its tool accepts no overrides",
       { tools: { find: { expectedContractHash: hash } } },
       "tool find",
-      "there is no such tool that accepts overrides",
+      "no tool with this name accepts overrides",
     ],
     [
-      "of a param that is not there",
+      "if its param does not exist",
       { tools: { add: { expectedContractHash, paramDescriptions: { c: "?" } } } },
       "tool add",
       'the tool has no param "c"',
     ],
     [
-      "with a description no tool may have",
+      "if its description is invalid",
       { tools: { add: { expectedContractHash, description: "Ä" } } },
       "tool add",
       "1-200 printable ASCII",
@@ -193,7 +195,7 @@ describe("an override is told and not applied", () => {
   ])("%s", async (_, overrides, of, reason) => {
     const bus = recordingBus();
     const model = scriptedClient({ text: "Done." });
-    const prompt = promptWith(overrides);
+    const prompt = createPrompt(overrides);
     await model.evaluate(prompt, { session: new Session({ bus }) });
     expect(prompt.skippedOverrides).toEqual([{ of, reason: expect.stringContaining(reason) }]);
     expect(bus.of("OverrideSkipped")).toEqual([
@@ -205,8 +207,8 @@ describe("an override is told and not applied", () => {
 });
 
 describe("a prompt with a store", () => {
-  test("asks it for the prompt and the tag, latest unless said, at each evaluation", async () => {
-    const store = storeOf(null);
+  test('loads the overrides by prompt and tag, "latest" by default, at each evaluation', async () => {
+    const store = createStore(null);
     const model = scriptedClient({ text: "1" }, { text: "2" });
     const bound = new Prompt(template, { overrides: store }).bind({ topic: "owls" });
     await model.evaluate(bound, { session: new Session() });
@@ -215,20 +217,20 @@ describe("a prompt with a store", () => {
     expect(store.asked).toEqual(["demo/k/latest", "demo/k/latest", "demo/k/beta"]);
   });
 
-  test("cannot be rendered before it was asked", () => {
-    expect(() => promptWith(null).render()).toThrow(PromptValidationError);
-    expect(() => promptWith(null).render()).toThrow("await prompt.loadOverrides() first");
+  test("cannot be rendered before its overrides are loaded", () => {
+    expect(() => createPrompt(null).render()).toThrow(PromptValidationError);
+    expect(() => createPrompt(null).render()).toThrow("Call await prompt.loadOverrides() first");
   });
 
-  test("shares what was loaded with the prompts bound from it", async () => {
+  test("shares loaded overrides with prompts bound from it", async () => {
     const overrides = { sections: { task: { expectedHash, body: "Short: $topic" } } };
-    const prompt = new Prompt(template, { overrides: storeOf(overrides) });
+    const prompt = new Prompt(template, { overrides: createStore(overrides) });
     await prompt.loadOverrides();
     expect(prompt.bind({ topic: "owls" }).render().text).toContain("Short: owls");
   });
 
-  test("that fails ends the evaluation in phase render, with nothing sent", async () => {
-    const store = { ...storeOf(null), load: () => Promise.reject(new Error("no disk")) };
+  test("ends the evaluation in phase render, before any request, if the store fails", async () => {
+    const store = { ...createStore(null), load: () => Promise.reject(new Error("no disk")) };
     const model = scriptedClient({ text: "never" });
     const prompt = new Prompt(template, { overrides: store }).bind({ topic: "owls" });
     await expect(model.evaluate(prompt, { session: new Session() })).rejects.toMatchObject({
@@ -242,14 +244,14 @@ describe("a prompt with a store", () => {
     [{ overrides: {} }, "Prompt overrides"],
     [{ overrides: null }, "Prompt overrides"],
     [{ overridesTag: "../x" }, "Prompt overridesTag"],
-  ])("refuses %j", (options, field) => {
+  ])("rejects %j", (options, field) => {
     expect(() => new Prompt(template, options as never)).toThrow(
       expect.objectContaining({ name: "PromptValidationError", field }),
     );
   });
 });
 
-test("a prompt without a store loads nothing and renders at once", async () => {
+test("a prompt without a store loads nothing and renders immediately", async () => {
   const prompt = new Prompt(template).bind({ topic: "owls" });
   expect(await prompt.loadOverrides()).toBe(prompt);
   expect(prompt.skippedOverrides).toEqual([]);

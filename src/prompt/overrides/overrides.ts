@@ -1,97 +1,106 @@
 import { messageOf } from "../../base/errors.ts";
 import { fieldsOf } from "../../base/schema/schema.ts";
 import { list } from "../../base/show.ts";
-import type { Placed } from "../outline.ts";
+import type { PlacedSection } from "../outline.ts";
 import type { PromptDescriptor } from "../prompt-descriptor.ts";
-import { checkPlaceholders, readTemplate, type TemplateText } from "../template-text.ts";
+import { checkPlaceholders, parseTemplate, type TemplateText } from "../template-text.ts";
 
-/** Other words for a prompt, each for the text it was written for. */
+/** Replacement texts for a prompt, each valid only for the text it was written for. */
 export interface Overrides {
-  /** By path. */
+  /** Section overrides, by path. */
   readonly sections?: Readonly<Record<string, SectionOverride>> | undefined;
-  /** By tool name. */
+  /** Tool overrides, by tool name. */
   readonly tools?: Readonly<Record<string, ToolOverride>> | undefined;
 }
 
-/** Stands in for a section's text. */
+/** Replaces a section's text. */
 export interface SectionOverride {
-  /** The `contentHash` of the text it was written for. */
+  /** The `contentHash` of the text that it replaces. */
   readonly expectedHash: string;
+  /** The new template. */
   readonly body: string;
 }
 
-/** Stands in for a tool's words; its params and what it does stay. */
+/** Replaces a tool's descriptions. Its params and behavior do not change. */
 export interface ToolOverride {
-  /** The `contractHash` of the tool it was written for. */
+  /** The `contractHash` of the tool that it changes. */
   readonly expectedContractHash: string;
+  /** The new description: 1-200 printable ASCII characters. */
   readonly description?: string | undefined;
-  /** By param. */
+  /** New descriptions of params, by param name. */
   readonly paramDescriptions?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Where overrides are kept, by prompt and tag. */
+/** Stores overrides by prompt and tag. */
 export interface OverridesStore {
+  /** Returns the stored overrides, or `null` if there are none. */
   load(descriptor: PromptDescriptor, tag: string): Promise<Overrides | null>;
+  /** Stores overrides. */
   save(descriptor: PromptDescriptor, tag: string, overrides: Overrides): Promise<void>;
 }
 
-/** An override that was not applied, and why. */
+/** An override that was not applied, and the reason. */
 export interface SkippedOverride {
-  /** `"section task.limits"` or `"tool add"`. */
+  /** The overridden part: `"section task.limits"` or `"tool add"`. */
   readonly of: string;
+  /** Why the override was not applied. */
   readonly reason: string;
 }
 
-/** Overrides that fit the prompt as it is, and those that do not. */
-export interface FittedOverrides {
+/** Overrides that apply to the current prompt, and skipped ones. */
+export interface MatchedOverrides {
   readonly bodies: ReadonlyMap<string, TemplateText>;
   readonly tools: ReadonlyMap<string, ToolOverride>;
   readonly skipped: readonly SkippedOverride[];
 }
 
-/** Nothing is overridden. */
-export const noOverrides: FittedOverrides = Object.freeze({
+/** The value for a prompt without overrides. */
+export const noOverrides: MatchedOverrides = Object.freeze({
   bodies: new Map<string, TemplateText>(),
   tools: new Map<string, ToolOverride>(),
   skipped: Object.freeze([]),
 });
 
-/** Takes what was written for the texts and tools there are; the rest is told, never applied. */
-export function fitOverrides(
+/**
+ * Selects the overrides that match the current sections and tools. The rest are reported as
+ * skipped.
+ */
+export function matchOverrides(
   overrides: Overrides,
   descriptor: PromptDescriptor,
-  outline: readonly Placed[],
-): FittedOverrides {
+  outline: readonly PlacedSection[],
+): MatchedOverrides {
   const bodies = new Map<string, TemplateText>();
   const tools = new Map<string, ToolOverride>();
   const skipped: SkippedOverride[] = [];
   for (const [path, override] of Object.entries(overrides.sections ?? {})) {
     const placed = outline.find((one) => one.path === path);
     const known = descriptor.sections.find((one) => one.path === path);
-    const text = readBody(override, placed, known?.contentHash);
+    const text = parseBody(override, placed, known?.contentHash);
     if (typeof text === "string") skipped.push({ of: `section ${path}`, reason: text });
     else bodies.set(path, text);
   }
   for (const [name, override] of Object.entries(overrides.tools ?? {})) {
     const known = descriptor.tools.find((one) => one.name === name);
-    const reason = toolProblem(override, known?.contractHash, paramsOfTool(name, outline));
+    const reason = findToolProblem(override, known?.contractHash, getParamNames(name, outline));
     if (reason !== null) skipped.push({ of: `tool ${name}`, reason });
     else tools.set(name, override);
   }
   return Object.freeze({ bodies, tools, skipped: Object.freeze(skipped) });
 }
 
-/** The text, or why it cannot be used. */
-function readBody(
+/** Returns the parsed text, or the reason why it cannot be used. */
+function parseBody(
   { body, expectedHash }: SectionOverride,
-  placed: Placed | undefined,
+  placed: PlacedSection | undefined,
   hash: string | undefined,
 ): TemplateText | string {
-  if (!placed || hash === undefined) return "there is no such section that accepts overrides";
-  if (expectedHash !== hash) return "it was written for another text: write it anew for this one";
+  if (!placed || hash === undefined) return "no section with this path accepts overrides";
+  if (expectedHash !== hash)
+    return "it was written for a different text; rewrite it for the current one";
   const { paramsSchema } = placed.section;
   try {
-    const text = readTemplate(body, `override of "${placed.path}"`);
+    const text = parseTemplate(body, `override of "${placed.path}"`);
     const fields = new Set(paramsSchema ? fieldsOf(paramsSchema).keys() : []);
     checkPlaceholders(text, fields, `override of "${placed.path}"`);
     return text;
@@ -100,14 +109,14 @@ function readBody(
   }
 }
 
-function toolProblem(
+function findToolProblem(
   { expectedContractHash, description, paramDescriptions }: ToolOverride,
   hash: string | undefined,
   params: ReadonlySet<string>,
 ): string | null {
-  if (hash === undefined) return "there is no such tool that accepts overrides";
+  if (hash === undefined) return "no tool with this name accepts overrides";
   if (expectedContractHash !== hash)
-    return "it was written for another tool: write it anew for this one";
+    return "it was written for a different tool; rewrite it for the current one";
   if (description !== undefined && !/^[\x20-\x7e]{1,200}$/.test(description)) {
     return "its description must be 1-200 printable ASCII characters";
   }
@@ -115,7 +124,7 @@ function toolProblem(
   return unknown.length === 0 ? null : `the tool has no param ${list(unknown)}`;
 }
 
-function paramsOfTool(name: string, outline: readonly Placed[]): ReadonlySet<string> {
+function getParamNames(name: string, outline: readonly PlacedSection[]): ReadonlySet<string> {
   const tools = outline.flatMap(({ section }) => section.tools());
   const tool = tools.find((one) => one.name === name);
   return new Set(tool ? fieldsOf(tool.paramsSchema).keys() : []);

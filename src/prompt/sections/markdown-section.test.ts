@@ -25,7 +25,7 @@ class Fixed extends Section {
 
 class Special extends MarkdownSection {}
 
-describe("a markdown section", () => {
+describe("MarkdownSection", () => {
   test("renders its template with its params", () => {
     const section = new MarkdownSection({
       key: "task",
@@ -38,36 +38,40 @@ describe("a markdown section", () => {
   });
 
   test.each([
-    ["a template that is no text", { template: 5 }, 'Section "task" template must be text, got 5'],
-    ["no template", {}, 'Section "task" template must be text, got undefined'],
     [
-      "a stray dollar",
+      "a template that is not a string",
+      { template: 5 },
+      'Section "task" template must be a string, got 5',
+    ],
+    ["no template", {}, 'Section "task" template must be a string, got undefined'],
+    [
+      "a stray dollar sign",
       { template: "It costs $5." },
       'Section "task" template must have a name after each $',
     ],
     [
-      "a placeholder and no params",
+      "a placeholder without params",
       { template: "$topic" },
-      `Section "task" template must only name fields of the section's params, got "$topic". The section declares none`,
+      `Section "task" template must only use placeholders of the section's params, got "$topic". Declare params in the section, or write $$ for a dollar sign.`,
     ],
     [
       "a misspelled placeholder",
       { template: "$topik", params: z.object({ topic: z.string() }) },
-      'did you mean "$topic"?',
+      'Did you mean "$topic"?',
     ],
     [
-      "a placeholder for what a record may or may not have",
+      "a placeholder for an optional key of a record",
       { template: "$topic", params: z.record(z.string(), z.string()) },
-      "the section declares none",
+      "Declare params in the section",
     ],
-  ])("with %s is refused", (_, given, message) => {
+  ])("with %s is rejected", (_, given, message) => {
     const options = { key: "task", title: "Task", ...given } as never;
     const make = () => new MarkdownSection(options);
     expect(make).toThrow(PromptValidationError);
     expect(make).toThrow(message);
   });
 
-  test("only knows the fields of its own params, not those of its children", () => {
+  test("accepts only its own params, not its children's", () => {
     const child = new MarkdownSection({
       key: "child",
       title: "Child",
@@ -80,7 +84,7 @@ describe("a markdown section", () => {
   });
 });
 
-describe("a clone of a markdown section", () => {
+describe("a clone of a MarkdownSection", () => {
   const options = {
     key: "task",
     title: "Task",
@@ -97,7 +101,7 @@ describe("a clone of a markdown section", () => {
       .bind(params)
       .render().text;
 
-  test("is another section like it", () => {
+  test("is another section with the same options", () => {
     const clone = original.clone();
     expect(clone).not.toBe(original);
     expect(clone).toBeInstanceOf(MarkdownSection);
@@ -107,7 +111,7 @@ describe("a clone of a markdown section", () => {
     expect(clone.isEnabled({ topic: "" }, new Session())).toBe(false);
   });
 
-  test("has other options where they are given", () => {
+  test("has changed options", () => {
     const clone = original.clone({ key: "other", template: "Only $topic.", tools: [] });
     expect(clone).toMatchObject({ key: "other", title: "Task" });
     expect(text(clone, { topic: "owls" })).toBe("## 1. Task (other)\n\nOnly owls.");
@@ -115,11 +119,11 @@ describe("a clone of a markdown section", () => {
     expect(original.key).toBe("task");
   });
 
-  test("checks the options it is given", () => {
+  test("validates changed options", () => {
     expect(() => original.clone({ template: "$words" })).toThrow(PromptValidationError);
   });
 
-  test("has clones of its children, all the way down", () => {
+  test("clones all descendants", () => {
     const leaf = new MarkdownSection({ key: "leaf", title: "Leaf", template: "" });
     const branch = new MarkdownSection({
       key: "branch",
@@ -135,7 +139,7 @@ describe("a clone of a markdown section", () => {
     expect(copy?.children[0]).not.toBe(leaf);
   });
 
-  test("takes other children as they are, and then need not clone its own", () => {
+  test("uses other children unchanged and does not clone its own", () => {
     const child: Section = new Fixed({ key: "fixed", title: "Fixed" });
     const root = new MarkdownSection({ key: "root", title: "R", template: "", children: [child] });
     expect(() => root.clone()).toThrow("Fixed cannot be cloned");
@@ -144,7 +148,7 @@ describe("a clone of a markdown section", () => {
     expect(root.clone({ children: [] }).children).toEqual([]);
   });
 
-  test("is of what was given, not of what became of it since", () => {
+  test("uses the original options, even if the caller changed them since", () => {
     const tools = [look];
     const children = [new MarkdownSection({ key: "leaf", title: "Leaf", template: "" })];
     const defaultParams = { language: "English" };
@@ -159,16 +163,16 @@ describe("a clone of a markdown section", () => {
     expect(clone.defaultParams).toEqual({ language: "English" });
   });
 
-  test("of a subclass is for the subclass to make", () => {
+  test("of a subclass must be created by the subclass", () => {
     const special = new Special({ key: "k", title: "K", template: "" });
     expect(() => special.clone()).toThrow(WinkError);
     expect(() => special.clone()).toThrow(
-      "Special cannot be cloned: override clone() to say how a Special is made",
+      "Special cannot be cloned. Override clone() to create a Special.",
     );
   });
 });
 
-test("the options a section was made with are not changed", () => {
+test("a section does not change the options it was created with", () => {
   const given: MarkdownSectionOptions<object, object, never, never> = Object.freeze({
     key: "k",
     title: " K ",

@@ -1,26 +1,28 @@
 import { frozenCopy } from "../../base/freeze.ts";
 import { fieldsOf, type Schema } from "../../base/schema/schema.ts";
-import type { Remaining } from "../params.ts";
+import type { UnboundParams } from "../params.ts";
 import { Section, type SectionOptions } from "../section.ts";
 import {
   checkPlaceholders,
   fillTemplate,
-  readTemplate,
+  parseTemplate,
   type TemplateText,
 } from "../template-text.ts";
 
-/** What a `MarkdownSection` is made from. */
+/** Options of {@link MarkdownSection}. */
 export interface MarkdownSectionOptions<
   Params,
   Input,
   Defaulted extends keyof Input,
   Children extends Section,
 > extends SectionOptions<Params> {
-  /** Markdown; `$name` or `${name}` stands for the param of that name, `$$` for a dollar. */
+  /** Markdown text. `$name` or `${name}` inserts a param, `$$` a dollar sign. */
   readonly template: string;
+  /** Schema of the params that the template uses: an object at its root. */
   readonly params?: Schema<Params, Input> | undefined;
-  /** Used where nothing is bound: these fields may be left out of `bind`. */
+  /** Values for params that are not bound. `bind` may omit these fields. */
   readonly defaultParams?: Pick<Input, Defaulted> | undefined;
+  /** Sections below this one. */
   readonly children?: readonly Children[] | undefined;
 }
 
@@ -41,7 +43,8 @@ export class MarkdownSection<
   in out Input = Params,
   in out Defaulted extends keyof Input = never,
   in out Children extends Section = never,
-> extends Section<Params, Remaining<Input, Defaulted, Children>> {
+> extends Section<Params, UnboundParams<Input, Defaulted, Children>> {
+  /** The template as it was written. */
   readonly template: string;
   readonly #options: MarkdownSectionOptions<Params, Input, Defaulted, Children>;
   readonly #text: TemplateText;
@@ -57,7 +60,7 @@ export class MarkdownSection<
       tools: options.tools && [...options.tools],
       hostedTools: options.hostedTools && [...options.hostedTools],
     };
-    this.#text = readTemplate(options.template, field);
+    this.#text = parseTemplate(options.template, field);
     checkPlaceholders(
       this.#text,
       new Set(this.paramsSchema && fieldsOf(this.paramsSchema).keys()),
@@ -73,12 +76,12 @@ export class MarkdownSection<
     return this.template;
   }
 
-  /** The same section, children cloned too, with other options where given. */
+  /** Returns a copy of the section and its children, with some options changed. */
   override clone(
     options: Partial<MarkdownSectionOptions<Params, Input, Defaulted, Children>> = {},
   ): this {
-    const maker: unknown = this.constructor;
-    if (maker !== MarkdownSection) return super.clone(options);
+    const { constructor: actualClass } = this;
+    if (actualClass !== MarkdownSection) return super.clone(options);
     const children = options.children ?? this.#options.children?.map((child) => child.clone());
     return new MarkdownSection({ ...this.#options, ...options, children }) as this;
   }

@@ -22,17 +22,17 @@ class WithoutFiles extends Section {
   }
 }
 
-test("a section with a file system is a workspace", () => {
+test("isWorkspace() accepts a section with a file system", () => {
   expect(isWorkspace(new WithFiles({ readBytes() {} }))).toBe(true);
 });
 
 test.each([[null], [undefined], ["/tmp"], [{}]])(
-  "a section whose files are %j is none",
+  "isWorkspace() rejects a section whose files are %j",
   (files) => {
     expect(isWorkspace(new WithFiles(files))).toBe(false);
   },
 );
 
-test("nor is a section without files", () => {
+test("isWorkspace() rejects a section without files", () => {
   expect(isWorkspace(new WithoutFiles({ key: "k", title: "K" }))).toBe(false);
 });

@@ -6,37 +6,38 @@ import type { Section } from "../section.ts";
 import { MarkdownSection } from "./markdown-section.ts";
 import type { WorkspaceSectionOptions } from "./workspace-options.ts";
 
-/** A section with files: tools find them as `context.filesystem`. */
+/** A section with files. Tool handlers access them as `context.filesystem`. */
 export interface WorkspaceSection extends Section {
+  /** The section's files. */
   readonly filesystem: Filesystem;
 }
 
-/** Whether a section is a workspace, whichever provider it is for. */
+/** Returns whether a section is a workspace, for any provider. */
 export function isWorkspace(section: Section): section is WorkspaceSection {
   if (!("filesystem" in section)) return false;
   const { filesystem } = section;
   return typeof filesystem === "object" && filesystem !== null && "readBytes" in filesystem;
 }
 
-/** Where a section keeps the files that were mounted; clones of the section share it. */
+/** Files mounted for a section, shared by its clones. */
 export interface MountedFiles {
   readonly tempDir: string;
   readonly plan: { readonly previews: readonly HostMountPreview[] };
   readonly filesystem: Filesystem;
   readonly syncedDir: string | null;
   ready(): Promise<unknown>;
-  /** Adds a section that has the files: the last one cleans them up. */
+  /** Registers another section that uses the files. The last one cleans them up. */
   share(): void;
   cleanup(): Promise<SyncReport>;
 }
 
-/** Mounted files with the text that describes them to the model: what clones of a section share. */
+/** Mounted files, and the text that describes them to the model. Clones of a section share both. */
 export interface SharedFiles<Files extends MountedFiles> {
   readonly workspace: Files;
   readonly text: string;
 }
 
-/** A section with files of this machine: what those of all adapters have in common. */
+/** Base class of the workspace sections of all adapters. */
 export abstract class MountedSection<
     Files extends MountedFiles,
     Options extends WorkspaceSectionOptions,
@@ -45,13 +46,13 @@ export abstract class MountedSection<
   implements AsyncDisposable
 {
   readonly session: Session;
-  /** For the adapter. */
+  /** The mounted files, for use by the adapter. */
   readonly workspace: Files;
   readonly #provider: string;
   readonly #options: Options;
-  #cleaned: Promise<SyncReport> | null = null;
+  #cleanup: Promise<SyncReport> | null = null;
 
-  /** `provider`: the name of the adapter that the section is for. */
+  /** `provider` is the name of the adapter that the section is for. */
   constructor(provider: string, options: Options, { workspace, text }: SharedFiles<Files>) {
     const { session, key = "workspace", title = "Workspace", acceptsOverrides = false } = options;
     super({ key, title, template: text, acceptsOverrides });
@@ -65,45 +66,45 @@ export abstract class MountedSection<
     return this.#provider;
   }
 
-  /** Where the files are on this machine, from when it is ready until it is cleaned up. */
+  /** Folder with the files on the host, available after `ready()` until cleanup. */
   get tempDir(): string {
     return this.workspace.tempDir;
   }
 
-  /** What each mount brings, and what is withheld. */
+  /** Contents of each mount, and its withheld files. */
   get mountPreviews(): readonly HostMountPreview[] {
     return this.workspace.plan.previews;
   }
 
-  /** The same files, for tools that run here. */
+  /** The same files, for tools that run locally. */
   get filesystem(): Files["filesystem"] {
     return this.workspace.filesystem;
   }
 
-  /** Where the files were brought back to, once they were. */
+  /** Folder to which the files were copied, or `null` before the sync. */
   get syncedDir(): string | null {
     return this.workspace.syncedDir;
   }
 
-  /** Copies the mounts now; else that is done at the first use. */
+  /** Copies the mounts now. If not called, they are copied on first use. */
   async ready(): Promise<void> {
     await this.workspace.ready();
   }
 
-  /** Brings the files back if that was asked for, and gives up all that is temporary. */
+  /** Syncs the files if requested, and deletes all temporary data. */
   override async cleanup(): Promise<SyncReport> {
-    this.#cleaned ??= this.workspace.cleanup();
-    return await this.#cleaned;
+    this.#cleanup ??= this.workspace.cleanup();
+    return await this.#cleanup;
   }
 
-  /** Clones the section: another one of the class `kind`, with the same files. */
+  /** Creates a clone of class `kind` that shares the files. */
   protected cloneAs(
     kind: new (options: Options, shared: SharedFiles<Files>) => MountedSection<Files, Options>,
     options: Partial<Options>,
   ): this {
     const { workspace, template: text } = this;
     const clone = new kind({ ...this.#options, ...options }, { workspace, text });
-    workspace.share(); // not before there is a clone to clean up
+    workspace.share(); // only after the clone exists and can clean up
     return clone as this;
   }
 

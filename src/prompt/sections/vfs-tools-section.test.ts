@@ -12,14 +12,17 @@ import { PromptTemplate } from "../template.ts";
 import { MarkdownSection } from "./markdown-section.ts";
 import { VfsToolsSection } from "./vfs-tools-section.ts";
 
-async function filled(files: Readonly<Record<string, string>> = {}): Promise<Filesystem> {
+async function createFilesystem(files: Readonly<Record<string, string>> = {}): Promise<Filesystem> {
   const filesystem = new InMemoryFilesystem();
   for (const [path, text] of Object.entries(files)) await filesystem.writeText(path, text);
   return filesystem;
 }
 
-/** What the model reads of each call, made one after the other on the same files. */
-async function called(
+/**
+ * Runs these calls on the same files, one after the other, and returns the results that the model
+ * reads.
+ */
+async function runCalls(
   filesystem: Filesystem,
   calls: readonly (readonly [string, object])[],
   more: readonly Section[] = [],
@@ -32,44 +35,47 @@ async function called(
   return model.asked.slice(1).map(({ answers }) => answers[0]?.text ?? "");
 }
 
-const named = (section: VfsToolsSection) => section.tools().map(({ name }) => name);
+const listToolNames = (section: VfsToolsSection) => section.tools().map(({ name }) => name);
 
-describe("the section", () => {
-  test("has tools to look and to change, and is the prompt's workspace", async () => {
-    const filesystem = await filled();
+describe("VfsToolsSection", () => {
+  test("has tools to read and write, and is the prompt's workspace", async () => {
+    const filesystem = await createFilesystem();
     const section = new VfsToolsSection({ filesystem });
-    expect(named(section)).toEqual(["ls", "read", "glob", "grep", "write", "edit", "rm"]);
+    expect(listToolNames(section)).toEqual(["ls", "read", "glob", "grep", "write", "edit", "rm"]);
     const prompt = new Prompt(new PromptTemplate({ ns: "a", key: "b", sections: [section] }));
     expect(prompt.filesystem()).toBe(filesystem);
-    expect(prompt.render().text).toMatch(/^## 1\. Files \(files\)\n\nYou have files/);
+    expect(prompt.render().text).toMatch(/^## 1\. Files \(files\)\n\nYou can work with the files/);
   });
 
-  test("leaves the changing tools out where files may only be read", async () => {
+  test("omits the tools that write if files are read-only", async () => {
     const reading = ["ls", "read", "glob", "grep"];
-    expect(named(new VfsToolsSection({ filesystem: await filled(), readOnly: true }))).toEqual(
-      reading,
-    );
+    expect(
+      listToolNames(new VfsToolsSection({ filesystem: await createFilesystem(), readOnly: true })),
+    ).toEqual(reading);
     const filesystem = new InMemoryFilesystem({ readOnly: true });
-    expect(named(new VfsToolsSection({ filesystem }))).toEqual(reading);
+    expect(listToolNames(new VfsToolsSection({ filesystem }))).toEqual(reading);
   });
 
-  test("is cloned with its files, another key or other rights", async () => {
-    const section = new VfsToolsSection({ filesystem: await filled(), key: "docs" });
+  test("is cloned with its files, and with another key or readOnly", async () => {
+    const section = new VfsToolsSection({ filesystem: await createFilesystem(), key: "docs" });
     const clone = section.clone({ readOnly: true });
     expect(clone).toBeInstanceOf(VfsToolsSection);
     expect(clone).toMatchObject({ key: "docs", readOnly: true, filesystem: section.filesystem });
     expect(section.clone({ key: "other" }).key).toBe("other");
   });
 
-  test.each([undefined, {}, { filesystem: {} }])("refuses %j", (options) => {
+  test.each([undefined, {}, { filesystem: {} }])("rejects %j", (options) => {
     expect(() => new VfsToolsSection(options as never)).toThrow(PromptValidationError);
   });
 });
 
-describe("the model", () => {
-  test("looks around", async () => {
-    const filesystem = await filled({ "a.txt": "1\n2\n3\n", "docs/b.md": "owls\nand more owls\n" });
-    const read = await called(filesystem, [
+describe("the file tools", () => {
+  test("list, read and search files", async () => {
+    const filesystem = await createFilesystem({
+      "a.txt": "1\n2\n3\n",
+      "docs/b.md": "owls\nand more owls\n",
+    });
+    const read = await runCalls(filesystem, [
       ["ls", {}],
       ["ls", { path: "docs" }],
       ["read", { path: "a.txt" }],
@@ -83,17 +89,17 @@ describe("the model", () => {
       "a.txt\ndocs/",
       "b.md",
       "1\n2\n3\n",
-      "Lines from 1 on, of 3: ask for more with offset.\n\n2",
+      "Lines from 1 of 3. Use offset to read more.\n\n2",
       "docs/b.md",
-      "Nothing matches.",
+      "No matches.",
       "docs/b.md:1: owls\ndocs/b.md:2: and more owls",
-      "Nothing matches.",
+      "No matches.",
     ]);
   });
 
-  test("writes, edits and deletes, and keeps what it did not touch", async () => {
-    const filesystem = await filled({ "a.txt": "one\r\ntwo\r\nlast line" });
-    const read = await called(filesystem, [
+  test("write, edit and delete files, and leave others unchanged", async () => {
+    const filesystem = await createFilesystem({ "a.txt": "one\r\ntwo\r\nlast line" });
+    const read = await runCalls(filesystem, [
       ["write", { path: "new/b.txt", content: "hello\n" }],
       ["edit", { path: "a.txt", old_text: "two", new_text: "2" }],
       ["rm", { path: "new/b.txt" }],
@@ -101,43 +107,43 @@ describe("the model", () => {
     ]);
     expect(read).toEqual([
       "Wrote new/b.txt.",
-      "Replaced it once.",
+      "Replaced 1 occurrence.",
       "Deleted new/b.txt.",
-      "It is empty.",
+      "The directory is empty.",
     ]);
     expect(await filesystem.readText("a.txt")).toBe("one\r\n2\r\nlast line");
   });
 
   test.each([
-    ["nothing to replace", { old_text: "", new_text: "x" }, "old_text is empty"],
-    ["nothing changed", { old_text: "a", new_text: "a" }, "are the same"],
-    ["what is not there", { old_text: "owl", new_text: "x" }, "old_text is not in f.txt"],
-    ["what is there twice", { old_text: "a", new_text: "x" }, "old_text is in f.txt 2 times"],
-  ])("is told of an edit with %s", async (_, args, message) => {
-    const filesystem = await filled({ "f.txt": "a b a" });
-    const [read] = await called(filesystem, [["edit", { path: "f.txt", ...args }]]);
+    ["an empty old_text", { old_text: "", new_text: "x" }, "old_text is empty"],
+    ["identical texts", { old_text: "a", new_text: "a" }, "are the same"],
+    ["a missing text", { old_text: "owl", new_text: "x" }, "old_text is not in f.txt"],
+    ["an ambiguous text", { old_text: "a", new_text: "x" }, "old_text occurs in f.txt 2 times"],
+  ])("reject an edit with %s", async (_, args, message) => {
+    const filesystem = await createFilesystem({ "f.txt": "a b a" });
+    const [read] = await runCalls(filesystem, [["edit", { path: "f.txt", ...args }]]);
     expect(read).toContain(message);
     expect(await filesystem.readText("f.txt")).toBe("a b a");
   });
 
-  test("replaces all of it if it says so, taking nothing in it for a pattern", async () => {
-    const filesystem = await filled({ "f.txt": "a.b a.b axb" });
+  test("replace every occurrence literally if all is set", async () => {
+    const filesystem = await createFilesystem({ "f.txt": "a.b a.b axb" });
     const args = { path: "f.txt", old_text: "a.b", new_text: "$&", all: true };
-    expect(await called(filesystem, [["edit", args]])).toEqual(["Replaced it 2 times."]);
+    expect(await runCalls(filesystem, [["edit", args]])).toEqual(["Replaced 2 occurrences."]);
     expect(await filesystem.readText("f.txt")).toBe("$& $& axb");
   });
 
   test.each([
-    ["../secret", 'has a ".." in it'],
+    ["../secret", 'contains ".."'],
     ["/etc/passwd", "starts or ends with a slash"],
     ["a//b", "two in a row"],
-    ["a/./b", 'has a "." in it'],
+    ["a/./b", 'contains "."'],
     ["docs/ö.txt", "is not plain ASCII"],
-    [`${"x".repeat(81)}`, "more than 80 characters"],
+    [`${"x".repeat(81)}`, "longer than 80 characters"],
     [Array.from({ length: 17 }, () => "d").join("/"), "17 levels deep"],
-  ])("cannot use the path %s", async (path, problem) => {
-    const filesystem = await filled();
-    const read = await called(filesystem, [
+  ])("reject the path %s", async (path, problem) => {
+    const filesystem = await createFilesystem();
+    const read = await runCalls(filesystem, [
       ["read", { path }],
       ["write", { path, content: "x" }],
       ["rm", { path }],
@@ -146,24 +152,24 @@ describe("the model", () => {
     expect(await filesystem.glob("*")).toEqual([]);
   });
 
-  test("may go as deep and as long as the limits are", async () => {
+  test("accept paths of the maximum depth and length", async () => {
     const path = [...Array.from({ length: 15 }, () => "d"), "x".repeat(80)].join("/");
-    const filesystem = await filled();
-    expect(await called(filesystem, [["write", { path, content: "x" }]])).toEqual([
+    const filesystem = await createFilesystem();
+    expect(await runCalls(filesystem, [["write", { path, content: "x" }]])).toEqual([
       `Wrote ${path}.`,
     ]);
   });
 
-  test("cannot write more than 32 MiB at once", async () => {
-    const filesystem = await filled();
+  test("reject a text of more than 32 MiB", async () => {
+    const filesystem = await createFilesystem();
     const content = "x".repeat(32 * 1024 * 1024 + 1);
-    const [read] = await called(filesystem, [["write", { path: "big", content }]]);
-    expect(read).toContain("write at most 33554432 at once");
+    const [read] = await runCalls(filesystem, [["write", { path: "big", content }]]);
+    expect(read).toContain("Write at most 33554432 bytes at once.");
     expect(await filesystem.exists("big")).toBe(false);
   });
 
-  test("is told what the file system refuses", async () => {
-    const read = await called(await filled({ "a/b": "" }), [
+  test("report errors of the file system", async () => {
+    const read = await runCalls(await createFilesystem({ "a/b": "" }), [
       ["read", { path: "nought" }],
       ["read", { path: "a" }],
       ["rm", { path: "a" }],
@@ -176,8 +182,8 @@ describe("the model", () => {
   });
 });
 
-test("what a failed call changed is undone, byte for byte", async () => {
-  const filesystem = await filled({ "kept.txt": "old" });
+test("changes of a failed call are undone byte for byte", async () => {
+  const filesystem = await createFilesystem({ "kept.txt": "old" });
   const spoil = new Tool({
     name: "spoil",
     description: "Spoils.",
@@ -189,7 +195,7 @@ test("what a failed call changed is undone, byte for byte", async () => {
     },
   });
   const section = new MarkdownSection({ key: "s", title: "S", template: "", tools: [spoil] });
-  await called(filesystem, [["spoil", {}]], [section]);
+  await runCalls(filesystem, [["spoil", {}]], [section]);
   expect(await filesystem.readText("kept.txt")).toBe("old");
   expect(await filesystem.exists("more")).toBe(false);
 });

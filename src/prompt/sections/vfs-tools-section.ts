@@ -3,24 +3,29 @@ import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { MarkdownSection } from "./markdown-section.ts";
 import { readingTools, writingTools } from "./vfs-tools.ts";
 
-/** Which files, and whether they may be changed. */
+/** Options of {@link VfsToolsSection}. */
 export interface VfsToolsSectionOptions {
+  /** File system that the tools work on. */
   readonly filesystem: Filesystem;
-  /** @default "files" */
+  /** Key of the section. @default "files" */
   readonly key?: string | undefined;
-  /** Leaves the writing tools out. @default the file system's own */
+  /** Omits the tools that write. @default the file system's own `readOnly` */
   readonly readOnly?: boolean | undefined;
 }
 
 const guidance = `
-  You have files, below one root. Paths are relative to it: docs/notes.md.
+  You can work with the files below one root. Paths are relative to it: docs/notes.md.
   Look with ls, glob and grep, and read a file before you change it.
 `;
 
-/** Lets the model work on files by tools that run here. */
+/** A section with file tools that run locally. */
 export class VfsToolsSection extends MarkdownSection {
-  /** Tools find it as `context.filesystem`; a failed call's changes to it are undone. */
+  /**
+   * File system that the tools work on, also available as `context.filesystem`. Changes of a failed
+   * call are undone.
+   */
   readonly filesystem: Filesystem;
+  /** Whether the tools that write are omitted. */
   readonly readOnly: boolean;
 
   constructor(options: VfsToolsSectionOptions) {
@@ -33,7 +38,7 @@ export class VfsToolsSection extends MarkdownSection {
     this.readOnly = readOnly;
   }
 
-  /** The same tools on the same files. */
+  /** Returns a section with the same tools on the same files, with some options changed. */
   override clone(options: Partial<VfsToolsSectionOptions> = {}): this {
     const { filesystem, key, readOnly } = this;
     return new VfsToolsSection({ filesystem, key, readOnly, ...options }) as this;
@@ -46,6 +51,6 @@ function checkFilesystem(filesystem: Filesystem | undefined): Filesystem {
     field: "VfsToolsSection.filesystem",
     value: filesystem,
     rule: "must be a Filesystem",
-    remedy: 'new HostFilesystem("workspace") or new InMemoryFilesystem()',
+    remedy: 'use new HostFilesystem("workspace") or new InMemoryFilesystem()',
   });
 }

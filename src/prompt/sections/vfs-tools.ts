@@ -4,17 +4,20 @@ import { Tool } from "../../tools/tool.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
 import { checkToolPath, checkToolText } from "./vfs-path.ts";
 
-/** `ls`, `read`, `glob` and `grep`. */
+/** Creates the tools `ls`, `read`, `glob` and `grep`. */
 export function readingTools(filesystem: Filesystem): readonly Tool[] {
   return [lsTool(filesystem), readTool(filesystem), globTool(filesystem), grepTool(filesystem)];
 }
 
-/** `write`, `edit` and `rm`. */
+/** Creates the tools `write`, `edit` and `rm`. */
 export function writingTools(filesystem: Filesystem): readonly Tool[] {
   return [writeTool(filesystem), editTool(filesystem), rmTool(filesystem)];
 }
 
-const path = { type: "string", description: "A path below the root, like docs/notes.md." } as const;
+const path = {
+  type: "string",
+  description: "A path below the root, such as docs/notes.md.",
+} as const;
 
 function lsTool(filesystem: Filesystem): Tool {
   return new Tool({
@@ -30,7 +33,10 @@ function lsTool(filesystem: Filesystem): Tool {
           return isDir ? `${name}/` : name;
         }),
       );
-      return ToolResult.ok(entries.join("\n"), entries.length === 0 ? "It is empty." : "");
+      return ToolResult.ok(
+        entries.join("\n"),
+        entries.length === 0 ? "The directory is empty." : "",
+      );
     },
   });
 }
@@ -41,13 +47,13 @@ function readTool(filesystem: Filesystem): Tool {
     description: "Reads lines of a text file.",
     params: plainSchema({
       path,
-      offset: { type: "integer", description: "The first line, from 0.", optional: true },
-      limit: { type: "integer", description: "How many lines; 2000 if left out.", optional: true },
+      offset: { type: "integer", description: "First line to read, from 0.", optional: true },
+      limit: { type: "integer", description: "Number of lines. Defaults to 2000.", optional: true },
     }),
     handler: async ({ path: given, offset, limit }) => {
       const read = await filesystem.read(checkToolPath(given), { offset, limit });
       const { text, offset: first, totalLines, truncated } = read;
-      const more = `Lines from ${first} on, of ${totalLines}: ask for more with offset.`;
+      const more = `Lines from ${first} of ${totalLines}. Use offset to read more.`;
       return ToolResult.ok(text, truncated ? more : "");
     },
   });
@@ -56,11 +62,11 @@ function readTool(filesystem: Filesystem): Tool {
 function globTool(filesystem: Filesystem): Tool {
   return new Tool({
     name: "glob",
-    description: "Finds files by a pattern; a star matches across slashes.",
-    params: plainSchema({ pattern: { type: "string", description: "Like *.ts or src/*." } }),
+    description: "Finds files by a pattern. A star also matches slashes.",
+    params: plainSchema({ pattern: { type: "string", description: "For example *.ts or src/*." } }),
     handler: async ({ pattern }) => {
       const paths = await filesystem.glob(pattern);
-      return ToolResult.ok(paths.join("\n"), paths.length === 0 ? "Nothing matches." : "");
+      return ToolResult.ok(paths.join("\n"), paths.length === 0 ? "No matches." : "");
     },
   });
 }
@@ -71,11 +77,11 @@ function grepTool(filesystem: Filesystem): Tool {
     description: "Finds lines by a regular expression.",
     params: plainSchema({
       pattern: { type: "string", description: "A regular expression." },
-      glob: { type: "string", description: "Only in files that match.", optional: true },
+      glob: { type: "string", description: "Searches only files that match.", optional: true },
     }),
     handler: async ({ pattern, glob }) => {
       const matches = await filesystem.grep(pattern, { glob });
-      return ToolResult.ok(matches, matches.length === 0 ? "Nothing matches." : "");
+      return ToolResult.ok(matches, matches.length === 0 ? "No matches." : "");
     },
     render: (matches: readonly GrepMatch[]) =>
       matches.map(({ path: file, line, text }) => `${file}:${line}: ${text}`).join("\n"),
@@ -85,8 +91,8 @@ function grepTool(filesystem: Filesystem): Tool {
 function writeTool(filesystem: Filesystem): Tool {
   return new Tool({
     name: "write",
-    description: "Writes a whole text file, new or not.",
-    params: plainSchema({ path, content: { type: "string", description: "All of its text." } }),
+    description: "Writes a whole text file, and replaces it if it exists.",
+    params: plainSchema({ path, content: { type: "string", description: "The full text." } }),
     handler: async ({ path: given, content }) => {
       await filesystem.writeText(checkToolPath(given), checkToolText(content));
       return ToolResult.ok(null, `Wrote ${given}.`);
@@ -97,25 +103,30 @@ function writeTool(filesystem: Filesystem): Tool {
 function editTool(filesystem: Filesystem): Tool {
   return new Tool({
     name: "edit",
-    description: "Replaces a text within a file; it must be there once.",
+    description: "Replaces a text within a file. It must occur exactly once.",
     params: plainSchema({
       path,
-      old_text: { type: "string", description: "What is there now, exactly." },
-      new_text: { type: "string", description: "What is to be there." },
-      all: { type: "boolean", description: "Replace it wherever it is.", optional: true },
+      old_text: { type: "string", description: "The current text, exactly." },
+      new_text: { type: "string", description: "The new text." },
+      all: { type: "boolean", description: "Replace every occurrence.", optional: true },
     }),
     handler: async ({ path: given, old_text: before, new_text: after, all = false }) => {
       const file = checkToolPath(given);
-      if (before === "") return ToolResult.error("old_text is empty: say what to replace.");
+      if (before === "") return ToolResult.error("old_text is empty. Pass the text to replace.");
       if (before === after) return ToolResult.error("old_text and new_text are the same.");
       const parts = (await filesystem.readText(file)).split(before);
       const found = parts.length - 1;
-      if (found === 0) return ToolResult.error(`old_text is not in ${file}: read it again.`);
+      if (found === 0) return ToolResult.error(`old_text is not in ${file}. Read the file again.`);
       if (found > 1 && !all) {
-        return ToolResult.error(`old_text is in ${file} ${found} times: give more of it, or all.`);
+        return ToolResult.error(
+          `old_text occurs in ${file} ${found} times. Pass a longer text, or set all.`,
+        );
       }
       await filesystem.writeText(file, checkToolText(parts.join(after)));
-      return ToolResult.ok(null, `Replaced it ${found === 1 ? "once" : `${found} times`}.`);
+      return ToolResult.ok(
+        null,
+        `Replaced ${found === 1 ? "1 occurrence" : `${found} occurrences`}.`,
+      );
     },
   });
 }
@@ -123,7 +134,7 @@ function editTool(filesystem: Filesystem): Tool {
 function rmTool(filesystem: Filesystem): Tool {
   return new Tool({
     name: "rm",
-    description: "Deletes a file, or a directory that is empty.",
+    description: "Deletes a file or an empty directory.",
     params: plainSchema({ path }),
     handler: async ({ path: given }) => {
       await filesystem.delete(checkToolPath(given));

@@ -6,8 +6,8 @@ import { WebSearchSection } from "./web-search-section.ts";
 
 const configOf = (section: WebSearchSection) => section.hostedTools()[0]?.config;
 
-describe("a web search section", () => {
-  test("carries the tool and says when to use it", () => {
+describe("WebSearchSection", () => {
+  test("has the tool and explains when to use it", () => {
     const sections = [new WebSearchSection({ searchContextSize: "low" })];
     const rendered = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections })).render();
     expect(rendered.text).toMatch(/^## 1\. Web Search \(web_search\)\n\nSearch the web when /);
@@ -17,17 +17,17 @@ describe("a web search section", () => {
     expect(rendered.tools).toEqual([]);
   });
 
-  test("searches as it likes unless told otherwise", () => {
+  test("has no limits by default", () => {
     const section = new WebSearchSection();
     expect(section.key).toBe("web_search");
     expect(configOf(section)).toEqual({});
   });
 
-  test("may have another key", () => {
+  test("accepts another key", () => {
     expect(new WebSearchSection({}, { key: "news" }).key).toBe("news");
   });
 
-  test("takes a domain filter and a hint where the user is", () => {
+  test("accepts a domain filter and a location", () => {
     const config = {
       domainFilter: { allowed: ["cdc.gov"] },
       geoHint: { countryCode: "GB", city: "London", timezone: "Europe/London" },
@@ -35,14 +35,14 @@ describe("a web search section", () => {
     expect(configOf(new WebSearchSection(config))).toEqual(config);
   });
 
-  test("refuses what the tool refuses", () => {
+  test("rejects an invalid config", () => {
     const make = () => new WebSearchSection({ geoHint: { countryCode: "UK" } });
     expect(make).toThrow(PromptValidationError);
   });
 });
 
-describe("its clone", () => {
-  test("keeps its config and its key", () => {
+describe("a clone of a WebSearchSection", () => {
+  test("keeps the config and the key", () => {
     const section = new WebSearchSection({ allowLiveAccess: false }, { key: "news" });
     const clone = section.clone();
     expect(clone).not.toBe(section);
@@ -51,18 +51,18 @@ describe("its clone", () => {
     expect(configOf(clone)).toEqual({ allowLiveAccess: false });
   });
 
-  test("may have another key", () => {
+  test("accepts another key", () => {
     expect(new WebSearchSection().clone({ key: "other" }).key).toBe("other");
   });
 
-  test("has the config that was given, not what became of it since", () => {
+  test("uses the original config, even if the caller changed it since", () => {
     const allowed = ["cdc.gov"];
     const section = new WebSearchSection({ domainFilter: { allowed } });
     allowed.push("who.int");
     expect(configOf(section.clone())).toEqual({ domainFilter: { allowed: ["cdc.gov"] } });
   });
 
-  test("is not made for a subclass, which may need more", () => {
+  test("of a subclass must be created by the subclass", () => {
     class News extends WebSearchSection {}
     expect(() => new News().clone()).toThrow(WinkError);
     expect(() => new News().clone()).toThrow("News cannot be cloned");

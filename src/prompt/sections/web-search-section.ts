@@ -2,9 +2,9 @@ import { frozenCopy } from "../../base/freeze.ts";
 import { type WebSearchConfig, webSearchTool } from "../../tools/hosted/web-search.ts";
 import { MarkdownSection } from "./markdown-section.ts";
 
-/** What a `WebSearchSection` takes besides its config. */
+/** Options of {@link WebSearchSection} in addition to its config. */
 export interface WebSearchSectionOptions {
-  /** @default "web_search" */
+  /** Key of the section. @default "web_search" */
   readonly key?: string | undefined;
 }
 
@@ -13,7 +13,7 @@ const guidance = `
   Cite every source you used.
 `;
 
-/** Lets the model search the web, and tells it when to. */
+/** A section that lets the model search the web, and explains when to do so. */
 export class WebSearchSection extends MarkdownSection {
   readonly #config: WebSearchConfig;
 
@@ -23,8 +23,8 @@ export class WebSearchSection extends MarkdownSection {
   }
 
   override clone({ key = this.key }: WebSearchSectionOptions = {}): this {
-    const maker: unknown = this.constructor;
-    if (maker !== WebSearchSection) return super.clone({ key });
+    const { constructor: actualClass } = this;
+    if (actualClass !== WebSearchSection) return super.clone({ key });
     return new WebSearchSection(this.#config, { key }) as this;
   }
 }

@@ -11,37 +11,38 @@ import {
   optional,
 } from "../../tools/config-checks.ts";
 
-/** What every section with mounts is made from, whichever provider it is for. */
+/** Options that the workspace sections of all providers share. */
 export interface WorkspaceSectionOptions {
+  /** Session of the evaluations that use the workspace. */
   readonly session: Session;
-  /** Folders and files of this machine. @default none: the workspace starts empty */
+  /** Folders and files of the host to mount. @default none: the workspace starts empty */
   readonly mounts?: readonly HostMount[] | undefined;
-  /** Where mounts may come from, by their real paths. */
+  /** Folders that mounts may come from, compared by real path; `"any"` allows every folder. */
   readonly allowedHostRoots?: readonly string[] | "any" | undefined;
-  /** Brings the files back when it is cleaned up. @default false */
+  /** Copies the files back during cleanup. @default false */
   readonly syncOnCleanup?: boolean | undefined;
-  /** Where to. @default a new folder, which stays: `syncedDir` */
+  /** Folder to copy the files to. @default a new folder that is not deleted: `syncedDir` */
   readonly syncDestination?: string | undefined;
-  /** When they are brought back. @default by `syncOnCleanup` */
+  /** When the files are copied back. @default determined by `syncOnCleanup` */
   readonly syncPolicy?: SyncPolicy | undefined;
-  /** Key files and the like that may go along, by path or glob. @default none */
+  /** Paths or globs of secret files, such as keys, to include. @default none */
   readonly allowSecrets?: readonly string[] | undefined;
-  /** @default false */
+  /** Whether overrides may replace the text. @default false */
   readonly acceptsOverrides?: boolean | undefined;
-  /** @default "workspace" */
+  /** Key of the section. @default "workspace" */
   readonly key?: string | undefined;
-  /** @default "Workspace" */
+  /** Title of the section. @default "Workspace" */
   readonly title?: string | undefined;
 }
 
-/** What each of them must be. */
+/** Checks of the options that workspace sections share. */
 export const workspaceChecks: Checks<WorkspaceSectionOptions> = {
   session: checkSession,
   syncOnCleanup: optional(checkBoolean),
   syncDestination: optional(checkText),
   syncPolicy: optional(oneOf(["never", "cleanup", "eachTurn"])),
   acceptsOverrides: optional(checkBoolean),
-  // Each of these is looked at by what takes it.
+  // The code that uses these checks them.
   mounts: elsewhere,
   allowedHostRoots: elsewhere,
   allowSecrets: elsewhere,
@@ -52,5 +53,10 @@ export const workspaceChecks: Checks<WorkspaceSectionOptions> = {
 function checkSession(value: unknown, field: string): void {
   if (value instanceof Session) return;
   const rule = "must be a Session";
-  throw new PromptValidationError({ field, value, rule, remedy: "give the one you evaluate with" });
+  throw new PromptValidationError({
+    field,
+    value,
+    rule,
+    remedy: "pass the session that you evaluate with",
+  });
 }

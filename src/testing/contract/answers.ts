@@ -2,40 +2,44 @@ import { Budget, BudgetTracker } from "../../base/budget.ts";
 import { BudgetExceededError, PromptEvaluationError } from "../../base/evaluation-errors.ts";
 import { Session } from "../../session/session.ts";
 import { recordingBus } from "../recording-bus.ts";
-import { failure, holds, same } from "./expect.ts";
-import { noteTool, promptWith, wordPrompt } from "./prompts.ts";
+import { expectContains, expectRejection, expectSame } from "./expect.ts";
+import { createPrompt, createWordPrompt, noteTool } from "./prompts.ts";
 import type { ContractCase } from "./subject.ts";
 
 const calling = { toolCalls: [{ name: "note", arguments: { word: "a" } }] };
 
-/** Answers, events, structured output, usage, limits. */
+/** Cases about answers, events, structured output, usage and limits. */
 export const answerCases: readonly ContractCase[] = [
   {
-    name: "an answer is the response's text and output, and the prompt was sent",
+    name: "sends the prompt and returns the answer as text and output",
     script: [{ text: "Hello." }],
     async check({ adapter, asked }) {
-      const response = await adapter.evaluate(promptWith(), { session: new Session() });
-      same(
+      const response = await adapter.evaluate(createPrompt(), { session: new Session() });
+      expectSame(
         [response.text, response.output, response.finishReason],
         ["Hello.", "Hello.", "stop"],
         "response",
       );
-      same(asked().length, 1, "requests");
-      holds(asked()[0], "Do what the contract says.", "the first request");
+      expectSame(asked().length, 1, "requests");
+      expectContains(asked()[0], "Do what the contract says.", "the first request");
     },
   },
   {
-    name: "events tell what happened, in order, with who and when",
+    name: "publishes the events of an evaluation in order, with session, prompt and adapter",
     script: [calling, { text: "Done." }],
     async check({ adapter }) {
       const bus = recordingBus();
       const session = new Session({ bus });
-      await adapter.evaluate(promptWith([noteTool]), { session });
+      await adapter.evaluate(createPrompt([noteTool]), { session });
       const told = bus.types().filter((type) => type !== "ContractNoted");
       const turn = ["TurnStarted", "TurnCompleted"];
-      same(told, ["PromptRendered", ...turn, "ToolInvoked", ...turn, "PromptExecuted"], "events");
+      expectSame(
+        told,
+        ["PromptRendered", ...turn, "ToolInvoked", ...turn, "PromptExecuted"],
+        "events",
+      );
       const [executed] = bus.of("PromptExecuted");
-      same(
+      expectSame(
         [executed?.sessionId, executed?.promptName, executed?.adapter, executed?.turns],
         [session.id, "contract:text", adapter.name, 2],
         "PromptExecuted",
@@ -43,24 +47,28 @@ export const answerCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "structured output is read and typed, and leaves no text",
+    name: "parses structured output and sets text to null",
     script: [{ text: '{"word":"owl"}' }],
     async check({ adapter }) {
-      const response = await adapter.evaluate(wordPrompt(), { session: new Session() });
-      same([response.output, response.text], [{ word: "owl" }, null], "response");
+      const response = await adapter.evaluate(createWordPrompt(), { session: new Session() });
+      expectSame([response.output, response.text], [{ word: "owl" }, null], "response");
     },
   },
   {
-    name: "an answer that does not fit fails in phase parse and is not lost",
+    name: "rejects an answer that does not match the schema in phase parse, with its text in error.partial",
     script: [{ text: "an owl" }],
     async check({ adapter }) {
-      const work = adapter.evaluate(wordPrompt(), { session: new Session() });
-      const error = await failure(work, PromptEvaluationError);
-      same([error.phase, error.partial.text, error.partial.turns], ["parse", "an owl", 1], "error");
+      const work = adapter.evaluate(createWordPrompt(), { session: new Session() });
+      const error = await expectRejection(work, PromptEvaluationError);
+      expectSame(
+        [error.phase, error.partial.text, error.partial.turns],
+        ["parse", "an owl", 1],
+        "error",
+      );
     },
   },
   {
-    name: "usage is summed over all turns",
+    name: "adds up the usage of all turns",
     script: [
       {
         ...calling,
@@ -72,7 +80,9 @@ export const answerCases: readonly ContractCase[] = [
       },
     ],
     async check({ adapter }) {
-      const { usage } = await adapter.evaluate(promptWith([noteTool]), { session: new Session() });
+      const { usage } = await adapter.evaluate(createPrompt([noteTool]), {
+        session: new Session(),
+      });
       const sum = {
         inputTokens: 30,
         outputTokens: 5,
@@ -80,24 +90,24 @@ export const answerCases: readonly ContractCase[] = [
         reasoningTokens: 3,
         totalTokens: 35,
       };
-      same(usage, sum, "usage");
+      expectSame(usage, sum, "usage");
     },
   },
   {
-    name: "a budget stops the evaluation before the next step, and what was had is kept",
+    name: "stops before the next request when the budget is exceeded, with the partial result",
     script: [
       { ...calling, text: "First.", usage: { inputTokens: 100, outputTokens: 1 } },
       { text: "never" },
     ],
     async check({ adapter, asked }) {
       const budgetTracker = new BudgetTracker(new Budget({ maxTotalTokens: 100 }));
-      const work = adapter.evaluate(promptWith([noteTool]), {
+      const work = adapter.evaluate(createPrompt([noteTool]), {
         session: new Session(),
         budgetTracker,
       });
-      const error = await failure(work, BudgetExceededError);
-      same([error.partial.text, error.partial.usage.totalTokens], ["First.", 101], "partial");
-      same(
+      const error = await expectRejection(work, BudgetExceededError);
+      expectSame([error.partial.text, error.partial.usage.totalTokens], ["First.", 101], "partial");
+      expectSame(
         [asked().length, budgetTracker.total.totalTokens],
         [1, 101],
         "requests and tracked tokens",
@@ -105,15 +115,15 @@ export const answerCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "maxTurns ends a model that never answers",
+    name: "stops after maxTurns if the model never answers",
     script: [calling, calling, calling],
     async check({ adapter, asked }) {
-      const work = adapter.evaluate(promptWith([noteTool]), {
+      const work = adapter.evaluate(createPrompt([noteTool]), {
         session: new Session(),
         maxTurns: 2,
       });
-      const error = await failure(work, PromptEvaluationError);
-      same([error.phase, error.partial.turns, asked().length], ["response", 2, 2], "error");
+      const error = await expectRejection(work, PromptEvaluationError);
+      expectSame([error.phase, error.partial.turns, asked().length], ["response", 2, 2], "error");
     },
   },
 ];

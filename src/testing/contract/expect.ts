@@ -1,34 +1,34 @@
 import { stableStringify } from "../../base/json.ts";
 import { show } from "../../base/show.ts";
 
-/** Throws unless the two are the same data. */
-export function same(actual: unknown, expected: unknown, what: string): void {
+/** Throws unless the two values serialize to the same JSON. */
+export function expectSame(actual: unknown, expected: unknown, what: string): void {
   const [is, should] = [stableStringify(actual), stableStringify(expected)];
-  if (is !== should) throw new Error(`${what}: expected ${should}, and it is ${is}`);
+  if (is !== should) throw new Error(`${what}: expected ${should}, got ${is}`);
 }
 
-/** Throws unless `text` holds `part`. */
-export function holds(text: string | undefined, part: string, what: string): void {
+/** Throws unless `text` contains `part`. */
+export function expectContains(text: string | undefined, part: string, what: string): void {
   if (!text?.includes(part)) throw new Error(`${what}: ${show(part)} is not in ${show(text)}`);
 }
 
-/** What `work` throws; not throwing is a failure. */
-export async function thrownBy(work: Promise<unknown>): Promise<unknown> {
+/** Returns the error that `work` rejects with. Throws if it resolves. */
+export async function catchRejection(work: Promise<unknown>): Promise<unknown> {
   let result: unknown;
   try {
     result = await work;
   } catch (error) {
     return error;
   }
-  throw new Error(`It should have failed, and gave ${show(result)}`);
+  throw new Error(`Expected a rejection, got ${show(result)}`);
 }
 
-/** What `work` throws, if it is of `type`. */
-export async function failure<Failure>(
+/** Returns the error that `work` rejects with, if it is an instance of `type`. */
+export async function expectRejection<Failure>(
   work: Promise<unknown>,
   type: abstract new (...args: never) => Failure,
 ): Promise<Failure> {
-  const error = await thrownBy(work);
+  const error = await catchRejection(work);
   if (error instanceof type) return error;
-  throw new Error(`It should have failed with ${type.name}`, { cause: error });
+  throw new Error(`Expected a rejection with ${type.name}`, { cause: error });
 }

@@ -1,12 +1,12 @@
-/** Files of this machine by their paths below a folder; a text is written in UTF-8. */
+/** Files of the host by their paths below a folder. Strings are written as UTF-8. */
 export type HostTree = Readonly<Record<string, string | Uint8Array>>;
 
-// Loaded when a case runs: whoever has no workspace needs no disk.
-const disk = () => import("node:fs/promises");
+// Loaded when a case runs: adapters without a workspace need no disk.
+const loadDisk = () => import("node:fs/promises");
 
-/** A new folder of this machine that holds these files, by its real path. */
-export async function hostFolder(tree: HostTree): Promise<string> {
-  const { mkdir, mkdtemp, realpath, writeFile } = await disk();
+/** Creates a folder on the host with these files, and returns its real path. */
+export async function createHostFolder(tree: HostTree): Promise<string> {
+  const { mkdir, mkdtemp, realpath, writeFile } = await loadDisk();
   const { tmpdir } = await import("node:os");
   const { dirname, join } = await import("node:path");
   const folder = await realpath(await mkdtemp(join(tmpdir(), "wink-contract-")));
@@ -17,9 +17,9 @@ export async function hostFolder(tree: HostTree): Promise<string> {
   return folder;
 }
 
-/** The bytes of every file below a folder, by path, one character a byte. */
-export async function filesBelow(folder: string): Promise<Readonly<Record<string, string>>> {
-  const { readdir, readFile } = await disk();
+/** Reads every file below a folder, by path, with one character per byte. */
+export async function readFilesBelow(folder: string): Promise<Readonly<Record<string, string>>> {
+  const { readdir, readFile } = await loadDisk();
   const { join, relative, sep } = await import("node:path");
   const files: Record<string, string> = {};
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
@@ -30,29 +30,29 @@ export async function filesBelow(folder: string): Promise<Readonly<Record<string
   return files;
 }
 
-/** A tree as `filesBelow` would give it, each path behind a prefix. */
-export function bytesOf(tree: HostTree, prefix = ""): Readonly<Record<string, string>> {
-  const latin1 = (bytes: Uint8Array) =>
+/** Converts a tree to the form that `filesBelow` returns, with a prefix before each path. */
+export function toLatin1Files(tree: HostTree, prefix = ""): Readonly<Record<string, string>> {
+  const toLatin1 = (bytes: Uint8Array) =>
     Array.from(bytes, (one) => String.fromCharCode(one)).join("");
-  const encoded = (text: string | Uint8Array) =>
+  const encode = (text: string | Uint8Array) =>
     typeof text === "string" ? new TextEncoder().encode(text) : text;
   const entries = Object.entries(tree);
   return Object.fromEntries(
-    entries.map(([path, bytes]) => [prefix + path, latin1(encoded(bytes))]),
+    entries.map(([path, bytes]) => [prefix + path, toLatin1(encode(bytes))]),
   );
 }
 
-/** Whether there is anything at a path of this machine. */
-export async function isThere(path: string): Promise<boolean> {
-  const { access } = await disk();
+/** Returns whether a path of the host exists. */
+export async function pathExists(path: string): Promise<boolean> {
+  const { access } = await loadDisk();
   return await access(path).then(
     () => true,
     () => false,
   );
 }
 
-/** Removes a folder with all that is in it. */
+/** Deletes a folder and everything below it. */
 export async function removeFolder(path: string): Promise<void> {
-  const { rm } = await disk();
+  const { rm } = await loadDisk();
   await rm(path, { recursive: true, force: true });
 }

@@ -3,11 +3,11 @@ import { Session } from "../../session/session.ts";
 import { webSearchTool } from "../../tools/hosted/web-search.ts";
 import { HostedTool } from "../../tools/hosted-tool.ts";
 import { recordingBus } from "../recording-bus.ts";
-import { failure, same } from "./expect.ts";
-import { noteTool, promptWith } from "./prompts.ts";
+import { expectRejection, expectSame } from "./expect.ts";
+import { createPrompt, noteTool } from "./prompts.ts";
 import type { ContractCase } from "./subject.ts";
 
-const searched = {
+const searchCall = {
   name: "web_search",
   kind: "web_search",
   callId: "ws_1",
@@ -15,68 +15,68 @@ const searched = {
   output: { text: "Owls." },
 };
 
-/** Hosted calls: events, outputs, gates. */
+/** Cases about hosted calls: events, outputs and permissions. */
 export const hostedCases: readonly ContractCase[] = [
   {
-    name: "a hosted call is an ordinary event with its origin, before the calls of the same turn",
+    name: "publishes a hosted call as ToolInvoked with its origin, before the local calls of its turn",
     script: [
-      { hostedCalls: [searched], toolCalls: [{ name: "note", arguments: { word: "a" } }] },
+      { hostedCalls: [searchCall], toolCalls: [{ name: "note", arguments: { word: "a" } }] },
       { text: "Done." },
     ],
     async check({ adapter }) {
       const bus = recordingBus();
-      const prompt = promptWith([noteTool], [webSearchTool()]);
+      const prompt = createPrompt([noteTool], [webSearchTool()]);
       const response = await adapter.evaluate(prompt, { session: new Session({ bus }) });
       const events = bus.of("ToolInvoked");
-      same(
+      expectSame(
         events.map(({ name }) => name),
         ["web_search", "note"],
         "ToolInvoked",
       );
-      same(events[0]?.origin?.capability, "web_search", "origin");
-      same(events[1]?.origin, undefined, "origin of a call that ran here");
-      same(
+      expectSame(events[0]?.origin?.capability, "web_search", "origin");
+      expectSame(events[1]?.origin, undefined, "origin of a local call");
+      expectSame(
         response.hostedCalls.map(({ name }) => name),
         ["web_search"],
         "hostedCalls",
       );
-      same(response.hostedOutputs.has("web_search"), true, "hostedOutputs");
+      expectSame(response.hostedOutputs.has("web_search"), true, "hostedOutputs");
     },
   },
   {
-    name: "allowHostedTools leaves hosted tools out, with an event",
+    name: "omits hosted tools that allowHostedTools forbids, and publishes HostedToolOmitted",
     script: [{ text: "Done." }],
     async check({ adapter }) {
       const bus = recordingBus();
-      const prompt = promptWith([], [webSearchTool()]);
+      const prompt = createPrompt([], [webSearchTool()]);
       await adapter.evaluate(prompt, { session: new Session({ bus }), allowHostedTools: false });
-      same(
+      expectSame(
         bus.of("HostedToolOmitted").map(({ name }) => name),
         ["web_search"],
         "HostedToolOmitted",
       );
-      same(bus.of("PromptRendered")[0]?.hostedTools, [], "PromptRendered");
+      expectSame(bus.of("PromptRendered")[0]?.hostedTools, [], "PromptRendered");
     },
   },
   {
-    name: "another provider's tool is refused before anything is sent",
+    name: "rejects another provider's tool before sending a request",
     script: [{ text: "never" }],
     async check({ adapter, asked }) {
       const about = { kind: "web_search", name: "search", description: "Searches.", config: {} };
       const foreign = new HostedTool({ ...about, provider: "nobody" });
-      const work = adapter.evaluate(promptWith([], [foreign]), { session: new Session() });
-      const error = await failure(work, PromptEvaluationError);
-      same([error.phase, asked().length], ["request", 0], "error");
+      const work = adapter.evaluate(createPrompt([], [foreign]), { session: new Session() });
+      const error = await expectRejection(work, PromptEvaluationError);
+      expectSame([error.phase, asked().length], ["request", 0], "error");
     },
   },
   {
-    name: "a tool choice that names nothing is refused before anything is sent",
+    name: "rejects a tool choice that names no tool before sending a request",
     script: [{ text: "never" }],
     async check({ adapter, asked }) {
       const toolChoice = { type: "built_in", name: "nought" } as const;
-      const work = adapter.evaluate(promptWith(), { session: new Session(), toolChoice });
-      const error = await failure(work, PromptEvaluationError);
-      same([error.phase, asked().length], ["request", 0], "error");
+      const work = adapter.evaluate(createPrompt(), { session: new Session(), toolChoice });
+      const error = await expectRejection(work, PromptEvaluationError);
+      expectSame([error.phase, asked().length], ["request", 0], "error");
     },
   },
 ];

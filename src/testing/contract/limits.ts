@@ -2,22 +2,22 @@ import { Deadline } from "../../base/deadline.ts";
 import { DeadlineExceededError, ThrottleError } from "../../base/evaluation-errors.ts";
 import { Session } from "../../session/session.ts";
 import { recordingBus } from "../recording-bus.ts";
-import { failure, same, thrownBy } from "./expect.ts";
-import { notes, promptWith, wordTool } from "./prompts.ts";
+import { catchRejection, expectRejection, expectSame } from "./expect.ts";
+import { createPrompt, notes, wordTool } from "./prompts.ts";
 import type { ContractCase } from "./subject.ts";
 
 const stuck = { toolCalls: [{ name: "wait", arguments: { word: "x" } }] };
 
-/** Notes its word and then never ends, whatever the signal says. */
+/** Records its word and never finishes, even if the signal aborts. */
 const waitTool = wordTool("wait", ({ word }, { session }) => {
   session.dispatch({ type: "ContractNoted", note: word });
   return new Promise(() => {});
 });
 
-/** Cancellation, deadlines, throttling. */
+/** Cases about cancellation, deadlines and throttling. */
 export const limitCases: readonly ContractCase[] = [
   {
-    name: "cancelling ends a request in flight, with the signal's own reason",
+    name: "cancels a request in flight and throws the signal's own reason",
     script: [{ stall: true }],
     async check({ adapter }) {
       const reason = { any: "thing" };
@@ -25,66 +25,70 @@ export const limitCases: readonly ContractCase[] = [
       const bus = recordingBus();
       bus.subscribe("TurnStarted", () => queueMicrotask(() => stop.abort(reason)));
       const session = new Session({ bus });
-      const thrown = await thrownBy(
-        adapter.evaluate(promptWith(), { session, signal: stop.signal }),
+      const thrown = await catchRejection(
+        adapter.evaluate(createPrompt(), { session, signal: stop.signal }),
       );
-      same(thrown === reason, true, "the reason itself is thrown");
+      expectSame(thrown === reason, true, "the reason itself is thrown");
     },
   },
   {
-    name: "cancelling ends a call that ignores the signal, and rolls it back",
+    name: "stops waiting for a call that ignores the signal, and rolls it back",
     script: [stuck, { text: "never" }],
     async check({ adapter }) {
       const stop = new AbortController();
       const bus = recordingBus();
       bus.subscribe("ContractNoted", () => queueMicrotask(() => stop.abort(new Error("enough"))));
       const session = new Session({ bus }).register(notes);
-      const work = adapter.evaluate(promptWith([waitTool]), { session, signal: stop.signal });
-      same((await thrownBy(work)) === stop.signal.reason, true, "the reason itself is thrown");
-      same(session.get(notes), [], "what is left");
+      const work = adapter.evaluate(createPrompt([waitTool]), { session, signal: stop.signal });
+      expectSame(
+        (await catchRejection(work)) === stop.signal.reason,
+        true,
+        "the reason itself is thrown",
+      );
+      expectSame(session.get(notes), [], "the notes after the rollback");
     },
   },
   {
-    name: "a deadline ends a request in flight",
+    name: "stops a request in flight when the deadline passes",
     script: [{ stall: true }],
     async check({ adapter, clock }) {
       const deadline = Deadline.after(60_000, clock);
       const bus = recordingBus();
       bus.subscribe("TurnStarted", () => queueMicrotask(() => clock.advance(60_000)));
-      const work = adapter.evaluate(promptWith(), { session: new Session({ bus }), deadline });
-      same((await failure(work, DeadlineExceededError)).phase, "request", "phase");
+      const work = adapter.evaluate(createPrompt(), { session: new Session({ bus }), deadline });
+      expectSame((await expectRejection(work, DeadlineExceededError)).phase, "request", "phase");
     },
   },
   {
-    name: "a deadline that has passed is refused before anything is sent",
+    name: "rejects a deadline that has passed before sending a request",
     script: [{ text: "never" }],
     async check({ adapter, asked, clock }) {
       const deadline = Deadline.at(new Date(clock.now() - 1), clock);
-      await failure(
-        adapter.evaluate(promptWith(), { session: new Session(), deadline }),
+      await expectRejection(
+        adapter.evaluate(createPrompt(), { session: new Session(), deadline }),
         DeadlineExceededError,
       );
-      same(asked().length, 0, "requests");
+      expectSame(asked().length, 0, "requests");
     },
   },
   {
-    name: "a throttled request is sent again after the time the provider asked for",
+    name: "retries a throttled request after the provider's Retry-After time",
     script: [{ throttle: { kind: "rate_limit", retryAfterMs: 45_000 } }, { text: "At last." }],
     async check({ adapter, clock, asked }) {
       const started = clock.now();
-      const { text } = await adapter.evaluate(promptWith(), { session: new Session() });
-      same([text, asked().length], ["At last.", 2], "answer and requests");
+      const { text } = await adapter.evaluate(createPrompt(), { session: new Session() });
+      expectSame([text, asked().length], ["At last.", 2], "answer and requests");
       if (clock.now() - started < 45_000)
-        throw new Error("It did not wait as long as it was asked to");
+        throw new Error("The adapter retried before the Retry-After time had passed");
     },
   },
   {
-    name: "a spent quota is not asked again",
+    name: "does not retry after the quota is exhausted",
     script: [{ throttle: { kind: "quota_exhausted" } }, { text: "never" }],
     async check({ adapter, asked }) {
-      const work = adapter.evaluate(promptWith(), { session: new Session() });
-      const error = await failure(work, ThrottleError);
-      same([error.kind, error.attempts, asked().length], ["quota_exhausted", 1, 1], "error");
+      const work = adapter.evaluate(createPrompt(), { session: new Session() });
+      const error = await expectRejection(work, ThrottleError);
+      expectSame([error.kind, error.attempts, asked().length], ["quota_exhausted", 1, 1], "error");
     },
   },
 ];

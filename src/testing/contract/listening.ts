@@ -1,11 +1,11 @@
-/** A port of this machine that counts who connects. */
-export interface Listening extends AsyncDisposable {
+/** A local port that counts connections. */
+export interface CountingPort extends AsyncDisposable {
   readonly port: number;
-  count(): number;
+  countConnections(): number;
 }
 
-/** Listens on a port of this machine, until it is disposed of. */
-export async function listening(): Promise<Listening> {
+/** Listens on a local port until disposed. */
+export async function openCountingPort(): Promise<CountingPort> {
   const { createServer } = await import("node:net");
   let connections = 0;
   const server = createServer((socket) => {
@@ -14,10 +14,10 @@ export async function listening(): Promise<Listening> {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("It has no port");
+  if (address === null || typeof address === "string") throw new Error("The server has no port");
   return {
     port: address.port,
-    count: () => connections,
+    countConnections: () => connections,
     async [Symbol.asyncDispose]() {
       await new Promise((resolve) => server.close(resolve));
     },

@@ -12,23 +12,30 @@ import type { ToolHandler } from "../../tools/tool-context.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
 
 declare module "../../session/event-map.ts" {
+  /** Adds the event of the contract's tools. */
   interface EventMap {
-    ContractNoted: { readonly type: "ContractNoted"; readonly note: string };
+    /** A tool of the contract recorded its word. */
+    ContractNoted: {
+      /** Name of the event. */
+      readonly type: "ContractNoted";
+      /** The word. */
+      readonly note: string;
+    };
   }
 }
 
-/** What handlers noted; a failed call's notes are rolled back. */
+/** Notes of tool handlers. Notes of failed calls are rolled back. */
 export const notes: Slice<readonly string[]> = defineSlice<readonly string[]>("contract.notes", {
   initial: [],
   on: { ContractNoted: (all, { note }) => [...all, note] },
 });
 
-/** `{ word: string }`: the contract brings no schema library. */
+/** `{ word: string }`. The contract does not depend on a schema library. */
 export const wordSchema = plainSchema({ word: { type: "string", description: "A word." } });
 
 type Word = Infer<typeof wordSchema>;
 
-/** Notes its word, then succeeds, fails or throws by what the word is. */
+/** Records its word, then succeeds, fails or throws, depending on the word. */
 export const noteTool: Tool<Word, unknown> = wordTool("note", ({ word }, { session }) => {
   session.dispatch({ type: "ContractNoted", note: word });
   if (word === "throw") throw new Error("thrown by the contract");
@@ -37,46 +44,54 @@ export const noteTool: Tool<Word, unknown> = wordTool("note", ({ word }, { sessi
     : ToolResult.ok(`noted ${word}`);
 });
 
+/** Creates a tool that takes a word. */
 export function wordTool(name: string, handler: ToolHandler<Word, unknown>): Tool<Word, unknown> {
   return new Tool({ name, description: "A tool of the contract.", params: wordSchema, handler });
 }
 
-/** A prompt that says `"Do what the contract says."` and has these tools. */
-export function promptWith(
+/** Creates a prompt with the text `"Do what the contract says."` and these tools. */
+export function createPrompt(
   tools: readonly Tool[] = [],
   hostedTools: readonly HostedTool[] = [],
 ): Prompt<string> {
   return new Prompt(
-    new PromptTemplate({ ns: "contract", key: "text", sections: [task(tools, hostedTools)] }),
+    new PromptTemplate({
+      ns: "contract",
+      key: "text",
+      sections: [taskSection(tools, hostedTools)],
+    }),
   );
 }
 
-/** The tool with which a model runs code beside a workspace. */
+/** The tool with which the model runs code in a workspace. */
 export const codeTool = codeInterpreterTool();
 
-/** The same beside a workspace, in which code may run. */
-export function promptIn(workspace: Section, tools: readonly Tool[] = []): Prompt<string> {
-  const sections = [task(tools, [codeTool]), workspace];
+/** Creates a prompt with a workspace in which the model may run code. */
+export function createWorkspacePrompt(
+  workspace: Section,
+  tools: readonly Tool[] = [],
+): Prompt<string> {
+  const sections = [taskSection(tools, [codeTool]), workspace];
   return new Prompt(new PromptTemplate({ ns: "contract", key: "files", sections }));
 }
 
-/** The same, to be answered with a word. */
-export function wordPrompt(tools: readonly Tool[] = []): Prompt<Word> {
-  return wordsFrom([task(tools, [])]);
+/** Creates a prompt whose answer is a word. */
+export function createWordPrompt(tools: readonly Tool[] = []): Prompt<Word> {
+  return createWordPromptFrom([taskSection(tools, [])]);
 }
 
-/** The same beside a workspace, in which code may run. */
-export function wordPromptIn(workspace: Section): Prompt<Word> {
-  return wordsFrom([task([], [codeTool]), workspace]);
+/** Creates a prompt with a workspace whose answer is a word. */
+export function createWordWorkspacePrompt(workspace: Section): Prompt<Word> {
+  return createWordPromptFrom([taskSection([], [codeTool]), workspace]);
 }
 
-function wordsFrom(sections: readonly Section[]): Prompt<Word> {
+function createWordPromptFrom(sections: readonly Section[]): Prompt<Word> {
   return new Prompt(
     new PromptTemplate({ ns: "contract", key: "word", sections, output: wordSchema }),
   );
 }
 
-function task(tools: readonly Tool[], hostedTools: readonly HostedTool[]): MarkdownSection {
+function taskSection(tools: readonly Tool[], hostedTools: readonly HostedTool[]): MarkdownSection {
   const template = "Do what the contract says.";
   return new MarkdownSection({ key: "task", title: "Task", template, tools, hostedTools });
 }

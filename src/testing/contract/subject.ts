@@ -5,58 +5,75 @@ import type { TokenUsage } from "../../base/usage.ts";
 import type { FakeClock } from "../fake-clock.ts";
 import type { ScriptedHostedCall, ScriptedToolCall } from "../scripted-turn.ts";
 
-/** What the model behind an adapter under contract does, request by request. */
+/** One scripted response of the model behind an adapter under test. */
 export type ContractTurn = ContractAnswer | ContractThrottle | ContractStall;
 
 /** The model answers, or calls tools. */
 export interface ContractAnswer {
+  /** Text of the answer. */
   readonly text?: string;
+  /** Calls to local tools. */
   readonly toolCalls?: readonly ScriptedToolCall[];
-  /** Always of kind `"web_search"`, named as the prompt names it. */
+  /**
+   * Calls that the provider ran, always of kind `"web_search"`, with the tool's name in the prompt.
+   */
   readonly hostedCalls?: readonly ScriptedHostedCall[];
+  /** Token usage of the turn. */
   readonly usage?: Partial<TokenUsage>;
   /**
-   * Python that the model runs where its workspace is, which the subject makes known as `ROOT`; the
-   * next turn comes after it. Only in cases with a workspace, and there alone in its turn.
+   * Python code that the model runs in its workspace, whose path the subject defines as `ROOT`. The
+   * next turn follows it. Used only in cases with a workspace, where it is the only member of its
+   * turn.
    */
   readonly code?: string;
 }
 
-/** The provider refuses for now. */
+/** The provider throttles the request. */
 export interface ContractThrottle {
-  readonly throttle: { readonly kind: ThrottleKind; readonly retryAfterMs?: number };
+  /** Kind of throttling, and the provider's Retry-After time. */
+  readonly throttle: {
+    /** Why the provider throttles. */
+    readonly kind: ThrottleKind;
+    /** The provider's Retry-After time in milliseconds. */
+    readonly retryAfterMs?: number;
+  };
 }
 
-/** The provider takes the request and never answers. */
+/** The provider accepts the request and never answers. */
 export interface ContractStall {
+  /** Marks the turn as stalled. */
   readonly stall: true;
 }
 
 /** An adapter whose model plays a script. */
 export interface ContractSubject {
+  /** The adapter under test. */
   readonly adapter: ProviderAdapter;
-  /** Each request as text, in any form that holds the prompt and what tools gave back. */
+  /** Returns each request as text, in any form that contains the prompt and the tool results. */
   asked(): readonly string[];
-  /** Releases what was made for it. */
+  /** Releases all resources of the test. */
   close?(): void | Promise<void>;
 }
 
-/** Makes an adapter for one case: its model plays `script`, its waits go by `clock`. */
+/** Creates an adapter for one case. Its model plays `script`, and it waits by `clock`. */
 export type MakeSubject = (
   script: readonly ContractTurn[],
   options: {
     readonly clock: Clock;
-    /** Conversations of more tokens are to be made shorter; else they are not. */
+    /**
+     * Compacts conversations with more tokens than this. If omitted, conversations are not
+     * compacted.
+     */
     readonly compactsOver?: number | undefined;
   },
 ) => ContractSubject | Promise<ContractSubject>;
 
-/** One thing every adapter must do. */
+/** One requirement of every adapter. */
 export interface ContractCase {
-  /** A sentence that holds. */
+  /** Title of the test. */
   readonly name: string;
   readonly script: readonly ContractTurn[];
-  /** Only with an adapter that makes longer conversations shorter. */
+  /** Requires an adapter that compacts longer conversations. */
   readonly compactsOver?: number;
   check(subject: ContractSubject & { readonly clock: FakeClock }): Promise<void>;
 }

@@ -8,35 +8,40 @@ import type { RecordingBus } from "../recording-bus.ts";
 import type { HostTree } from "./host-folder.ts";
 import type { ContractSubject, ContractTurn } from "./subject.ts";
 
-/** What every section with a workspace has, whichever provider it is for. */
+/** Members that the workspace sections of all providers share. */
 export interface ContractWorkspace extends Section {
-  /** Where its files are on this machine, from when it is ready until it is cleaned up. */
+  /** Folder with the files on the host, available after `ready()` until cleanup. */
   readonly tempDir: string;
+  /** Contents of each mount, and its withheld files. */
   readonly mountPreviews: readonly HostMountPreview[];
+  /** The same files, for tools that run locally. */
   readonly filesystem: Filesystem;
+  /** Folder to which the files were copied, or `null` before the sync. */
   readonly syncedDir: string | null;
+  /** Copies the mounts now. */
   ready(): Promise<void>;
+  /** Syncs the files if requested, and deletes all temporary data. */
   cleanup(): Promise<SyncReport>;
 }
 
-/** Makes a provider's section from what all of them take. */
+/** Creates a provider's workspace section from the options that all providers share. */
 export type MakeWorkspace = (options: WorkspaceSectionOptions) => ContractWorkspace;
 
-/** What a case with a workspace has. */
-export interface WorkspaceStage extends Pick<ContractSubject, "adapter" | "asked"> {
+/** The fixture of a case with a workspace. */
+export interface WorkspaceFixture extends Pick<ContractSubject, "adapter" | "asked"> {
   readonly session: Session;
-  /** Of the session. */
+  /** Bus of the session. */
   readonly bus: RecordingBus;
-  /** A folder of this machine that holds these files. */
+  /** Creates a folder on the host with these files. */
   host(tree: HostTree): Promise<string>;
-  /** A workspace of the session. */
+  /** Creates a workspace of the session. */
   workspace(options: Omit<WorkspaceSectionOptions, "session">): ContractWorkspace;
 }
 
-/** One thing that every adapter does whose prompts have workspaces. */
+/** One requirement of every adapter whose prompts have workspaces. */
 export interface WorkspaceCase {
-  /** A sentence that holds. */
+  /** Title of the test. */
   readonly name: string;
   readonly script: readonly ContractTurn[];
-  check(stage: WorkspaceStage): Promise<void>;
+  check(stage: WorkspaceFixture): Promise<void>;
 }

@@ -2,10 +2,10 @@ import {
   WorkspaceBudgetExceededError,
   WorkspaceSecurityError,
 } from "../../base/filesystem-error.ts";
-import { failure, same } from "./expect.ts";
-import { bytesOf, filesBelow, type HostTree } from "./host-folder.ts";
-import { promptIn } from "./prompts.ts";
-import type { WorkspaceCase, WorkspaceStage } from "./workspace-case.ts";
+import { expectRejection, expectSame } from "./expect.ts";
+import { type HostTree, readFilesBelow, toLatin1Files } from "./host-folder.ts";
+import { createWorkspacePrompt } from "./prompts.ts";
+import type { WorkspaceCase, WorkspaceFixture } from "./workspace-case.ts";
 
 const done = { text: "Done." };
 const everyByte = Uint8Array.from({ length: 256 }, (_, index) => index);
@@ -17,8 +17,8 @@ const project: HostTree = {
   "src/größe.py": "print('Größe')\n",
 };
 
-/** Writes down every byte that code sees, one character each. */
-const reading = `
+/** Python code that writes every byte it can read to a file, with one character per byte. */
+const readingCode = `
 import json, os
 seen = {}
 for folder, _, names in os.walk(ROOT + "/project"):
@@ -30,11 +30,11 @@ with open(ROOT + "/seen.json", "w") as file:
     json.dump(seen, file)
 `;
 
-/** What is mounted, and what is not. */
-export const workspaceMounts: readonly WorkspaceCase[] = [
+/** Cases about mounted and withheld files. */
+export const workspaceMountCases: readonly WorkspaceCase[] = [
   {
-    name: "a mounted folder and a single file arrive byte for byte",
-    script: [{ code: reading }, done],
+    name: "mounts a folder and a single file byte for byte",
+    script: [{ code: readingCode }, done],
     async check({ host, workspace, adapter, session }) {
       const [folder, other] = [await host(project), await host({ "notes.txt": "hoot" })];
       const section = workspace({
@@ -42,26 +42,26 @@ export const workspaceMounts: readonly WorkspaceCase[] = [
         allowedHostRoots: [folder, other],
       });
       await section.ready();
-      const expected = { ...bytesOf(project, "project/"), "notes.txt": "hoot" };
-      same(await filesBelow(section.tempDir), expected, "the files of the workspace");
-      await adapter.evaluate(promptIn(section), { session });
+      const expected = { ...toLatin1Files(project, "project/"), "notes.txt": "hoot" };
+      expectSame(await readFilesBelow(section.tempDir), expected, "the files of the workspace");
+      await adapter.evaluate(createWorkspacePrompt(section), { session });
       const seen: unknown = JSON.parse(await section.filesystem.readText("seen.json"));
-      same(seen, bytesOf(project, "project/"), "the files that code saw");
+      expectSame(seen, toLatin1Files(project, "project/"), "the files that code saw");
     },
   },
   {
-    name: "a mount from outside the allowed roots is refused before anything is sent",
+    name: "rejects a mount outside the allowed roots before sending a request",
     script: [{ text: "never" }],
     async check(stage) {
       const [folder, other] = [await stage.host(project), await stage.host({ "a.txt": "a" })];
       const mounts = [{ hostPath: folder }, { hostPath: `${other}/a.txt` }];
-      const work = evaluated(stage, { mounts, allowedHostRoots: [folder] });
-      await failure(work, WorkspaceSecurityError);
-      same(stage.asked().length, 0, "requests");
+      const work = evaluateWith(stage, { mounts, allowedHostRoots: [folder] });
+      await expectRejection(work, WorkspaceSecurityError);
+      expectSame(stage.asked().length, 0, "requests");
     },
   },
   {
-    name: "globs decide what is mounted: only what is included, and never what is excluded",
+    name: "mounts only files that match includeGlob and not excludeGlob",
     script: [],
     async check({ host, workspace }) {
       const tree = { "a.py": "a", "a.md": "a", "lib/b.py": "b", "lib/test/c.py": "c" };
@@ -73,26 +73,26 @@ export const workspaceMounts: readonly WorkspaceCase[] = [
       });
       await section.ready();
       const expected = { "in/a.py": "a", "in/lib/b.py": "b" };
-      same(await filesBelow(section.tempDir), expected, "the files of the workspace");
-      same(section.mountPreviews[0]?.files, 2, "the files that the preview tells of");
+      expectSame(await readFilesBelow(section.tempDir), expected, "the files of the workspace");
+      expectSame(section.mountPreviews[0]?.files, 2, "the files in the preview");
     },
   },
   {
-    name: "maxBytes are enough for as many, and one more is refused before anything is sent",
+    name: "accepts mounts of exactly maxBytes, and rejects one more byte before sending a request",
     script: [{ text: "never" }],
     async check(stage) {
       const hostPath = await stage.host({ "a.txt": "12345", "b.txt": "67890" });
       const allowedHostRoots = [hostPath];
       const fits = stage.workspace({ mounts: [{ hostPath, maxBytes: 10 }], allowedHostRoots });
       await fits.ready();
-      same(Object.keys(await filesBelow(fits.tempDir)).length, 2, "files of ten bytes");
-      const work = evaluated(stage, { mounts: [{ hostPath, maxBytes: 9 }], allowedHostRoots });
-      await failure(work, WorkspaceBudgetExceededError);
-      same(stage.asked().length, 0, "requests");
+      expectSame(Object.keys(await readFilesBelow(fits.tempDir)).length, 2, "files of ten bytes");
+      const work = evaluateWith(stage, { mounts: [{ hostPath, maxBytes: 9 }], allowedHostRoots });
+      await expectRejection(work, WorkspaceBudgetExceededError);
+      expectSame(stage.asked().length, 0, "requests");
     },
   },
   {
-    name: "previews tell what each mount brings and what is withheld, and key files are",
+    name: "lists the contents and withheld key files of each mount in its preview",
     script: [],
     async check({ host, workspace }) {
       const names = Array.from({ length: 21 }, (_, index) => `n${String(index).padStart(2, "0")}`);
@@ -111,14 +111,18 @@ export const workspaceMounts: readonly WorkspaceCase[] = [
         { hostPath: folder, entries: names.slice(0, 20), ...about },
         { hostPath: other, entries: ["a.txt"], ...few },
       ];
-      same(section.mountPreviews, expected, "mountPreviews");
+      expectSame(section.mountPreviews, expected, "mountPreviews");
       await section.ready();
-      const brought = Object.keys(await filesBelow(section.tempDir)).sort();
-      same(brought, ["few/a.txt", ...names.map((name) => `many/${name}`)], "what was brought");
+      const brought = Object.keys(await readFilesBelow(section.tempDir)).sort();
+      expectSame(
+        brought,
+        ["few/a.txt", ...names.map((name) => `many/${name}`)],
+        "the mounted files",
+      );
     },
   },
   {
-    name: "key files that are allowed by name are mounted",
+    name: "mounts key files listed in allowSecrets",
     script: [],
     async check({ host, workspace }) {
       const hostPath = await host({ ".env": "KEY=1", id_rsa: "x" });
@@ -128,18 +132,21 @@ export const workspaceMounts: readonly WorkspaceCase[] = [
         allowSecrets: [".env"],
       });
       await section.ready();
-      same(section.mountPreviews[0]?.withheld, ["id_rsa"], "what is withheld");
-      same(await filesBelow(section.tempDir), { "keys/.env": "KEY=1" }, "the files");
+      expectSame(section.mountPreviews[0]?.withheld, ["id_rsa"], "the withheld files");
+      expectSame(await readFilesBelow(section.tempDir), { "keys/.env": "KEY=1" }, "the files");
     },
   },
 ];
 
-/** Whether it is refused when it is made or when it is used is the section's own affair. */
-async function evaluated(
-  { workspace, adapter, session }: WorkspaceStage,
-  options: Parameters<WorkspaceStage["workspace"]>[0],
+/**
+ * Evaluates a prompt with a workspace. A section may reject its options at construction or on first
+ * use.
+ */
+async function evaluateWith(
+  { workspace, adapter, session }: WorkspaceFixture,
+  options: Parameters<WorkspaceFixture["workspace"]>[0],
 ): Promise<unknown> {
   const section = workspace(options);
   await section.ready();
-  return await adapter.evaluate(promptIn(section), { session });
+  return await adapter.evaluate(createWorkspacePrompt(section), { session });
 }

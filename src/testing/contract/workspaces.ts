@@ -1,29 +1,29 @@
 import { Session } from "../../session/session.ts";
 import { recordingBus } from "../recording-bus.ts";
-import { hostFolder, removeFolder } from "./host-folder.ts";
+import { createHostFolder, removeFolder } from "./host-folder.ts";
 import type { ContractCase } from "./subject.ts";
-import type { ContractWorkspace, MakeWorkspace, WorkspaceStage } from "./workspace-case.ts";
-import { workspaceEndings } from "./workspace-endings.ts";
-import { workspaceMounts } from "./workspace-mounts.ts";
-import { workspaceWork } from "./workspace-work.ts";
+import type { ContractWorkspace, MakeWorkspace, WorkspaceFixture } from "./workspace-case.ts";
+import { workspaceCleanupCases } from "./workspace-endings.ts";
+import { workspaceMountCases } from "./workspace-mounts.ts";
+import { workspaceToolCases } from "./workspace-work.ts";
 
-/** The cases of adapters whose prompts have workspaces, which `make` makes. */
+/** Returns the cases about workspaces. `make` creates the sections. */
 export function workspaceCases(make: MakeWorkspace): readonly ContractCase[] {
-  const cases = [...workspaceMounts, ...workspaceWork, ...workspaceEndings];
+  const cases = [...workspaceMountCases, ...workspaceToolCases, ...workspaceCleanupCases];
   return cases.map(({ name, script, check }) => ({
     name,
     script,
-    check: ({ adapter, asked }) => staged(make, (stage) => check({ ...stage, adapter, asked })),
+    check: ({ adapter, asked }) => runStaged(make, (stage) => check({ ...stage, adapter, asked })),
   }));
 }
 
-/** Leaves nothing on this machine, whether the case holds or not. */
-async function staged(
+/** Runs a case, and deletes everything it created on the host, even if it fails. */
+async function runStaged(
   make: MakeWorkspace,
-  work: (stage: Omit<WorkspaceStage, "adapter" | "asked">) => Promise<void>,
+  work: (stage: Omit<WorkspaceFixture, "adapter" | "asked">) => Promise<void>,
 ): Promise<void> {
   const folders: string[] = [];
-  const made: ContractWorkspace[] = [];
+  const sections: ContractWorkspace[] = [];
   const bus = recordingBus();
   const session = new Session({ bus });
   try {
@@ -31,19 +31,19 @@ async function staged(
       session,
       bus,
       async host(tree) {
-        const folder = await hostFolder(tree);
+        const folder = await createHostFolder(tree);
         folders.push(folder);
         return folder;
       },
       workspace(options) {
         const section = make({ ...options, session });
-        made.push(section);
+        sections.push(section);
         return section;
       },
     });
   } finally {
     try {
-      for (const section of made) {
+      for (const section of sections) {
         await section.cleanup();
         if (section.syncedDir !== null) folders.push(section.syncedDir);
       }

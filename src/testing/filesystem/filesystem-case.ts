@@ -1,39 +1,40 @@
 import { FilesystemError, type FilesystemErrorCode } from "../../base/filesystem-error.ts";
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
-import { failure, same } from "../contract/expect.ts";
+import { expectRejection, expectSame } from "../contract/expect.ts";
 
-/** A file system under contract: empty, and not read-only. */
+/** A file system under test: empty and writable. */
 export interface FilesystemSubject {
+  /** The file system under test. */
   readonly filesystem: Filesystem;
-  /** Called after each case, whether it held or not. */
+  /** Called after each case, even if it failed. */
   close?(): unknown;
 }
 
-/** Makes one for each case. */
+/** Creates an empty, writable file system for each case. */
 export type MakeFilesystem = () => FilesystemSubject | Promise<FilesystemSubject>;
 
-/** One rule, and how it is checked on an empty file system. */
+/** One requirement, and its check on an empty file system. */
 export interface FilesystemCase {
-  /** A sentence that holds when `check` resolves. */
+  /** Title of the test. */
   readonly name: string;
   check(filesystem: Filesystem): Promise<void>;
 }
 
-/** What a whole file system holds: bytes by path, `null` for a directory. */
+/** The content of a whole file system: bytes by path, `null` for a directory. */
 export type Tree = Readonly<Record<string, readonly number[] | null>>;
 
-/** Throws unless `work` fails with `code`. */
-export async function refuses(
+/** Throws unless `work` rejects with a `FilesystemError` of this code. */
+export async function expectCode(
   work: Promise<unknown>,
   code: FilesystemErrorCode,
   what: string,
 ): Promise<FilesystemError> {
-  const error = await failure(work, FilesystemError);
-  same(error.code, code, `the code of ${what} (${error.message})`);
+  const error = await expectRejection(work, FilesystemError);
+  expectSame(error.code, code, `the code of ${what} (${error.message})`);
   return error;
 }
 
-/** Everything in a file system, for comparing. */
+/** Reads a whole file system, for comparison. */
 export async function treeOf(filesystem: Filesystem): Promise<Tree> {
   const tree: Record<string, readonly number[] | null> = {};
   const directories = ["."];
@@ -49,6 +50,9 @@ export async function treeOf(filesystem: Filesystem): Promise<Tree> {
 }
 
 /** Writes a short text to each path. */
-export async function fill(filesystem: Filesystem, ...paths: readonly string[]): Promise<void> {
+export async function writeFiles(
+  filesystem: Filesystem,
+  ...paths: readonly string[]
+): Promise<void> {
   for (const path of paths) await filesystem.writeText(path, `in ${path}\n`);
 }

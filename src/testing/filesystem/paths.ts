@@ -1,10 +1,10 @@
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
-import { same } from "../contract/expect.ts";
-import { type FilesystemCase, fill, refuses, treeOf } from "./filesystem-case.ts";
+import { expectSame } from "../contract/expect.ts";
+import { expectCode, type FilesystemCase, treeOf, writeFiles } from "./filesystem-case.ts";
 
 const bytes = Uint8Array.of(1);
 
-/** Everything that takes a path. */
+/** Every method that takes a path. */
 const methods: readonly (readonly [string, (fs: Filesystem, path: string) => Promise<unknown>])[] =
   [
     ["read", (fs, path) => fs.read(path)],
@@ -21,7 +21,7 @@ const methods: readonly (readonly [string, (fs: Filesystem, path: string) => Pro
     ["mkdir", (fs, path) => fs.mkdir(path)],
   ];
 
-const refusedPaths = [
+const invalidPaths = [
   "",
   "/",
   "/a",
@@ -56,57 +56,59 @@ const strangeNames = [
   "é".repeat(127),
 ];
 
-/** How paths are spelled. */
+/** Cases about the spelling of paths. */
 export const pathCases: readonly FilesystemCase[] = [
   {
-    name: "a path that is empty, absolute, too long, too deep, holds a NUL or leaves the root is EINVAL on every method",
+    name: "rejects an empty, absolute, too long or too deep path, a NUL, and one that leaves the root, with EINVAL in every method",
     async check(filesystem) {
-      for (const path of refusedPaths) {
+      for (const path of invalidPaths) {
         for (const [method, call] of methods) {
-          const error = await refuses(call(filesystem, path), "EINVAL", `${method}(${path})`);
-          same(error.path, path, "the path of the error");
+          const error = await expectCode(call(filesystem, path), "EINVAL", `${method}(${path})`);
+          expectSame(error.path, path, "the path of the error");
         }
       }
-      same(await treeOf(filesystem), {}, "what is there afterwards");
+      expectSame(await treeOf(filesystem), {}, "the tree after that");
     },
   },
   {
-    name: "what is not text is EINVAL as a path on every method",
+    name: "rejects a path that is not a string with EINVAL in every method",
     async check(filesystem) {
       for (const path of [undefined, null, 1, {}] as never[]) {
         for (const [method, call] of methods) {
-          await refuses(call(filesystem, path), "EINVAL", `${method}(${String(path)})`);
+          await expectCode(call(filesystem, path), "EINVAL", `${method}(${String(path)})`);
         }
       }
     },
   },
   {
-    name: "two spellings of one path are one file",
+    name: "resolves different spellings of a path to the same file",
     async check(filesystem) {
-      await fill(filesystem, "a/b");
+      await writeFiles(filesystem, "a/b");
       for (const path of ["./a/b", "a/./b", "a/../a/b", "x/../a/b", "a/b/."]) {
-        same(await filesystem.readText(path), "in a/b\n", path);
+        expectSame(await filesystem.readText(path), "in a/b\n", path);
       }
-      same((await filesystem.stat("a/../a/./b")).path, "a/b", "the path of stat");
-      for (const root of [".", "./.", "a/.."]) same(await filesystem.listDir(root), ["a"], root);
+      expectSame((await filesystem.stat("a/../a/./b")).path, "a/b", "the path of stat");
+      for (const root of [".", "./.", "a/.."])
+        expectSame(await filesystem.listDir(root), ["a"], root);
     },
   },
   {
-    name: "names may hold anything but a slash and a NUL, and are told apart",
+    name: "accepts any name without a slash or NUL, and keeps similar names distinct",
     async check(filesystem) {
       for (const name of strangeNames) await filesystem.writeText(name, name);
-      for (const name of strangeNames) same(await filesystem.readText(name), name, "the text");
-      same(await filesystem.listDir("."), [...strangeNames].sort(), "the names");
-      same(await filesystem.glob("*"), [...strangeNames].sort(), "the paths");
+      for (const name of strangeNames)
+        expectSame(await filesystem.readText(name), name, "the text");
+      expectSame(await filesystem.listDir("."), [...strangeNames].sort(), "the names");
+      expectSame(await filesystem.glob("*"), [...strangeNames].sort(), "the paths");
     },
   },
   {
-    name: "files may be 64 levels deep",
+    name: "accepts files 64 levels deep",
     async check(filesystem) {
       const path = Array.from({ length: 64 }, () => "d").join("/");
-      await fill(filesystem, path);
-      same(await filesystem.readText(path), `in ${path}\n`, "the text");
-      same(await filesystem.glob("*"), [path], "the paths");
+      await writeFiles(filesystem, path);
+      expectSame(await filesystem.readText(path), `in ${path}\n`, "the text");
+      expectSame(await filesystem.glob("*"), [path], "the paths");
     },
   },
 ];

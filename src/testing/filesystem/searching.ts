@@ -1,15 +1,15 @@
 import type { Filesystem } from "../../files/filesystem/filesystem.ts";
-import { same } from "../contract/expect.ts";
-import { type FilesystemCase, fill, refuses } from "./filesystem-case.ts";
+import { expectSame } from "../contract/expect.ts";
+import { expectCode, type FilesystemCase, writeFiles } from "./filesystem-case.ts";
 
 const files = ["a.py", "src/b.py", "src/deep/c.py", "src/d.txt", ".git/config", "README"];
 
-/** glob and grep. */
+/** Cases about glob and grep. */
 export const searchingCases: readonly FilesystemCase[] = [
   {
-    name: "glob matches as fnmatch does, on whole paths, and gives files only, sorted",
+    name: "matches globs against whole paths like fnmatch, and returns sorted files only",
     async check(filesystem) {
-      await fill(filesystem, ...files);
+      await writeFiles(filesystem, ...files);
       await filesystem.mkdir("src/empty.py");
       const expected = {
         "*": [".git/config", "README", "a.py", "src/b.py", "src/d.txt", "src/deep/c.py"],
@@ -26,29 +26,29 @@ export const searchingCases: readonly FilesystemCase[] = [
         "../*": [],
       };
       for (const [pattern, paths] of Object.entries(expected)) {
-        same(await filesystem.glob(pattern), paths, pattern);
+        expectSame(await filesystem.glob(pattern), paths, pattern);
       }
     },
   },
   {
-    name: "a pattern that is empty, holds a NUL or is no text is EINVAL",
+    name: "rejects a pattern that is empty, contains a NUL or is not a string with EINVAL",
     async check(filesystem) {
       for (const pattern of ["", "a\0", undefined as never]) {
-        await refuses(filesystem.glob(pattern), "EINVAL", `glob ${pattern}`);
+        await expectCode(filesystem.glob(pattern), "EINVAL", `glob ${pattern}`);
         if (typeof pattern !== "string") continue;
-        await refuses(filesystem.grep("x", { glob: pattern }), "EINVAL", `grep ${pattern}`);
+        await expectCode(filesystem.grep("x", { glob: pattern }), "EINVAL", `grep ${pattern}`);
       }
     },
   },
   {
-    name: "a glob with many stars is answered at once",
+    name: "matches a glob with many stars without delay",
     async check(filesystem) {
-      await fill(filesystem, "a".repeat(250));
-      same(await filesystem.glob(`${"*a".repeat(40)}*b`), [], "the paths");
+      await writeFiles(filesystem, "a".repeat(250));
+      expectSame(await filesystem.glob(`${"*a".repeat(40)}*b`), [], "the paths");
     },
   },
   {
-    name: "grep finds a line once, by path and then by line, without its end",
+    name: "returns each matching line once, sorted by path and line, without its ending",
     async check(filesystem) {
       await filesystem.writeText("b", "x x\r\ny\r\nx");
       await filesystem.writeText("a/z", "no\nax\n");
@@ -57,50 +57,62 @@ export const searchingCases: readonly FilesystemCase[] = [
         { path: "b", line: 1, text: "x x" },
         { path: "b", line: 3, text: "x" },
       ];
-      same(await filesystem.grep("x$"), found, "the lines");
-      same(await filesystem.grep("^$"), [], "a final newline is no empty line");
+      expectSame(await filesystem.grep("x$"), found, "the lines");
+      expectSame(
+        await filesystem.grep("^$"),
+        [],
+        "matches for an empty line after a final newline",
+      );
     },
   },
   {
-    name: "grep looks only into files that the glob matches, and stops at maxMatches",
+    name: "searches only files that the glob matches, and stops at maxMatches",
     async check(filesystem) {
-      await fill(filesystem, ...files);
-      same(await pathsOf(filesystem, { glob: "*.txt" }), ["src/d.txt"], "by glob");
-      same(
-        await pathsOf(filesystem, { maxMatches: 2 }),
+      await writeFiles(filesystem, ...files);
+      expectSame(await grepPaths(filesystem, { glob: "*.txt" }), ["src/d.txt"], "by glob");
+      expectSame(
+        await grepPaths(filesystem, { maxMatches: 2 }),
         [".git/config", "README"],
         "the first two",
       );
-      same(await pathsOf(filesystem, { maxMatches: 0 }), [], "none");
+      expectSame(await grepPaths(filesystem, { maxMatches: 0 }), [], "none");
       await filesystem.writeText("many", "in\n".repeat(1500));
-      same((await filesystem.grep("in", { glob: "many" })).length, 1000, "without a limit");
+      expectSame((await filesystem.grep("in", { glob: "many" })).length, 1000, "without a limit");
       for (const wrong of [-1, 0.5, Number.NaN]) {
-        await refuses(filesystem.grep("x", { maxMatches: wrong }), "EINVAL", String(wrong));
+        await expectCode(filesystem.grep("x", { maxMatches: wrong }), "EINVAL", String(wrong));
       }
     },
   },
   {
-    name: "grep takes JavaScript regular expressions, and a bad one is EINVAL",
+    name: "searches with JavaScript regular expressions, and rejects an invalid one with EINVAL",
     async check(filesystem) {
-      await fill(filesystem, "f");
-      same((await filesystem.grep("^in (?<name>\\w)$")).length, 1, "the matches");
-      await refuses(filesystem.grep("("), "EINVAL", "a bad expression");
-      await refuses(filesystem.grep(undefined as never), "EINVAL", "no expression");
+      await writeFiles(filesystem, "f");
+      expectSame((await filesystem.grep("^in (?<name>\\w)$")).length, 1, "the matches");
+      await expectCode(filesystem.grep("("), "EINVAL", "a bad expression");
+      await expectCode(filesystem.grep(undefined as never), "EINVAL", "no expression");
     },
   },
   {
-    name: "grep passes over binary files, other encodings and very long lines",
+    name: "skips binary files, other encodings and very long lines in grep",
     async check(filesystem) {
       await filesystem.write("binary", Uint8Array.of(0x69, 0x6e, 0));
       await filesystem.write("latin1", Uint8Array.of(0x69, 0x6e, 0xe9));
       await filesystem.writeText("long", `${"in".repeat(50_001)}\nin\n`);
-      same(await filesystem.grep("in"), [{ path: "long", line: 2, text: "in" }], "the matches");
+      expectSame(
+        await filesystem.grep("in"),
+        [{ path: "long", line: 2, text: "in" }],
+        "the matches",
+      );
       await filesystem.writeText("long", "in".repeat(50_000));
-      same((await filesystem.grep("in")).length, 1, "exactly as long as it may be");
+      expectSame(
+        (await filesystem.grep("in")).length,
+        1,
+        "matches in a line of the maximum length",
+      );
     },
   },
 ];
 
-async function pathsOf(filesystem: Filesystem, options: Parameters<Filesystem["grep"]>[1]) {
+async function grepPaths(filesystem: Filesystem, options: Parameters<Filesystem["grep"]>[1]) {
   return (await filesystem.grep("in", options)).map(({ path }) => path);
 }

@@ -1,38 +1,38 @@
 import type { Filesystem, FsSnapshot } from "../../files/filesystem/filesystem.ts";
-import { same } from "../contract/expect.ts";
-import { type FilesystemCase, fill, refuses, treeOf } from "./filesystem-case.ts";
+import { expectSame } from "../contract/expect.ts";
+import { expectCode, type FilesystemCase, treeOf, writeFiles } from "./filesystem-case.ts";
 
-/** Snapshots: what was done through the file system is undone, and only that. */
+/** Cases about snapshots, which undo changes made through the file system and no others. */
 export const snapshotCases: readonly FilesystemCase[] = [
   {
-    name: "restore brings back contents, deletions, and what was made, byte for byte",
+    name: "restores changed, deleted and created files byte for byte",
     async check(filesystem) {
       await filesystem.write("kept", Uint8Array.of(0, 255, 10));
-      await fill(filesystem, "dir/changed", "dir/deleted", ".gitignore", "ignored/file");
+      await writeFiles(filesystem, "dir/changed", "dir/deleted", ".gitignore", "ignored/file");
       await filesystem.mkdir("empty/sub");
       const before = await treeOf(filesystem);
       const snapshot = await filesystem.snapshot();
-      await change(filesystem);
+      await makeChanges(filesystem);
       await filesystem.restore(snapshot);
-      same(await treeOf(filesystem), before, "the tree");
+      expectSame(await treeOf(filesystem), before, "the tree");
     },
   },
   {
-    name: "a snapshot can be restored again, and again",
+    name: "restores the same snapshot repeatedly",
     async check(filesystem) {
-      await fill(filesystem, "f");
+      await writeFiles(filesystem, "f");
       const snapshot = await filesystem.snapshot();
       for (const text of ["one", "two", "three"]) {
         await filesystem.writeText("f", text);
         await filesystem.writeText("new/f", text);
         await filesystem.restore(snapshot);
         await filesystem.restore(snapshot);
-        same(await treeOf(filesystem), { f: [..."in f\n"].map(codeOf) }, `after ${text}`);
+        expectSame(await treeOf(filesystem), { f: [..."in f\n"].map(toCharCode) }, `after ${text}`);
       }
     },
   },
   {
-    name: "restoring a snapshot makes later ones void, and leaves earlier ones",
+    name: "invalidates later snapshots on restore, but not earlier ones",
     async check(filesystem) {
       const first = await filesystem.snapshot();
       await filesystem.writeText("f", "1");
@@ -40,30 +40,34 @@ export const snapshotCases: readonly FilesystemCase[] = [
       await filesystem.writeText("f", "2");
       const third = await filesystem.snapshot();
       await filesystem.restore(second);
-      same(await filesystem.readText("f"), "1", "at the second");
-      const { message } = await refuses(filesystem.restore(third), "EINVAL", "the third");
-      same(message.includes("void"), true, message);
+      expectSame(await filesystem.readText("f"), "1", "at the second");
+      const { message } = await expectCode(filesystem.restore(third), "EINVAL", "the third");
+      expectSame(message.includes("void"), true, message);
       await filesystem.restore(first);
-      same(await treeOf(filesystem), {}, "at the first");
-      await refuses(filesystem.restore(second), "EINVAL", "the second");
+      expectSame(await treeOf(filesystem), {}, "at the first");
+      await expectCode(filesystem.restore(second), "EINVAL", "the second");
     },
   },
   {
-    name: "a snapshot that was released, or is not of this file system, is EINVAL",
+    name: "rejects a released snapshot, or one of another file system, with EINVAL",
     async check(filesystem) {
       const snapshot = await filesystem.snapshot();
-      await refuses(filesystem.restore({ ...snapshot }), "EINVAL", "one of somebody else");
-      await refuses(filesystem.restore({ id: "?" }), "EINVAL", "one of nobody");
-      await refuses(filesystem.restore(null as never), "EINVAL", "none");
+      await expectCode(filesystem.restore({ ...snapshot }), "EINVAL", "a copy of a snapshot");
+      await expectCode(filesystem.restore({ id: "?" }), "EINVAL", "an unknown snapshot");
+      await expectCode(filesystem.restore(null as never), "EINVAL", "null");
       if (!filesystem.release) return;
       await filesystem.release(snapshot);
       await filesystem.release(snapshot);
-      const { message } = await refuses(filesystem.restore(snapshot), "EINVAL", "a released one");
-      same(message.includes("released"), true, message);
+      const { message } = await expectCode(
+        filesystem.restore(snapshot),
+        "EINVAL",
+        "a released one",
+      );
+      expectSame(message.includes("released"), true, message);
     },
   },
   {
-    name: "releasing one snapshot takes nothing from the others",
+    name: "keeps other snapshots valid when one is released",
     async check(filesystem) {
       const marks: FsSnapshot[] = [];
       for (const text of ["0", "1", "2", "3"]) {
@@ -75,46 +79,46 @@ export const snapshotCases: readonly FilesystemCase[] = [
       await filesystem.release?.(one);
       await filesystem.release?.(three);
       await filesystem.restore(two);
-      same(await filesystem.readText("f"), "2", "at the third");
+      expectSame(await filesystem.readText("f"), "2", "at the third");
       await filesystem.release?.(zero);
       await filesystem.writeText("f", "again");
       await filesystem.restore(two);
-      same(await filesystem.readText("f"), "2", "at the third, again");
+      expectSame(await filesystem.readText("f"), "2", "at the third, again");
     },
   },
   {
-    name: "what was refused leaves nothing to undo",
+    name: "restores nothing for operations that failed",
     async check(filesystem) {
-      await fill(filesystem, "dir/f");
+      await writeFiles(filesystem, "dir/f");
       const before = await treeOf(filesystem);
       const snapshot = await filesystem.snapshot();
-      await refuses(filesystem.writeText("dir", "x"), "EISDIR", "a write");
-      await refuses(filesystem.writeText("dir/f/g/h", "x"), "ENOTDIR", "a write");
-      await refuses(filesystem.delete("dir"), "EISDIR", "a delete");
-      await refuses(filesystem.mkdir("dir/f"), "EEXIST", "a mkdir");
+      await expectCode(filesystem.writeText("dir", "x"), "EISDIR", "a write");
+      await expectCode(filesystem.writeText("dir/f/g/h", "x"), "ENOTDIR", "a write");
+      await expectCode(filesystem.delete("dir"), "EISDIR", "a delete");
+      await expectCode(filesystem.mkdir("dir/f"), "EEXIST", "a mkdir");
       await filesystem.restore(snapshot);
-      same(await treeOf(filesystem), before, "the tree");
+      expectSame(await treeOf(filesystem), before, "the tree");
     },
   },
   {
-    name: "a file that becomes a directory, and a directory that becomes a file, are restored",
+    name: "restores a file that became a directory, and a directory that became a file",
     async check(filesystem) {
-      await fill(filesystem, "a", "b/c");
+      await writeFiles(filesystem, "a", "b/c");
       const before = await treeOf(filesystem);
       const snapshot = await filesystem.snapshot();
       await filesystem.delete("a");
-      await fill(filesystem, "a/x/y");
+      await writeFiles(filesystem, "a/x/y");
       await filesystem.delete("b/c");
       await filesystem.delete("b");
-      await fill(filesystem, "b");
+      await writeFiles(filesystem, "b");
       await filesystem.restore(snapshot);
-      same(await treeOf(filesystem), before, "the tree");
+      expectSame(await treeOf(filesystem), before, "the tree");
     },
   },
 ];
 
-/** Some of everything that can be undone. */
-async function change(filesystem: Filesystem): Promise<void> {
+/** Makes changes of every kind that can be undone. */
+async function makeChanges(filesystem: Filesystem): Promise<void> {
   await filesystem.write("kept", Uint8Array.of(1));
   await filesystem.writeText("dir/changed", "once");
   await filesystem.writeText("dir/changed", "twice");
@@ -129,6 +133,6 @@ async function change(filesystem: Filesystem): Promise<void> {
   await filesystem.delete("brief");
 }
 
-function codeOf(character: string): number {
+function toCharCode(character: string): number {
   return character.charCodeAt(0);
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { InMemoryFilesystem } from "../../files/filesystem/in-memory-filesystem.ts";
-import { applyPatch } from "../patch/apply-patch-text.ts";
+import { runPatch } from "../patch/apply-patch-text.ts";
 import { PatchError } from "../patch/patch-error.ts";
 import type { PatchOperation } from "../patch/patch-operation.ts";
 
@@ -22,32 +22,32 @@ const lineText = fc.oneof(
 const line = (...marks: Line["mark"][]) =>
   fc.record({ mark: fc.constantFrom(...marks), text: lineText });
 
-/** A text and an edit of it, as the lines of a hunk that spans the file. */
+/** A text and its edit, as the lines of a hunk that spans the file. */
 const edit = fc.array(line(" ", " ", " ", "-", "+"), { maxLength: 12 });
 
 const newlines = fc.constantFrom("\n", "\r\n");
 
-const before = (lines: readonly Line[]) => textsOf(lines, "+");
-const after = (lines: readonly Line[]) => textsOf(lines, "-");
-const textsOf = (lines: readonly Line[], without: string) =>
+const before = (lines: readonly Line[]) => selectTexts(lines, "+");
+const after = (lines: readonly Line[]) => selectTexts(lines, "-");
+const selectTexts = (lines: readonly Line[], without: string) =>
   lines.filter(({ mark }) => mark !== without).map(({ text }) => text);
-const joined = (texts: readonly string[], newline: string) =>
+const joinTexts = (texts: readonly string[], newline: string) =>
   texts.map((text) => text + newline).join("");
 const rendered = (lines: readonly Line[]) => lines.map(({ mark, text }) => mark + text);
 
-test("an edit of a whole file applies as it says", async () => {
+test("an edit of a whole file is applied exactly", async () => {
   await fc.assert(
     fc.asyncProperty(edit, newlines, async (lines, newline) => {
-      const text = joined(before(lines), newline);
-      const result = joined(after(lines), newline);
+      const text = joinTexts(before(lines), newline);
+      const result = joinTexts(after(lines), newline);
       fc.pre(lines.length > 0 && text !== result);
-      const diff = joined(["@@", ...rendered(lines)], newline);
-      expect(await outcome(text, diff)).toBe(result);
+      const diff = joinTexts(["@@", ...rendered(lines)], newline);
+      expect(await applyDiff(text, diff)).toBe(result);
     }),
   );
 });
 
-test("an edit in hunks with some context applies as it says, or is refused", async () => {
+test("an edit in hunks with some context is applied exactly or rejected", async () => {
   let applied = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -55,12 +55,12 @@ test("an edit in hunks with some context applies as it says, or is refused", asy
       newlines,
       fc.integer({ min: 1, max: 3 }),
       async (lines, newline, context) => {
-        const text = joined(before(lines), newline);
-        const diff = hunksOf(lines, context).flatMap((hunk) => ["@@", ...rendered(hunk)]);
-        const result = await outcome(text, joined(diff, newline));
+        const text = joinTexts(before(lines), newline);
+        const diff = createHunks(lines, context).flatMap((hunk) => ["@@", ...rendered(hunk)]);
+        const result = await applyDiff(text, joinTexts(diff, newline));
         if (result === null) return;
         applied++;
-        expect(result).toBe(joined(after(lines), newline));
+        expect(result).toBe(joinTexts(after(lines), newline));
       },
     ),
     { numRuns: 300 },
@@ -68,21 +68,21 @@ test("an edit in hunks with some context applies as it says, or is refused", asy
   expect(applied).toBeGreaterThan(30);
 });
 
-test("lines that stay keep their bytes, whatever their endings are", async () => {
+test("kept lines keep their bytes, regardless of line endings", async () => {
   const endedLine = fc.record({ line: line(" ", "-"), newline: newlines });
   await fc.assert(
     fc.asyncProperty(fc.array(endedLine, { minLength: 1, maxLength: 12 }), async (ended) => {
-      const textOf = (some: typeof ended) =>
+      const joinLines = (some: typeof ended) =>
         some.map(({ line: { text }, newline }) => text + newline).join("");
       const staying = ended.filter(({ line: { mark } }) => mark === " ");
       fc.pre(staying.length < ended.length);
-      const diff = joined(["@@", ...rendered(ended.map((one) => one.line))], "\n");
-      expect(await outcome(textOf(ended), diff)).toBe(textOf(staying));
+      const diff = joinTexts(["@@", ...rendered(ended.map((one) => one.line))], "\n");
+      expect(await applyDiff(joinLines(ended), diff)).toBe(joinLines(staying));
     }),
   );
 });
 
-test("hunks go to their one place in order, or are refused, as a plain search finds", async () => {
+test("hunks are placed at their only possible positions or rejected, like a brute-force search", async () => {
   const letter = fc.constantFrom("a", "b");
   const hunk = fc
     .array(fc.record({ mark: fc.constantFrom<Line["mark"]>(" ", "-", "+"), text: letter }), {
@@ -96,11 +96,11 @@ test("hunks go to their one place in order, or are refused, as a plain search fi
       fc.array(hunk, { minLength: 1, maxLength: 3 }),
       async (file, hunks) => {
         const diff = hunks.flatMap((lines) => ["@@", ...rendered(lines)]);
-        const results = everyResult(file, hunks);
+        const results = listResults(file, hunks);
         const [only = []] = results;
         const isClear = results.length === 1 && only.join() !== file.join();
-        expect(await outcome(joined(file, "\n"), joined(diff, "\n"))).toBe(
-          isClear ? joined(only, "\n") : null,
+        expect(await applyDiff(joinTexts(file, "\n"), joinTexts(diff, "\n"))).toBe(
+          isClear ? joinTexts(only, "\n") : null,
         );
       },
     ),
@@ -108,44 +108,46 @@ test("hunks go to their one place in order, or are refused, as a plain search fi
   );
 });
 
-test("a patch and its inverse give back the very bytes", async () => {
+test("a patch followed by its inverse restores the original bytes", async () => {
   const inverse = { " ": " ", "-": "+", "+": "-" } as const;
   await fc.assert(
     fc.asyncProperty(edit, newlines, async (lines, newline) => {
-      const text = joined(before(lines), newline);
-      const result = joined(after(lines), newline);
+      const text = joinTexts(before(lines), newline);
+      const result = joinTexts(after(lines), newline);
       fc.pre(lines.length > 0 && text !== result);
       const back = lines.map(({ mark, text }) => ({ mark: inverse[mark], text }));
-      const done = await outcome(text, joined(["@@", ...rendered(lines)], newline));
-      const undone = await outcome(done ?? "", joined(["@@", ...rendered(back)], newline));
+      const done = await applyDiff(text, joinTexts(["@@", ...rendered(lines)], newline));
+      const undone = await applyDiff(done ?? "", joinTexts(["@@", ...rendered(back)], newline));
       expect(undone).toBe(text);
     }),
   );
 });
 
-test("operations do what the same patch as text does", async () => {
+test("operations have the same effect as the equivalent patch text", async () => {
   await fc.assert(
     fc.asyncProperty(edit, fc.integer({ min: 0, max: 2 }), async (lines, context) => {
-      const hunks = hunksOf(lines, context).flatMap((hunk) => ["@@", ...rendered(hunk)]);
-      const text = joined(before(lines), "\n");
+      const hunks = createHunks(lines, context).flatMap((hunk) => ["@@", ...rendered(hunk)]);
+      const text = joinTexts(before(lines), "\n");
       const patch = ["*** Begin Patch", "*** Update File: a", ...hunks, "*** End Patch"].join("\n");
       const operations = [{ type: "update" as const, path: "a", diff: hunks.join("\n") }];
-      expect(await treeAfter({ a: text }, patch)).toEqual(await treeAfter({ a: text }, operations));
+      expect(await applyToTree({ a: text }, patch)).toEqual(
+        await applyToTree({ a: text }, operations),
+      );
     }),
   );
 });
 
 const tree = { a: "a\nb\n", "b/c": "a\r\na\r\n" };
 
-test("text that is no patch is refused, and nothing has changed", async () => {
+test("text that is not a patch is rejected without changes", async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.string(), fc.string({ unit: "binary" })), async (text) => {
-      expect(await treeAfter(tree, text)).toBeNull();
+      expect(await applyToTree(tree, text)).toBeNull();
     }),
   );
 });
 
-test("any lines of a patch, in any order, apply or are refused, and then nothing has changed", async () => {
+test("random patch lines in any order are applied, or rejected without changes", async () => {
   const line = fc.constantFrom(
     ...["*** Begin Patch", "*** End Patch", " *** End Patch", "*** End of File", ""],
     ...["*** Add File: a", "*** Add File: n", "*** Update File: a", "  *** Update File: b/c"],
@@ -156,7 +158,7 @@ test("any lines of a patch, in any order, apply or are refused, and then nothing
   await fc.assert(
     fc.asyncProperty(fc.array(line, { maxLength: 12 }), async (lines) => {
       const text = ["*** Begin Patch", ...lines, "*** End Patch"].join("\n");
-      const result = await treeAfter(tree, text);
+      const result = await applyToTree(tree, text);
       if (result === null) return;
       applied++;
       expect(result).not.toEqual(tree);
@@ -166,14 +168,14 @@ test("any lines of a patch, in any order, apply or are refused, and then nothing
   expect(applied).toBeGreaterThan(5);
 });
 
-/** The text after the diff, or `null` if it was refused. */
-async function outcome(text: string, diff: string): Promise<string | null> {
-  const result = await treeAfter({ a: text }, [{ type: "update", path: "a", diff }]);
+/** Returns the text after the diff, or `null` if it was rejected. */
+async function applyDiff(text: string, diff: string): Promise<string | null> {
+  const result = await applyToTree({ a: text }, [{ type: "update", path: "a", diff }]);
   return result?.["a"] ?? null;
 }
 
-/** The tree after the patch, or `null` if it was refused and the tree is as it was. */
-async function treeAfter(
+/** Returns the tree after the patch, or `null` if it was rejected and the tree is unchanged. */
+async function applyToTree(
   files: Readonly<Record<string, string>>,
   patch: string | readonly PatchOperation[],
 ): Promise<Record<string, string> | null> {
@@ -181,7 +183,7 @@ async function treeAfter(
   for (const [path, text] of Object.entries(files)) await filesystem.writeText(path, text);
   let isRefused = false;
   try {
-    await applyPatch(filesystem, patch);
+    await runPatch(filesystem, patch);
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
     isRefused = true;
@@ -192,8 +194,8 @@ async function treeAfter(
   return isRefused ? null : found;
 }
 
-/** What changes, with as many lines around it as `context` says. */
-function hunksOf(lines: readonly Line[], context: number): Line[][] {
+/** Returns the changed lines with `context` lines around them. */
+function createHunks(lines: readonly Line[], context: number): Line[][] {
   const isNear = (index: number) =>
     lines.slice(Math.max(0, index - context), index + context + 1).some(({ mark }) => mark !== " ");
   const hunks: Line[][] = [[]];
@@ -204,14 +206,14 @@ function hunksOf(lines: readonly Line[], context: number): Line[][] {
   return hunks.filter((hunk) => hunk.length > 0);
 }
 
-/** The file after every way to place the hunks, one below the other. */
-function everyResult(file: readonly string[], hunks: readonly (readonly Line[])[]): string[][] {
+/** Returns the file for every possible placement of the hunks in order. */
+function listResults(file: readonly string[], hunks: readonly (readonly Line[])[]): string[][] {
   const [hunk, ...rest] = hunks;
   if (hunk === undefined) return [[...file]];
   const old = before(hunk);
   return file.flatMap((_, at) => {
     if (old.some((text, index) => text !== file[at + index])) return [];
     const above = [...file.slice(0, at), ...after(hunk)];
-    return everyResult(file.slice(at + old.length), rest).map((below) => [...above, ...below]);
+    return listResults(file.slice(at + old.length), rest).map((below) => [...above, ...below]);
   });
 }

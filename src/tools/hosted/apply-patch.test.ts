@@ -1,28 +1,28 @@
 import { expect, test } from "vitest";
 import { applyPatchTool } from "./apply-patch.ts";
 
-const make = (config: unknown, options?: unknown): unknown =>
+const createTool = (config: unknown, options?: unknown): unknown =>
   Reflect.apply(applyPatchTool, undefined, [config, options]);
-const refusal = (facts: object) =>
+const matchError = (facts: object) =>
   expect.objectContaining({ name: "PromptValidationError", ...facts });
 
-test("a patch tool needs no config, and no file system of its own", () => {
+test("applyPatchTool() works without a config and a file system", () => {
   const tool = applyPatchTool();
   expect(tool).toMatchObject({ kind: "apply_patch", name: "apply_patch", config: {}, live: {} });
   expect(tool.live.filesystem).toBeUndefined();
 });
 
-test("a patch tool may go by another name", () => {
+test("applyPatchTool() accepts another name", () => {
   expect(applyPatchTool({}, { name: "patch" }).name).toBe("patch");
 });
 
-test("the very file system it was given is handed on, unfrozen", () => {
+test("applyPatchTool() passes on the given file system, unfrozen", () => {
   const filesystem = { readText() {}, writeText() {}, delete() {} };
-  expect(make({}, { filesystem })).toHaveProperty("live.filesystem", filesystem);
+  expect(createTool({}, { filesystem })).toHaveProperty("live.filesystem", filesystem);
   expect(Object.isFrozen(filesystem)).toBe(false);
 });
 
-test("the config is a frozen copy, and the caller's is left alone", () => {
+test("applyPatchTool() freezes a copy of the config", () => {
   const config = {};
   const tool = applyPatchTool(config);
   expect(tool.config).not.toBe(config);
@@ -34,15 +34,15 @@ test.each([
   [{ atomic: true }, "applyPatchTool(config) key", "atomic"],
   [null, "applyPatchTool(config)", null],
   [[], "applyPatchTool(config)", []],
-])("the config %j is refused", (config, field, value) => {
-  expect(() => make(config)).toThrow(refusal({ field, value }));
+])("applyPatchTool() rejects the config %j", (config, field, value) => {
+  expect(() => createTool(config)).toThrow(matchError({ field, value }));
 });
 
 test.each([null, "/srv", {}, { readText() {}, writeText() {} }])(
-  "%o is no file system",
+  "applyPatchTool() rejects %o as a file system",
   (filesystem) => {
-    expect(() => make({}, { filesystem })).toThrow(
-      refusal({ field: "applyPatchTool(options).filesystem", value: filesystem }),
+    expect(() => createTool({}, { filesystem })).toThrow(
+      matchError({ field: "applyPatchTool(options).filesystem", value: filesystem }),
     );
   },
 );

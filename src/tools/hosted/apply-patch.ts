@@ -3,38 +3,47 @@ import type { Filesystem } from "../../files/filesystem/filesystem.ts";
 import { checkKeys } from "../config-checks.ts";
 import { HostedTool, markChecked } from "../hosted-tool.ts";
 
-/** There is nothing to configure. */
+/** The apply-patch tool has no settings. */
 export type ApplyPatchConfig = Readonly<Record<string, never>>;
 
-/** What the adapter needs to apply patches here. */
+/** Objects that the adapter needs to apply patches locally. */
 export interface ApplyPatchLive {
+  /** File system to patch. */
   readonly filesystem: Filesystem;
 }
 
-/** What became of all patches of an evaluation. */
+/** The outcome of all patches of an evaluation. */
 export interface ApplyPatchResult {
+  /** Every patch call, in order. */
   readonly calls: readonly ApplyPatchCall[];
 }
 
-/** One file that the model changed, or tried to. */
+/** One file operation that the model requested. */
 export interface ApplyPatchCall {
+  /** Provider's id of the call. */
   readonly callId: string;
+  /** Kind of change. */
   readonly operation: "create" | "update" | "delete";
+  /** Path of the file, relative to the file system's root. */
   readonly path: string;
-  /** `false`: nothing was changed. */
+  /** Whether the patch was applied. If `false`, no file was changed. */
   readonly success: boolean;
-  /** What the model was told. */
+  /** Message sent to the model. */
   readonly message: string;
 }
 
+/** Options of {@link applyPatchTool}. */
 export interface ApplyPatchToolOptions {
-  /** @default "apply_patch" */
+  /** Unique within a prompt. @default "apply_patch" */
   readonly name?: string | undefined;
-  /** Where the files are. @default the prompt's workspace */
+  /** File system to patch. @default the prompt's workspace */
   readonly filesystem?: Filesystem | undefined;
 }
 
-/** A tool by which the model changes files with patches. They are applied here, a call at a time. */
+/**
+ * Creates a tool that lets the model change files with patches. They are applied locally, one call
+ * at a time.
+ */
 export function applyPatchTool(
   config: ApplyPatchConfig = {},
   { name = "apply_patch", filesystem }: ApplyPatchToolOptions = {},
@@ -60,6 +69,6 @@ function checkFilesystem(filesystem: Filesystem | undefined): void {
     field: "applyPatchTool(options).filesystem",
     value: filesystem,
     rule: "must be a Filesystem",
-    remedy: "give one, or leave it out for the prompt's workspace",
+    remedy: "pass one, or omit it for the prompt's workspace",
   });
 }

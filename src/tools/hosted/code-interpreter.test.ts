@@ -6,11 +6,11 @@ import {
 } from "./code-interpreter.ts";
 
 const make = (config: unknown): unknown => Reflect.apply(codeInterpreterTool, undefined, [config]);
-const refusal = (facts: object) =>
+const matchError = (facts: object) =>
   expect.objectContaining({ name: "PromptValidationError", ...facts });
 const ids = (count: number) => Array.from({ length: count }, (_, index) => `file-${index}`);
 
-const complete = (): CodeInterpreterConfig => ({
+const createConfig = (): CodeInterpreterConfig => ({
   allowedLanguages: ["python"],
   timeoutSeconds: 60,
   container: {
@@ -23,8 +23,8 @@ const complete = (): CodeInterpreterConfig => ({
   },
 });
 
-describe("codeInterpreterTool", () => {
-  test("runs code with no config at all", () => {
+describe("codeInterpreterTool()", () => {
+  test("works without a config", () => {
     expect(codeInterpreterTool()).toMatchObject({
       kind: "code_interpreter",
       name: "code_interpreter",
@@ -33,26 +33,26 @@ describe("codeInterpreterTool", () => {
     });
   });
 
-  test("may go by another name", () => {
+  test("accepts another name", () => {
     expect(codeInterpreterTool({}, { name: "python" }).name).toBe("python");
   });
 
-  test("keeps a frozen copy of its config, and leaves the caller's alone", () => {
-    const config = complete();
+  test("freezes a copy of its config", () => {
+    const config = createConfig();
     const { config: kept } = codeInterpreterTool(config);
     expect(kept).toEqual(config);
     const { container } = kept;
     for (const part of [kept, container, ...Object.values(container ?? {})]) {
       expect(Object.isFrozen(part)).toBe(true);
     }
-    expect(config).toEqual(complete());
+    expect(config).toEqual(createConfig());
     expect(Object.isFrozen(config.container)).toBe(false);
   });
 });
 
 test.each<CodeInterpreterConfig>([
   {},
-  complete(),
+  createConfig(),
   { allowedLanguages: undefined, timeoutSeconds: undefined, container: undefined },
   { allowedLanguages: ["python", "r"], timeoutSeconds: 1 },
   { container: { type: "auto" } },
@@ -62,7 +62,7 @@ test.each<CodeInterpreterConfig>([
   { container: { type: "auto", hostMounts: [{ hostPath: "a\nb" }], allowedHostRoots: "any" } },
   { container: { id: "cntr_1" } },
   { container: { id: "cntr_1", memoryLimit: "64g" } },
-])("%j is a config", (config) => {
+])("codeInterpreterTool() accepts %j", (config) => {
   expect(() => codeInterpreterTool(config)).not.toThrow();
 });
 
@@ -107,27 +107,27 @@ test.each([
     "/srv",
   ],
   [{ container: { type: "auto", allowedHostRoots: [""] } }, ".container.allowedHostRoots[0]", ""],
-])("%j is refused at %j", (config, place, value) => {
+])("codeInterpreterTool() rejects %j at %j", (config, place, value) => {
   expect(() => make(config)).toThrow(
-    refusal({ field: `codeInterpreterTool(config)${place}`, value }),
+    matchError({ field: `codeInterpreterTool(config)${place}`, value }),
   );
 });
 
-test("a container takes fifty files and no more", () => {
+test("codeInterpreterTool() accepts at most 50 files", () => {
   expect(() => make({ container: { type: "auto", fileIds: ids(50) } })).not.toThrow();
   expect(() => make({ container: { type: "auto", fileIds: ids(51) } })).toThrow(
-    refusal({ field: "codeInterpreterTool(config).container.fileIds.length", value: 51 }),
+    matchError({ field: "codeInterpreterTool(config).container.fileIds.length", value: 51 }),
   );
 });
 
-test('"8g" is refused, saying which tiers exist', () => {
+test('codeInterpreterTool() rejects the memory limit "8g" and lists the available ones', () => {
   expect(() => make({ container: { type: "auto", memoryLimit: "8g" } })).toThrow(
     'codeInterpreterTool(config).container.memoryLimit must be one of "1g", "4g", "16g", "64g", got "8g"',
   );
 });
 
-test("a container is said to be new or to exist", () => {
+test("codeInterpreterTool() requires a container's type or id", () => {
   expect(() => checkContainer("cntr_1", "Tool.container")).toThrow(
-    'Tool.container must say which container, got "cntr_1". Write { type: "auto" } for a new one, or { id: "…" } for one that exists',
+    'Tool.container must have a "type" or an "id", got "cntr_1". Use { type: "auto" } for a new container, or { id: "…" } for an existing one.',
   );
 });

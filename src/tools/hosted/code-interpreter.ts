@@ -17,74 +17,89 @@ import { HostedTool, markChecked } from "../hosted-tool.ts";
 import type { ContainerFileCitation } from "./citation.ts";
 import { checkNetworkPolicy, type NetworkPolicy } from "./network-policy.ts";
 
-/** What the model's code may use. */
+/** Settings of {@link codeInterpreterTool}. */
 export interface CodeInterpreterConfig {
-  /** @default ["python"] */
+  /** Languages that the model may use. @default ["python"] */
   readonly allowedLanguages?: readonly string[] | undefined;
-  /** Advice: no provider promises to keep it. @default 30 */
+  /** Timeout of a call in seconds. Advisory: no provider enforces it. @default 30 */
   readonly timeoutSeconds?: number | undefined;
-  /** Where the code runs. @default a new container */
+  /** Container in which the code runs. @default a new container */
   readonly container?: AutoContainerConfig | ExistingContainerRef | undefined;
 }
 
-/** What a container that is yet to be made may be given. */
+/** Settings of a container that is yet to be created. */
 export interface ContainerOptions {
-  /** Fixed for the container's life. @default "1g" */
+  /** Memory of the container; cannot be changed after its creation. @default "1g" */
   readonly memoryLimit?: MemoryLimit | undefined;
-  /** Uploaded files to copy into it; at most 50. */
+  /** Ids of uploaded files to copy into the container; at most 50. */
   readonly fileIds?: readonly string[] | undefined;
-  /** @default no network */
+  /** Network access of the container. @default no network */
   readonly networkPolicy?: NetworkPolicy | undefined;
 }
 
-/** A container that the provider makes, or one it made earlier in the same conversation. */
+/** A container that the provider creates, or reuses from earlier in the same conversation. */
 export interface AutoContainerConfig extends ContainerOptions {
+  /** Lets the provider create the container. */
   readonly type: "auto";
-  /** Files of this machine; they are uploaded first. */
+  /** Files of the host; uploaded before the first request. */
   readonly hostMounts?: readonly HostMount[] | undefined;
-  /** Folders that mounts may come from; `"any"`: from anywhere. */
+  /** Folders that mounts may come from; `"any"` allows every folder. */
   readonly allowedHostRoots?: readonly string[] | "any" | undefined;
 }
 
-/** A container the caller made. It is never replaced. */
+/** A container that you created. It is never replaced. */
 export interface ExistingContainerRef {
+  /** Id of the container. */
   readonly id: string;
-  /** What it was made with. */
+  /** Memory limit that the container was created with. */
   readonly memoryLimit?: MemoryLimit | undefined;
 }
 
-/** The sizes of container there are. */
+/** Available container sizes. */
 export type MemoryLimit = "1g" | "4g" | "16g" | "64g";
 
-/** What all code of an evaluation did; `code` to `exitCode` are the last call's. */
+/**
+ * The outcome of all code of an evaluation. `code`, `stdout`, `stderr` and `exitCode` belong to the
+ * last call.
+ */
 export interface CodeInterpreterResult {
-  /** What the model said. */
+  /** The model's answer. */
   readonly text: string;
+  /** Code of the last call. */
   readonly code: string;
+  /** Standard output of the last call. */
   readonly stdout: string;
+  /** Standard error of the last call. */
   readonly stderr: string;
-  /** `null` if the provider does not say. */
+  /** Exit code of the last call; `null` if the provider does not report it. */
   readonly exitCode: number | null;
+  /** Every call, in order. */
   readonly calls: readonly CodeInterpreterCall[];
-  /** Files that the code made and the model cites. */
+  /** Files that the code created and the model cites. */
   readonly files: readonly ContainerFileCitation[];
 }
 
-/** One piece of code that ran. */
+/** One execution of code. */
 export interface CodeInterpreterCall {
+  /** Provider's id of the call. */
   readonly id: string;
+  /** Code that ran. */
   readonly code: string;
+  /** Standard output. */
   readonly stdout: string;
+  /** Standard error. */
   readonly stderr: string;
+  /** Exit code; `null` if the provider does not report it. */
   readonly exitCode: number | null;
-  /** Addresses of images that were drawn. */
+  /** URLs of generated images. */
   readonly images: readonly string[];
+  /** Id of the container in which the code ran. */
   readonly containerId: string;
-  /** In the provider's word. */
+  /** The provider's status of the call. */
   readonly status: string;
 }
 
-/** A tool by which the model runs code of its own in a container at the provider. */
+/** Creates a tool that lets the model run its own code in a container at the provider. */
 export function codeInterpreterTool(
   config: CodeInterpreterConfig = {},
   { name = "code_interpreter" }: { readonly name?: string | undefined } = {},
@@ -104,11 +119,11 @@ export function codeInterpreterTool(
   );
 }
 
-/** Refuses what is neither an `AutoContainerConfig` nor an `ExistingContainerRef`. */
+/** Rejects a value that is neither an `AutoContainerConfig` nor an `ExistingContainerRef`. */
 export function checkContainer(container: unknown, field: string): void {
   if (!isPlainObject(container) || !("type" in container || "id" in container)) {
-    const rule = "must say which container";
-    const remedy = 'write { type: "auto" } for a new one, or { id: "…" } for one that exists';
+    const rule = 'must have a "type" or an "id"';
+    const remedy = 'use { type: "auto" } for a new container, or { id: "…" } for an existing one';
     throw new PromptValidationError({ field, value: container, rule, remedy });
   }
   const { memoryLimit, fileIds, networkPolicy } = containerChecks();
@@ -127,7 +142,7 @@ export function checkContainer(container: unknown, field: string): void {
   });
 }
 
-/** The checks of `ContainerOptions`, for whatever else makes containers. */
+/** Returns the checks of `ContainerOptions`, for every tool that creates containers. */
 export function containerChecks(): Checks<ContainerOptions> {
   return {
     memoryLimit: optional(oneOf(["1g", "4g", "16g", "64g"])),
@@ -136,7 +151,7 @@ export function containerChecks(): Checks<ContainerOptions> {
   };
 }
 
-/** The rest is checked where the files are read, by what knows what it means. */
+/** Checks a mount's keys and `hostPath`. The code that reads the files checks the rest. */
 function checkMount(mount: unknown, field: string): void {
   checkKeys<HostMount>(mount, field, {
     hostPath: checkNotEmpty,

@@ -1,21 +1,21 @@
 import { expect, test } from "vitest";
 import { countryCodes } from "./countries.ts";
 
-test("ISO 3166-1 has 249 codes of two capitals", () => {
+test("countryCodes has the 249 two-letter codes of ISO 3166-1", () => {
   expect(countryCodes.size).toBe(249);
   for (const code of countryCodes) expect(code).toMatch(/^[A-Z]{2}$/);
 });
 
 test.each(["AX", "BL", "BQ", "CW", "GG", "IM", "JE", "MF", "SS", "SX", "TL", "PS", "TW", "US"])(
-  "%s is one of them",
+  "countryCodes contains %s",
   (code) => expect(countryCodes.has(code)).toBe(true),
 );
 
 test.each(["AN", "CS", "EU", "SU", "TP", "UK", "UN", "XK", "YU", "ZZ", "gb", ""])(
-  "%j is none of them",
+  "countryCodes does not contain %j",
   (code) => expect(countryCodes.has(code)).toBe(false),
 );
 
-test("the set itself is frozen", () => {
+test("countryCodes is frozen", () => {
   expect(Object.isFrozen(countryCodes)).toBe(true);
 });

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { type FileSearchConfig, type FileSearchFilter, fileSearchTool } from "./file-search.ts";
 
 const make = (config: unknown): unknown => Reflect.apply(fileSearchTool, undefined, [config]);
-const refusal = (facts: object) =>
+const matchError = (facts: object) =>
   expect.objectContaining({ name: "PromptValidationError", ...facts });
 
-const complete = (): FileSearchConfig => ({
+const createConfig = (): FileSearchConfig => ({
   vectorStoreIds: ["vs_1", "vs_2"],
   maxResults: 5,
   filters: {
@@ -22,8 +22,8 @@ const complete = (): FileSearchConfig => ({
   },
 });
 
-describe("fileSearchTool", () => {
-  test("searches the stores it is given", () => {
+describe("fileSearchTool()", () => {
+  test("searches the given stores", () => {
     expect(fileSearchTool({ vectorStoreIds: ["vs_1"] })).toMatchObject({
       kind: "file_search",
       name: "file_search",
@@ -31,18 +31,18 @@ describe("fileSearchTool", () => {
     });
   });
 
-  test("may go by another name", () => {
+  test("accepts another name", () => {
     expect(fileSearchTool({ vectorStoreIds: [] }, { name: "library" }).name).toBe("library");
   });
 
-  test("keeps a frozen copy of its config, and leaves the caller's alone", () => {
-    const config = complete();
+  test("freezes a copy of its config", () => {
+    const config = createConfig();
     const { config: kept } = fileSearchTool(config);
     expect(kept).toEqual(config);
     for (const part of [kept, kept.vectorStoreIds, kept.filters, kept.ranking?.hybridSearch]) {
       expect(Object.isFrozen(part)).toBe(true);
     }
-    expect(config).toEqual(complete());
+    expect(config).toEqual(createConfig());
     expect(Object.isFrozen(config.vectorStoreIds)).toBe(false);
     expect(Object.isFrozen(config.filters)).toBe(false);
   });
@@ -56,8 +56,8 @@ test.each<FileSearchConfig>([
   { vectorStoreIds: ["vs_1"], ranking: {} },
   { vectorStoreIds: ["vs_1"], ranking: { ranker: "auto", scoreThreshold: 0 } },
   { vectorStoreIds: ["vs_1"], ranking: { scoreThreshold: 1 } },
-  complete(),
-])("%j is a config", (config) => {
+  createConfig(),
+])("fileSearchTool() accepts %j", (config) => {
   expect(() => fileSearchTool(config)).not.toThrow();
 });
 
@@ -70,22 +70,22 @@ test.each<FileSearchFilter>([
   { type: "lte", key: "date", value: 2 },
   { type: "nin", key: "year", value: [] },
   { type: "and", filters: [] },
-])("%j is a filter", (filters) => {
+])("fileSearchTool() accepts the filter %j", (filters) => {
   expect(() => fileSearchTool({ vectorStoreIds: ["vs_1"], filters })).not.toThrow();
 });
 
-test("a filter may stand in two places", () => {
+test("fileSearchTool() accepts the same filter in two places", () => {
   const old = { type: "lt", key: "year", value: 2000 } as const;
   const filters = { type: "or", filters: [old, { type: "and", filters: [old] }] } as const;
   expect(() => fileSearchTool({ vectorStoreIds: ["vs_1"], filters })).not.toThrow();
 });
 
-test("a filter may not contain itself", () => {
+test("fileSearchTool() rejects a filter that contains itself", () => {
   const filters: unknown[] = [];
   const endless = { type: "and", filters };
   filters.push(endless);
   expect(() => make({ vectorStoreIds: ["vs_1"], filters: endless })).toThrow(
-    refusal({ field: "fileSearchTool(config).filters.filters[0]" }),
+    matchError({ field: "fileSearchTool(config).filters.filters[0]" }),
   );
 });
 
@@ -113,8 +113,10 @@ test.each([
     ".ranking.hybridSearch.embeddingWeight",
     -1,
   ],
-])("%j is refused at %j", (config, place, value) => {
-  expect(() => make(config)).toThrow(refusal({ field: `fileSearchTool(config)${place}`, value }));
+])("fileSearchTool() rejects %j at %j", (config, place, value) => {
+  expect(() => make(config)).toThrow(
+    matchError({ field: `fileSearchTool(config)${place}`, value }),
+  );
 });
 
 test.each([
@@ -143,8 +145,8 @@ test.each([
     ".filters[1].key",
     1,
   ],
-])("the filter %j is refused at %j", (filters, place, value) => {
+])("fileSearchTool() rejects the filter %j at %j", (filters, place, value) => {
   expect(() => make({ vectorStoreIds: ["vs_1"], filters })).toThrow(
-    refusal({ field: `fileSearchTool(config).filters${place}`, value }),
+    matchError({ field: `fileSearchTool(config).filters${place}`, value }),
   );
 });

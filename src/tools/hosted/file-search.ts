@@ -14,69 +14,87 @@ import {
 import { HostedTool, markChecked } from "../hosted-tool.ts";
 import type { Citation } from "./citation.ts";
 
-/** Which stores are searched, and for how much. */
+/** Settings of {@link fileSearchTool}. */
 export interface FileSearchConfig {
-  /** Stores that exist. May be empty here, to be filled later; a request with none is refused. */
+  /**
+   * Ids of existing vector stores. May be empty at construction, but a request without any is
+   * rejected.
+   */
   readonly vectorStoreIds: readonly string[];
-  /** 1 to 50. @default 20 */
+  /** Maximum number of results, 1 to 50. @default 20 */
   readonly maxResults?: number | undefined;
-  /** Only files whose attributes match. */
+  /** Searches only files whose attributes match. */
   readonly filters?: FileSearchFilter | undefined;
+  /** How results are ranked. */
   readonly ranking?: FileSearchRanking | undefined;
 }
 
-/** Which files count, by their attributes. */
+/** Selects files by their attributes. */
 export type FileSearchFilter = ComparisonFilter | CompoundFilter;
 
-/** Compares one attribute of a file. */
+/** Compares one attribute of a file with a value. */
 export interface ComparisonFilter {
+  /** Comparison operator; `"in"` and `"nin"` test membership in an array. */
   readonly type: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin";
+  /** Name of the attribute. */
   readonly key: string;
-  /** A list for `"in"` and `"nin"`, a single value for the others. */
+  /** An array for `"in"` and `"nin"`, a single value for the others. */
   readonly value: string | number | boolean | readonly (string | number)[];
 }
 
-/** Holds if all of `filters` do, or any of them. */
+/** Combines filters: `"and"` requires all of them to match, `"or"` any. */
 export interface CompoundFilter {
+  /** How the filters are combined. */
   readonly type: "and" | "or";
+  /** Filters to combine. */
   readonly filters: readonly FileSearchFilter[];
 }
 
-/** How what is found is ranked. */
+/** How search results are ranked. */
 export interface FileSearchRanking {
-  /** @default "auto" */
+  /** Ranking algorithm. @default "auto" */
   readonly ranker?: "auto" | "default-2024-11-15" | undefined;
-  /** 0 to 1; what scores less is left out. @default 0 */
+  /** Minimum score of a result, 0 to 1. @default 0 */
   readonly scoreThreshold?: number | undefined;
+  /** Weights of semantic and keyword search. */
   readonly hybridSearch?: HybridSearchWeights | undefined;
 }
 
-/** How much likeness of meaning and likeness of words count, one against the other. */
+/** Relative weights of semantic and keyword matches in a hybrid search. */
 export interface HybridSearchWeights {
+  /** Weight of semantic matches; 0 or more. */
   readonly embeddingWeight: number;
+  /** Weight of keyword matches; 0 or more. */
   readonly textWeight: number;
 }
 
-/** What all file searches of an evaluation found. */
+/** The outcome of all file searches of an evaluation. */
 export interface FileSearchResult {
-  /** What the model said. */
+  /** The model's answer. */
   readonly text: string;
+  /** Every query, in order. */
   readonly queries: readonly string[];
+  /** Passages that were found. */
   readonly results: readonly FileSearchHit[];
+  /** Citations in the model's answer. */
   readonly citations: readonly Citation[];
 }
 
-/** A passage of a file. */
+/** A passage of a file that matched. */
 export interface FileSearchHit {
+  /** Provider's id of the file. */
   readonly fileId: string;
+  /** Name of the file. */
   readonly filename: string;
-  /** 0 to 1. */
+  /** Relevance, 0 to 1. */
   readonly score: number;
+  /** Text of the passage. */
   readonly text: string;
+  /** Attributes of the file. */
   readonly attributes: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** A tool by which the model searches files that were put into vector stores. */
+/** Creates a tool that lets the model search files in vector stores. */
 export function fileSearchTool(
   config: FileSearchConfig,
   { name = "file_search" }: { readonly name?: string | undefined } = {},
@@ -84,7 +102,7 @@ export function fileSearchTool(
   checkKeys<FileSearchConfig>(config, "fileSearchTool(config)", {
     vectorStoreIds: listOf(checkText),
     maxResults: optional(integerFrom(1, 50)),
-    filters: optional(filterWithin([])),
+    filters: optional(filterCheck([])),
     ranking: optional(checkRanking),
   });
   return markChecked(
@@ -97,35 +115,45 @@ export function fileSearchTool(
   );
 }
 
-function filterWithin(parents: readonly unknown[]): Check {
+function filterCheck(parents: readonly unknown[]): Check {
   return (filter, field) => {
     if (parents.includes(filter)) {
       const rule = "must not contain itself";
-      throw new PromptValidationError({ field, value: filter, rule, remedy: "build it as a tree" });
+      throw new PromptValidationError({
+        field,
+        value: filter,
+        rule,
+        remedy: "build the filter as a tree",
+      });
     }
     const type = checkType(filter, field, filterTypes);
     if (type === "and" || type === "or") {
-      const filters = listOf(filterWithin([...parents, filter]));
+      const filters = listOf(filterCheck([...parents, filter]));
       checkKeys<CompoundFilter>(filter, field, { type: elsewhere, filters });
       return;
     }
-    const value = type === "in" || type === "nin" ? listOf(checkListed) : checkCompared;
+    const value = type === "in" || type === "nin" ? listOf(checkArrayOperand) : checkOperand;
     checkKeys<ComparisonFilter>(filter, field, { type: elsewhere, key: checkText, value });
   };
 }
 
 const filterTypes = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "and", "or"] as const;
 
-function checkListed(value: unknown, field: string): void {
+function checkArrayOperand(value: unknown, field: string): void {
   if (typeof value === "string" || Number.isFinite(value)) return;
-  const rule = "must be a text or a number";
-  throw new PromptValidationError({ field, value, rule, remedy: "attributes hold nothing else" });
+  const rule = "must be a string or a number";
+  throw new PromptValidationError({
+    field,
+    value,
+    rule,
+    remedy: "use strings or numbers only",
+  });
 }
 
-function checkCompared(value: unknown, field: string): void {
+function checkOperand(value: unknown, field: string): void {
   if (typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)) return;
-  const rule = "must be a text, a number or a boolean";
-  const remedy = 'for a list use the type "in" or "nin"';
+  const rule = "must be a string, a number or a boolean";
+  const remedy = 'use the type "in" or "nin" for an array';
   throw new PromptValidationError({ field, value, rule, remedy });
 }
 

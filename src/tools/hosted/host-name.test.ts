@@ -11,7 +11,7 @@ test.each([
   "x.museum",
   `${"a".repeat(63)}.org`,
   "example.xn--p1ai",
-])("%j is a host name", (value) => {
+])("checkHostName() accepts %j", (value) => {
   expect(() => checkHostName(value, "domain")).not.toThrow();
 });
 
@@ -25,13 +25,13 @@ test.each([
   ["cdc.gov.", '"cdc.gov"'],
   [" cdc.gov ", '"cdc.gov"'],
   ["münchen.de", '"xn--mnchen-3ya.de"'],
-])("%j is refused, and %s is what was meant", (value, meant) => {
+])("checkHostName() rejects %j and suggests %s", (value, meant) => {
   expect(() => checkHostName(value, "domain")).toThrow(
     expect.objectContaining({
       name: "PromptValidationError",
       field: "domain",
       value,
-      message: expect.stringMatching(`: write ${meant}$`),
+      message: expect.stringMatching(`\\. Use ${meant}\\.$`),
     }),
   );
 });
@@ -54,11 +54,11 @@ test.each([
   null,
   undefined,
   ["cdc.gov"],
-])("%j is refused, and an example is given", (value) => {
+])("checkHostName() rejects %j and gives an example", (value) => {
   expect(() => checkHostName(value, "domain")).toThrow(
     expect.objectContaining({
       name: "PromptValidationError",
-      message: expect.stringMatching(': write one like "cdc.gov"$'),
+      message: expect.stringMatching(/\. Use a name such as "cdc\.gov"\.$/),
     }),
   );
 });

@@ -1,14 +1,14 @@
 import { PromptValidationError } from "../../base/errors.ts";
 
-/** Refuses what is no bare host name with a dot in it, like `"cdc.gov"`, in ASCII or punycode. */
+/** Accepts only a bare host name with a dot, such as `"cdc.gov"`, in ASCII or punycode. */
 export function checkHostName(value: unknown, field: string): void {
   if (typeof value === "string" && isHostName(value)) return;
-  const meant = typeof value === "string" ? hostNameIn(value) : null;
+  const meant = typeof value === "string" ? extractHostName(value) : null;
   throw new PromptValidationError({
     field,
     value,
     rule: "must be a bare host name, without scheme, port, path or wildcard",
-    remedy: meant === null ? 'write one like "cdc.gov"' : `write "${meant}"`,
+    remedy: meant === null ? 'use a name such as "cdc.gov"' : `use "${meant}"`,
   });
 }
 
@@ -17,8 +17,8 @@ function isHostName(text: string): boolean {
   return text.length <= 253 && new RegExp(`^(?:${label}\\.)+(?!\\d+$)${label}$`, "i").test(text);
 }
 
-/** The host name somebody meant by an address, a wildcard or a name in its own script. */
-function hostNameIn(text: string): string | null {
+/** Extracts the host name from a URL, a wildcard or an internationalized name. */
+function extractHostName(text: string): string | null {
   const address = text
     .trim()
     .replace(/^[a-z][a-z0-9+.-]*:\/\//i, "")

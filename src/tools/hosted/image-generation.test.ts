@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { type ImageGenerationConfig, imageGenerationTool } from "./image-generation.ts";
 
 const make = (config: unknown): unknown => Reflect.apply(imageGenerationTool, undefined, [config]);
-const refusal = (facts: object) =>
+const matchError = (facts: object) =>
   expect.objectContaining({ name: "PromptValidationError", ...facts });
 
-const complete = (): ImageGenerationConfig => ({
+const createConfig = (): ImageGenerationConfig => ({
   action: "edit",
   model: "gpt-image-2",
   quality: "high",
@@ -19,8 +19,8 @@ const complete = (): ImageGenerationConfig => ({
   partialImages: 2,
 });
 
-describe("imageGenerationTool", () => {
-  test("draws with no config at all", () => {
+describe("imageGenerationTool()", () => {
+  test("works without a config", () => {
     expect(imageGenerationTool()).toMatchObject({
       kind: "image_generation",
       name: "image_generation",
@@ -28,17 +28,17 @@ describe("imageGenerationTool", () => {
     });
   });
 
-  test("may go by another name", () => {
+  test("accepts another name", () => {
     expect(imageGenerationTool({}, { name: "draw" }).name).toBe("draw");
   });
 
-  test("keeps a frozen copy of its config, and leaves the caller's alone", () => {
-    const config = complete();
+  test("freezes a copy of its config", () => {
+    const config = createConfig();
     const { config: kept } = imageGenerationTool(config);
     expect(kept).toEqual(config);
     expect(Object.isFrozen(kept)).toBe(true);
     expect(Object.isFrozen(kept.inputImageMask)).toBe(true);
-    expect(config).toEqual(complete());
+    expect(config).toEqual(createConfig());
     expect(Object.isFrozen(config)).toBe(false);
     expect(Object.isFrozen(config.inputImageMask)).toBe(false);
   });
@@ -46,20 +46,23 @@ describe("imageGenerationTool", () => {
 
 test.each<ImageGenerationConfig>([
   {},
-  complete(),
+  createConfig(),
   { action: undefined, model: undefined, size: undefined, inputImageMask: undefined },
   { action: "generate", size: "auto", quality: "auto", background: "auto" },
   { action: "auto", size: "1024x1024", quality: "low", background: "opaque", moderation: "auto" },
   { outputCompression: 0, partialImages: 0 },
   { outputCompression: 100, partialImages: 3 },
   { inputImageMask: { imageUrl: "data:image/png;base64,AAAA" }, inputFidelity: "low" },
-])("%j is a config", (config) => {
+])("imageGenerationTool() accepts %j", (config) => {
   expect(() => imageGenerationTool(config)).not.toThrow();
 });
 
-test.each(["png", "webp", "jpeg", "gif", "svg"] as const)("%j is a format", (outputFormat) => {
-  expect(() => imageGenerationTool({ outputFormat })).not.toThrow();
-});
+test.each(["png", "webp", "jpeg", "gif", "svg"] as const)(
+  "imageGenerationTool() accepts the format %j",
+  (outputFormat) => {
+    expect(() => imageGenerationTool({ outputFormat })).not.toThrow();
+  },
+);
 
 test.each([
   [null, "", null],
@@ -84,8 +87,8 @@ test.each([
   [{ moderation: "off" }, ".moderation", "off"],
   [{ partialImages: 4 }, ".partialImages", 4],
   [{ partialImages: -1 }, ".partialImages", -1],
-])("%j is refused at %j", (config, place, value) => {
+])("imageGenerationTool() rejects %j at %j", (config, place, value) => {
   expect(() => make(config)).toThrow(
-    refusal({ field: `imageGenerationTool(config)${place}`, value }),
+    matchError({ field: `imageGenerationTool(config)${place}`, value }),
   );
 });

@@ -10,53 +10,60 @@ import {
 } from "../config-checks.ts";
 import { HostedTool, markChecked } from "../hosted-tool.ts";
 
-/** What is left out is the provider's choice, save where a default is said. */
+/**
+ * Settings of {@link imageGenerationTool}. The provider chooses options that are omitted and have
+ * no default here.
+ */
 export interface ImageGenerationConfig {
-  /** Whether to draw anew or to change an image that was given. @default "auto" */
+  /** Whether to generate a new image or edit an existing one. @default "auto" */
   readonly action?: "generate" | "edit" | "auto" | undefined;
+  /** Image model, by the provider's name. */
   readonly model?: string | undefined;
-  /** @default "auto" */
+  /** Quality of the image. @default "auto" */
   readonly quality?: "low" | "medium" | "high" | "auto" | undefined;
-  /** Width and height in pixels; models differ in what they can. @default "auto" */
+  /** Width and height in pixels. Supported sizes depend on the model. @default "auto" */
   readonly size?: ImageSize | undefined;
-  /** @default "png" */
+  /** File format of the image. @default "png" */
   readonly outputFormat?: "png" | "webp" | "jpeg" | "gif" | "svg" | undefined;
-  /** 0 to 100. @default 100 */
+  /** Compression level, 0 to 100. @default 100 */
   readonly outputCompression?: number | undefined;
-  /** @default "auto" */
+  /** Background of the image. @default "auto" */
   readonly background?: "transparent" | "opaque" | "auto" | undefined;
-  /** How closely to keep to the images that were given. @default "low" */
+  /** How closely to follow the input images. @default "low" */
   readonly inputFidelity?: "high" | "low" | undefined;
-  /** Which part of an image may be changed. */
+  /** The part of an image that may be changed. */
   readonly inputImageMask?: ImageMask | undefined;
-  /** @default "auto" */
+  /** Strictness of content moderation. @default "auto" */
   readonly moderation?: "auto" | "low" | undefined;
-  /** How many unfinished images to send on the way, 0 to 3. @default 0 */
+  /** Number of partial images to stream, 0 to 3. @default 0 */
   readonly partialImages?: number | undefined;
 }
 
+/** Width and height in pixels, or `"auto"`. */
 export type ImageSize = "auto" | `${number}x${number}`;
 
-/** An uploaded file, or an address, which may be a `data:` URL. */
+/** An uploaded file, or a URL, which may be a `data:` URL. */
 export type ImageMask = { readonly fileId: string } | { readonly imageUrl: string };
 
 /** All images of an evaluation. */
 export interface ImageGenerationResult {
+  /** Every generated image, in order. */
   readonly images: readonly GeneratedImage[];
 }
 
-/** One image that was made. */
+/** One generated image. */
 export interface GeneratedImage {
+  /** Provider's id of the call. */
   readonly id: string;
-  /** Empty if none was made. */
+  /** Image bytes in base64; empty if no image was generated. */
   readonly base64: string;
-  /** What was drawn after, if it is not what the model wrote. */
+  /** Prompt that was used, if the provider revised the model's prompt. */
   readonly revisedPrompt: string | null;
-  /** In the provider's word. */
+  /** The provider's status of the call. */
   readonly status: string;
 }
 
-/** A tool by which the model draws images. */
+/** Creates a tool that lets the model generate images. */
 export function imageGenerationTool(
   config: ImageGenerationConfig = {},
   { name = "image_generation" }: { readonly name?: string | undefined } = {},
@@ -91,7 +98,7 @@ function checkSize(value: unknown, field: string): void {
     field,
     value,
     rule,
-    remedy: 'write one like "1024x1536", or "auto"',
+    remedy: 'use a size such as "1024x1536", or "auto"',
   });
 }
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { type McpConfig, mcpTool } from "./mcp.ts";
 
-const make = (config: unknown, options?: unknown): unknown =>
+const createTool = (config: unknown, options?: unknown): unknown =>
   Reflect.apply(mcpTool, undefined, [config, options]);
-const refusal = (facts: object) =>
+const matchError = (facts: object) =>
   expect.objectContaining({ name: "PromptValidationError", ...facts });
 const server = { serverLabel: "docs", serverUrl: "https://mcp.example.com/mcp" };
 
-const complete = (): McpConfig => ({
+const createConfig = (): McpConfig => ({
   ...server,
   serverDescription: "The manual.",
   allowedTools: ["search", "fetch"],
@@ -16,38 +16,38 @@ const complete = (): McpConfig => ({
   headers: { "X-Team": "docs" },
 });
 
-describe("mcpTool", () => {
-  test("needs a label and an address", () => {
+describe("mcpTool()", () => {
+  test("needs a label and a URL", () => {
     const tool = mcpTool(server);
     expect(tool).toMatchObject({ kind: "mcp", name: "mcp", config: server, live: {} });
     expect(tool.live.approve).toBeUndefined();
   });
 
-  test("may go by another name", () => {
+  test("accepts another name", () => {
     expect(mcpTool(server, { name: "manual" }).name).toBe("manual");
   });
 
-  test("hands on who approves", () => {
+  test("passes on the approver", () => {
     const approve = () => true;
     expect(mcpTool(server, { approve }).live.approve).toBe(approve);
-    expect(() => make(server, { approve: "always" })).toThrow(
-      refusal({ field: "mcpTool(options).approve", value: "always" }),
+    expect(() => createTool(server, { approve: "always" })).toThrow(
+      matchError({ field: "mcpTool(options).approve", value: "always" }),
     );
   });
 
-  test("keeps a frozen copy of its config, and leaves the caller's alone", () => {
-    const config = complete();
+  test("freezes a copy of its config", () => {
+    const config = createConfig();
     const { config: kept } = mcpTool(config);
     expect(kept).toEqual(config);
     for (const part of [kept, ...Object.values(kept)]) expect(Object.isFrozen(part)).toBe(true);
-    expect(config).toEqual(complete());
+    expect(config).toEqual(createConfig());
     expect(Object.isFrozen(config)).toBe(false);
     expect(Object.isFrozen(config.headers)).toBe(false);
   });
 });
 
 test.each<Partial<McpConfig>>([
-  complete(),
+  createConfig(),
   {
     allowedTools: undefined,
     requireApproval: undefined,
@@ -61,7 +61,7 @@ test.each<Partial<McpConfig>>([
   { requireApproval: {} },
   { headers: {} },
   { serverLabel: "My_Docs-2" },
-])("%j is a config", (config) => {
+])("mcpTool() accepts %j", (config) => {
   expect(() => mcpTool({ ...server, ...config })).not.toThrow();
 });
 
@@ -71,7 +71,7 @@ test.each([
   "http://localhost:3000/mcp",
   "http://127.0.0.1/mcp",
   "http://[::1]:8080/mcp",
-])("%j is an address", (serverUrl) => {
+])("mcpTool() accepts the URL %j", (serverUrl) => {
   expect(() => mcpTool({ ...server, serverUrl })).not.toThrow();
 });
 
@@ -89,9 +89,9 @@ test.each([
   "",
   undefined,
   7,
-])("%j is refused as an address", (serverUrl) => {
-  expect(() => make({ ...server, serverUrl })).toThrow(
-    refusal({
+])("mcpTool() rejects the URL %j", (serverUrl) => {
+  expect(() => createTool({ ...server, serverUrl })).toThrow(
+    matchError({
       field: "mcpTool(config).serverUrl",
       value: serverUrl,
       message: expect.stringContaining("https:"),
@@ -105,9 +105,9 @@ test.each([
   "https://:s3cret@mcp.example.com",
   "http://user:s3cret@mcp.example.com",
   "https://user:s3cret@mcp.example.com:99999",
-])("the password in %j is refused and not quoted", (serverUrl) => {
-  expect(() => make({ ...server, serverUrl })).toThrow(
-    refusal({
+])("mcpTool() rejects the password in %j without quoting it", (serverUrl) => {
+  expect(() => createTool({ ...server, serverUrl })).toThrow(
+    matchError({
       field: "mcpTool(config).serverUrl",
       value: undefined,
       message: expect.not.stringContaining("s3cret"),
@@ -131,9 +131,9 @@ test.each([
   [{ requireApproval: { often: {} } }, ".requireApproval key", "often"],
   [{ requireApproval: { never: ["search"] } }, ".requireApproval.never", ["search"]],
   [{ serverURL: "https://a.com" }, " key", "serverURL"],
-])("%j is refused at %j", (config, place, value) => {
-  expect(() => make({ ...server, ...config })).toThrow(
-    refusal({ field: `mcpTool(config)${place}`, value }),
+])("mcpTool() rejects %j at %j", (config, place, value) => {
+  expect(() => createTool({ ...server, ...config })).toThrow(
+    matchError({ field: `mcpTool(config)${place}`, value }),
   );
 });
 
@@ -146,9 +146,9 @@ test.each([
   [{ headers: { "X-Key": "s3cret\r\nX-Other: 1" } }, ".headers.X-Key"],
   [{ headers: { "X-Key": ["s3cret"] } }, ".headers.X-Key"],
   [{ headers: { "X-Key: s3cret": "" } }, ".headers key"],
-])("%j is refused at %j, and no secret is quoted", (config, place) => {
-  expect(() => make({ ...server, ...config })).toThrow(
-    refusal({
+])("mcpTool() rejects %j at %j without quoting secrets", (config, place) => {
+  expect(() => createTool({ ...server, ...config })).toThrow(
+    matchError({
       field: `mcpTool(config)${place}`,
       value: undefined,
       message: expect.not.stringContaining("s3cret"),
@@ -157,8 +157,10 @@ test.each([
 });
 
 test.each([[{ ...server, authorisation: "s3cret" }], [[{ authorization: "s3cret" }]], ["s3cret"]])(
-  "a secret in the wrong place is not quoted: %j",
+  "mcpTool() does not quote a secret in the wrong place: %j",
   (config) => {
-    expect(() => make(config)).toThrow(refusal({ message: expect.not.stringContaining("s3cret") }));
+    expect(() => createTool(config)).toThrow(
+      matchError({ message: expect.not.stringContaining("s3cret") }),
+    );
   },
 );

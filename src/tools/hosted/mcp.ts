@@ -7,92 +7,113 @@ import {
   checkKeys,
   checkObjectUnquoted,
   checkText,
-  isLine,
+  isSingleLine,
   listOf,
   oneOf,
   optional,
 } from "../config-checks.ts";
 import { HostedTool, markChecked } from "../hosted-tool.ts";
 
-/** Which remote server is called, and how. */
+/** Settings of {@link mcpTool}. */
 export interface McpConfig {
-  /** Names the server in calls: a letter, then letters, digits, `_` and `-`. */
+  /** Identifies the server in calls: a letter, followed by letters, digits, `_` and `-`. */
   readonly serverLabel: string;
-  /** `https:`, or `http:` on this machine. No user or password: those go into `headers`. */
+  /**
+   * URL of the server: `https:`, or `http:` on the host itself. Must not contain a user or
+   * password; use `headers`.
+   */
   readonly serverUrl: string;
-  /** What the model reads about the server. */
+  /** Description of the server for the model. */
   readonly serverDescription?: string | undefined;
-  /** @default all of the server's tools */
+  /** Tools that the model may call. @default all of the server's tools */
   readonly allowedTools?: readonly string[] | McpToolFilter | undefined;
-  /** Which calls are put to `approve` first. @default "always" */
+  /** Which calls need the consent of `approve`. @default "always" */
   readonly requireApproval?: "always" | "never" | McpApprovalRules | undefined;
-  /** An access token. Secret: no error quotes it. */
+  /** Access token. Secret: never quoted in errors. */
   readonly authorization?: string | undefined;
-  /** Sent to the server. Their values are secret: no error quotes them. */
+  /** HTTP headers sent to the server. The values are secret: never quoted in errors. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The tools that are named, or that their server says only read. */
+/** Selects tools by name, or by the server's read-only declaration. */
 export interface McpToolFilter {
+  /** Names of the server's tools. */
   readonly toolNames?: readonly string[] | undefined;
+  /** Whether the server declares the tool read-only. */
   readonly readOnly?: boolean | undefined;
 }
 
+/** Which tools need approval for every call, and which never do. */
 export interface McpApprovalRules {
+  /** Tools whose calls always need approval. */
   readonly always?: McpToolFilter | undefined;
+  /** Tools whose calls never need approval. */
   readonly never?: McpToolFilter | undefined;
 }
 
-/** A call that waits to be allowed. */
+/** A remote call that waits for approval. */
 export interface McpApprovalRequest {
+  /** Provider's id of the request. */
   readonly id: string;
+  /** Label of the server. */
   readonly serverLabel: string;
-  /** The server's tool. */
+  /** Name of the server's tool. */
   readonly name: string;
-  /** JSON, as the model wrote it. */
+  /** Arguments as JSON text, exactly as the model wrote them. */
   readonly arguments: string;
 }
 
 /** Decides whether a remote tool may be called. */
 export type McpApprover = (request: McpApprovalRequest) => boolean | Promise<boolean>;
 
-/** What the adapter needs to answer requests for approval. */
+/** Objects that the adapter needs to answer approval requests. */
 export interface McpLive {
+  /** Decides whether a call may run. */
   readonly approve: McpApprover;
 }
 
-/** What all calls of an evaluation to one server gave. */
+/** The outcome of all calls to one server during an evaluation. */
 export interface McpResult {
+  /** Every call, in order. */
   readonly calls: readonly McpCall[];
-  /** What the server said it has, if it was asked. */
+  /** Tools that the server listed; omitted if they were not requested. */
   readonly tools?: readonly McpListedTool[];
 }
 
-/** One call of a remote tool. */
+/** One call to a remote tool. */
 export interface McpCall {
+  /** Provider's id of the call. */
   readonly id: string;
+  /** Label of the server. */
   readonly serverLabel: string;
+  /** Name of the server's tool. */
   readonly name: string;
-  /** JSON, as the model wrote it. */
+  /** Arguments as JSON text, exactly as the model wrote them. */
   readonly arguments: string;
+  /** Output of the call; `null` if it failed. */
   readonly output: string | null;
+  /** Error of the call; `null` if it succeeded. */
   readonly error: string | null;
 }
 
+/** A tool that an MCP server lists. */
 export interface McpListedTool {
   readonly name: string;
   readonly description: string | null;
   readonly inputSchema: JsonSchema;
 }
 
+/** Options of {@link mcpTool}. */
 export interface McpToolOptions {
-  /** @default "mcp" */
+  /** Unique within a prompt. @default "mcp" */
   readonly name?: string | undefined;
-  /** Allows or refuses a call. @default every call that needs approval is refused */
+  /** Approves or denies a call. @default denies every call that needs approval */
   readonly approve?: McpApprover | undefined;
 }
 
-/** A tool by which the model calls the tools of an MCP server, from the provider's machines. */
+/**
+ * Creates a tool that lets the model call tools on an MCP server, from the provider's machines.
+ */
 export function mcpTool(
   config: McpConfig,
   { name = "mcp", approve }: McpToolOptions = {},
@@ -121,21 +142,21 @@ export function mcpTool(
 
 function checkLabel(value: unknown, field: string): void {
   if (typeof value === "string" && /^[a-z][a-z0-9_-]*$/i.test(value)) return;
-  const rule = "must be a letter, then letters, digits, _ and -";
-  throw new PromptValidationError({ field, value, rule, remedy: 'write one like "docs"' });
+  const rule = "must start with a letter, followed by letters, digits, _ and -";
+  throw new PromptValidationError({ field, value, rule, remedy: 'use a label such as "docs"' });
 }
 
 function checkServerUrl(value: unknown, field: string): void {
   const url =
     typeof value === "string" && /^https?:\/\/\S+$/i.test(value) ? URL.parse(value) : null;
-  const secret = typeof value === "string" && value.includes("@"); // there may be a password before it
-  if (url === null || (url.protocol === "http:" && !thisMachine.has(url.hostname))) {
-    const rule = "must be an https: address, or http: on this machine";
-    const remedy = 'write one like "https://mcp.example.com/mcp"';
+  const secret = typeof value === "string" && value.includes("@"); // a password may precede the @
+  if (url === null || (url.protocol === "http:" && !localHosts.has(url.hostname))) {
+    const rule = "must be an https: URL, or http: on localhost";
+    const remedy = 'use a URL such as "https://mcp.example.com/mcp"';
     throw new PromptValidationError({ field, value, rule, remedy, secret });
   }
   if (url.username === "" && url.password === "") return;
-  const rule = "must be without user and password";
+  const rule = "must not contain a user or password";
   throw new PromptValidationError({
     field,
     value,
@@ -145,7 +166,7 @@ function checkServerUrl(value: unknown, field: string): void {
   });
 }
 
-const thisMachine: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
+const localHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 function checkAllowedTools(tools: unknown, field: string): void {
   if (isPlainObject(tools)) checkFilter(tools, field);
@@ -176,17 +197,17 @@ function checkHeaders(headers: unknown, field: string): void {
   }
 }
 
-/** Not quoted: it may be a whole header with its value. */
+/** Does not quote the name, which may be a whole header with its value. */
 function checkHeaderName(value: string, field: string): void {
   if (/^[!#$%&'*+.^_`|~\w-]+$/.test(value)) return;
-  const rule = "must be the name of an HTTP header";
-  const remedy = 'write { "X-Name": "its value" }';
+  const rule = "must be an HTTP header name";
+  const remedy = 'use { "X-Name": "its value" }';
   throw new PromptValidationError({ field, value, rule, remedy, secret: true });
 }
 
 function checkSecretLine(value: unknown, field: string): void {
-  if (isLine(value)) return;
-  const rule = "must be one line of text that is not blank";
-  const remedy = "give the secret, without line breaks";
+  if (isSingleLine(value)) return;
+  const rule = "must be a non-blank single-line string";
+  const remedy = "pass the secret without line breaks";
   throw new PromptValidationError({ field, value, rule, remedy, secret: true });
 }

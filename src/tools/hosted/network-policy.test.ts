@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { checkNetworkPolicy, type NetworkPolicy } from "./network-policy.ts";
 
-const refusal = (facts: object) =>
+const matchError = (facts: object) =>
   expect.objectContaining({ name: "PromptValidationError", ...facts });
 const allowlist = { type: "allowlist", allowedDomains: ["pypi.org"] };
 const secret = { domain: "pypi.org", name: "TOKEN", value: "s3cret" };
@@ -11,7 +11,7 @@ test.each<NetworkPolicy>([
   { type: "allowlist", allowedDomains: ["pypi.org", "files.pythonhosted.org"] },
   { type: "allowlist", allowedDomains: ["pypi.org"], domainSecrets: [secret] },
   { type: "allowlist", allowedDomains: ["pypi.org"], domainSecrets: undefined },
-])("%j is a policy", (policy) => {
+])("checkNetworkPolicy() accepts %j", (policy) => {
   expect(() => checkNetworkPolicy(policy, "policy")).not.toThrow();
 });
 
@@ -51,8 +51,8 @@ test.each([
     "policy.domainSecrets[0].value",
     undefined,
   ],
-])("%j is refused at %j, and no secret is quoted", (policy, field, value) => {
+])("checkNetworkPolicy() rejects %j at %j without quoting secrets", (policy, field, value) => {
   expect(() => checkNetworkPolicy(policy, "policy")).toThrow(
-    refusal({ field, value, message: expect.not.stringContaining("s3cret") }),
+    matchError({ field, value, message: expect.not.stringContaining("s3cret") }),
   );
 });

@@ -10,29 +10,37 @@ import {
 } from "../config-checks.ts";
 import { checkHostName } from "./host-name.ts";
 
-/** What a container may reach. */
+/** Network access of a container. */
 export type NetworkPolicy = NetworkDisabled | NetworkAllowlist;
 
+/** Blocks all network access. */
 export interface NetworkDisabled {
   readonly type: "disabled";
 }
 
-/** Reaches these hosts and no others. */
+/** Allows requests to the listed hosts only. */
 export interface NetworkAllowlist {
   readonly type: "allowlist";
   /** Bare host names, at least one. */
   readonly allowedDomains: readonly string[];
+  /** Secrets for requests to the allowed hosts. */
   readonly domainSecrets?: readonly DomainSecret[] | undefined;
 }
 
-/** Put into requests to one host, and hidden from the code that makes them. */
+/**
+ * A secret that the provider inserts into requests to one host. Code in the container cannot read
+ * it.
+ */
 export interface DomainSecret {
+  /** Host that receives the secret. */
   readonly domain: string;
+  /** Name by which requests refer to the secret. */
   readonly name: string;
+  /** The secret itself; never quoted in errors. */
   readonly value: string;
 }
 
-/** Refuses what is no `NetworkPolicy`, and quotes no secret. */
+/** Accepts only a `NetworkPolicy`. Errors do not quote secrets. */
 export function checkNetworkPolicy(policy: unknown, field: string): void {
   checkObjectUnquoted(policy, field);
   if (checkType(policy, field, ["disabled", "allowlist"]) === "disabled") {
@@ -57,6 +65,6 @@ function checkDomainSecret(secret: unknown, field: string): void {
 
 function checkSecret(value: unknown, field: string): void {
   if (typeof value === "string" && value !== "") return;
-  const rule = "must be a text that is not empty";
-  throw new PromptValidationError({ field, value, rule, remedy: "give the secret", secret: true });
+  const rule = "must be a non-empty string";
+  throw new PromptValidationError({ field, value, rule, remedy: "pass the secret", secret: true });
 }

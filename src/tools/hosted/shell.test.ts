@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { type ShellConfig, type ShellExecutor, shellTool } from "./shell.ts";
 
-const make = (config: unknown, options?: unknown): unknown =>
+const createTool = (config: unknown, options?: unknown): unknown =>
   Reflect.apply(shellTool, undefined, [config, options]);
-const refusal = (facts: object) =>
+const matchError = (facts: object) =>
   expect.objectContaining({ name: "PromptValidationError", ...facts });
 const executor: ShellExecutor = {
   run: async (commands) =>
     commands.map((stdout) => ({ stdout, stderr: "", outcome: { type: "exit", exitCode: 0 } })),
 };
 
-const complete = (): ShellConfig => ({
+const createConfig = (): ShellConfig => ({
   environment: {
     type: "container",
     memoryLimit: "4g",
@@ -19,25 +19,25 @@ const complete = (): ShellConfig => ({
   },
 });
 
-describe("shellTool", () => {
-  test("runs in a container with no config at all", () => {
+describe("shellTool()", () => {
+  test("runs in a container without a config", () => {
     const tool = shellTool();
     expect(tool).toMatchObject({ kind: "shell", name: "shell", config: {}, live: {} });
     expect(tool.live.executor).toBeUndefined();
   });
 
-  test("may go by another name", () => {
+  test("accepts another name", () => {
     expect(shellTool({}, { name: "bash" }).name).toBe("bash");
   });
 
-  test("hands on the very executor it was given", () => {
+  test("passes on the given executor", () => {
     const tool = shellTool({ environment: { type: "local" } }, { executor });
     expect(tool.live.executor).toBe(executor);
     expect(Object.isFrozen(executor)).toBe(false);
     expect(Object.isFrozen(tool.live)).toBe(true);
   });
 
-  test("takes an instance for an executor", () => {
+  test("accepts a class instance as executor", () => {
     class Sandboxed implements ShellExecutor {
       run = executor.run;
     }
@@ -46,26 +46,26 @@ describe("shellTool", () => {
     expect(tool.live.executor).toBe(instance);
   });
 
-  test("keeps a frozen copy of its config, and leaves the caller's alone", () => {
-    const config = complete();
+  test("freezes a copy of its config", () => {
+    const config = createConfig();
     const { config: kept } = shellTool(config);
     expect(kept).toEqual(config);
     for (const part of [kept, kept.environment, ...Object.values(kept.environment ?? {})]) {
       expect(Object.isFrozen(part)).toBe(true);
     }
-    expect(config).toEqual(complete());
+    expect(config).toEqual(createConfig());
     expect(Object.isFrozen(config.environment)).toBe(false);
   });
 });
 
 test.each<ShellConfig>([
   {},
-  complete(),
+  createConfig(),
   { environment: undefined },
   { environment: { type: "container" } },
   { environment: { type: "container", containerId: "cntr_1" } },
   { environment: { type: "container", containerId: "cntr_1", memoryLimit: "1g" } },
-])("%j is a config", (config) => {
+])("shellTool() accepts %j", (config) => {
   expect(() => shellTool(config)).not.toThrow();
 });
 
@@ -101,21 +101,23 @@ test.each([
     ".environment.containerId",
     "cntr_1",
   ],
-])("%j is refused at %j", (config, place, value) => {
-  expect(() => make(config)).toThrow(refusal({ field: `shellTool(config)${place}`, value }));
+])("shellTool() rejects %j at %j", (config, place, value) => {
+  expect(() => createTool(config)).toThrow(
+    matchError({ field: `shellTool(config)${place}`, value }),
+  );
 });
 
 test.each([undefined, null, {}, { run: "ls" }, () => {}])(
-  "a local environment is refused with %o for an executor",
+  "shellTool() rejects %o as the executor of a local environment",
   (given) => {
-    expect(() => make({ environment: { type: "local" } }, { executor: given })).toThrow(
-      refusal({ field: "shellTool(options).executor", value: given }),
+    expect(() => createTool({ environment: { type: "local" } }, { executor: given })).toThrow(
+      matchError({ field: "shellTool(options).executor", value: given }),
     );
   },
 );
 
-test.each([undefined, {}, complete()])("an executor is refused beside %j", (config) => {
+test.each([undefined, {}, createConfig()])("shellTool() rejects an executor with %j", (config) => {
   expect(() => shellTool(config, { executor })).toThrow(
-    refusal({ field: "shellTool(options).executor", value: executor }),
+    matchError({ field: "shellTool(options).executor", value: executor }),
   );
 });

@@ -3,85 +3,106 @@ import { checkKeys, checkText, checkType, elsewhere, optional } from "../config-
 import { HostedTool, markChecked } from "../hosted-tool.ts";
 import { type ContainerOptions, containerChecks } from "./code-interpreter.ts";
 
-/** Where commands run. */
+/** Settings of {@link shellTool}. */
 export interface ShellConfig {
   /** Where commands run. @default a new container */
   readonly environment?: ContainerEnvironment | LocalEnvironment | undefined;
 }
 
-/** At the provider, in a container of its own. */
+/** Runs commands at the provider, in a container. */
 export interface ContainerEnvironment extends ContainerOptions {
+  /** Identifies a container environment. */
   readonly type: "container";
-  /** One that exists; its files and its network are what it was made with. */
+  /** Id of an existing container, which keeps the files and network access it was created with. */
   readonly containerId?: string | undefined;
 }
 
-/** Here, by the executor that the tool was given. */
+/** Runs commands locally, with the tool's `executor`. */
 export interface LocalEnvironment {
+  /** Identifies a local environment. */
   readonly type: "local";
 }
 
-/** Runs what the model asks for. What it may reach is up to it. */
+/** Runs shell commands that the model requests. The executor controls their access. */
 export interface ShellExecutor {
-  /** Gives one output for each command. A command that fails is an output, not a throw. */
+  /** Returns one output per command. Report a failed command as an output; do not throw. */
   run(commands: readonly string[], options: ShellRunOptions): Promise<readonly ShellOutput[]>;
 }
 
-/** The limits of one run. */
+/** Limits of one run. */
 export interface ShellRunOptions {
-  /** How long the model allows; `null` if it does not say. */
+  /** Timeout requested by the model; `null` if it requested none. */
   readonly timeoutMs: number | null;
-  /** How many characters the model wants at most; `null` if it does not say. */
+  /** Maximum output length in characters, requested by the model; `null` if it requested none. */
   readonly maxOutputLength: number | null;
-  /** Aborts when the evaluation is cancelled or its deadline passes. */
+  /** Aborts when the evaluation is canceled or its deadline passes. */
   readonly signal: AbortSignal;
 }
 
-/** What the adapter needs to run commands here. */
+/** Objects that the adapter needs to run commands locally. */
 export interface ShellLive {
+  /** Runs the commands. */
   readonly executor: ShellExecutor;
 }
 
-/** What all commands of an evaluation gave. */
+/** The outcome of all commands of an evaluation. */
 export interface ShellResult {
+  /** Every call, in order. */
   readonly calls: readonly ShellCall[];
 }
 
-/** Commands that were run together. */
+/** Commands that ran together. */
 export interface ShellCall {
+  /** Provider's id of the call. */
   readonly callId: string;
+  /** Commands, in order. */
   readonly commands: readonly string[];
-  /** One for each command. */
+  /** One output per command. */
   readonly outputs: readonly ShellOutput[];
 }
 
-/** What one command gave. */
+/** The output of one command. */
 export interface ShellOutput {
+  /** Standard output. */
   readonly stdout: string;
+  /** Standard error. */
   readonly stderr: string;
+  /** How the command ended. */
   readonly outcome: ShellOutcome;
 }
 
-/** How a command ended. */
+/** How a command ended: with an exit code, or by a timeout. */
 export type ShellOutcome =
-  | { readonly type: "exit"; readonly exitCode: number }
-  | { readonly type: "timeout" };
+  | {
+      /** The command exited. */
+      readonly type: "exit";
+      /** Exit code of the command. */
+      readonly exitCode: number;
+    }
+  | {
+      /** The command was stopped by its timeout. */
+      readonly type: "timeout";
+    };
 
+/** Options of {@link shellTool}. */
 export interface ShellToolOptions {
-  /** @default "shell" */
+  /** Unique within a prompt. @default "shell" */
   readonly name?: string | undefined;
-  /** Needed in a local environment, and only there. */
+  /** Runs the commands. Required for the environment `"local"`, rejected for others. */
   readonly executor?: ShellExecutor | undefined;
 }
 
-/** A tool by which the model runs shell commands: at the provider, or here by `executor`. */
+/**
+ * Creates a tool that lets the model run shell commands, at the provider or locally with
+ * `executor`.
+ */
 export function shellTool(
   config: ShellConfig = {},
   { name = "shell", executor }: ShellToolOptions = {},
 ): HostedTool<ShellConfig, ShellResult, ShellLive> {
   checkKeys<ShellConfig>(config, "shellTool(config)", { environment: optional(checkEnvironment) });
   const { environment = { type: "container" } } = config;
-  refuseContradiction(environment, "shellTool(config).environment");
+  rejectConflict(environment, "shellTool(config).environment");
   checkExecutor(executor, environment.type);
   return markChecked(
     new HostedTool({
@@ -106,18 +127,15 @@ function checkEnvironment(environment: unknown, field: string): void {
   });
 }
 
-function refuseContradiction(
-  environment: ContainerEnvironment | LocalEnvironment,
-  field: string,
-): void {
+function rejectConflict(environment: ContainerEnvironment | LocalEnvironment, field: string): void {
   if (environment.type === "local" || environment.containerId === undefined) return;
   const { containerId, fileIds, networkPolicy } = environment;
   if (fileIds === undefined && networkPolicy === undefined) return;
   throw new PromptValidationError({
     field: `${field}.containerId`,
     value: containerId,
-    rule: "must be left out beside fileIds or networkPolicy",
-    remedy: "give those when the container is made, or let a new one be made",
+    rule: "must be omitted if fileIds or networkPolicy is set",
+    remedy: "set those when you create the container, or omit containerId for a new one",
   });
 }
 
@@ -129,11 +147,11 @@ function checkExecutor(
   if (environment === "local") {
     if (typeof executor?.run === "function") return;
     const rule = "must be a ShellExecutor in a local environment";
-    const remedy = "give an object with run(commands, options), or let a container run them";
+    const remedy = "pass an object with run(commands, options), or use a container environment";
     throw new PromptValidationError({ field, value: executor, rule, remedy });
   }
   if (executor === undefined) return;
-  const rule = "must be left out where a container runs the commands";
-  const remedy = 'for commands that run here write { environment: { type: "local" } }';
+  const rule = "must be omitted in a container environment";
+  const remedy = 'use { environment: { type: "local" } } to run commands locally';
   throw new PromptValidationError({ field, value: executor, rule, remedy });
 }

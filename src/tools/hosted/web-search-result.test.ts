@@ -17,7 +17,7 @@ const search: WebSearchCall = {
 const page: WebSearchCall = { ...search, action: "open_page", queries: [], url: "https://a" };
 const find: WebSearchCall = { ...page, action: "find_in_page" };
 
-test("a result has every address once, and none that is empty", () => {
+test("createWebSearchResult() lists every URL once and no empty one", () => {
   const citations = [
     { type: "url", url: "https://c", title: "C", span: null },
     { type: "url", url: "https://b", title: "B", span: null },
@@ -32,7 +32,7 @@ test("a result has every address once, and none that is empty", () => {
   });
 });
 
-describe("a call", () => {
+describe("a web search call", () => {
   test.each([
     [search, null, { action: "search", query: "a", queries: ["a", "b"] }, "Searched: a; b"],
     [{ ...search, queries: [] }, null, { action: "search", query: "", queries: [] }, "Searched"],
@@ -50,7 +50,7 @@ describe("a call", () => {
       { action: "find_in_page", query: "" },
       'Looked for "" in a page',
     ],
-  ])("is told as %j with the pattern %j", (call, pattern, params, message) => {
+  ])("is described as %j with the pattern %j", (call, pattern, params, message) => {
     expect(searchParams(call, pattern)).toEqual(params);
     expect(searchMessage(call, pattern ?? undefined)).toBe(message);
     expect(Object.keys(searchParamTypes)).toEqual(expect.arrayContaining(Object.keys(params)));

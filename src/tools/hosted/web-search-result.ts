@@ -1,6 +1,9 @@
 import type { WebSearchCall, WebSearchResult } from "./web-search.ts";
 
-/** What searches gave: every address once, those that were consulted before those only cited. */
+/**
+ * Creates a `WebSearchResult`. `sourceUrls` lists each URL once: first the consulted pages, then
+ * pages that were only cited.
+ */
 export function webSearchResult(
   { text, citations }: Pick<WebSearchResult, "text" | "citations">,
   { consulted, searches }: WebSearchFindings,
@@ -10,13 +13,14 @@ export function webSearchResult(
   return { text, citations, sourceUrls, searches };
 }
 
+/** All calls during an evaluation, and the pages that they consulted. */
 export interface WebSearchFindings {
-  /** Addresses, of which any may be empty or come twice. */
+  /** URLs of consulted pages; may contain empty strings and duplicates. */
   readonly consulted: readonly string[];
   readonly searches: readonly WebSearchCall[];
 }
 
-/** The names and JSON types of what `searchParams` may hold. */
+/** Names and JSON types of the params that `searchParams` returns. */
 export const searchParamTypes = {
   action: "string",
   query: "string",
@@ -25,7 +29,10 @@ export const searchParamTypes = {
   pattern: "string",
 } as const;
 
-/** `query` is what was looked for, whatever was done: a tool may declare it for all its calls. */
+/**
+ * Describes a call as params. `query` is always set, so that a tool can declare it for every
+ * action.
+ */
 export function searchParams(
   { action, queries, url }: WebSearchCall,
   pattern: string | null = null,
@@ -39,7 +46,7 @@ export function searchParams(
   };
 }
 
-/** What was done, in a word, where it went well. */
+/** Describes a successful call in a few words. */
 export function searchMessage({ action, queries, url }: WebSearchCall, pattern = ""): string {
   if (action === "search")
     return queries.length > 0 ? `Searched: ${queries.join("; ")}` : "Searched";

@@ -2,19 +2,19 @@ import { describe, expect, test } from "vitest";
 import { type WebSearchConfig, webSearchTool } from "./web-search.ts";
 
 const make = (config: unknown): unknown => Reflect.apply(webSearchTool, undefined, [config]);
-const refusal = (facts: object) =>
+const matchError = (facts: object) =>
   expect.objectContaining({ name: "PromptValidationError", ...facts });
 const domains = (count: number) => Array.from({ length: count }, (_, index) => `site${index}.org`);
 
-const complete = (): WebSearchConfig => ({
+const createConfig = (): WebSearchConfig => ({
   domainFilter: { allowed: ["who.int"], blocked: ["example.com"] },
   geoHint: { countryCode: "GB", city: "London", region: "England", timezone: "Europe/London" },
   allowLiveAccess: false,
   searchContextSize: "low",
 });
 
-describe("webSearchTool", () => {
-  test("searches the web with no config at all", () => {
+describe("webSearchTool()", () => {
+  test("works without a config", () => {
     expect(webSearchTool()).toMatchObject({
       kind: "web_search",
       name: "web_search",
@@ -24,22 +24,22 @@ describe("webSearchTool", () => {
     });
   });
 
-  test("may go by another name", () => {
+  test("accepts another name", () => {
     expect(webSearchTool({}, { name: "cached_search" }).name).toBe("cached_search");
     expect(() => webSearchTool({}, { name: "Cached Search" })).toThrow(
-      refusal({ field: "HostedTool.name" }),
+      matchError({ field: "HostedTool.name" }),
     );
   });
 
-  test("keeps a frozen copy of its config, and leaves the caller's alone", () => {
-    const config = complete();
+  test("freezes a copy of its config", () => {
+    const config = createConfig();
     const { config: kept } = webSearchTool(config);
     expect(kept).toEqual(config);
     expect(kept).not.toBe(config);
     for (const part of [kept, kept.domainFilter, kept.domainFilter?.allowed, kept.geoHint]) {
       expect(Object.isFrozen(part)).toBe(true);
     }
-    expect(config).toEqual(complete());
+    expect(config).toEqual(createConfig());
     expect(Object.isFrozen(config)).toBe(false);
     expect(Object.isFrozen(config.domainFilter?.allowed)).toBe(false);
   });
@@ -47,7 +47,7 @@ describe("webSearchTool", () => {
 
 test.each<WebSearchConfig>([
   {},
-  complete(),
+  createConfig(),
   { domainFilter: undefined, geoHint: undefined, allowLiveAccess: undefined },
   { domainFilter: {}, geoHint: {} },
   { domainFilter: { allowed: [], blocked: [] } },
@@ -60,7 +60,7 @@ test.each<WebSearchConfig>([
   { geoHint: { city: "São Paulo", region: "São Paulo" } },
   { searchContextSize: "medium" },
   { searchContextSize: "high", allowLiveAccess: true },
-])("%j is a config", (config) => {
+])("webSearchTool() accepts %j", (config) => {
   expect(() => webSearchTool(config)).not.toThrow();
 });
 
@@ -90,8 +90,8 @@ test.each([
   [{ geoHint: { region: null } }, ".geoHint.region", null],
   [{ allowLiveAccess: "no" }, ".allowLiveAccess", "no"],
   [{ searchContextSize: "huge" }, ".searchContextSize", "huge"],
-])("%j is refused at %j", (config, place, value) => {
-  expect(() => make(config)).toThrow(refusal({ field: `webSearchTool(config)${place}`, value }));
+])("webSearchTool() rejects %j at %j", (config, place, value) => {
+  expect(() => make(config)).toThrow(matchError({ field: `webSearchTool(config)${place}`, value }));
 });
 
 test.each([
@@ -99,37 +99,40 @@ test.each([
   [{ allowLiveAcess: true }, " key", "allowLiveAccess"],
   [{ domainFilter: { allowd: [] } }, ".domainFilter key", "allowed"],
   [{ geoHint: { timeZone: "UTC" } }, ".geoHint key", "timezone"],
-])("%j has a key at %j that was to be %j", (config, place, meant) => {
-  expect(() => make(config)).toThrow(
-    refusal({
-      field: `webSearchTool(config)${place}`,
-      message: expect.stringContaining(`did you mean "${meant}"?`),
-    }),
-  );
-});
+])(
+  "webSearchTool() rejects the unknown key in %j at %j and suggests %j",
+  (config, place, meant) => {
+    expect(() => make(config)).toThrow(
+      matchError({
+        field: `webSearchTool(config)${place}`,
+        message: expect.stringContaining(`Did you mean "${meant}"?`),
+      }),
+    );
+  },
+);
 
-test.each(["allowed", "blocked"])("%s holds a hundred domains and no more", (list) => {
+test.each(["allowed", "blocked"])("webSearchTool() accepts at most 100 domains in %s", (list) => {
   expect(() => make({ domainFilter: { [list]: domains(100) } })).not.toThrow();
   expect(() => make({ domainFilter: { [list]: domains(101) } })).toThrow(
-    refusal({ field: `webSearchTool(config).domainFilter.${list}.length`, value: 101 }),
+    matchError({ field: `webSearchTool(config).domainFilter.${list}.length`, value: 101 }),
   );
 });
 
 test.each([
-  ["UK", 'write "GB"'],
-  ["uk", 'write "GB"'],
-  ["gb", 'write "GB"'],
-  ["EU", 'write one like "US", or leave it out'],
-  ["ZZ", 'write one like "US", or leave it out'],
-  ["XK", 'write one like "US", or leave it out'],
-  ["GBR", 'write one like "US", or leave it out'],
-  ["", 'write one like "US", or leave it out'],
-])("the country %j is refused: %s", (countryCode, remedy) => {
+  ["UK", 'Use "GB"'],
+  ["uk", 'Use "GB"'],
+  ["gb", 'Use "GB"'],
+  ["EU", 'Use a code such as "US", or omit it'],
+  ["ZZ", 'Use a code such as "US", or omit it'],
+  ["XK", 'Use a code such as "US", or omit it'],
+  ["GBR", 'Use a code such as "US", or omit it'],
+  ["", 'Use a code such as "US", or omit it'],
+])("webSearchTool() rejects the country %j with the remedy: %s", (countryCode, remedy) => {
   expect(() => make({ geoHint: { countryCode } })).toThrow(
-    refusal({
+    matchError({
       field: "webSearchTool(config).geoHint.countryCode",
       value: countryCode,
-      message: expect.stringMatching(`: ${remedy}$`),
+      message: expect.stringMatching(`\\. ${remedy}\\.$`),
     }),
   );
 });
@@ -147,12 +150,12 @@ test.each([
   "Europe/London ",
   "",
   60,
-])("the time zone %j is refused", (timezone) => {
+])("webSearchTool() rejects the time zone %j", (timezone) => {
   expect(() => make({ geoHint: { timezone } })).toThrow(
-    refusal({
+    matchError({
       field: "webSearchTool(config).geoHint.timezone",
       value: timezone,
-      message: expect.stringContaining('write one like "Europe/London"'),
+      message: expect.stringContaining('Use a name such as "Europe/London"'),
     }),
   );
 });

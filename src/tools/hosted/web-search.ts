@@ -5,56 +5,70 @@ import type { Citation } from "./citation.ts";
 import { countryCodes } from "./countries.ts";
 import { checkHostName } from "./host-name.ts";
 
-/** Which sites may be searched, subdomains included. Bare host names: `"cdc.gov"`, no scheme. */
+/**
+ * Limits searches to some sites, including their subdomains. Use bare host names such as
+ * `"cdc.gov"`, without a scheme.
+ */
 export interface DomainFilter {
-  /** At most 100. @default every site */
+  /** Sites to search, at most 100. @default every site */
   readonly allowed?: readonly string[] | undefined;
-  /** At most 100, none of them in `allowed`. */
+  /** Sites to exclude, at most 100. None may be in `allowed`. */
   readonly blocked?: readonly string[] | undefined;
 }
 
-/** Roughly where the user is; what is left out is not said. */
+/** Approximate location of the user. Omitted parts are not sent. */
 export interface GeoHint {
-  /** ISO 3166-1 alpha-2, in capitals: `"GB"`. */
+  /** ISO 3166-1 alpha-2 code in capitals, such as `"GB"`. */
   readonly countryCode?: string | undefined;
+  /** City in free text. */
   readonly city?: string | undefined;
+  /** Region or state in free text. */
   readonly region?: string | undefined;
-  /** An IANA name: `"Europe/London"`. */
+  /** IANA time zone, such as `"Europe/London"`. */
   readonly timezone?: string | undefined;
 }
 
-/** Where and how the web is searched. */
+/** Settings of {@link webSearchTool}. */
 export interface WebSearchConfig {
+  /** Limits searches to some sites. */
   readonly domainFilter?: DomainFilter | undefined;
+  /** Approximate location of the user. */
   readonly geoHint?: GeoHint | undefined;
-  /** `false`: only what the provider has in its index. @default true */
+  /**
+   * Whether pages may be fetched live. `false` searches the provider's index only. @default true
+   */
   readonly allowLiveAccess?: boolean | undefined;
-  /** How much of the context window what is found may take. @default the provider's choice */
+  /** How much of the context window search results may use. @default the provider's choice */
   readonly searchContextSize?: "low" | "medium" | "high" | undefined;
 }
 
-/** What all searches of an evaluation found. */
+/** The outcome of all web searches of an evaluation. */
 export interface WebSearchResult {
-  /** What the model said. */
+  /** The model's answer. */
   readonly text: string;
+  /** Citations in the model's answer. */
   readonly citations: readonly Citation[];
-  /** Every address that was consulted, cited or not. */
+  /** URLs of all consulted pages, cited or not. */
   readonly sourceUrls: readonly string[];
+  /** Every call, in order. */
   readonly searches: readonly WebSearchCall[];
 }
 
-/** One thing the model did on the web. */
+/** One web search, opened page or search within a page. */
 export interface WebSearchCall {
+  /** Provider's id of the call. */
   readonly id: string;
+  /** Kind of call. */
   readonly action: "search" | "open_page" | "find_in_page";
+  /** Search queries; empty for pages. */
   readonly queries: readonly string[];
-  /** The page; `null` for a search. */
+  /** URL of the page; `null` for a search. */
   readonly url: string | null;
-  /** In the provider's word. */
+  /** The provider's status of the call. */
   readonly status: string;
 }
 
-/** A tool by which the model searches the web. */
+/** Creates a tool that lets the model search the web. */
 export function webSearchTool(
   config: WebSearchConfig = {},
   { name = "web_search" }: { readonly name?: string | undefined } = {},
@@ -65,7 +79,7 @@ export function webSearchTool(
     allowLiveAccess: optional(checkBoolean),
     searchContextSize: optional(oneOf(["low", "medium", "high"])),
   });
-  refuseContradiction(config.domainFilter, "webSearchTool(config).domainFilter");
+  rejectConflict(config.domainFilter, "webSearchTool(config).domainFilter");
   return markChecked(
     new HostedTool({
       kind: "web_search",
@@ -81,18 +95,15 @@ function checkDomainFilter(filter: unknown, field: string): void {
   checkKeys<DomainFilter>(filter, field, { allowed: domains, blocked: domains });
 }
 
-function refuseContradiction(
-  { allowed = [], blocked = [] }: DomainFilter = {},
-  field: string,
-): void {
+function rejectConflict({ allowed = [], blocked = [] }: DomainFilter = {}, field: string): void {
   const wanted = new Set(allowed.map((domain) => domain.toLowerCase()));
   for (const [index, value] of blocked.entries()) {
     if (!wanted.has(value.toLowerCase())) continue;
     throw new PromptValidationError({
       field: `${field}.blocked[${index}]`,
       value,
-      rule: "must not be allowed as well",
-      remedy: "keep it in one of the two lists",
+      rule: "must not also be in allowed",
+      remedy: "remove it from allowed or blocked",
     });
   }
 }
@@ -113,18 +124,26 @@ function checkCountryCode(value: unknown, field: string): void {
   throw new PromptValidationError({
     field,
     value,
-    rule: "must be a country code of ISO 3166-1 alpha-2, in capitals",
-    remedy: countryCodes.has(meant) ? `write "${meant}"` : 'write one like "US", or leave it out',
+    rule: "must be an ISO 3166-1 alpha-2 country code in capitals",
+    remedy: countryCodes.has(meant) ? `use "${meant}"` : 'use a code such as "US", or omit it',
   });
 }
 
 function checkTimeZone(value: unknown, field: string): void {
   if (typeof value === "string" && isTimeZone(value)) return;
-  const rule = "must be the IANA name of a time zone";
-  throw new PromptValidationError({ field, value, rule, remedy: 'write one like "Europe/London"' });
+  const rule = "must be an IANA time zone name";
+  throw new PromptValidationError({
+    field,
+    value,
+    rule,
+    remedy: 'use a name such as "Europe/London"',
+  });
 }
 
-/** `Intl` takes offsets and the abbreviations of its ICU library too, which are no IANA names. */
+/**
+ * Returns whether `name` is an IANA time zone. `Intl` also accepts offsets and ICU abbreviations,
+ * which are rejected here.
+ */
 function isTimeZone(name: string): boolean {
   if (!/^[a-z]/i.test(name) || /^SystemV\//i.test(name)) return false;
   if (/^[a-z]{3}$/i.test(name) && !shortNames.test(name)) return false;
@@ -132,7 +151,7 @@ function isTimeZone(name: string): boolean {
     new Intl.DateTimeFormat("en", { timeZone: name });
     return true;
   } catch {
-    return false; // a RangeError is how Intl says that it knows no such zone
+    return false; // Intl throws a RangeError for an unknown zone
   }
 }
 

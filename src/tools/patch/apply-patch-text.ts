@@ -4,24 +4,26 @@ import { warn } from "../../base/warn.ts";
 import type { Filesystem, FsSnapshot } from "../../files/filesystem/filesystem.ts";
 import { PatchError } from "./patch-error.ts";
 import { type PatchOperation, parseOperations } from "./patch-operation.ts";
-import { fromFilesystem, type PatchStep, planSteps } from "./plan-patch.ts";
+import { type PatchStep, planSteps, wrapFilesystemErrors } from "./plan-patch.ts";
 import { parsePatch } from "./v4a-patch.ts";
 
-/** What a patch did, as paths in its order; a file that moved is in `moved` and nowhere else. */
+/** Paths that a patch affected, in the patch's order. A moved file is listed only in `moved`. */
 export interface PatchReport {
-  /** Files that were not there before. */
+  /** Files that did not exist before. */
   readonly added: readonly string[];
   /** Files that were updated or overwritten. */
   readonly changed: readonly string[];
+  /** Files that were deleted. */
   readonly deleted: readonly string[];
+  /** Files that were moved. */
   readonly moved: readonly { readonly from: string; readonly to: string }[];
 }
 
 /**
- * Applies a V4A patch, or a list of operations, to all its files or to none. Nothing is written
- * before everything fits; if a write fails then, those before it are undone. Throws `PatchError`.
+ * Applies a V4A patch or an array of operations, to all files or to none. No file is written until
+ * every change has been checked; if a write fails, earlier writes are undone. Throws `PatchError`.
  */
-export async function applyPatch(
+export async function runPatch(
   filesystem: Filesystem,
   patch: string | readonly PatchOperation[],
 ): Promise<PatchReport> {
@@ -29,18 +31,18 @@ export async function applyPatch(
   const steps = await planSteps(filesystem, changes);
   const before = await filesystem.snapshot();
   try {
-    for (const step of steps) await carryOut(filesystem, step);
+    for (const step of steps) await runStep(filesystem, step);
   } catch (error) {
-    await undo(filesystem, before, error);
+    await undoPatch(filesystem, before, error);
     throw error;
   } finally {
-    await release(filesystem, before);
+    await releaseSnapshot(filesystem, before);
   }
-  return reportOf(steps);
+  return createReport(steps);
 }
 
-function carryOut(filesystem: Filesystem, step: PatchStep): Promise<void> {
-  return fromFilesystem(step, async () => {
+function runStep(filesystem: Filesystem, step: PatchStep): Promise<void> {
+  return wrapFilesystemErrors(step, async () => {
     if (step.type === "deleted") return filesystem.delete(step.path);
     if (step.type !== "moved") return filesystem.write(step.path, step.bytes);
     await filesystem.write(step.to, step.bytes);
@@ -48,33 +50,40 @@ function carryOut(filesystem: Filesystem, step: PatchStep): Promise<void> {
   });
 }
 
-async function undo(filesystem: Filesystem, before: FsSnapshot, error: unknown): Promise<void> {
+async function undoPatch(
+  filesystem: Filesystem,
+  before: FsSnapshot,
+  error: unknown,
+): Promise<void> {
   try {
     await filesystem.restore(before);
   } catch (cause) {
     throw new PatchError({
-      problem: `failed half-way (${messageOf(error)}), and could not be undone (${messageOf(cause)})`,
-      remedy: "look at its files: some may be changed",
+      problem: `the patch failed partway (${messageOf(error)}) and could not be undone (${messageOf(cause)})`,
+      remedy: "check its files, because some may have changed",
       cause: new AggregateError([error, cause]),
     });
   }
 }
 
-async function release(filesystem: Filesystem, before: FsSnapshot): Promise<void> {
+async function releaseSnapshot(filesystem: Filesystem, before: FsSnapshot): Promise<void> {
   try {
     await filesystem.release?.(before);
   } catch (error) {
-    warn("A patch was done with, but the file system could not forget what was before it", error);
+    warn(
+      "The patch has finished, but the file system could not release the snapshot taken before it",
+      error,
+    );
   }
 }
 
-function reportOf(steps: readonly PatchStep[]): PatchReport {
-  const pathsOf = (type: PatchStep["type"]) =>
+function createReport(steps: readonly PatchStep[]): PatchReport {
+  const listPaths = (type: PatchStep["type"]) =>
     steps.filter((step) => step.type === type).map(({ path }) => path);
   return deepFreeze({
-    added: pathsOf("added"),
-    changed: pathsOf("changed"),
-    deleted: pathsOf("deleted"),
+    added: listPaths("added"),
+    changed: listPaths("changed"),
+    deleted: listPaths("deleted"),
     moved: steps.flatMap((step) =>
       step.type === "moved" ? [{ from: step.path, to: step.to }] : [],
     ),

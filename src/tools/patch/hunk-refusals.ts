@@ -1,86 +1,99 @@
 import { show } from "../../base/show.ts";
-import { readLoosely } from "./line-views.ts";
+import { normalizeLoosely } from "./line-views.ts";
 import { PatchError } from "./patch-error.ts";
 import type { Anchor, Hunk, HunkLine } from "./v4a-hunks.ts";
 
-/** A hunk whose place is looked for. */
-export interface SoughtHunk {
+/** A hunk whose place in the file is being searched for. */
+export interface HunkSearch {
   readonly hunk: Hunk;
-  /** Counted from 1. */
+  /** Number of the hunk, from 1. */
   readonly number: number;
+  /** Path of the file. */
   readonly path: string;
-  /** What it keeps or removes: what the file must have. */
-  readonly old: readonly HunkLine[];
+  /** Lines that the hunk keeps or removes, which the file must contain. */
+  readonly oldLines: readonly HunkLine[];
 }
 
-/** Says where the file first differs from the hunk, at the likeliest place from `from` on. */
-export function hunkAbsent(sought: SoughtHunk, file: readonly string[], from: number): PatchError {
-  const lines = file.map(readLoosely);
-  const old = sought.old.map(({ text }) => readLoosely(text));
-  const { atEnd } = sought.hunk;
-  const at = atEnd ? Math.max(from, lines.length - old.length) : likeliestPlace(lines, old, from);
+/**
+ * Reports the first line that differs from the hunk, at its likeliest place at or after line
+ * `from`.
+ */
+export function hunkNotFoundError(
+  search: HunkSearch,
+  file: readonly string[],
+  from: number,
+): PatchError {
+  const lines = file.map(normalizeLoosely);
+  const old = search.oldLines.map(({ text }) => normalizeLoosely(text));
+  const { atEnd } = search.hunk;
+  const at = atEnd
+    ? Math.max(from, lines.length - old.length)
+    : findLikeliestPlace(lines, old, from);
   const offset = at === null ? 0 : old.findIndex((text, index) => text !== lines[at + index]);
-  const { text: expected, number } = sought.old[offset] ?? { text: "", number: null };
+  const { text: expected, number } = search.oldLines[offset] ?? { text: "", number: null };
   const remedy = "read the file again and repeat its lines exactly";
   const below = from > 0 ? ` below line ${from}` : "";
-  return refusal(sought, {
+  return createHunkError(search, {
     line: number,
     problem:
       at === null
-        ? `expected ${show(expected)}, and no line of the file${below} is like it`
-        : divergence(expected, file, at + offset),
-    remedy: atEnd ? `${remedy}, or leave "*** End of File" out` : remedy,
+        ? `expected ${show(expected)}, but no line of the file${below} matches it`
+        : describeDifference(expected, file, at + offset),
+    remedy: atEnd ? `${remedy}, or omit "*** End of File"` : remedy,
   });
 }
 
-/** Says that the hunk stands above the one before it. */
-export function outOfOrder(sought: SoughtHunk, place: number): PatchError {
-  return refusal(sought, {
-    line: firstLine(sought),
-    problem: `fits at line ${place + 1} of the file, which is not below the hunk before it`,
-    remedy: "put hunks in the order of the file, and let them share no lines",
+/** Reports that the hunk's place is above that of the previous hunk. */
+export function hunkOutOfOrderError(search: HunkSearch, place: number): PatchError {
+  return createHunkError(search, {
+    line: getFirstLine(search),
+    problem: `matches at line ${place + 1} of the file, which is not below the previous hunk`,
+    remedy: "put hunks in file order, without shared lines",
   });
 }
 
-/** Says where else the hunk might go. */
-export function ambiguous(sought: SoughtHunk, places: readonly number[]): PatchError {
+/** Reports all places where the hunk could go. */
+export function ambiguousHunkError(search: HunkSearch, places: readonly number[]): PatchError {
   const [one = 0, other = 0, ...more] = places.map((at) => at + 1);
   const others = more.length > 0 ? `, ${other} and ${more.length} more` : ` and ${other}`;
-  return refusal(sought, {
-    line: firstLine(sought),
-    problem: `fits at lines ${one}${others} of the file`,
-    remedy: 'add the lines around it, or "@@ " and a line above it that no other is like',
+  return createHunkError(search, {
+    line: getFirstLine(search),
+    problem: `matches at lines ${one}${others} of the file`,
+    remedy: 'add surrounding lines, or "@@ " and a unique line above it',
   });
 }
 
-/** Says that no line from `from` on reads like the anchor, and which one starts like it. */
-export function anchorAbsent(
+/**
+ * Reports that no line at or after `from` matches the anchor, and suggests a line that starts like
+ * it.
+ */
+export function anchorNotFoundError(
   anchor: Anchor,
-  sought: SoughtHunk,
+  search: HunkSearch,
   { file, from }: { readonly file: readonly string[]; readonly from: number },
 ): PatchError {
-  const start = readLoosely(anchor.text);
-  const near = file.findIndex((text, at) => at >= from && readLoosely(text).startsWith(start));
+  const start = normalizeLoosely(anchor.text);
+  const near = file.findIndex((text, at) => at >= from && normalizeLoosely(text).startsWith(start));
   const below = from > 0 ? ` below line ${from}` : "";
-  return refusal(sought, {
+  return createHunkError(search, {
     line: anchor.number,
     problem: `the file has no line ${show(anchor.text)}${below}`,
     remedy:
       near < 0
         ? 'repeat a whole line of the file after "@@ "'
-        : `repeat the whole of line ${near + 1} after "@@ ", ${show(file[near])}`,
+        : `repeat all of line ${near + 1} after "@@ ": ${show(file[near])}`,
   });
 }
 
-function refusal(
-  { path, number }: SoughtHunk,
+function createHunkError(
+  { path, number }: HunkSearch,
   details: { readonly line: number | null; readonly problem: string; readonly remedy: string },
 ): PatchError {
   return new PatchError({ path, hunk: number, ...details });
 }
 
-/** Where most lines are as the hunk has them, or `null` if none is. */
-function likeliestPlace(
+/** Returns the place with the most matching lines, or `null` if no line matches. */
+function findLikeliestPlace(
   lines: readonly string[],
   old: readonly string[],
   from: number,
@@ -94,18 +107,18 @@ function likeliestPlace(
   return best;
 }
 
-function divergence(expected: string, file: readonly string[], at: number): string {
+function describeDifference(expected: string, file: readonly string[], at: number): string {
   const actual = file[at];
   if (actual === undefined) {
     return `expected ${show(expected)}, but the file ends after line ${file.length}`;
   }
-  // A long line is quoted from shortly before the difference, which else would be cut off.
+  // Quote a long line from shortly before the difference, so that the quote includes it.
   let same = 0;
   while (same < expected.length && expected[same] === actual[same]) same++;
-  const quoted = (text: string) => show(same > 60 ? `…${text.slice(same - 20)}` : text);
-  return `expected ${quoted(expected)}, but line ${at + 1} of the file is ${quoted(actual)}`;
+  const quote = (text: string) => show(same > 60 ? `…${text.slice(same - 20)}` : text);
+  return `expected ${quote(expected)}, but line ${at + 1} of the file is ${quote(actual)}`;
 }
 
-function firstLine({ hunk, old }: SoughtHunk): number | null {
+function getFirstLine({ hunk, oldLines: old }: HunkSearch): number | null {
   return (old[0] ?? hunk.lines[0])?.number ?? null;
 }

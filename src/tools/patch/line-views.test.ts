@@ -1,18 +1,19 @@
 import { expect, test } from "vitest";
-import { lineViews, readLoosely } from "./line-views.ts";
+import { lineComparisons, normalizeLoosely } from "./line-views.ts";
 
-const views = (line: string) => [...lineViews([line])].map(({ lines }) => lines[0]);
+const views = (line: string) => [...lineComparisons([line])].map(({ lines }) => lines[0]);
 
-test("a line is seen as it is, then ever more loosely", () => {
+test("lineComparisons() yields exact lines first, then increasingly loose ones", () => {
   expect(views("\t“a” – b ")).toEqual(["\t“a” – b ", "\t“a” – b", "“a” – b", '"a" - b']);
 });
 
-test("each view reads what is looked for as it reads the file", () => {
-  for (const { lines, read } of lineViews([" ‘x’ "])) expect(read(" ‘x’ ")).toBe(lines[0]);
+test("each comparison normalizes the searched text like the file", () => {
+  for (const { lines, normalize: read } of lineComparisons([" ‘x’ "]))
+    expect(read(" ‘x’ ")).toBe(lines[0]);
 });
 
-test("a view is made when it is first asked for, and once", () => {
-  const all = lineViews(["a"]);
+test("a comparison is computed once, on first use", () => {
+  const all = lineComparisons(["a"]);
   expect([...all][3]).toBe([...all][3]);
 });
 
@@ -23,6 +24,6 @@ test.each([
   ["a\u00a0b\u2003c\u3000d", "a b c d"],
   ["\u00a0a\u2003", "a"],
   ["naïve café ✅ ~ «»", "naïve café ✅ ~ «»"],
-])("the loosest view reads %j as %j", (text, read) => {
-  expect(readLoosely(text)).toBe(read);
+])("the loosest comparison normalizes %j to %j", (text, read) => {
+  expect(normalizeLoosely(text)).toBe(read);
 });

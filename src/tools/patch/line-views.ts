@@ -1,27 +1,28 @@
-/** The lines of a file as one way of comparing sees them. */
-export interface LineView {
+/** The lines of a file, normalized for one way of comparing them. */
+export interface LineComparison {
   readonly lines: readonly string[];
-  readonly read: (text: string) => string;
+  readonly normalize: (text: string) => string;
 }
 
 /**
- * A file's lines, seen ever more loosely: as they are, without spaces at their ends, without spaces
- * around them, and with plain marks for typographic ones, which models cannot always repeat.
+ * Yields a file's lines for increasingly loose comparisons: exact, without trailing spaces, without
+ * surrounding spaces, and with ASCII instead of typographic punctuation, which models cannot
+ * always reproduce.
  */
-export function lineViews(lines: readonly string[]): Iterable<LineView> {
-  const made: LineView[] = [];
+export function lineComparisons(lines: readonly string[]): Iterable<LineComparison> {
+  const cache: LineComparison[] = [];
   return {
     *[Symbol.iterator]() {
-      for (const [index, read] of readings.entries()) {
-        made[index] ??= { read, lines: lines.map(read) };
-        yield made[index];
+      for (const [index, normalize] of normalizers.entries()) {
+        cache[index] ??= { normalize, lines: lines.map(normalize) };
+        yield cache[index];
       }
     },
   };
 }
 
-/** As the loosest of all views reads a line. */
-export function readLoosely(text: string): string {
+/** Normalizes a line for the loosest comparison. */
+export function normalizeLoosely(text: string): string {
   return text
     .replace(/[\u2010-\u2015\u2212]/g, "-")
     .replace(/[\u2018-\u201b]/g, "'")
@@ -30,9 +31,9 @@ export function readLoosely(text: string): string {
     .trim();
 }
 
-const readings: readonly ((text: string) => string)[] = [
+const normalizers: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => text.trimEnd(),
   (text) => text.trim(),
-  readLoosely,
+  normalizeLoosely,
 ];

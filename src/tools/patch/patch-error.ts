@@ -1,10 +1,11 @@
 import { WinkError } from "../../base/errors.ts";
 import { show } from "../../base/show.ts";
 
-export interface PatchRefusal {
-  /** Reads on after the place: `"names no file"`. */
+/** Parts of a {@link PatchError}'s message. */
+export interface PatchErrorParts {
+  /** Follows the place in the message: `"the header has no path"`. */
   readonly problem: string;
-  /** Reads on after the problem: `"write it after the colon"`. */
+  /** Imperative without a final period: `"write the path after the colon"`. */
   readonly remedy: string;
   readonly path?: string | null | undefined;
   readonly hunk?: number | null | undefined;
@@ -12,26 +13,30 @@ export interface PatchRefusal {
   readonly cause?: unknown;
 }
 
-/** A patch that cannot be read, or does not fit the files; nothing was changed. */
+/**
+ * Thrown if a patch cannot be parsed or does not match the files. No file was changed, unless the
+ * message reports otherwise.
+ */
 export class PatchError extends WinkError {
   override readonly name = "PatchError";
-  /** The file at fault, or `null` if it is the patch as a whole. */
+  /** Path of the file concerned, or `null` if the patch as a whole is. */
   readonly path: string | null;
-  /** Which hunk of that file, counted from 1. */
+  /** Number of the hunk within its file, from 1. */
   readonly hunk: number | null;
-  /** Of the patch text, or of the operation's `diff`, counted from 1. */
+  /** Line of the patch text, or of the operation's `diff`, from 1. */
   readonly line: number | null;
 
-  constructor(refusal: PatchRefusal) {
+  constructor(refusal: PatchErrorParts) {
     const { problem, remedy, cause } = refusal;
-    super(`${placeOf(refusal)}: ${problem}: ${remedy}`, cause === undefined ? {} : { cause });
+    const sentences = `${problem.replace(/\.$/, "")}. ${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}.`;
+    super(`${describePlace(refusal)}: ${sentences}`, cause === undefined ? {} : { cause });
     this.path = refusal.path ?? null;
     this.hunk = refusal.hunk ?? null;
     this.line = refusal.line ?? null;
   }
 }
 
-function placeOf({ path, hunk, line }: PatchRefusal): string {
+function describePlace({ path, hunk, line }: PatchErrorParts): string {
   let place = typeof path === "string" ? `Patch of ${show(path)}` : "Patch";
   if (typeof hunk === "number") place += `, hunk ${hunk}`;
   if (typeof line === "number") place += `, line ${line}`;

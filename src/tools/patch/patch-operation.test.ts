@@ -5,7 +5,7 @@ const parse = (operations: unknown): unknown =>
   Reflect.apply(parseOperations, undefined, [operations]);
 const refusal = (facts: object) => expect.objectContaining({ name: "PatchError", ...facts });
 
-test("operations with bare diffs are read as a patch is", () => {
+test("parseOperations() parses bare diffs like a patch", () => {
   const changes = parseOperations([
     { type: "create", path: "hello.txt", diff: "+hello world\n" },
     { type: "create", path: "empty.txt", diff: "" },
@@ -36,27 +36,27 @@ test("operations with bare diffs are read as a patch is", () => {
   ]);
 });
 
-describe("operations are refused", () => {
-  test.each([undefined, null, 3, {}])("if they are %j", (operations) => {
-    expect(() => parse(operations)).toThrow("give a text or a list of operations");
+describe("parseOperations() rejects", () => {
+  test.each([undefined, null, 3, {}])("%j instead of an array", (operations) => {
+    expect(() => parse(operations)).toThrow("Pass a string or an array of operations");
   });
 
-  test("if there are none", () => {
+  test("an empty array", () => {
     expect(() => parse([])).toThrow(refusal({ path: null, hunk: null, line: null }));
-    expect(() => parse([])).toThrow("changes no file");
+    expect(() => parse([])).toThrow("the patch has no operations");
   });
 
   test.each([
-    [null, null, "null for an operation"],
-    ["*** Begin Patch", null, '"*** Begin Patch" for an operation'],
-    [{ type: "delete" }, null, "undefined for a path"],
-    [{ type: "create_file", path: "a", diff: "" }, "a", '"create_file" for a type'],
-    [{ path: "a" }, "a", "undefined for a type"],
-    [{ type: "create", path: "a" }, "a", "undefined for a diff"],
-    [{ type: "update", path: "a", diff: 3 }, "a", "3 for a diff"],
-    [{ type: "update", path: "a", diff: "", moveTo: 3 }, "a", "3 for the path to move to"],
-    [{ type: "delete", path: "a", moveTo: "b" }, "a", '"b" for the path to move to'],
-  ])("if one is %j", (operation, path, message) => {
+    [null, null, "the operation is null"],
+    ["*** Begin Patch", null, 'the operation is "*** Begin Patch"'],
+    [{ type: "delete" }, null, "undefined as its path"],
+    [{ type: "create_file", path: "a", diff: "" }, "a", '"create_file" as its type'],
+    [{ path: "a" }, "a", "undefined as its type"],
+    [{ type: "create", path: "a" }, "a", "undefined as its diff"],
+    [{ type: "update", path: "a", diff: 3 }, "a", "3 as its diff"],
+    [{ type: "update", path: "a", diff: "", moveTo: 3 }, "a", "3 as moveTo"],
+    [{ type: "delete", path: "a", moveTo: "b" }, "a", '"b" as moveTo'],
+  ])("the operation %j", (operation, path, message) => {
     expect(() => parse([operation])).toThrow(refusal({ path }));
     expect(() => parse([operation])).toThrow(message);
   });
@@ -68,7 +68,7 @@ describe("operations are refused", () => {
     [{ type: "create", path: "a", diff: "@@\n+x" }, null, 1],
     [{ type: "create", path: "a", diff: "+\ud800" }, null, 1],
     [{ type: "update", path: "a", diff: "*** Move to: b\n-x" }, 1, 1],
-  ])("if the diff of %j cannot be read", (operation, hunk, line) => {
+  ])("the unparsable diff of %j", (operation, hunk, line) => {
     expect(() => parse([operation])).toThrow(refusal({ path: "a", hunk, line }));
   });
 });

@@ -2,64 +2,78 @@ import { isPlainObject } from "../../base/freeze.ts";
 import { list, show } from "../../base/show.ts";
 import { PatchError } from "./patch-error.ts";
 import { parseHunks, parseNewText } from "./v4a-hunks.ts";
-import { type FileChange, patchLines, updateChange } from "./v4a-patch.ts";
+import { createUpdate, type FileChange, toPatchLines } from "./v4a-patch.ts";
 
-/** A change of one file whose `diff` has lines of V4A and no `***` headers. */
+/** A change of one file. Its `diff` contains V4A lines without `***` headers. */
 export type PatchOperation =
   | {
+      /** Creates a file, or overwrites it. */
       readonly type: "create";
+      /** Path of the file, relative to the root. */
       readonly path: string;
-      /** The whole text, a `+` before each line. */
+      /** The whole text, with a `+` before each line. */
       readonly diff: string;
     }
   | {
+      /** Changes or moves a file. */
       readonly type: "update";
+      /** Path of the file, relative to the root. */
       readonly path: string;
-      /** Hunks. May be empty if the file is only moved. */
+      /** Hunks of the update. May be empty if the file is only moved. */
       readonly diff: string;
-      /** Where the file goes. @default it stays where it is */
+      /** New path of the file. @default unchanged */
       readonly moveTo?: string | undefined;
     }
-  | { readonly type: "delete"; readonly path: string };
+  | {
+      /** Deletes a file. */
+      readonly type: "delete";
+      /** Path of the file, relative to the root. */
+      readonly path: string;
+    };
 
-/** Reads what a provider gives as a list of operations. */
+/** Parses an array of operations from a provider. */
 export function parseOperations(operations: readonly PatchOperation[]): FileChange[] {
   if (!Array.isArray(operations)) {
-    const problem = `is ${show(operations)}`;
-    throw new PatchError({ problem, remedy: "give a text or a list of operations" });
+    const problem = `the patch is ${show(operations)}`;
+    throw new PatchError({ problem, remedy: "pass a string or an array of operations" });
   }
-  if (operations.length > 0) return operations.map(changeOf);
-  throw new PatchError({ problem: "changes no file", remedy: "give an operation" });
+  if (operations.length > 0) return operations.map(toFileChange);
+  throw new PatchError({ problem: "the patch has no operations", remedy: "add an operation" });
 }
 
-function changeOf(operation: PatchOperation): FileChange {
-  checkShape(operation);
+function toFileChange(operation: PatchOperation): FileChange {
+  checkOperation(operation);
   const { type, path } = operation;
   if (type === "delete") return { type, path, line: null };
-  const lines = patchLines(operation.diff, path);
+  const lines = toPatchLines(operation.diff, path);
   if (type === "create") return { type, path, line: null, text: parseNewText(lines, path) };
   const { moveTo = null } = operation;
-  return updateChange({ path, line: null, hunks: parseHunks(lines, path), moveTo });
+  return createUpdate({ path, line: null, hunks: parseHunks(lines, path), moveTo });
 }
 
-const types = ["create", "update", "delete"];
+const operationTypes = ["create", "update", "delete"];
 
-/** Operations come from a model or from plain JavaScript, whatever their type says. */
-function checkShape(operation: unknown): void {
-  if (!isPlainObject(operation)) throw misshapen(null, `has ${show(operation)} for an operation`);
+/** Checks an operation at run time, because it may come from a model or from JavaScript. */
+function checkOperation(operation: unknown): void {
+  if (!isPlainObject(operation))
+    throw createOperationError(null, `the operation is ${show(operation)}`);
   const { type, path, diff, moveTo } = operation;
-  if (typeof path !== "string") throw misshapen(null, `has ${show(path)} for a path`);
-  if (typeof type !== "string" || !types.includes(type)) {
-    throw misshapen(path, `has ${show(type)} for a type, not one of ${list(types)}`);
+  if (typeof path !== "string")
+    throw createOperationError(null, `the operation has ${show(path)} as its path`);
+  if (typeof type !== "string" || !operationTypes.includes(type)) {
+    throw createOperationError(
+      path,
+      `the operation has ${show(type)} as its type instead of ${list(operationTypes)}`,
+    );
   }
   if (type !== "delete" && typeof diff !== "string") {
-    throw misshapen(path, `has ${show(diff)} for a diff`);
+    throw createOperationError(path, `the operation has ${show(diff)} as its diff`);
   }
   if (moveTo !== undefined && (type !== "update" || typeof moveTo !== "string")) {
-    throw misshapen(path, `has ${show(moveTo)} for the path to move to`);
+    throw createOperationError(path, `the operation has ${show(moveTo)} as moveTo`);
   }
 }
 
-function misshapen(path: string | null, problem: string): PatchError {
-  return new PatchError({ path, problem, remedy: "write { type, path, diff }" });
+function createOperationError(path: string | null, problem: string): PatchError {
+  return new PatchError({ path, problem, remedy: "use { type, path, diff }" });
 }

@@ -6,7 +6,7 @@ import { PatchError } from "./patch-error.ts";
 const patch = (...lines: readonly string[]) =>
   ["*** Begin Patch", ...lines, "*** End Patch"].join("\n");
 
-test("a patch is applied, and what it did is told", async () => {
+test("applyPatch() applies a patch and returns a report", async () => {
   const filesystem = new InMemoryFilesystem();
   await filesystem.writeText("a.txt", "one\n");
   const update = ["*** Update File: a.txt", "@@", "-one", "+two"];
@@ -14,7 +14,7 @@ test("a patch is applied, and what it did is told", async () => {
   expect(await filesystem.readText("a.txt")).toBe("two\n");
 });
 
-test("what refuses it is the error that the root door exports", async () => {
+test("applyPatch() throws the PatchError that the root entry point exports", async () => {
   const work = applyPatch(new InMemoryFilesystem(), patch("*** Delete File: nought"));
   await expect(work).rejects.toBeInstanceOf(PatchError);
 });

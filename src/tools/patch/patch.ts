@@ -3,14 +3,14 @@ import type { PatchReport } from "./apply-patch-text.ts";
 import type { PatchOperation } from "./patch-operation.ts";
 
 /**
- * Applies a V4A patch, or a list of operations, to all its files or to none. Nothing is written
- * before everything fits; if a write fails then, those before it are undone. Throws `PatchError`.
+ * Applies a V4A patch or an array of operations, to all files or to none. No file is written until
+ * every change has been checked; if a write fails, earlier writes are undone. Throws `PatchError`.
  */
 export async function applyPatch(
   filesystem: Filesystem,
   patch: string | readonly PatchOperation[],
 ): Promise<PatchReport> {
-  // Loaded when it is used: most agents never patch, and all of them import the root door.
-  const { applyPatch: apply } = await import("./apply-patch-text.ts");
+  // Loaded on first use: most agents never patch, but all of them import the root entry point.
+  const { runPatch: apply } = await import("./apply-patch-text.ts");
   return await apply(filesystem, patch);
 }

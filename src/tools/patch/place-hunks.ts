@@ -1,111 +1,117 @@
 import {
-  ambiguous,
-  anchorAbsent,
-  hunkAbsent,
-  outOfOrder,
-  type SoughtHunk,
+  ambiguousHunkError,
+  anchorNotFoundError,
+  type HunkSearch,
+  hunkNotFoundError,
+  hunkOutOfOrderError,
 } from "./hunk-refusals.ts";
-import { type LineView, lineViews } from "./line-views.ts";
+import { type LineComparison, lineComparisons } from "./line-views.ts";
 import type { PatchError } from "./patch-error.ts";
 import type { Hunk } from "./v4a-hunks.ts";
 
-/** Where a hunk goes: the lines that it keeps or removes stand in the file from `at` on. */
+/** A hunk and its place: the index of the line where its kept and removed lines start. */
 export interface PlacedHunk {
   readonly hunk: Hunk;
   readonly at: number;
 }
 
 /**
- * Finds the one place for every hunk, from top to bottom. Hunks follow each other in the file as in
- * the patch, save that one that only adds and has no anchor goes to the end, wherever it stands.
+ * Finds the only possible place of each hunk, from top to bottom. Hunks must be in file order,
+ * except that a hunk that only adds lines and has no anchor is always appended to the file.
  */
 export function placeHunks(
   lines: readonly string[],
   hunks: readonly Hunk[],
   path: string,
 ): PlacedHunk[] {
-  const file: Searched = { lines, views: lineViews(lines) };
+  const file: SearchedFile = { lines, comparisons: lineComparisons(lines) };
   const found: FoundHunk[] = [];
   let cursor = 0;
   for (const [index, hunk] of hunks.entries()) {
-    const old = hunk.lines.filter(({ kind }) => kind !== "add");
-    const sought = { hunk, old, path, number: index + 1 };
-    const places = isAppended(sought) ? [lines.length] : placesFor(sought, file, cursor);
+    const oldLines = hunk.lines.filter(({ kind }) => kind !== "add");
+    const search = { hunk, oldLines, path, number: index + 1 };
+    const places = isAppended(search) ? [lines.length] : findPlaces(search, file, cursor);
     const [at] = places;
-    if (at === undefined) throw misplaced(sought, file, cursor);
-    found.push({ ...sought, at, places });
-    if (!isAppended(sought)) cursor = at + old.length;
+    if (at === undefined) throw createPlacementError(search, file, cursor);
+    found.push({ ...search, at, places });
+    if (!isAppended(search)) cursor = at + oldLines.length;
   }
   checkUnique(found);
   return found.toSorted((one, other) => one.at - other.at);
 }
 
-interface Searched {
+interface SearchedFile {
   readonly lines: readonly string[];
-  readonly views: Iterable<LineView>;
+  readonly comparisons: Iterable<LineComparison>;
 }
 
-interface FoundHunk extends SoughtHunk, PlacedHunk {
-  /** In ascending order; the first is `at`. */
+interface FoundHunk extends HunkSearch, PlacedHunk {
+  /** All possible places in ascending order; the first is `at`. */
   readonly places: readonly number[];
 }
 
-function isAppended({ hunk, old }: SoughtHunk): boolean {
-  return old.length === 0 && hunk.anchors.length === 0;
+function isAppended({ hunk, oldLines }: HunkSearch): boolean {
+  return oldLines.length === 0 && hunk.anchors.length === 0;
 }
 
-/** Every place from `cursor` on that may be meant, as the strictest view that has any sees it. */
-function placesFor(sought: SoughtHunk, file: Searched, cursor: number): number[] {
-  const { hunk, old } = sought;
-  const starts = startsFor(sought, file);
-  if (old.length === 0 && !hunk.atEnd) return starts.filter((start) => start >= cursor);
+/** Finds every possible place from `cursor` on, using the strictest comparison that has a match. */
+function findPlaces(search: HunkSearch, file: SearchedFile, cursor: number): number[] {
+  const { hunk, oldLines } = search;
+  const starts = findAnchorEnds(search, file);
+  if (oldLines.length === 0 && !hunk.atEnd) return starts.filter((start) => start >= cursor);
   const froms = starts.map((start) => Math.max(start, cursor));
-  for (const { lines, read } of file.views) {
-    const wanted = old.map(({ text }) => read(text));
-    const all = hunk.atEnd ? lastPlace(lines, wanted) : allPlaces(lines, wanted);
+  for (const { lines, normalize } of file.comparisons) {
+    const wanted = oldLines.map(({ text }) => normalize(text));
+    const all = hunk.atEnd ? findLastPlace(lines, wanted) : findAllPlaces(lines, wanted);
     const isAnchored = hunk.anchors.length > 0;
-    const places = isAnchored ? firstsFrom(all, froms) : all.filter((at) => at >= cursor);
+    const places = isAnchored ? pickFirstPlaces(all, froms) : all.filter((at) => at >= cursor);
     if (places.length > 0) return places;
   }
   return [];
 }
 
-/** The lines right below the anchors, wherever the outermost of them stands. */
-function startsFor(sought: SoughtHunk, file: Searched): number[] {
+/**
+ * Returns the indexes of the lines just below the anchors. The outermost anchor may match anywhere
+ * in the file.
+ */
+function findAnchorEnds(search: HunkSearch, file: SearchedFile): number[] {
   let starts = [0];
-  for (const [depth, anchor] of sought.hunk.anchors.entries()) {
+  for (const [depth, anchor] of search.hunk.anchors.entries()) {
     let found: number[] = [];
-    for (const { lines, read } of file.views) {
-      const all = allPlaces(lines, [read(anchor.text)]);
-      found = depth === 0 ? all : firstsFrom(all, starts);
+    for (const { lines, normalize } of file.comparisons) {
+      const all = findAllPlaces(lines, [normalize(anchor.text)]);
+      found = depth === 0 ? all : pickFirstPlaces(all, starts);
       if (found.length > 0) break;
     }
     const [from = 0] = starts;
-    if (found.length === 0) throw anchorAbsent(anchor, sought, { file: file.lines, from });
+    if (found.length === 0) throw anchorNotFoundError(anchor, search, { file: file.lines, from });
     starts = found.map((at) => at + 1);
   }
   return starts;
 }
 
-function lastPlace(lines: readonly string[], wanted: readonly string[]): number[] {
+function findLastPlace(lines: readonly string[], wanted: readonly string[]): number[] {
   const at = lines.length - wanted.length;
-  return at >= 0 && standsAt(lines, wanted, at) ? [at] : [];
+  return at >= 0 && matchesAt(lines, wanted, at) ? [at] : [];
 }
 
-function allPlaces(lines: readonly string[], wanted: readonly string[]): number[] {
+function findAllPlaces(lines: readonly string[], wanted: readonly string[]): number[] {
   const places: number[] = [];
   for (let at = 0; at + wanted.length <= lines.length; at++) {
-    if (standsAt(lines, wanted, at)) places.push(at);
+    if (matchesAt(lines, wanted, at)) places.push(at);
   }
   return places;
 }
 
-function standsAt(lines: readonly string[], wanted: readonly string[], at: number): boolean {
+function matchesAt(lines: readonly string[], wanted: readonly string[], at: number): boolean {
   return wanted.every((text, index) => text === lines[at + index]);
 }
 
-/** For each of `froms` the first place that is not before it; all are in ascending order. */
-function firstsFrom(places: readonly number[], froms: readonly number[]): number[] {
+/**
+ * For each index in `froms`, finds the first place at or after it. Both arrays are in ascending
+ * order.
+ */
+function pickFirstPlaces(places: readonly number[], froms: readonly number[]): number[] {
   const firsts = new Set<number>();
   let index = 0;
   for (const from of froms) {
@@ -117,22 +123,24 @@ function firstsFrom(places: readonly number[], froms: readonly number[]): number
   return [...firsts];
 }
 
-function misplaced(sought: SoughtHunk, file: Searched, cursor: number): PatchError {
-  const [above] = placesFor(sought, file, 0);
-  if (above !== undefined) return outOfOrder(sought, above);
-  const [start = 0] = startsFor(sought, file);
-  return hunkAbsent(sought, file.lines, Math.max(start, cursor));
+function createPlacementError(search: HunkSearch, file: SearchedFile, cursor: number): PatchError {
+  const [above] = findPlaces(search, file, 0);
+  if (above !== undefined) return hunkOutOfOrderError(search, above);
+  const [start = 0] = findAnchorEnds(search, file);
+  return hunkNotFoundError(search, file.lines, Math.max(start, cursor));
 }
 
-/** Each hunk is at its first place; refuses if one could as well be further down. */
+/**
+ * Rejects a hunk that could also be placed further down. Each hunk is at its first possible place.
+ */
 function checkUnique(found: readonly FoundHunk[]): void {
-  let doubt: PatchError | null = null;
+  let ambiguity: PatchError | null = null;
   let limit = Infinity;
   for (const hunk of found.toReversed()) {
     if (isAppended(hunk)) continue;
-    const possible = hunk.places.filter((at) => at + hunk.old.length <= limit);
-    if (possible.length > 1) doubt = ambiguous(hunk, possible);
+    const possible = hunk.places.filter((at) => at + hunk.oldLines.length <= limit);
+    if (possible.length > 1) ambiguity = ambiguousHunkError(hunk, possible);
     limit = possible.at(-1) ?? limit;
   }
-  if (doubt) throw doubt;
+  if (ambiguity) throw ambiguity;
 }

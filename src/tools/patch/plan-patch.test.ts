@@ -1,18 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import { InMemoryFilesystem } from "../../files/filesystem/in-memory-filesystem.ts";
-import { fromFilesystem, planSteps } from "./plan-patch.ts";
+import { planSteps, wrapFilesystemErrors } from "./plan-patch.ts";
 import { parsePatch } from "./v4a-patch.ts";
 
-const changesOf = (...lines: string[]) =>
+const parseChanges = (...lines: string[]) =>
   parsePatch(["*** Begin Patch", ...lines, "*** End Patch"].join("\n"));
 
-test("a plan has the bytes of every file, and nothing is written", async () => {
+test("planSteps() returns the bytes of every file and writes nothing", async () => {
   const filesystem = new InMemoryFilesystem();
   for (const path of ["a", "b", "c", "d"]) await filesystem.writeText(path, `${path}\n`);
   const steps = await planSteps(
     filesystem,
-    changesOf(
+    parseChanges(
       "*** Add File: new",
       "+n",
       "*** Add File: ./a",
@@ -38,29 +38,29 @@ test("a plan has the bytes of every file, and nothing is written", async () => {
   expect(await filesystem.readText("a")).toBe("a\n");
 });
 
-test("a byte order mark is kept", async () => {
+test("planSteps() keeps a byte order mark", async () => {
   const filesystem = new InMemoryFilesystem();
   await filesystem.write("a", new TextEncoder().encode("\ufeffa\n"));
-  const [step] = await planSteps(filesystem, changesOf("*** Update File: a", "@@", "-a", "+b"));
+  const [step] = await planSteps(filesystem, parseChanges("*** Update File: a", "@@", "-a", "+b"));
   expect(step).toHaveProperty("bytes", new TextEncoder().encode("\ufeffb\n"));
 });
 
-describe("what a file system throws", () => {
+describe("wrapFilesystemErrors()", () => {
   const place = { path: "a", line: 3 };
 
-  test("is a refusal of the patch if the file system refused", async () => {
+  test("converts a FilesystemError to a PatchError", async () => {
     const cause = new FilesystemError("EACCES", "a", "may not be read");
-    await expect(fromFilesystem(place, () => Promise.reject(cause))).rejects.toMatchObject({
+    await expect(wrapFilesystemErrors(place, () => Promise.reject(cause))).rejects.toMatchObject({
       name: "PatchError",
       message:
-        'Patch of "a", line 3: EACCES: "a" may not be read: correct the path, or what stands in its way',
+        'Patch of "a", line 3: EACCES: "a" may not be read. Correct the path, or remove the obstacle.',
       cause,
       ...place,
     });
   });
 
-  test("stays what it is if something else went wrong", async () => {
+  test("rethrows other errors unchanged", async () => {
     const error = new Error("the network is down");
-    await expect(fromFilesystem(place, () => Promise.reject(error))).rejects.toBe(error);
+    await expect(wrapFilesystemErrors(place, () => Promise.reject(error))).rejects.toBe(error);
   });
 });

@@ -5,7 +5,7 @@ import { applyHunks } from "./apply-hunks.ts";
 import { PatchError } from "./patch-error.ts";
 import type { FileChange } from "./v4a-patch.ts";
 
-/** One change of the tree, ready to be made. */
+/** One file operation, ready to run. */
 export type PatchStep =
   | { readonly type: "added" | "changed"; readonly path: string; readonly bytes: Uint8Array }
   | { readonly type: "deleted"; readonly path: string }
@@ -16,29 +16,29 @@ export type PatchStep =
       readonly bytes: Uint8Array;
     };
 
-/** Reads and checks everything, writes nothing. Throws `PatchError`. */
+/** Reads and checks all files without writing any. Throws `PatchError`. */
 export async function planSteps(
   filesystem: Filesystem,
   changes: readonly FileChange[],
 ): Promise<PatchStep[]> {
   if (filesystem.readOnly) {
-    const remedy = "apply the patch to one that can be written";
+    const remedy = "apply the patch to a writable file system";
     throw new PatchError({ problem: "the file system is read-only", remedy });
   }
-  const checked = withCheckedPaths(changes);
+  const checked = checkPaths(changes);
   const steps: PatchStep[] = [];
   for (const change of checked) {
-    steps.push(await fromFilesystem(change, () => planStep(filesystem, change)));
+    steps.push(await wrapFilesystemErrors(change, () => planStep(filesystem, change)));
   }
   return steps;
 }
 
-/** Does `work`; what the file system refuses is a refusal of the patch. */
-export async function fromFilesystem<T>(place: Place, work: () => Promise<T>): Promise<T> {
+/** Runs `work`, and converts a `FilesystemError` to a `PatchError`. */
+export async function wrapFilesystemErrors<T>(place: Place, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof FilesystemError ? refusedBy(error, place) : error;
+    throw error instanceof FilesystemError ? toPatchError(error, place) : error;
   }
 }
 
@@ -47,11 +47,11 @@ interface Place {
   readonly line?: number | null;
 }
 
-function withCheckedPaths(changes: readonly FileChange[]): FileChange[] {
+function checkPaths(changes: readonly FileChange[]): FileChange[] {
   const seen = new Set<string>();
   const check = (given: string, line: number | null): string => {
-    const path = checkedFilePath(given, line);
-    if (seen.has(path)) throw namedTwice(given, line);
+    const path = checkFilePath(given, line);
+    if (seen.has(path)) throw duplicatePathError(given, line);
     seen.add(path);
     return path;
   };
@@ -62,74 +62,88 @@ function withCheckedPaths(changes: readonly FileChange[]): FileChange[] {
   });
 }
 
-function checkedFilePath(given: string, line: number | null): string {
+function checkFilePath(given: string, line: number | null): string {
   try {
     const path = checkedPath(given);
     if (path !== ROOT) return path;
   } catch (error) {
-    throw error instanceof FilesystemError ? refusedBy(error, { path: given, line }) : error;
+    throw error instanceof FilesystemError ? toPatchError(error, { path: given, line }) : error;
   }
-  throw new PatchError({ path: given, line, problem: "is the root", remedy: "name a file in it" });
+  throw new PatchError({
+    path: given,
+    line,
+    problem: "the path is the root",
+    remedy: "use the path of a file",
+  });
 }
 
-function namedTwice(path: string, line: number | null): PatchError {
-  const remedy = "make one operation of all that happens to a file";
-  return new PatchError({ path, line, problem: "is named twice", remedy });
+function duplicatePathError(path: string, line: number | null): PatchError {
+  const remedy = "combine all changes of the file into one operation";
+  return new PatchError({ path, line, problem: "the patch names the file twice", remedy });
 }
 
-function refusedBy(error: FilesystemError, place: Place): PatchError {
-  const remedy = "correct the path, or what stands in its way";
+function toPatchError(error: FilesystemError, place: Place): PatchError {
+  const remedy = "correct the path, or remove the obstacle";
   return new PatchError({ ...place, problem: error.message, remedy, cause: error });
 }
 
 async function planStep(filesystem: Filesystem, change: FileChange): Promise<PatchStep> {
   const { type, path, line } = change;
-  if (type === "create") return creation(filesystem, change);
-  if (!(await filesystem.isFile(path))) throw await noFile(filesystem, change);
+  if (type === "create") return planCreation(filesystem, change);
+  if (!(await filesystem.isFile(path))) throw await createMissingFileError(filesystem, change);
   if (type === "delete") return { type: "deleted", path };
   const { hunks, moveTo } = change;
   const old = await filesystem.readBytes(path);
-  const bytes = hunks.length > 0 ? encoded(applyHunks(decoded(old, path), hunks, path)) : old;
+  const bytes = hunks.length > 0 ? encodeText(applyHunks(decodeText(old, path), hunks, path)) : old;
   if (moveTo === null) return { type: "changed", path, bytes };
   if (!(await filesystem.exists(moveTo))) return { type: "moved", path, to: moveTo, bytes };
-  const remedy = "delete or move what is there first, or take another path";
-  throw new PatchError({ path: moveTo, line, problem: "exists already", remedy });
+  const remedy = "delete or move the existing file first, or use another path";
+  throw new PatchError({ path: moveTo, line, problem: "the file already exists", remedy });
 }
 
-async function creation(
+async function planCreation(
   filesystem: Filesystem,
   { path, line, text }: Extract<FileChange, { type: "create" }>,
 ): Promise<PatchStep> {
-  const bytes = encoded(text);
+  const bytes = encodeText(text);
   if (!(await filesystem.exists(path))) return { type: "added", path, bytes };
   if (!(await filesystem.isFile(path))) {
-    throw new PatchError({ path, line, problem: "is a directory", remedy: "take another path" });
+    throw new PatchError({
+      path,
+      line,
+      problem: "the path is a directory",
+      remedy: "use another path",
+    });
   }
-  if (!isSame(await filesystem.readBytes(path), bytes)) return { type: "changed", path, bytes };
-  const problem = "has exactly this text already";
-  throw new PatchError({ path, line, problem, remedy: "leave it out" });
+  if (!hasSameBytes(await filesystem.readBytes(path), bytes))
+    return { type: "changed", path, bytes };
+  const problem = "the file already has exactly this text";
+  throw new PatchError({ path, line, problem, remedy: "omit this operation" });
 }
 
-async function noFile(filesystem: Filesystem, { path, line }: FileChange): Promise<PatchError> {
+async function createMissingFileError(
+  filesystem: Filesystem,
+  { path, line }: FileChange,
+): Promise<PatchError> {
   const isThere = await filesystem.exists(path);
-  const problem = isThere ? "is a directory" : "does not exist";
-  const remedy = isThere ? "name a file in it" : "look the path up, or add the file";
+  const problem = isThere ? "the path is a directory" : "the file does not exist";
+  const remedy = isThere ? "use the path of a file" : "check the path, or add the file";
   return new PatchError({ path, line, problem, remedy });
 }
 
-function encoded(text: string): Uint8Array {
+function encodeText(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-function decoded(bytes: Uint8Array, path: string): string {
+function decodeText(bytes: Uint8Array, path: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
-    const remedy = "add it anew, which replaces it whole";
-    throw new PatchError({ path, problem: "is not UTF-8 text", remedy, cause });
+    const remedy = "add the file again to replace all of it";
+    throw new PatchError({ path, problem: "the file is not UTF-8 text", remedy, cause });
   }
 }
 
-function isSame(one: Uint8Array, other: Uint8Array): boolean {
+function hasSameBytes(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && one.every((byte, index) => byte === other[index]);
 }

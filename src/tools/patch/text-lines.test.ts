@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { endingAt, joinLines, splitLines } from "./text-lines.ts";
+import { findLineEnding, joinLines, splitLines } from "./text-lines.ts";
 
 test.each([
   ["", []],
@@ -19,11 +19,11 @@ test.each([
   ["a\rb\u2028c\n", [["a\rb\u2028c", "\n"]]],
   ["a\r\r\n", [["a\r", "\r\n"]]],
   ["a\r", [["a\r", ""]]],
-])("%j splits into lines and their endings", (text, lines) => {
+])("splitLines() splits %j into lines and endings", (text, lines) => {
   expect(splitLines(text).map(({ text, ending }) => [text, ending])).toEqual(lines);
 });
 
-test("lines that were split join to the same text", () => {
+test("joinLines() returns the text that was split", () => {
   const texts = fc.string({ unit: fc.constantFrom("a", "\n", "\r", "\r\n", " ") });
   fc.assert(
     fc.property(texts, (text) => {
@@ -32,7 +32,7 @@ test("lines that were split join to the same text", () => {
   );
 });
 
-test("a last line that is no longer the last ends like the one above it", () => {
+test("joinLines() adds a newline to a former last line", () => {
   const lines = [...splitLines("a\r\nb"), ...splitLines("c\r\n")];
   expect(joinLines(lines)).toBe("a\r\nb\r\nc\r\n");
   expect(joinLines([...splitLines("a"), ...splitLines("b\n")])).toBe("a\nb\n");
@@ -45,6 +45,6 @@ test.each([
   ["a\r\nb", 2, "\r\n"],
   ["a", 1, "\n"],
   ["", 0, "\n"],
-])("a line that comes into %j before line %i ends in %j", (text, index, ending) => {
-  expect(endingAt(splitLines(text), index, "\n")).toBe(ending);
+])("findLineEnding() for a line inserted in %j before line %i is %j", (text, index, ending) => {
+  expect(findLineEnding(splitLines(text), index, "\n")).toBe(ending);
 });

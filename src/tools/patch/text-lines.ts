@@ -1,13 +1,17 @@
-/** How a line ends; only the last one of a text may end without a newline. */
+/** Line ending. Only the last line of a text may have none. */
 export type LineEnding = "\n" | "\r\n" | "";
 
-/** One line of a text, told apart from its ending. */
+/** One line of a text, without its ending. */
 export interface TextLine {
   readonly text: string;
   readonly ending: LineEnding;
 }
 
-/** Splits at `\n` and `\r\n` and nowhere else, so that `joinLines` gives back the same text. */
+/**
+ * Splits a text at `
+ * ` and `\r
+ * ` only, so that `joinLines` returns the same text.
+ */
 export function splitLines(text: string): TextLine[] {
   const lines: TextLine[] = [];
   let start = 0;
@@ -25,22 +29,27 @@ export function splitLines(text: string): TextLine[] {
   return lines;
 }
 
-/** Joins lines; one without a newline that is no longer the last gets its neighbour's. */
+/**
+ * Joins lines. A line without an ending that is no longer the last gets the ending of its neighbor.
+ */
 export function joinLines(lines: readonly TextLine[]): string {
   const last = lines.length - 1;
   return lines
     .map(({ text, ending }, index) =>
-      index < last ? text + (ending || endingAt(lines, index, "\n")) : text + ending,
+      index < last ? text + (ending || findLineEnding(lines, index, "\n")) : text + ending,
     )
     .join("");
 }
 
-/** How a line put before `lines[index]` ends: like the one above it, else like the one below. */
-export function endingAt(
+/**
+ * Returns the ending for a line inserted before `lines[index]`: that of the line above, else of the
+ * line below, else `otherwise`.
+ */
+export function findLineEnding(
   lines: readonly TextLine[],
   index: number,
-  otherwise: LineEnding,
+  fallback: LineEnding,
 ): LineEnding {
-  const above = lines[index - 1]?.ending || lines[index - 2]?.ending; // the last may have none
-  return above || lines[index]?.ending || otherwise;
+  const above = lines[index - 1]?.ending || lines[index - 2]?.ending; // the last line may have none
+  return above || lines[index]?.ending || fallback;
 }

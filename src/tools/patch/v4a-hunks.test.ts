@@ -1,82 +1,95 @@
 import { describe, expect, test } from "vitest";
 import { parseHunks, parseNewText } from "./v4a-hunks.ts";
-import { patchLines } from "./v4a-patch.ts";
+import { toPatchLines } from "./v4a-patch.ts";
 
-const hunksOf = (diff: string) => parseHunks(patchLines(diff, "a.txt"), "a.txt");
-const brief = (diff: string) =>
+const hunksOf = (diff: string) => parseHunks(toPatchLines(diff, "a.txt"), "a.txt");
+const summarizeHunks = (diff: string) =>
   hunksOf(diff).map(({ anchors, lines, atEnd }) => ({
     anchors: anchors.map(({ text }) => text),
     lines: lines.map(({ kind, text }) => `${kind} ${text}`),
     atEnd,
   }));
-const newText = (diff: string) => parseNewText(patchLines(diff, "a.txt"), "a.txt");
-const refusal = (facts: object) =>
+const newText = (diff: string) => parseNewText(toPatchLines(diff, "a.txt"), "a.txt");
+const matchError = (facts: object) =>
   expect.objectContaining({ name: "PatchError", path: "a.txt", ...facts });
 
-describe("a hunk", () => {
-  test("says of each line whether it stays, goes or comes", () => {
-    expect(brief("@@\n a\n-b\n+c\n")).toEqual([
+describe("parseHunks()", () => {
+  test("classifies each line as kept, removed or added", () => {
+    expect(summarizeHunks("@@\n a\n-b\n+c\n")).toEqual([
       { anchors: [], lines: ["keep a", "remove b", "add c"], atEnd: false },
     ]);
   });
 
-  test("keeps the spaces and marks of its lines", () => {
-    expect(brief("@@\n   a \n--b\n++c\n")[0]?.lines).toEqual(["keep   a ", "remove -b", "add +c"]);
+  test("keeps the spaces and punctuation of lines", () => {
+    expect(summarizeHunks("@@\n   a \n--b\n++c\n")[0]?.lines).toEqual([
+      "keep   a ",
+      "remove -b",
+      "add +c",
+    ]);
   });
 
-  test("knows the lines of the patch it was read from", () => {
+  test("records the patch's line numbers", () => {
     const [first, second] = hunksOf("@@ f\n-a\n@@\n+b\n");
     expect(first?.anchors).toEqual([{ text: "f", number: 1 }]);
     expect(first?.lines[0]?.number).toBe(2);
     expect(second?.lines[0]?.number).toBe(4);
   });
 
-  test("may be the first without an @@", () => {
-    expect(brief(" a\n-b\n@@\n-c")).toHaveLength(2);
-    expect(brief("\n-b\n")[0]?.lines).toEqual(["remove b"]);
+  test("accepts a first hunk without @@", () => {
+    expect(summarizeHunks(" a\n-b\n@@\n-c")).toHaveLength(2);
+    expect(summarizeHunks("\n-b\n")[0]?.lines).toEqual(["remove b"]);
   });
 
-  test("may have anchors one below the other, with their indentation", () => {
-    expect(brief("@@ class A\n@@ \t def m():\n-x")[0]?.anchors).toEqual(["class A", "\t def m():"]);
+  test("accepts nested anchors with their indentation", () => {
+    expect(summarizeHunks("@@ class A\n@@ \t def m():\n-x")[0]?.anchors).toEqual([
+      "class A",
+      "\t def m():",
+    ]);
   });
 
-  test.each(["@@", "@@ ", "@@\t", "@@  "])("has no anchor after %j", (header) => {
-    expect(brief(`${header}\n-x`)[0]?.anchors).toEqual([]);
+  test.each(["@@", "@@ ", "@@\t", "@@  "])("ignores the empty anchor %j", (header) => {
+    expect(summarizeHunks(`${header}\n-x`)[0]?.anchors).toEqual([]);
   });
 
-  test("ends in carriage returns only where its patch does", () => {
+  test("keeps carriage returns only where the patch has them", () => {
     expect(hunksOf("@@\r\n-a\r\n+b\n")[0]?.lines.map(({ ending }) => ending)).toEqual([
       "\r\n",
       "\n",
     ]);
   });
 
-  test("takes an empty line for an empty line of the file", () => {
-    expect(brief("@@\n a\n\n-b")[0]?.lines).toEqual(["keep a", "keep ", "remove b"]);
+  test("treats an empty line as an empty line of the file", () => {
+    expect(summarizeHunks("@@\n a\n\n-b")[0]?.lines).toEqual(["keep a", "keep ", "remove b"]);
   });
 
-  test("is only set off by an empty line at its end", () => {
-    const [first, second] = brief("@@\n-a\n\n\n@@\n-b\n\n*** End of File\n\n");
+  test("ignores an empty line at the end of a hunk", () => {
+    const [first, second] = summarizeHunks("@@\n-a\n\n\n@@\n-b\n\n*** End of File\n\n");
     expect(first?.lines).toEqual(["remove a"]);
     expect(second).toEqual({ anchors: [], lines: ["remove b"], atEnd: true });
   });
 
-  test("keeps a line of one space at its end", () => {
-    expect(brief("@@\n-a\n \n")[0]?.lines).toEqual(["remove a", "keep "]);
+  test("keeps a line of one space at the end of a hunk", () => {
+    expect(summarizeHunks("@@\n-a\n \n")[0]?.lines).toEqual(["remove a", "keep "]);
   });
 
-  test.each(["*** End of File", "*** End of File  "])("ends the file with %j", (marker) => {
-    expect(brief(`@@\n-a\n${marker}\n`)[0]?.atEnd).toBe(true);
-    expect(brief(`@@\n-a\n${marker}\n@@\n+b`).map(({ atEnd }) => atEnd)).toEqual([true, false]);
-  });
+  test.each(["*** End of File", "*** End of File  "])(
+    "recognizes the end-of-file marker %j",
+    (marker) => {
+      expect(summarizeHunks(`@@\n-a\n${marker}\n`)[0]?.atEnd).toBe(true);
+      expect(summarizeHunks(`@@\n-a\n${marker}\n@@\n+b`).map(({ atEnd }) => atEnd)).toEqual([
+        true,
+        false,
+      ]);
+    },
+  );
 });
 
-test("no lines are no hunks", () => {
+test("parseHunks() returns no hunks for no lines", () => {
   expect(hunksOf("")).toEqual([]);
   expect(hunksOf("\n\n")).toEqual([]);
 });
 
-describe("a hunk is refused", () => {
+describe("parseHunks() rejects", () => {
   test.each([
     ["a", 1],
     ["@@foo", 1],
@@ -85,9 +98,11 @@ describe("a hunk is refused", () => {
     ["@@\n-a\n*** Move to: b", 3],
     ["@@\n-a\n\\ No newline at end of file", 3],
     ["*** Begin Patch\n*** Update File: a.txt\n@@\n-a\n+b\n*** End Patch", 1],
-  ])("for a line with no mark before it: %j", (diff, line) => {
-    expect(() => hunksOf(diff)).toThrow(refusal({ hunk: 1, line }));
-    expect(() => hunksOf(diff)).toThrow('put " " before a line that stays');
+  ])("a line without a mark: %j", (diff, line) => {
+    expect(() => hunksOf(diff)).toThrow(matchError({ hunk: 1, line }));
+    expect(() => hunksOf(diff)).toThrow(
+      'Put " " before a line to keep, "-" before one to remove, "+" before one to add.',
+    );
   });
 
   test.each([
@@ -96,18 +111,18 @@ describe("a hunk is refused", () => {
     ["@@\n-a\n@@\n", 2, 3],
     ["@@\n*** End of File", 1, 1],
     ["*** End of File", 1, 1],
-  ])("for having no lines: %j", (diff, hunk, line) => {
-    expect(() => hunksOf(diff)).toThrow(refusal({ hunk, line }));
-    expect(() => hunksOf(diff)).toThrow("has no lines");
+  ])("a hunk without lines: %j", (diff, hunk, line) => {
+    expect(() => hunksOf(diff)).toThrow(matchError({ hunk, line }));
+    expect(() => hunksOf(diff)).toThrow("the hunk has no lines");
   });
 
-  test("for an end of file that more lines follow", () => {
-    expect(() => hunksOf("@@\n-a\n*** End of File\n+b")).toThrow(refusal({ hunk: 1, line: 3 }));
+  test("an end-of-file marker before the last line", () => {
+    expect(() => hunksOf("@@\n-a\n*** End of File\n+b")).toThrow(matchError({ hunk: 1, line: 3 }));
     expect(() => hunksOf("@@\n-a\n*** End of File\n+b")).toThrow("not at the end of its hunk");
   });
 });
 
-describe("a new file", () => {
+describe("parseNewText()", () => {
   test.each([
     ["+a\n+b\n", "a\nb\n"],
     ["+a\n+b", "a\nb\n"],
@@ -116,11 +131,11 @@ describe("a new file", () => {
     ["+\n", "\n"],
     ["", ""],
     ["\n", ""],
-  ])("made by %j is %j", (diff, text) => {
+  ])("parses %j as %j", (diff, text) => {
     expect(newText(diff)).toBe(text);
   });
 
-  test("ends its lines as the patch does", () => {
+  test("uses the patch's line endings", () => {
     expect(newText("+a\r\n+b\n+c\r\n+d")).toBe("a\r\nb\nc\r\nd\r\n");
   });
 
@@ -130,8 +145,8 @@ describe("a new file", () => {
     ["+a\n\n+b", 2],
     ["+a\n b", 2],
     ["+a\n*** End of File", 2],
-  ])("is refused for a line without a plus: %j", (diff, line) => {
-    expect(() => newText(diff)).toThrow(refusal({ hunk: null, line }));
-    expect(() => newText(diff)).toThrow('put a "+" before every line');
+  ])("rejects a line without a plus: %j", (diff, line) => {
+    expect(() => newText(diff)).toThrow(matchError({ hunk: null, line }));
+    expect(() => newText(diff)).toThrow('Put a "+" before every line.');
   });
 });

@@ -7,45 +7,45 @@ export interface PatchLine extends TextLine {
   readonly number: number;
 }
 
-/** A line that the file keeps, loses or gets. */
+/** A line that the patch keeps, removes or adds. */
 export interface HunkLine extends PatchLine {
   readonly kind: "keep" | "remove" | "add";
 }
 
-/** A line after `@@`: the hunk is somewhere below it. */
+/** A line after `@@`. The hunk is somewhere below it. */
 export interface Anchor {
   readonly text: string;
   readonly number: number;
 }
 
-/** One place of a file that changes. */
+/** One contiguous change of a file. */
 export interface Hunk {
-  /** Outermost first. */
+  /** Anchors, outermost first. */
   readonly anchors: readonly Anchor[];
   readonly lines: readonly HunkLine[];
-  /** Its last line is the last of the file. */
+  /** Whether the last line of the hunk is the last line of the file. */
   readonly atEnd: boolean;
 }
 
-const kinds = new Map<string, HunkLine["kind"]>([
+const lineKinds = new Map<string, HunkLine["kind"]>([
   [" ", "keep"],
   ["-", "remove"],
   ["+", "add"],
 ]);
 
 /**
- * Reads the hunks of an update; the first may go without its `@@`. An empty line is an empty line
- * of the file, but at the end of a hunk it only sets it off.
+ * Parses the hunks of an update. The first hunk may omit its `@@`. An empty line is an empty line
+ * of the file, except at the end of a hunk, where it is ignored.
  */
 export function parseHunks(lines: readonly PatchLine[], path: string): Hunk[] {
-  return grouped(lines).map((group, index) => hunkOf(group, { path, hunk: index + 1 }));
+  return groupLines(lines).map((group, index) => parseHunk(group, { path, hunk: index + 1 }));
 }
 
-/** Reads the text of a new file: each of its lines has a `+` before it. */
+/** Parses the text of a new file, in which every line starts with `+`. */
 export function parseNewText(lines: readonly PatchLine[], path: string): string {
   let ending: LineEnding = "\n";
-  const text = withoutBlankEnd(lines).map((line) => {
-    if (!line.text.startsWith("+")) throw notAdded(line, path);
+  const text = trimBlankEnd(lines).map((line) => {
+    if (!line.text.startsWith("+")) throw missingPlusError(line, path);
     ending = line.ending || ending;
     return { text: line.text.slice(1), ending };
   });
@@ -57,7 +57,7 @@ interface Group {
   readonly body: PatchLine[];
 }
 
-function grouped(lines: readonly PatchLine[]): Group[] {
+function groupLines(lines: readonly PatchLine[]): Group[] {
   const groups: Group[] = [];
   for (const line of lines) {
     const group = groups.at(-1);
@@ -75,28 +75,28 @@ interface Place {
   readonly hunk: number;
 }
 
-function hunkOf({ headers, body }: Group, place: Place): Hunk {
-  const all = withoutBlankEnd(body);
+function parseHunk({ headers, body }: Group, place: Place): Hunk {
+  const all = trimBlankEnd(body);
   const atEnd = isEndOfFile(all.at(-1));
-  const lines = atEnd ? withoutBlankEnd(all.slice(0, -1)) : all;
-  if (lines.length === 0) throw noLines(headers[0] ?? body[0], place);
+  const lines = atEnd ? trimBlankEnd(all.slice(0, -1)) : all;
+  if (lines.length === 0) throw emptyHunkError(headers[0] ?? body[0], place);
   return {
     anchors: headers
       .filter(({ text }) => text.trimEnd() !== "@@")
       .map(({ text, number }) => ({ text: text.slice(3), number })),
-    lines: lines.map((line) => hunkLine(line, place)),
+    lines: lines.map((line) => parseHunkLine(line, place)),
     atEnd,
   };
 }
 
-function hunkLine(line: PatchLine, place: Place): HunkLine {
+function parseHunkLine(line: PatchLine, place: Place): HunkLine {
   if (line.text === "") return { ...line, kind: "keep" };
-  const kind = kinds.get(line.text.charAt(0));
-  if (kind === undefined) throw notOfAHunk(line, place);
+  const kind = lineKinds.get(line.text.charAt(0));
+  if (kind === undefined) throw invalidHunkLineError(line, place);
   return { ...line, kind, text: line.text.slice(1) };
 }
 
-function withoutBlankEnd(lines: readonly PatchLine[]): readonly PatchLine[] {
+function trimBlankEnd(lines: readonly PatchLine[]): readonly PatchLine[] {
   return lines.slice(0, lines.findLastIndex(({ text }) => text !== "") + 1);
 }
 
@@ -104,28 +104,28 @@ function isEndOfFile(line: PatchLine | undefined): boolean {
   return line?.text.trimEnd() === "*** End of File";
 }
 
-function notAdded({ text, number }: PatchLine, path: string): PatchError {
-  const problem = `${show(text)} is no line of a new file`;
+function missingPlusError({ text, number }: PatchLine, path: string): PatchError {
+  const problem = `${show(text)} is not a line of a new file`;
   return new PatchError({ path, line: number, problem, remedy: 'put a "+" before every line' });
 }
 
-function noLines(line: PatchLine | undefined, place: Place): PatchError {
-  const remedy = 'give it lines that start with " ", "-" or "+"';
-  return new PatchError({ ...place, line: line?.number, problem: "has no lines", remedy });
+function emptyHunkError(line: PatchLine | undefined, place: Place): PatchError {
+  const remedy = 'add lines that start with " ", "-" or "+"';
+  return new PatchError({ ...place, line: line?.number, problem: "the hunk has no lines", remedy });
 }
 
-function notOfAHunk(line: PatchLine, place: Place): PatchError {
+function invalidHunkLineError(line: PatchLine, place: Place): PatchError {
   const { text, number } = line;
   if (isEndOfFile(line)) {
-    const remedy = 'move it there, or start what follows with "@@"';
+    const remedy = 'move it below the last line, or start the next hunk with "@@"';
     const problem = '"*** End of File" is not at the end of its hunk';
     return new PatchError({ ...place, line: number, problem, remedy });
   }
-  const remedy = 'put " " before a line that stays, "-" before one that goes, "+" before a new one';
+  const remedy = 'put " " before a line to keep, "-" before one to remove, "+" before one to add';
   return new PatchError({
     ...place,
     line: number,
-    problem: `${show(text)} is no line of a hunk`,
+    problem: `${show(text)} is not a line of a hunk`,
     remedy,
   });
 }

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { parsePatch, patchLines } from "./v4a-patch.ts";
+import { parsePatch, toPatchLines } from "./v4a-patch.ts";
 
-const patchOf = (...lines: string[]) =>
+const createPatch = (...lines: string[]) =>
   ["*** Begin Patch", ...lines, "*** End Patch", ""].join("\n");
 const refusal = (facts: object) => expect.objectContaining({ name: "PatchError", ...facts });
 
-describe("a patch", () => {
-  test("creates, updates, moves and deletes files, in its order", () => {
+describe("parsePatch()", () => {
+  test("parses creations, updates, moves and deletions in order", () => {
     const changes = parsePatch(
-      patchOf(
+      createPatch(
         "*** Add File: new.txt",
         "+a",
         "*** Update File: old.txt",
@@ -31,24 +31,24 @@ describe("a patch", () => {
     expect(changes[3]).toHaveProperty("hunks.0.lines.0.number", 12);
   });
 
-  test("may move a file and leave its text alone", () => {
-    expect(parsePatch(patchOf("*** Update File: a", "*** Move to: b"))).toMatchObject([
+  test("accepts a move without hunks", () => {
+    expect(parsePatch(createPatch("*** Update File: a", "*** Move to: b"))).toMatchObject([
       { type: "update", path: "a", moveTo: "b", hunks: [] },
     ]);
   });
 
-  test("may make an empty file", () => {
-    expect(parsePatch(patchOf("*** Add File: a"))).toMatchObject([{ text: "" }]);
+  test("accepts an empty new file", () => {
+    expect(parsePatch(createPatch("*** Add File: a"))).toMatchObject([{ text: "" }]);
   });
 
-  test("may have padded markers and blank lines around them", () => {
+  test("accepts spaces and blank lines around markers", () => {
     const padded = "\n  \n *** Begin Patch \n\n*** Delete File: a\n\t*** End Patch\t\n\n";
     expect(parsePatch(padded)).toMatchObject([{ type: "delete", path: "a" }]);
   });
 
-  test("may have padded headers where no hunk is open", () => {
+  test("accepts spaces around headers outside a hunk", () => {
     const changes = parsePatch(
-      patchOf(
+      createPatch(
         "  *** Delete File: a  ",
         "\t*** Add File:  b",
         "+x",
@@ -64,46 +64,55 @@ describe("a patch", () => {
     ]);
   });
 
-  test("keeps a line that looks like a padded header within a hunk", () => {
+  test("keeps a line of a hunk that looks like an indented header", () => {
     const changes = parsePatch(
-      patchOf("*** Update File: a", "@@", " *** Delete File: b", " *** End Patch", "-x"),
+      createPatch("*** Update File: a", "@@", " *** Delete File: b", " *** End Patch", "-x"),
     );
     expect(changes).toMatchObject([
       { hunks: [{ lines: [{ text: "*** Delete File: b" }, { text: "*** End Patch" }, {}] }] },
     ]);
   });
 
-  test("may add a file that holds a patch", () => {
-    const inner = patchOf("*** Add File: b", "+x").trimEnd();
-    const outer = patchOf("*** Add File: a.patch", ...inner.split("\n").map((line) => `+${line}`));
+  test("accepts a new file whose text is a patch", () => {
+    const inner = createPatch("*** Add File: b", "+x").trimEnd();
+    const outer = createPatch(
+      "*** Add File: a.patch",
+      ...inner.split("\n").map((line) => `+${line}`),
+    );
     expect(parsePatch(outer)).toMatchObject([{ text: `${inner}\n` }]);
   });
 
-  test("may be written with carriage returns", () => {
-    const patch = patchOf("*** Update File: a", "*** Move to: b", "@@ f", "-x", "*** End of File");
+  test("accepts carriage returns", () => {
+    const patch = createPatch(
+      "*** Update File: a",
+      "*** Move to: b",
+      "@@ f",
+      "-x",
+      "*** End of File",
+    );
     expect(parsePatch(patch.replaceAll("\n", "\r\n"))).toMatchObject([
       { path: "a", moveTo: "b", hunks: [{ anchors: [{ text: "f" }], atEnd: true }] },
     ]);
   });
 });
 
-describe("a patch is refused", () => {
+describe("parsePatch() rejects", () => {
   test.each([
-    ["", null, "is empty"],
-    ["\n \n", null, "is empty"],
-    ["*** Add File: a\n+x", 1, 'make "*** Begin Patch" the first line'],
-    ["```\n*** Begin Patch\n*** End Patch\n```", 1, 'make "*** Begin Patch" the first line'],
-    ["*** Begin Patch\n*** Add File: a\n+x\n", 3, 'make "*** End Patch" the last line'],
-    ["*** Begin Patch", 1, 'make "*** End Patch" the last line'],
-    ["*** End Patch", 1, 'make "*** Begin Patch" the first line'],
-    ["*** begin patch\n*** end patch", 1, 'make "*** Begin Patch" the first line'],
-  ])("without its markers: %j", (patch, line, message) => {
+    ["", null, "the patch is empty"],
+    ["\n \n", null, "the patch is empty"],
+    ["*** Add File: a\n+x", 1, 'Make "*** Begin Patch" the first line'],
+    ["```\n*** Begin Patch\n*** End Patch\n```", 1, 'Make "*** Begin Patch" the first line'],
+    ["*** Begin Patch\n*** Add File: a\n+x\n", 3, 'Make "*** End Patch" the last line'],
+    ["*** Begin Patch", 1, 'Make "*** End Patch" the last line'],
+    ["*** End Patch", 1, 'Make "*** Begin Patch" the first line'],
+    ["*** begin patch\n*** end patch", 1, 'Make "*** Begin Patch" the first line'],
+  ])("a patch without its markers: %j", (patch, line, message) => {
     expect(() => parsePatch(patch)).toThrow(refusal({ path: null, hunk: null, line }));
     expect(() => parsePatch(patch)).toThrow(message);
   });
 
-  test.each([[""], ["\n\n"]])("if it has no header: %j", (body) => {
-    expect(() => parsePatch(patchOf(body))).toThrow("changes no file");
+  test.each([[""], ["\n\n"]])("a patch without a header: %j", (body) => {
+    expect(() => parsePatch(createPatch(body))).toThrow("the patch changes no file");
   });
 
   test.each([
@@ -114,59 +123,65 @@ describe("a patch is refused", () => {
     "***Add File: a",
     "*** Move to: a",
     "--- a/foo",
-  ])("if it starts with %j instead of a header", (line) => {
-    expect(() => parsePatch(patchOf("", line))).toThrow(refusal({ path: null, line: 3 }));
-    expect(() => parsePatch(patchOf("", line))).toThrow("is no header");
+  ])("%j instead of a header", (line) => {
+    expect(() => parsePatch(createPatch("", line))).toThrow(refusal({ path: null, line: 3 }));
+    expect(() => parsePatch(createPatch("", line))).toThrow("is not a header");
   });
 
   test.each(["*** Add File:", "*** Update File: ", "*** Delete File:  "])(
-    "if %j names no file",
+    "%j without a path",
     (header) => {
-      expect(() => parsePatch(patchOf(header))).toThrow(refusal({ line: 2 }));
-      expect(() => parsePatch(patchOf(header))).toThrow("names no file");
+      expect(() => parsePatch(createPatch(header))).toThrow(refusal({ line: 2 }));
+      expect(() => parsePatch(createPatch(header))).toThrow("the header has no path");
     },
   );
 
-  test("if a move names no file", () => {
-    const patch = patchOf("*** Update File: a", "*** Move to: ", "@@", "-x");
+  test("a move without a path", () => {
+    const patch = createPatch("*** Update File: a", "*** Move to: ", "@@", "-x");
     expect(() => parsePatch(patch)).toThrow(refusal({ line: 3 }));
   });
 
-  test("if an update has no hunk", () => {
-    const patch = patchOf("*** Update File: a");
+  test("an update without a hunk", () => {
+    const patch = createPatch("*** Update File: a");
     expect(() => parsePatch(patch)).toThrow(refusal({ path: "a", line: 2 }));
-    expect(() => parsePatch(patch)).toThrow("has no hunk");
+    expect(() => parsePatch(patch)).toThrow("the update has no hunk");
   });
 
-  test("if a hunk has no lines", () => {
-    const patch = patchOf("*** Update File: a", "@@");
+  test("a hunk without lines", () => {
+    const patch = createPatch("*** Update File: a", "@@");
     expect(() => parsePatch(patch)).toThrow(refusal({ path: "a", hunk: 1, line: 3 }));
   });
 
   test.each([
     ["*** Delete File: a", "-x", 3],
     ["*** Delete File: a", "*** Move to: b", 3],
-  ])("if %j is followed by %j", (header, body, line) => {
-    expect(() => parsePatch(patchOf(header, body))).toThrow(refusal({ path: "a", line }));
-    expect(() => parsePatch(patchOf(header, body))).toThrow("follows a file to be deleted");
+  ])("%j followed by %j", (header, body, line) => {
+    expect(() => parsePatch(createPatch(header, body))).toThrow(refusal({ path: "a", line }));
+    expect(() => parsePatch(createPatch(header, body))).toThrow("follows a file to delete");
   });
 
   test.each([
     ["*** Update File: a", "@@", "-x", "*** Frobnicate File: b"],
     ["*** Update File: a", "@@", "-x", "*** End Patch"],
     ["*** Update File: a", "@@", "-x", "*** Move to: b"],
-  ])("if a hunk runs into %j", (...lines) => {
-    expect(() => parsePatch(patchOf(...lines))).toThrow(refusal({ path: "a", hunk: 1, line: 5 }));
+  ])("a hunk that continues with %j", (...lines) => {
+    expect(() => parsePatch(createPatch(...lines))).toThrow(
+      refusal({ path: "a", hunk: 1, line: 5 }),
+    );
   });
 
-  test("if a new file runs into what is no header", () => {
-    const patch = patchOf("*** Add File: a", "+x", "*** End Patch");
+  test("a new file followed by a line that is not a header", () => {
+    const patch = createPatch("*** Add File: a", "+x", "*** End Patch");
     expect(() => parsePatch(patch)).toThrow(refusal({ path: "a", line: 4 }));
   });
 
-  test("if it holds half of a character", () => {
-    expect(() => parsePatch(patchOf("*** Add File: a", "+\ud800x"))).toThrow(refusal({ line: 3 }));
-    expect(() => patchLines("+a\n+\udc00\n", "a.txt")).toThrow(refusal({ path: "a.txt", line: 2 }));
-    expect(patchLines("+😀\n", "a.txt")).toHaveLength(1);
+  test("half of a surrogate pair", () => {
+    expect(() => parsePatch(createPatch("*** Add File: a", "+\ud800x"))).toThrow(
+      refusal({ line: 3 }),
+    );
+    expect(() => toPatchLines("+a\n+\udc00\n", "a.txt")).toThrow(
+      refusal({ path: "a.txt", line: 2 }),
+    );
+    expect(toPatchLines("+😀\n", "a.txt")).toHaveLength(1);
   });
 });

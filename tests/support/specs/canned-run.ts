@@ -11,11 +11,11 @@ import {
 import type { Reach } from "./example-run.ts";
 
 /**
- * For what a provider that really runs its tools does not answer: tools that it has not, and answers
- * that only somebody else's servers give.
+ * For cases that the local provider, which really runs its tools, cannot answer: tools that it does
+ * not have, and responses that only other servers send.
  */
 
-/** What is asked and answered besides the prompt. */
+/** Options of a run in addition to the prompt. */
 export interface CannedOptions {
   readonly script: WireScript;
   readonly adapter?: Partial<OpenAIAdapterOptions> | undefined;
@@ -23,38 +23,41 @@ export interface CannedOptions {
   readonly server?: WireServerOptions | undefined;
 }
 
-/** What was seen on the wire and on the bus. */
+/** The requests and events of a run. */
 interface Shown {
-  /** Of every `POST /responses`, in order. */
+  /** Bodies of every `POST /responses`, in order. */
   readonly bodies: readonly WireItem[];
   readonly requests: readonly SeenRequest[];
   readonly bus: RecordingBus;
   readonly session: Session;
 }
 
-/** Evaluates a prompt against prepared answers; it must be answered. */
-export async function cannedRun<Output>(
+/** Evaluates a prompt against prepared responses. The evaluation must succeed. */
+export async function runCanned<Output>(
   reach: Reach,
   prompt: Prompt<Output>,
   options: CannedOptions,
 ): Promise<Shown & { readonly response: PromptResponse<Output> }> {
-  const { outcome, ...shown } = await attempt(reach, prompt, options);
+  const { outcome, ...shown } = await evaluateCanned(reach, prompt, options);
   if (outcome.status === "rejected") throw outcome.reason;
   return { ...shown, response: outcome.value };
 }
 
-/** The same for a prompt that must fail, and what it failed with. */
-export async function cannedFailure(
+/**
+ * Evaluates a prompt against prepared responses. Returns the error of the evaluation, which must
+ * fail.
+ */
+export async function runCannedFailure(
   reach: Reach,
   prompt: Prompt<unknown>,
   options: CannedOptions,
 ): Promise<Shown & { readonly error: unknown }> {
-  const { outcome, ...shown } = await attempt(reach, prompt, options);
+  const { outcome, ...shown } = await evaluateCanned(reach, prompt, options);
   if (outcome.status === "fulfilled") throw new Error("It was answered, and should have failed");
   return { ...shown, error: outcome.reason };
 }
 
-async function attempt<Output>(
+async function evaluateCanned<Output>(
   reach: Reach,
   prompt: Prompt<Output>,
   { script, adapter = {}, evaluate = {}, server = {} }: CannedOptions,

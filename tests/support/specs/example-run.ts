@@ -15,12 +15,12 @@ import type { SeenRequest } from "../wire-server.ts";
 import { workspaceSandbox } from "../workspace/stage.ts";
 import { relayTo } from "./relay.ts";
 
-/** One of the ways to reach a provider. */
+/** A way to connect to a provider. */
 export type Reach = (typeof clients)[number][1];
 
-/** What an example is run with besides its prompt. */
+/** Options of an example in addition to its prompt. */
 export interface ExampleOptions {
-  /** What the model does, all of it. @default nothing: it must not be asked */
+  /** All actions of the model. @default none: the model must not be called */
   readonly script?: ModelScript | undefined;
   readonly provider?: Omit<LocalProviderOptions, "model"> | undefined;
   readonly adapter?: Partial<OpenAIAdapterOptions> | undefined;
@@ -29,38 +29,38 @@ export interface ExampleOptions {
 
 type RunOptions = Pick<ExampleOptions, "adapter" | "evaluate">;
 
-/** What an example showed on the wire and on the bus. */
+/** The requests and events of an example. */
 interface Shown {
-  /** Of every `POST /responses`, in order. */
+  /** Bodies of every `POST /responses`, in order. */
   readonly bodies: readonly WireItem[];
   readonly requests: readonly SeenRequest[];
   readonly bus: RecordingBus;
   readonly session: Session;
 }
 
-/** The local provider for one test, with a key, on a socket: its hosted tools really run. */
+/** The local provider for one test, with a key, on a socket. Its hosted tools really run. */
 export interface Example {
-  /** Asks the provider directly, which `requests` do not show. */
+  /** Sends a request directly to the provider, which `requests` does not show. */
   readonly ask: Stage["ask"];
-  /** What the adapter asked. */
+  /** Requests of the adapter. */
   readonly requests: readonly SeenRequest[];
   adapter(options?: Partial<OpenAIAdapterOptions>): OpenAIAdapter;
-  /** Makes a vector store of texts by their names; gives its id and those of its files. */
+  /** Creates a vector store of texts by their names. Returns its id and its file ids. */
   store(texts: Readonly<Record<string, string>>): ReturnType<typeof vectorStoreOf>;
-  /** Evaluates a prompt, which must be answered. */
+  /** Evaluates a prompt. The evaluation must succeed. */
   run<Output>(
     prompt: Prompt<Output>,
     options?: RunOptions,
   ): Promise<Shown & { readonly response: PromptResponse<Output> }>;
-  /** The same for a prompt that must fail, and what it failed with. */
+  /** Evaluates a prompt. Returns the error of the evaluation, which must fail. */
   failure(
     prompt: Prompt<unknown>,
     options?: RunOptions,
   ): Promise<Shown & { readonly error: unknown }>;
 }
 
-/** Starts a provider that is gone when the test is over; its script must then be used up. */
-export async function example(
+/** Starts a provider that stops at the end of the test. Its script must then be used up. */
+export async function startExample(
   reach: Reach,
   { script = [], provider = {} }: Pick<ExampleOptions, "script" | "provider"> = {},
 ): Promise<Example> {
@@ -68,7 +68,7 @@ export async function example(
     sandbox: workspaceSandbox(),
     apiKey: testKey,
     ...provider,
-    model: usedUp(script),
+    model: createUsedUpModel(script),
   };
   const { url, fetch } = await stage(script, options);
   const relay = await relayTo(url, fetch);
@@ -90,7 +90,10 @@ export async function example(
       ...more,
     });
 
-  async function attempt<Output>(prompt: Prompt<Output>, { adapter: own, evaluate }: RunOptions) {
+  async function evaluatePrompt<Output>(
+    prompt: Prompt<Output>,
+    { adapter: own, evaluate }: RunOptions,
+  ) {
     const bus = recordingBus();
     const session = evaluate?.session ?? new Session({ bus });
     const before = relay.requests.length;
@@ -105,40 +108,40 @@ export async function example(
     ask,
     requests: relay.requests,
     adapter,
-    store: (texts) => vectorStoreOf({ ask, fetch: withKey, url }, filesOf(texts)),
+    store: (texts) => vectorStoreOf({ ask, fetch: withKey, url }, toFiles(texts)),
     async run(prompt, more = {}) {
-      const { outcome, ...shown } = await attempt(prompt, more);
+      const { outcome, ...shown } = await evaluatePrompt(prompt, more);
       if (outcome.status === "rejected") throw outcome.reason;
       return { ...shown, response: outcome.value };
     },
     async failure(prompt, more = {}) {
-      const { outcome, ...shown } = await attempt(prompt, more);
+      const { outcome, ...shown } = await evaluatePrompt(prompt, more);
       if (outcome.status === "rejected") return { ...shown, error: outcome.reason };
       throw new Error("It was answered, and should have failed");
     },
   };
 }
 
-/** One evaluation on a provider of its own, which must be answered. */
-export async function run<Output>(
+/** Runs one evaluation on a new provider. The evaluation must succeed. */
+export async function runExample<Output>(
   reach: Reach,
   prompt: Prompt<Output>,
   options: ExampleOptions = {},
 ): Promise<Shown & { readonly response: PromptResponse<Output> }> {
-  return (await example(reach, options)).run(prompt, options);
+  return (await startExample(reach, options)).run(prompt, options);
 }
 
-/** The same for a prompt that must fail. */
-export async function failure(
+/** Runs one evaluation on a new provider. Returns the error of the evaluation, which must fail. */
+export async function runFailure(
   reach: Reach,
   prompt: Prompt<unknown>,
   options: ExampleOptions = {},
 ): Promise<Shown & { readonly error: unknown }> {
-  return (await example(reach, options)).failure(prompt, options);
+  return (await startExample(reach, options)).failure(prompt, options);
 }
 
-/** A model whose steps must all have been asked for when the test is over. */
-function usedUp(script: ModelScript): LocalModel {
+/** Creates a model whose steps must all have been used at the end of the test. */
+function createUsedUpModel(script: ModelScript): LocalModel {
   const model = scriptedModel(script);
   let asked = 0;
   onTestFinished(() => {
@@ -152,6 +155,6 @@ function usedUp(script: ModelScript): LocalModel {
   };
 }
 
-function filesOf(texts: Readonly<Record<string, string>>) {
+function toFiles(texts: Readonly<Record<string, string>>) {
   return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, { text }]));
 }

@@ -1,7 +1,10 @@
 import { inflateSync } from "node:zlib";
 
-/** Python that prints the mean of values and draws how often each digit comes, with what any Python has. */
-export function histogramCode(values: string): string {
+/**
+ * Returns Python code that prints the mean of the values and draws a histogram of the digits, with
+ * the standard library only.
+ */
+export function createHistogramCode(values: string): string {
   return `import csv, glob, struct, zlib
 
 values = ${values}
@@ -21,12 +24,12 @@ print(sum(values) / len(values))
 `;
 }
 
-/** The values of an uploaded `input.csv`, whatever its id put before its name. */
+/** Python expression for the values of an uploaded `input.csv`, with any id before its name. */
 export const valuesOfCsv =
   '[float(row["value"]) for row in csv.DictReader(open(glob.glob("/mnt/data/*input.csv")[0]))]';
 
-/** How high each bar of such a picture is. */
-export function barsIn(png: Uint8Array): readonly number[] {
+/** Reads the height of each bar of the histogram. */
+export function readBars(png: Uint8Array): readonly number[] {
   const bytes = Buffer.from(png);
   const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
   const start = bytes.indexOf("IDAT");

@@ -3,11 +3,11 @@ import { isPlainObject } from "../../../src/base/freeze.ts";
 import { recordsAt, textAt } from "../../../src/base/reading.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
 
-/** What a model that goes by its results reads; `null` while there are none. */
+/** Readers of results for models that react to them; `null` while there are none. */
 
-/** What the last run of code printed. */
-export function printed({ items }: ModelRequest): string | null {
-  const call = lastOf(items, "code_interpreter_call");
+/** Returns the output of the last code. */
+export function readPrinted({ items }: ModelRequest): string | null {
+  const call = findLast(items, "code_interpreter_call");
   return (
     call &&
     recordsAt(call, "outputs")
@@ -16,19 +16,19 @@ export function printed({ items }: ModelRequest): string | null {
   );
 }
 
-/** What the last function gave. */
-export function given({ items }: ModelRequest): string | null {
-  const item = lastOf(items, "function_call_output");
+/** Returns the output of the last function call. */
+export function readFunctionOutput({ items }: ModelRequest): string | null {
+  const item = findLast(items, "function_call_output");
   return item && textAt(item, "output");
 }
 
-/** The best passage of the last search of files. */
-export function passage({ items }: ModelRequest): string | null {
-  const call = lastOf(items, "file_search_call");
+/** Returns the best passage of the last file search. */
+export function readPassage({ items }: ModelRequest): string | null {
+  const call = findLast(items, "file_search_call");
   const [best] = call ? recordsAt(call, "results") : [];
   return best ? textAt(best, "text") : null;
 }
 
-function lastOf(items: readonly object[], type: string): WireItem | null {
+function findLast(items: readonly object[], type: string): WireItem | null {
   return items.filter(isPlainObject).findLast((item) => item["type"] === type) ?? null;
 }

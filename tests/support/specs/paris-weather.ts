@@ -1,8 +1,8 @@
 import type { ModelScript } from "weakincentives/local";
 import { folderOf } from "../local/stage.ts";
 
-/** A web of one page, and what a model does with it. */
-export function searching(script: ModelScript) {
+/** Returns a web of one page, and a model that searches it. */
+export function createSearch(script: ModelScript) {
   const web = folderOf({
     "pages.json": JSON.stringify({ "paris.html": weather }),
     "paris.html": "<title>Weather</title><p>The current weather in Paris: rain.</p>",
@@ -12,7 +12,7 @@ export function searching(script: ModelScript) {
 
 export const weather = "https://weather.example/";
 
-/** What a search of that web comes back as, but for its id. */
+/** The result of a search of that web, without its id. */
 export const searched = {
   type: "web_search_call",
   status: "completed",

@@ -4,41 +4,44 @@ import { isPlainObject } from "../../../src/base/freeze.ts";
 import { requestProblems } from "../openapi.ts";
 import type { SeenRequest } from "../wire-server.ts";
 
-/** Stands before a server, on a socket of its own, and keeps what passes by. */
+/** A server in front of another that records all traffic. */
 export interface Relay extends AsyncDisposable {
   /** `http://127.0.0.1:port/v1`. */
   readonly url: string;
-  /** Every request, in the order they came. */
+  /** Every request, in order. */
   readonly requests: readonly SeenRequest[];
-  /** What OpenAI's own document, where it is at hand, has against them. */
+  /** Violations of OpenAI's own API description, if it is available. */
   readonly problems: readonly string[];
 }
 
-/** Passes everything on to `to`. A connection that breaks behind it breaks before it too. */
+/**
+ * Forwards all traffic to `to`. If the upstream connection breaks, the client's connection is closed
+ * too.
+ */
 export async function relayTo(to: string, fetch: typeof globalThis.fetch): Promise<Relay> {
   const requests: SeenRequest[] = [];
   const problems: string[] = [];
   const server = createServer((request, response) => {
-    pass(request, response).catch(() => void response.destroy());
+    forward(request, response).catch(() => void response.destroy());
   });
 
-  async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const gone = new AbortController();
     response.once("close", () => gone.abort());
     const bytes = await buffer(request);
-    const seen = seenIn(request, bytes);
+    const seen = toSeenRequest(request, bytes);
     const { method, path, query, body, text } = seen;
     const what = `request ${requests.push(seen)}, ${method} ${path}`;
     const found = requestProblems(method, path, isJson(request) ? body : undefined) ?? [];
     problems.push(...found.map((problem) => `${what}: ${problem}`));
     const answer = await fetch(`${to}${path}${query.size > 0 ? `?${query}` : ""}`, {
       method,
-      headers: passedOn(Object.entries(request.headers)),
+      headers: selectHeaders(Object.entries(request.headers)),
       signal: gone.signal,
       ...(text === "" ? {} : { body: new Uint8Array(bytes) }),
     });
     const whole = new Uint8Array(await answer.arrayBuffer());
-    response.writeHead(answer.status, passedOn([...answer.headers])).end(whole);
+    response.writeHead(answer.status, selectHeaders([...answer.headers])).end(whole);
   }
 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -56,7 +59,7 @@ export async function relayTo(to: string, fetch: typeof globalThis.fetch): Promi
   };
 }
 
-function seenIn(request: IncomingMessage, bytes: Buffer): SeenRequest {
+function toSeenRequest(request: IncomingMessage, bytes: Buffer): SeenRequest {
   const { method = "", headers } = request;
   const { pathname, searchParams: query } = new URL(request.url ?? "", "http://127.0.0.1");
   const path = pathname.replace(/^\/v1(?=\/)/, "");
@@ -69,12 +72,12 @@ function isJson({ headers }: IncomingMessage): boolean {
   return (headers["content-type"] ?? "").startsWith("application/json");
 }
 
-/** What is said of one connection is not true of the next. */
+/** Hop-by-hop headers apply to one connection only. */
 const ofConnection = new Set(
   "connection host keep-alive transfer-encoding content-length expect upgrade".split(" "),
 );
 
-function passedOn(
+function selectHeaders(
   headers: readonly (readonly [string, string | readonly string[] | undefined])[],
 ): Record<string, string> {
   const kept = headers.filter(([name]) => !ofConnection.has(name));

@@ -10,9 +10,12 @@ import {
 } from "weakincentives";
 import type { ModelAction, ModelRequest } from "weakincentives/local";
 import * as z from "zod";
-import { given, printed } from "./model-reads.ts";
+import { readFunctionOutput, readPrinted } from "./model-reads.ts";
 
-/** The third story of the hosted tools: SQL of one's own beside code and searches of the provider's. */
+/**
+ * The third example of the hosted tools specification: a local SQL tool next to the provider's code
+ * and search tools.
+ */
 
 export interface Database {
   execute(sql: string): readonly Record<string, unknown>[];
@@ -59,8 +62,9 @@ export const report = new Prompt(
   }),
 );
 
-/** Two months of sales, and what was asked of them. */
-export function salesDatabase(): Database & Disposable & { readonly asked: readonly string[] } {
+/** Creates a database with two months of sales, which records its queries. */
+export function createSalesDatabase(): Database &
+  Disposable & { readonly asked: readonly string[] } {
   const database = new DatabaseSync(":memory:");
   database.exec("CREATE TABLE sales (month TEXT, total REAL)");
   database.exec("INSERT INTO sales VALUES ('2026-05', 2), ('2026-06', 3)");
@@ -75,13 +79,13 @@ export function salesDatabase(): Database & Disposable & { readonly asked: reado
   };
 }
 
-/** Where the web tells what growth is. */
+/** The page of the web that defines growth. */
 export const growth = "https://docs.example/growth";
 
-/** Goes by its results: its code is over the rows that the query gave, its answer is what that printed. */
-export function analyst(request: ModelRequest): readonly ModelAction[] {
+/** Reacts to results: runs code on the rows of the query, and answers with the code's output. */
+export function respondAsAnalyst(request: ModelRequest): readonly ModelAction[] {
   const sql = "SELECT month, total FROM sales ORDER BY month";
-  const [rows, ratio] = [given(request)?.split("\n\n")[1], printed(request)];
+  const [rows, ratio] = [readFunctionOutput(request)?.split("\n\n")[1], readPrinted(request)];
   if (rows === undefined)
     return [{ search: { web: "sales growth" } }, { call: { name: "run_query", args: { sql } } }];
   if (ratio === null)
