@@ -86,7 +86,7 @@ describe("refused:", () => {
 
   test("an empty file, and one that is too large for a request", async () => {
     const empty = attachedBlocks([{ bytes: new Uint8Array(), filename: "a.txt" }]);
-    await expect(empty).rejects.toThrow("must have from 1 to 20000000 bytes, and has 0");
+    await expect(empty).rejects.toThrow("must have 1 to 20000000 bytes (it has 0)");
     const large = attachedBlocks([{ bytes: new Uint8Array(20_000_001), filename: "a.txt" }]);
     await expect(large).rejects.toThrow("mount a larger one in a ClaudeAgentWorkspaceSection");
   });

@@ -180,11 +180,11 @@ Nothing was copied or sent.`,
   test.each([
     [
       { maxBytes: 1 },
-      / is over its --max-bytes of 1: "maxBytes" brings it to 2; raise --max-bytes, or leave files out by --exclude$/,
+      / is over its --max-bytes of 1: "maxBytes" brings it to 2\. Raise --max-bytes, or exclude files with --exclude\.$/,
     ],
-    [{ include: [""] }, /^--include must be a text that is not empty and holds no NUL/],
-    [{ exclude: ["a", "\0"] }, /^--exclude must be a text that is not empty and holds no NUL/],
-    [{ allowSecret: [""] }, /^--allow-secret must be a text that is not empty and holds no NUL/],
+    [{ include: [""] }, /^--include must be a non-empty string without NUL characters/],
+    [{ exclude: ["a", "\0"] }, /^--exclude must be a non-empty string without NUL characters/],
+    [{ allowSecret: [""] }, /^--allow-secret must be a non-empty string without NUL characters/],
     [
       { followSymlinks: true },
       /out", which is \/, leads out of PATH\. Exclude it with --exclude\.$/,
@@ -198,13 +198,13 @@ Nothing was copied or sent.`,
   test("rejects a missing path or a symlink and names PATH", () => {
     expect(catchError({}, join(folder, "nope"))).toMatchObject({
       name: "FilesystemError",
-      message: expect.stringMatching(/does not exist: PATH must name a file or folder/),
+      message: expect.stringMatching(/does not exist: set PATH to a file or folder/),
     });
     symlinkSync(".", join(folder, "self"));
     expect(catchError({}, join(folder, "self"))).toMatchObject({
       name: "WorkspaceSecurityError",
       message: expect.stringMatching(
-        /^PATH ".*" is a symlink to .*: mount that, or set --follow-symlinks$/,
+        /^PATH ".*" is a symlink to .*\. Mount the target, or set --follow-symlinks\.$/,
       ),
     });
   });

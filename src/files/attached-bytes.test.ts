@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { asPlainUser, temporaryTree } from "../../tests/support/temporary-tree.ts";
 import { InvalidOptionError } from "../base/errors.ts";
 import {
+  type AttachmentLimit,
   attachedBytes,
   base64Of,
   checkAttachedSize,
@@ -12,24 +13,24 @@ import {
   imageTypeOf,
 } from "./attached-bytes.ts";
 
-const limit = { mostBytes: 4, remedy: "cut it" };
+const limit: AttachmentLimit = { mostBytes: 4, remedy: "cut it" };
 
-describe("an attached file", () => {
-  test("is read byte by byte", async () => {
+describe("reading an attachment", () => {
+  test("returns the bytes unchanged", async () => {
     const folder = temporaryTree({ a: new Uint8Array([0, 255, 13, 10]) });
     expect([...(await attachedBytes(join(folder, "a"), limit))]).toEqual([0, 255, 13, 10]);
   });
 
-  test("that is empty or too large is refused before it is read, with what to do", async () => {
+  test("rejects an empty or too large file before reading it", async () => {
     const folder = temporaryTree({ empty: "", large: "12345" });
     const [empty, large] = ["empty", "large"].map((name) => join(folder, name));
-    await expect(attachedBytes(String(empty), limit)).rejects.toThrow("bytes, and has 0");
+    await expect(attachedBytes(String(empty), limit)).rejects.toThrow("bytes (it has 0)");
     await expect(attachedBytes(String(large), limit)).rejects.toThrow(
-      `attach(files) must have from 1 to 4 bytes, and has 5, got "${large}". Cut it`,
+      `attach(files) must have 1 to 4 bytes (it has 5), got "${large}". Cut it.`,
     );
   });
 
-  test("that cannot be read says why, and keeps the cause", async () => {
+  test("rejects a missing file or a folder with the reason and the cause", async () => {
     const folder = temporaryTree();
     mkdirSync(join(folder, "sub"));
     const missing = attachedBytes(join(folder, "no"), limit);
@@ -39,11 +40,11 @@ describe("an attached file", () => {
       message: expect.stringMatching(/must be a file that can be read \(ENOENT/),
       cause: { code: "ENOENT" },
     });
-    const roomy = { mostBytes: 1_000_000, remedy: "" };
+    const roomy: AttachmentLimit = { mostBytes: 1_000_000, remedy: "" };
     await expect(attachedBytes(join(folder, "sub"), roomy)).rejects.toThrow("EISDIR");
   });
 
-  test("that may not be read says so", async () => {
+  test("rejects a file without read permission", async () => {
     const folder = temporaryTree({ "a/secret": "1" });
     const { chmodSync } = await import("node:fs");
     chmodSync(join(folder, "a/secret"), 0);
@@ -54,10 +55,10 @@ describe("an attached file", () => {
   });
 });
 
-test("sizes are from one byte to the most", () => {
+test("checkAttachedSize() accepts sizes from 1 byte to the limit", () => {
   for (const size of [1, 4]) expect(() => checkAttachedSize(size, "a", limit)).not.toThrow();
   for (const size of [0, 5]) {
-    expect(() => checkAttachedSize(size, "a", limit)).toThrow(`and has ${size}`);
+    expect(() => checkAttachedSize(size, "a", limit)).toThrow(`(it has ${size})`);
   }
 });
 
@@ -66,7 +67,7 @@ test.each([
   ["C:\\a\\b.txt", "b.txt"],
   ["b.txt", "b.txt"],
   ["/a/b/", "/a/b/"],
-])("the name of %s is %s", (path, name) => {
+])("the file name of %s is %s", (path, name) => {
   expect(fileNameOf(path)).toBe(name);
 });
 
@@ -94,12 +95,12 @@ test.each([
   ["a.png", "application/octet-stream"],
   ["constructor", "application/octet-stream"],
   ["a.constructor", "application/octet-stream"],
-])("the type of %s is %s", (filename, type) => {
+])("the document type of %s is %s", (filename, type) => {
   expect(fileTypeOf(filename)).toBe(type);
 });
 
 test.each([0, 1, 2, 3, 0x8000 - 1, 0x8000, 0x8000 + 1, 100_000])(
-  "%d bytes are the same in base64",
+  "%d bytes are encoded to base64 like Buffer does",
   (length) => {
     const bytes = Uint8Array.from({ length }, (_, index) => index % 256);
     expect(base64Of(bytes)).toBe(Buffer.from(bytes).toString("base64"));

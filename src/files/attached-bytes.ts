@@ -1,14 +1,16 @@
 import { InvalidOptionError, messageOf } from "../base/errors.ts";
 
-/** Most that may be sent within a request, and what to do with more. */
+/** The maximum size of a file in a request. */
 export interface AttachmentLimit {
+  /** The maximum size in bytes. */
   readonly mostBytes: number;
+  /** What to do with a larger file, as an imperative for the error message. */
   readonly remedy: string;
 }
 
 const refuse = InvalidOptionError.at("attach(files)");
 
-/** The bytes of a file that a prompt attaches. */
+/** Reads a file that a prompt attaches. Throws `InvalidOptionError` if it is empty, too large or not readable. */
 export async function attachedBytes(path: string, limit: AttachmentLimit): Promise<Uint8Array> {
   const { readFile, stat } = await import("node:fs/promises");
   try {
@@ -18,37 +20,37 @@ export async function attachedBytes(path: string, limit: AttachmentLimit): Promi
   } catch (cause) {
     if (cause instanceof InvalidOptionError) throw cause;
     const rule = `must be a file that can be read (${messageOf(cause)})`;
-    const remedy = "give the path of a file, from where the process runs";
+    const remedy = "pass the path of a file, absolute or relative to the working directory";
     throw refuse("path", path, rule, remedy, { cause });
   }
 }
 
-/** Refuses what is empty or too large to be sent. */
+/** Throws `InvalidOptionError` if an attachment is empty or too large. */
 export function checkAttachedSize(
   size: number,
   value: string,
   { mostBytes, remedy }: AttachmentLimit,
 ): void {
   if (size > 0 && size <= mostBytes) return;
-  throw refuse("", value, `must have from 1 to ${mostBytes} bytes, and has ${size}`, remedy);
+  throw refuse("", value, `must have 1 to ${mostBytes} bytes (it has ${size})`, remedy);
 }
 
-/** The last part of a path. */
+/** Returns the last part of a path. */
 export function fileNameOf(path: string): string {
   return path.split(/[\\/]/).at(-1) || path;
 }
 
-/** The type of an image, by its name; `null` if it is none that models take. */
+/** Returns the media type of an image by its file name, or `null` if models do not accept it. */
 export function imageTypeOf(filename: string): string | null {
-  return imageTypes.get(extensionOf(filename)) ?? null;
+  return imageTypes.get(getExtension(filename)) ?? null;
 }
 
-/** The type of a document, by its name. */
+/** Returns the media type of a document by its file name. */
 export function fileTypeOf(filename: string): string {
-  return fileTypes.get(extensionOf(filename)) ?? "application/octet-stream";
+  return fileTypes.get(getExtension(filename)) ?? "application/octet-stream";
 }
 
-/** The bytes as base64. */
+/** Encodes bytes as base64. */
 export function base64Of(bytes: Uint8Array): string {
   let binary = "";
   for (let at = 0; at < bytes.length; at += 0x8000) {
@@ -57,7 +59,7 @@ export function base64Of(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-function extensionOf(filename: string): string {
+function getExtension(filename: string): string {
   return /\.([a-z0-9]+)$/i.exec(filename)?.[1]?.toLowerCase() ?? "";
 }
 

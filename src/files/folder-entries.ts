@@ -2,53 +2,55 @@ import { type Dirent, readdirSync, type Stats } from "node:fs";
 import { FilesystemError } from "../base/filesystem-error.ts";
 import { hostCode, mountError } from "../host/host-error.ts";
 
-/** What stands in a folder. `other` is a socket, a pipe or a device. */
+/** An entry of a folder. */
 export interface FolderEntry {
   readonly name: string;
   readonly kind: EntryKind;
-  /** Of the thing itself: of a link that was followed, where it leads. */
+  /** The entry's path on the host. For a followed symlink, the path of its target. */
   readonly hostPath: string;
 }
 
+/** The kind of a folder entry. `other` is a socket, a pipe or a device. */
 export type EntryKind = "file" | "folder" | "link" | "other";
 
-/** In no order; `null` if the folder is gone. `prefix` is its path and a slash. */
+/** Reads the entries of a folder, unsorted. Returns `null` if the folder does not exist. `prefix` is its path and a slash. */
 export function folderEntries(prefix: string, remedy: string): readonly FolderEntry[] | null {
   try {
-    return entriesOf(prefix);
+    return listEntries(prefix);
   } catch (error) {
     if (hostCode(error) === "ENOENT") return null;
     throw mountError(error, prefix, remedy);
   }
 }
 
-/** In the order of a walk. Throws `FilesystemError`, also if the folder is gone. */
-export function entriesByPath(prefix: string, remedy: string): readonly FolderEntry[] {
+/** Reads the entries of a folder in {@link compareByPath} order. Throws `FilesystemError`, also if the folder does not exist. */
+export function readSortedEntries(prefix: string, remedy: string): readonly FolderEntry[] {
   const entries = folderEntries(prefix, remedy);
-  if (entries) return entries.toSorted(byPath);
+  if (entries) return entries.toSorted(compareByPath);
   throw new FilesystemError("ENOENT", prefix, `does not exist: ${remedy}`);
 }
 
-/** In no order. Throws what this machine says. */
-export function entriesOf(prefix: string): readonly FolderEntry[] {
+/** Reads the entries of a folder, unsorted. Throws Node's error. */
+export function listEntries(prefix: string): readonly FolderEntry[] {
   return readdirSync(prefix, { withFileTypes: true }).map((entry) => ({
     name: entry.name,
-    kind: kindOf(entry),
+    kind: toEntryKind(entry),
     hostPath: prefix + entry.name,
   }));
 }
 
-export function kindOf(entry: Dirent | Stats): EntryKind {
+/** Returns the kind of a folder entry. */
+export function toEntryKind(entry: Dirent | Stats): EntryKind {
   if (entry.isFile()) return "file";
   if (entry.isDirectory()) return "folder";
   return entry.isSymbolicLink() ? "link" : "other";
 }
 
-/** Sorts so that a walk meets paths in the order of their code units: `a.b` is before `a/b`. */
-export function byPath(one: FolderEntry, other: FolderEntry): number {
-  return sortKey(one) < sortKey(other) ? -1 : 1;
+/** Compares entries so that a recursive walk visits paths in code unit order: `a.b` before `a/b`. */
+export function compareByPath(one: FolderEntry, other: FolderEntry): number {
+  return toSortKey(one) < toSortKey(other) ? -1 : 1;
 }
 
-function sortKey({ name, kind }: FolderEntry): string {
+function toSortKey({ name, kind }: FolderEntry): string {
   return kind === "folder" ? `${name}/` : name;
 }

@@ -1,7 +1,7 @@
 /**
- * Files: what a file system is, and which host files are offered to a model.
+ * File systems, and mounts that offer host files to a model.
  *
- * A name added here is public: it gets a line in CHANGELOG.md in the same commit.
+ * Every name exported here is public: add a line to CHANGELOG.md in the same commit.
  */
 
 export {
@@ -27,9 +27,9 @@ export type { HostMount } from "./mounts/host-mount.ts";
 export { type PlanMountsOptions, planMounts } from "./mounts/mount-plan.ts";
 export type { HostMountPreview } from "./mounts/mount-preview.ts";
 export {
-  type MaterialisedMounts,
-  type MaterialiseOptions,
-  materialise,
+  type MaterializedMounts,
+  type MaterializeOptions,
+  materialize,
 } from "./mounts/mounted-folder.ts";
 export type { PlannedFile } from "./mounts/planned-file.ts";
 export type { MountLimit, MountPlan } from "./mounts/planned-mounts.ts";

@@ -2,47 +2,47 @@ import { realpathSync } from "node:fs";
 import type { FolderRestoreResult } from "../../src/files/checkpoint/restore-report.ts";
 import { restoreTree } from "../../src/files/checkpoint/restore-tree.ts";
 import { StopFlag } from "../../src/files/checkpoint/stop-flag.ts";
-import { takeTree } from "../../src/files/checkpoint/take-tree.ts";
+import { captureTree } from "../../src/files/checkpoint/take-tree.ts";
 
-/** How a checkpoint works; `now` is in milliseconds since 1970. */
-export interface CheckpointHereOptions {
+/** Options of an {@link InlineCheckpoint}. `now` returns milliseconds since 1970. */
+export interface InlineCheckpointOptions {
   readonly copies: string;
   readonly byDescriptor?: boolean | undefined;
-  /** Ahead of the machine's, every file is known by its times. @default the machine's */
+  /** A clock ahead of the system's makes every file identified by its times. @default the system clock */
   readonly now?: (() => number) | undefined;
 }
 
-/** What a checkpoint's thread does, in this one. */
-export class CheckpointHere {
+/** A checkpoint that works in the calling thread. */
+export class InlineCheckpoint {
   readonly stop = new StopFlag();
-  /** What the checkpoint remembers. */
+  /** The serialized records of the checkpoint. */
   records: Uint8Array | null = null;
   readonly #folder: string;
-  readonly #options: CheckpointHereOptions;
+  readonly #options: InlineCheckpointOptions;
   #attempts = 0;
 
-  constructor(folder: string, options: CheckpointHereOptions) {
+  constructor(folder: string, options: InlineCheckpointOptions) {
     this.#folder = realpathSync(folder);
     this.#options = options;
   }
 
   take(): void {
     this.#attempts += 1;
-    const order = { ...this.#order(), last: this.records, attempt: this.#attempts };
-    this.records = takeTree({ ...order });
+    const order = { ...this.#createTask(), last: this.records, attempt: this.#attempts };
+    this.records = captureTree({ ...order });
   }
 
   restore(): FolderRestoreResult {
     if (this.records === null) throw new Error("Nothing was taken");
     const { records, result } = restoreTree({
       last: this.records,
-      ...this.#order(),
+      ...this.#createTask(),
     });
     this.records = records;
     return result;
   }
 
-  #order() {
+  #createTask() {
     const { copies, byDescriptor, now = Date.now } = this.#options;
     return { folder: this.#folder, copies, byDescriptor, now: now(), stop: this.stop.shared };
   }

@@ -1,31 +1,32 @@
-/** An entry of a tar, as nobody would write it. */
+/** A tar entry whose fields may be invalid. */
 export interface CraftedEntry {
   readonly name?: string | Buffer;
   readonly prefix?: string;
   /** @default "0" */
   readonly type?: string;
   readonly content?: string | Buffer;
-  /** What the header says: the field itself, if it is text. @default the truth */
+  /** The size in the header; a string or buffer is the raw field. @default the real size */
   readonly size?: number | string | Buffer;
   readonly mode?: string;
-  /** @default that of POSIX */
+  /** @default the magic of POSIX */
   readonly magic?: string;
   readonly checksum?: string;
 }
 
-/** A tar of these, with a true checksum each, and two empty blocks at its end. */
-export function craftedTar(...entries: readonly CraftedEntry[]): Buffer {
-  return Buffer.concat([...entries.map(craftedEntry), Buffer.alloc(1024)]);
+/** Creates a tar with correct checksums and two empty blocks at its end. */
+export function createTar(...entries: readonly CraftedEntry[]): Buffer {
+  return Buffer.concat([...entries.map(createTarEntry), Buffer.alloc(1024)]);
 }
 
-export function craftedEntry(entry: CraftedEntry): Buffer {
+/** Creates the header and content of one entry. */
+export function createTarEntry(entry: CraftedEntry): Buffer {
   const content = Buffer.from(entry.content ?? "");
   const padding = Buffer.alloc(-content.length & 511);
-  return Buffer.concat([craftedHeader(entry, content.length), content, padding]);
+  return Buffer.concat([createTarHeader(entry, content.length), content, padding]);
 }
 
-/** The content of a pax header. */
-export function paxRecords(fields: Readonly<Record<string, string | Buffer>>): Buffer {
+/** Creates the content of a pax header. */
+export function createPaxRecords(fields: Readonly<Record<string, string | Buffer>>): Buffer {
   const records = Object.entries(fields).map(([key, value]) => {
     const rest = Buffer.concat([Buffer.from(` ${key}=`), Buffer.from(value), Buffer.from("\n")]);
     let length = rest.length;
@@ -37,7 +38,7 @@ export function paxRecords(fields: Readonly<Record<string, string | Buffer>>): B
   return Buffer.concat(records);
 }
 
-function craftedHeader(entry: CraftedEntry, bytes: number): Buffer {
+function createTarHeader(entry: CraftedEntry, bytes: number): Buffer {
   const { name = "a", prefix = "", type = "0", mode = "0000644\0", magic = "ustar\x0000" } = entry;
   const size = entry.size ?? bytes;
   const block = Buffer.alloc(512);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 
-/** The text of every file below a folder by its path; of a symlink, where it leads. */
+/** Reads the text of every file below a folder, by path. A symlink is shown as `-> target`. */
 export function filesIn(folder: string): Readonly<Record<string, string>> {
   const found: [string, string][] = [];
   const look = (prefix: string) => {

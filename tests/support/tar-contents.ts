@@ -4,14 +4,14 @@ import {
   type TarLimits,
 } from "../../src/files/archive/tar/tar-reader.ts";
 
-/** All that a tar gives. */
+/** The contents of a tar. */
 export interface TarContents {
   readonly files: Readonly<Record<string, Buffer>>;
   readonly modes: Readonly<Record<string, number>>;
   readonly skipped: readonly SkippedEntry[];
 }
 
-/** Reads a tar to its end. */
+/** Reads a whole tar. */
 export async function tarContents(
   path: string,
   limits: Partial<TarLimits> = {},

@@ -3,20 +3,20 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** A file's bytes, or `null` for an empty folder, by path. */
+/** Files and folders by path: a file's bytes, or `null` for an empty folder. */
 export type Tree = Readonly<Record<string, string | Uint8Array | null>>;
 
-/** What it was at first: a test may set it otherwise for what it tests. */
+/** The initial temporary folder, because a test may change TMPDIR. */
 const temporaryFolder = realpathSync(tmpdir());
 
-/** A new folder that holds these, in this order, and is removed when the test is over. */
+/** Creates a folder with these files, in this order. It is removed when the test ends. */
 export function temporaryTree(tree: Tree = {}): string {
   const folder = mkdtempSync(join(temporaryFolder, "wink-test-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return growTree(folder, tree);
 }
 
-/** Adds files and folders to a folder, and gives it back. */
+/** Adds files and folders to a folder and returns its path. */
 export function growTree(folder: string, tree: Tree): string {
   for (const [path, bytes] of Object.entries(tree)) {
     const at = join(folder, path);
@@ -26,7 +26,7 @@ export function growTree(folder: string, tree: Tree): string {
   return folder;
 }
 
-/** Runs `work` as a user whom file modes bind: root reads everything. Gives what `work` gives. */
+/** Runs `work` as an unprivileged user, because file modes do not restrict root. Returns its result. */
 export async function asPlainUser<Result>(work: () => Promise<Result> | Result): Promise<Result> {
   if (process.geteuid?.() !== 0) return await work();
   process.seteuid?.("nobody");

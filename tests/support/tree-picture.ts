@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-/** All that a folder holds, itself as `.`: kind, permissions and bytes of each entry by its path. */
-export function treePicture(folder: string): Readonly<Record<string, string>> {
+/** Describes a folder for comparisons: kind, permissions and bytes of every entry by path, with the folder as `.`. */
+export function describeTree(folder: string): Readonly<Record<string, string>> {
   const found: [string, string][] = [];
   const look = (path: Buffer, name: string) => {
     const stats = lstatSync(path);

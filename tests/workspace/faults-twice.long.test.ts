@@ -8,25 +8,29 @@ import {
   Session,
 } from "weakincentives";
 import { OpenAIAdapter } from "weakincentives/openai";
-import { EXPIRE, expire, type Form } from "../support/workspace/fault-stage.ts";
+import { type ContainerFault, EXPIRE, expireContainer } from "../support/workspace/fault-stage.ts";
 import { relayTo } from "../support/workspace/relay.ts";
-import { hasBubblewrap, repository, workspaceStage } from "../support/workspace/stage.ts";
-import { isTurn, replacementsToldIn, Story } from "../support/workspace/story.ts";
+import { createWorkspaceFixture, hasBubblewrap, repository } from "../support/workspace/stage.ts";
+import {
+  FaultScenario,
+  isConversationRequest,
+  readReplacementNotes,
+} from "../support/workspace/story.ts";
 
 const CREATE = /^POST \/containers$/;
 const RESPONSES = /^POST \/responses$/;
-const forms: readonly Form[] = ["deleted", "expired"];
+const faults: readonly ContainerFault[] = ["deleted", "expired"];
 
-/** What an evaluation fails with. */
-async function failureOf(evaluation: Promise<unknown>): Promise<unknown> {
+/** Returns the error of an evaluation. */
+async function catchError(evaluation: Promise<unknown>): Promise<unknown> {
   return await evaluation.then(
     () => null,
     (error: unknown) => error,
   );
 }
 
-/** Two deaths in one operation. */
-const expired = (containerId: unknown) => ({
+/** Matches the error after two lost containers in one operation. */
+const matchExpiredError = (containerId: unknown) => ({
   name: "PromptEvaluationError",
   phase: "request",
   message: expect.stringMatching(/ is gone \(.*\): .*what was written is kept, try again/),
@@ -34,113 +38,132 @@ const expired = (containerId: unknown) => ({
 });
 
 describe.skipIf(!hasBubblewrap).each(["bootstrap", "files"] as const)(
-  "with unpack %j a container",
+  "with unpack %j a lost container",
   (unpack) => {
-    it.for(forms)("that dies when it is new is replaced once, not twice (%s)", async (form) => {
-      const story = await Story.begin({ unpack, form });
-      const { stage } = story;
-      stage.relay.strike({ on: CREATE, when: "after", times: 2, act: story.kill });
-      const failure = await failureOf(stage.evaluate("One."));
-      expect(failure).toMatchObject(expired(expect.stringMatching(/^cntr_/)));
-      expect(stage.relay.requests.filter(({ path }) => path === "/containers")).toHaveLength(2);
-      expect(stage.relay.requests.filter(isTurn)).toEqual([]);
-      await story.all();
-      await story.expectNothingLost();
-    });
+    it.for(faults)(
+      "that was just created is replaced once per operation, not twice (%s)",
+      async (form) => {
+        const scenario = await FaultScenario.start({ unpack, fault: form });
+        const { fixture } = scenario;
+        fixture.relay.injectFault({ on: CREATE, when: "after", times: 2, act: scenario.kill });
+        const failure = await catchError(fixture.evaluate("One."));
+        expect(failure).toMatchObject(matchExpiredError(expect.stringMatching(/^cntr_/)));
+        expect(fixture.relay.requests.filter(({ path }) => path === "/containers")).toHaveLength(2);
+        expect(fixture.relay.requests.filter(isConversationRequest)).toEqual([]);
+        await scenario.runAll();
+        await scenario.expectNothingLost();
+      },
+    );
 
-    it.for(forms)("that dies in a request is replaced once, not twice (%s)", async (form) => {
-      const story = await Story.begin({ unpack, form });
-      const { stage } = story;
-      const { relay, section } = stage;
-      relay.strike({
-        on: RESPONSES,
-        fits: isTurn,
-        nth: 2,
-        times: 2,
-        when: "before",
-        act: story.kill,
-      });
-      const failure = await failureOf(stage.evaluate("One."));
-      const [replaced] = stage.told("ContainerReplaced");
-      expect(failure).toMatchObject(expired(replaced?.replacedBy));
-      expect(relay.requests.filter(({ path }) => path === "/containers")).toHaveLength(2);
-      story.twinActs("first");
-      story.twinNotes();
-      expect(await section.filesystem.readText("p/note.md")).toBe("a note\n");
-      await story.between();
-      await story.two();
-      await story.expectNothingLost();
-      expect(stage.told("ContainerReplaced")).toHaveLength(2);
-    });
+    it.for(faults)(
+      "that fails during a request is replaced once per operation, not twice (%s)",
+      async (form) => {
+        const scenario = await FaultScenario.start({ unpack, fault: form });
+        const { fixture } = scenario;
+        const { relay, section } = fixture;
+        relay.injectFault({
+          on: RESPONSES,
+          matches: isConversationRequest,
+          nth: 2,
+          times: 2,
+          when: "before",
+          act: scenario.kill,
+        });
+        const failure = await catchError(fixture.evaluate("One."));
+        const [replaced] = fixture.findEvents("ContainerReplaced");
+        expect(failure).toMatchObject(matchExpiredError(replaced?.replacedBy));
+        expect(relay.requests.filter(({ path }) => path === "/containers")).toHaveLength(2);
+        scenario.applyToReference("first");
+        scenario.applyNoteToReference();
+        expect(await section.filesystem.readText("p/note.md")).toBe("a note\n");
+        await scenario.writeBetween();
+        await scenario.evaluateSecond();
+        await scenario.expectNothingLost();
+        expect(fixture.findEvents("ContainerReplaced")).toHaveLength(2);
+      },
+    );
 
-    it("that dies in every turn is replaced in every turn, and the model told each time", async () => {
-      const story = await Story.begin({ unpack, form: "deleted" });
-      const { relay, told } = story.stage;
+    it("is replaced in every turn it fails in, and the model is informed each time", async () => {
+      const scenario = await FaultScenario.start({ unpack, fault: "deleted" });
+      const { relay, findEvents } = scenario.fixture;
       for (const nth of [1, 3, 5]) {
-        relay.strike({ on: RESPONSES, fits: isTurn, nth, when: "before", act: story.kill });
+        relay.injectFault({
+          on: RESPONSES,
+          matches: isConversationRequest,
+          nth,
+          when: "before",
+          act: scenario.kill,
+        });
       }
-      await story.all();
-      await story.expectNothingLost();
-      expect(told("ContainerReplaced")).toHaveLength(3);
-      const turns = relay.requests.filter(isTurn).map((turn) => replacementsToldIn(turn).length);
+      await scenario.runAll();
+      await scenario.expectNothingLost();
+      expect(findEvents("ContainerReplaced")).toHaveLength(3);
+      const turns = relay.requests
+        .filter(isConversationRequest)
+        .map((turn) => readReplacementNotes(turn).length);
       expect(turns).toEqual([0, 1, 1, 2, 0, 1]);
-      expect(told("HistoryRepaired")).toHaveLength(1); // one code call was in a history
+      expect(findEvents("HistoryRepaired")).toHaveLength(1); // only one code call was in the history
     });
   },
 );
 
-describe.skipIf(!hasBubblewrap)("a workspace's container", () => {
-  const run = async (form: Form, deleteOnCleanup?: boolean) => {
+describe.skipIf(!hasBubblewrap)("the container of a workspace", () => {
+  const run = async (form: ContainerFault, deleteOnCleanup?: boolean) => {
     const section = { deleteOnCleanup };
-    const inTool = (story: Story) => story.killNow();
-    const story = await Story.begin({ unpack: "bootstrap", form, section, inTool });
-    await story.one();
+    const inTool = (scenario: FaultScenario) => scenario.killCurrent();
+    const scenario = await FaultScenario.start({
+      unpack: "bootstrap",
+      fault: form,
+      section,
+      inTool,
+    });
+    await scenario.evaluateFirst();
     const ids = [
-      ...new Set(story.stage.relay.requests.map(({ containerId }) => containerId ?? "")),
+      ...new Set(scenario.fixture.relay.requests.map(({ containerId }) => containerId ?? "")),
     ];
-    await story.stage.section.cleanup();
+    await scenario.fixture.section.cleanup();
     const status = (id: string) =>
-      story.stage.calls.status(id).catch((error: { status: number }) => error.status);
+      scenario.fixture.calls.status(id).catch((error: { status: number }) => error.status);
     return await Promise.all(ids.filter((id) => id !== "").map(status));
   };
 
-  it("is left to expire when it is cleaned up", async () => {
+  it("is not deleted on cleanup by default", async () => {
     expect(await run("deleted")).toEqual([404, "running"]);
   });
 
-  it("is deleted then where that is asked for, and so is one that was only useless", async () => {
+  it("is deleted on cleanup with deleteOnCleanup, including one without an interpreter", async () => {
     expect(await run("kernel", true)).toEqual([404, 404]);
   });
 
-  it("leaves nothing temporary behind, however it died", async () => {
+  it("leaves no temporary files behind after it was lost", async () => {
     const folder = repository({});
     vi.stubEnv("TMPDIR", folder);
     onTestFinished(() => void vi.unstubAllEnvs());
-    const inTool = (story: Story) => story.killNow();
-    const story = await Story.begin({ unpack: "bootstrap", form: "expired", inTool });
-    await story.all();
-    await story.stage.section.filesystem.snapshot();
-    await story.stage.section.filesystem.writeText("p/a.txt", "kept for the snapshot\n");
-    story.twin.write("p/a.txt", "kept for the snapshot\n");
+    const inTool = (scenario: FaultScenario) => scenario.killCurrent();
+    const scenario = await FaultScenario.start({ unpack: "bootstrap", fault: "expired", inTool });
+    await scenario.runAll();
+    await scenario.fixture.section.filesystem.snapshot();
+    await scenario.fixture.section.filesystem.writeText("p/a.txt", "kept for the snapshot\n");
+    scenario.reference.write("p/a.txt", "kept for the snapshot\n");
     const during = readdirSync(folder).filter((name) => /^wink-(?:workspace|undo)-/.test(name));
     expect(during).toHaveLength(2);
-    await story.expectNothingLost();
+    await scenario.expectNothingLost();
     const left = readdirSync(folder).filter((name) => /^wink-(?:workspace|undo)-/.test(name));
     expect(left).toEqual([]);
   });
 });
 
-describe.skipIf(!hasBubblewrap)("a container of the caller's", () => {
-  it.for(forms)("is never replaced (%s)", async (form) => {
-    const stage = await workspaceStage(({ text }) =>
+describe.skipIf(!hasBubblewrap)("a container that the caller created", () => {
+  it.for(faults)("is never replaced (%s)", async (form) => {
+    const fixture = await createWorkspaceFixture(({ text }) =>
       text === EXPIRE ? [{ expireContainer: true }, { say: "Gone." }] : [{ code: "print(1)" }],
     );
-    const relay = await relayTo(stage.url);
+    const relay = await relayTo(fixture.url);
     onTestFinished(() => relay[Symbol.asyncDispose]());
-    const { id } = await stage.calls.create({ name: "mine" });
+    const { id } = await fixture.calls.create({ name: "mine" });
     const kill = async () =>
-      await (form === "deleted" ? stage.calls.remove(id) : expire(stage.url, id));
-    relay.strike({ on: RESPONSES, when: "before", act: kill });
+      await (form === "deleted" ? fixture.calls.remove(id) : expireContainer(fixture.url, id));
+    relay.injectFault({ on: RESPONSES, when: "before", act: kill });
     const adapter = new OpenAIAdapter({
       model: "local",
       clientConfig: { baseURL: relay.url, apiKey: "local" },
@@ -150,7 +173,7 @@ describe.skipIf(!hasBubblewrap)("a container of the caller's", () => {
       new MarkdownSection({ key: "task", title: "Task", template: "Go.", hostedTools }),
     ];
     const prompt = new Prompt(new PromptTemplate({ ns: "tests", key: "mine", sections }));
-    const failure = await failureOf(adapter.evaluate(prompt, { session: new Session() }));
+    const failure = await catchError(adapter.evaluate(prompt, { session: new Session() }));
     expect(failure).toMatchObject({
       name: "PromptEvaluationError",
       message: expect.stringMatching(/is gone .*: make a new one and give its id/),

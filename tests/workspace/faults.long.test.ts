@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import type { FaultStage, Form } from "../support/workspace/fault-stage.ts";
-import type { Strike } from "../support/workspace/relay.ts";
+import type { ContainerFault, ContainerFaultFixture } from "../support/workspace/fault-stage.ts";
+import type { Fault } from "../support/workspace/relay.ts";
 import { hasBubblewrap } from "../support/workspace/stage.ts";
 import {
-  type Act,
-  isBlock,
-  isTurn,
-  replacementsToldIn,
-  Story,
-  type StoryOptions,
+  FaultScenario,
+  type FaultScenarioOptions,
+  isConversationRequest,
+  isWorkspaceRequest,
+  readReplacementNotes,
+  type ScenarioStep,
 } from "../support/workspace/story.ts";
 
 const CREATE = /^POST \/containers$/;
@@ -16,23 +16,23 @@ const UPLOAD = /^POST \/containers\/[^/]+\/files$/;
 const DOWNLOAD = /^GET \/containers\/[^/]+\/files\/[^/]+\/content$/;
 const RESPONSES = /^POST \/responses$/;
 
-/** Where in a story the container dies. */
-interface Place {
-  readonly strike?: (stage: FaultStage) => Omit<Strike, "act">;
-  /** Waited for before it dies. */
-  readonly until?: (stage: FaultStage, containerId: string) => Promise<void>;
-  readonly inTool?: StoryOptions["inTool"];
-  readonly loses?: Act;
-  /** What is told to be lost. */
+/** When in a scenario the container is lost. */
+interface FaultCase {
+  readonly fault?: (fixture: ContainerFaultFixture) => Omit<Fault, "act">;
+  /** Awaited before the container is killed. */
+  readonly waitFor?: (fixture: ContainerFaultFixture, containerId: string) => Promise<void>;
+  readonly inTool?: FaultScenarioOptions["inTool"];
+  readonly loses?: ScenarioStep;
+  /** The losses that the event reports. */
   readonly lost: readonly string[];
 }
 
-/** Says that it has begun, and takes its time. */
+/** Code that signals its start and then runs for a long time. */
 const SLOW = `import time
 open("/mnt/data/started.txt", "w").write("x")
 time.sleep(30)`;
 
-async function hasStarted({ calls }: FaultStage, containerId: string): Promise<void> {
+async function waitForStart({ calls }: ContainerFaultFixture, containerId: string): Promise<void> {
   const paths = async () => {
     const all: string[] = [];
     for await (const { path } of calls.list(containerId)) all.push(path);
@@ -41,111 +41,133 @@ async function hasStarted({ calls }: FaultStage, containerId: string): Promise<v
   await expect.poll(paths).toContain("/mnt/data/started.txt");
 }
 
-const memory = "what code held in memory";
-const work = "what code changed in files since they were last fetched";
+const LOST_MEMORY = "what code held in memory";
+const LOST_WORK = "what code changed in files since they were last fetched";
 
-const places: Readonly<Record<string, Place>> = {
-  "right after it was made": { strike: () => ({ on: CREATE, when: "after" }), lost: [] },
-  "during an upload": { strike: () => ({ on: UPLOAD, when: "during" }), lost: [] },
-  "between two turns": { inTool: (story) => story.killNow(), lost: [memory] },
+const commonCases: Readonly<Record<string, FaultCase>> = {
+  "right after it was created": { fault: () => ({ on: CREATE, when: "after" }), lost: [] },
+  "during an upload": { fault: () => ({ on: UPLOAD, when: "during" }), lost: [] },
+  "between two turns": { inTool: (scenario) => scenario.killCurrent(), lost: [LOST_MEMORY] },
   "right before a request": {
-    strike: () => ({ on: RESPONSES, fits: isTurn, nth: 2, when: "before" }),
-    lost: [memory],
+    fault: () => ({ on: RESPONSES, matches: isConversationRequest, nth: 2, when: "before" }),
+    lost: [LOST_MEMORY],
   },
   "while code runs": {
-    strike: () => ({ on: RESPONSES, fits: isTurn, nth: 2, when: "during" }),
-    inTool: async (story) => void story.instead.push(SLOW),
-    until: hasStarted,
-    lost: [memory],
+    fault: () => ({ on: RESPONSES, matches: isConversationRequest, nth: 2, when: "during" }),
+    inTool: async (scenario) => void scenario.replacementCode.push(SLOW),
+    waitFor: waitForStart,
+    lost: [LOST_MEMORY],
   },
   "during the download after a turn": {
-    strike: ({ relay }) => ({
+    fault: ({ relay }) => ({
       on: DOWNLOAD,
-      fits: () => relay.requests.filter(isTurn).length === 2,
+      matches: () => relay.requests.filter(isConversationRequest).length === 2,
       when: "during",
     }),
     loses: "second",
-    lost: [memory, work],
+    lost: [LOST_MEMORY, LOST_WORK],
   },
 };
 
-const ofEach: Readonly<Record<"bootstrap" | "files", typeof places>> = {
+const casesByUnpack: Readonly<Record<"bootstrap" | "files", typeof commonCases>> = {
   bootstrap: {
     "while files are unpacked": {
-      strike: () => ({ on: RESPONSES, fits: isBlock, when: "during" }),
+      fault: () => ({ on: RESPONSES, matches: isWorkspaceRequest, when: "during" }),
       lost: [],
     },
     "after files were unpacked": {
-      strike: () => ({ on: RESPONSES, fits: isBlock, when: "after" }),
-      lost: [memory],
+      fault: () => ({ on: RESPONSES, matches: isWorkspaceRequest, when: "after" }),
+      lost: [LOST_MEMORY],
     },
   },
   files: {
-    "between two uploads": { strike: () => ({ on: UPLOAD, nth: 3, when: "after" }), lost: [] },
+    "between two uploads": { fault: () => ({ on: UPLOAD, nth: 3, when: "after" }), lost: [] },
   },
 };
 
-/** The others are found out by requests that run code only. */
-const always: readonly Form[] = ["deleted", "expired"];
-const byCode = /before a request|while code runs|are unpacked/;
+/** Faults that every request detects. Only requests that run code detect the others. */
+const commonFaults: readonly ContainerFault[] = ["deleted", "expired"];
+const foundByCode = /before a request|while code runs|are unpacked/;
 
 describe.skipIf(!hasBubblewrap).each(["bootstrap", "files"] as const)(
-  "with unpack %j nothing is lost where",
+  "with unpack %j no file is lost when",
   (unpack) => {
-    const cases = Object.entries({ ...places, ...ofEach[unpack] }).flatMap(([name, place]) => {
-      const forms: readonly Form[] = byCode.test(name) ? [...always, "kernel", "told"] : always;
-      return forms.map((form) => [name, form, place] as const);
-    });
+    const cases = Object.entries({ ...commonCases, ...casesByUnpack[unpack] }).flatMap(
+      ([name, place]) => {
+        const forms: readonly ContainerFault[] = foundByCode.test(name)
+          ? [...commonFaults, "kernel", "reported"]
+          : commonFaults;
+        return forms.map((form) => [name, form, place] as const);
+      },
+    );
 
-    it.for(cases)("the container dies %s (%s)", async ([, form, place]) => {
-      const story = await Story.begin({ unpack, form, inTool: place.inTool, loses: place.loses });
-      const { stage } = story;
+    it.for(cases)("the container is lost %s (%s)", async ([, form, place]) => {
+      const scenario = await FaultScenario.start({
+        unpack,
+        fault: form,
+        inTool: place.inTool,
+        loses: place.loses,
+      });
+      const { fixture } = scenario;
       const act = async (id: string) => {
-        await place.until?.(stage, id);
-        await story.kill(id);
+        await place.waitFor?.(fixture, id);
+        await scenario.kill(id);
       };
-      const strike = place.strike && stage.relay.strike({ ...place.strike(stage), act });
-      await story.all();
-      expect(strike?.struck ?? 1).toBe(1);
-      const [replaced, ...more] = stage.told("ContainerReplaced");
-      expect(replaced).toMatchObject({ replacedBy: stage.section.containerId, lost: place.lost });
+      const fault = place.fault && fixture.relay.injectFault({ ...place.fault(fixture), act });
+      await scenario.runAll();
+      expect(fault?.hits ?? 1).toBe(1);
+      const [replaced, ...more] = fixture.findEvents("ContainerReplaced");
+      expect(replaced).toMatchObject({ replacedBy: fixture.section.containerId, lost: place.lost });
       expect(more).toEqual([]);
-      const lines = stage.relay.requests.map((request) => replacementsToldIn(request).length);
+      const lines = fixture.relay.requests.map((request) => readReplacementNotes(request).length);
       expect(Math.max(...lines)).toBe(place.lost.length === 0 ? 0 : 1);
-      await story.expectNothingLost();
+      await scenario.expectNothingLost();
     });
 
-    it.for(always)("a read finds the container dead, in the middle of it (%s)", async (form) => {
+    it.for(commonFaults)("the container is lost during a read (%s)", async (form) => {
       const section = { syncPolicy: "cleanup" } as const;
-      const story = await Story.begin({ unpack, form, section, loses: "second" });
-      const { relay, told } = story.stage;
-      await story.one();
-      const strike = relay.strike({ on: DOWNLOAD, when: "during", act: story.kill });
-      expect(await story.stage.section.filesystem.readText("p/a.txt")).toBe("one\ntwo\n");
-      expect([strike.struck, told("ContainerReplaced").map(({ lost }) => lost)]).toEqual([
+      const scenario = await FaultScenario.start({
+        unpack,
+        fault: form,
+        section,
+        loses: "second",
+      });
+      const { relay, findEvents } = scenario.fixture;
+      await scenario.evaluateFirst();
+      const fault = relay.injectFault({ on: DOWNLOAD, when: "during", act: scenario.kill });
+      expect(await scenario.fixture.section.filesystem.readText("p/a.txt")).toBe("one\ntwo\n");
+      expect([fault.hits, findEvents("ContainerReplaced").map(({ lost }) => lost)]).toEqual([
         1,
-        [[memory, work]],
+        [[LOST_MEMORY, LOST_WORK]],
       ]);
-      await story.between();
-      await story.two();
-      await story.expectNothingLost();
+      await scenario.writeBetween();
+      await scenario.evaluateSecond();
+      await scenario.expectNothingLost();
     });
 
-    it.for(always)("the container dies while all is brought back (%s)", async (form) => {
-      const section = { syncPolicy: "cleanup" } as const;
-      const story = await Story.begin({ unpack, form, section, loses: "third" });
-      const { relay, told } = story.stage;
-      await story.all();
-      relay.strike({ on: DOWNLOAD, when: "during", act: story.kill });
-      const { failed } = await story.stage.section.cleanup();
-      expect(failed).toEqual([
-        {
-          path: ".",
-          reason: expect.stringMatching(/^what code changed last could not be fetched: /),
-        },
-      ]);
-      expect(told("ContainerReplaced")).toEqual([]);
-      await story.expectNothingLost();
-    });
+    it.for(commonFaults)(
+      "the container is lost while files are synced on cleanup (%s)",
+      async (form) => {
+        const section = { syncPolicy: "cleanup" } as const;
+        const scenario = await FaultScenario.start({
+          unpack,
+          fault: form,
+          section,
+          loses: "third",
+        });
+        const { relay, findEvents } = scenario.fixture;
+        await scenario.runAll();
+        relay.injectFault({ on: DOWNLOAD, when: "during", act: scenario.kill });
+        const { failed } = await scenario.fixture.section.cleanup();
+        expect(failed).toEqual([
+          {
+            path: ".",
+            reason: expect.stringMatching(/^what code changed last could not be fetched: /),
+          },
+        ]);
+        expect(findEvents("ContainerReplaced")).toEqual([]);
+        await scenario.expectNothingLost();
+      },
+    );
   },
 );

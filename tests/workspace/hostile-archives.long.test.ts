@@ -2,51 +2,72 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type CraftedEntry, craftedTar, paxRecords } from "../support/crafted-tar.ts";
+import { type CraftedEntry, createPaxRecords, createTar } from "../support/crafted-tar.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
 import { type BentRequest, type BentStage, bentStage } from "../support/workspace/bent-stage.ts";
 import { filesIn, repository } from "../support/workspace/stage.ts";
 
 const REPORT = ".wink-report.json";
 
-/** What a survey says of the files, whatever is in the archive beside it. */
-function report(said: object | string): CraftedEntry {
+/** Creates the report entry of an archive. */
+function createReport(said: object | string): CraftedEntry {
   return { name: REPORT, content: typeof said === "string" ? said : JSON.stringify(said) };
 }
 
-const fine = report({ deleted: [], skipped: [], folders: ["p"] });
-const evil = (name: string, more: CraftedEntry = {}): CraftedEntry => ({
+const validReport = createReport({ deleted: [], skipped: [], folders: ["p"] });
+const createEvilEntry = (name: string, more: CraftedEntry = {}): CraftedEntry => ({
   name,
   content: "evil",
   ...more,
 });
 
 const hostile: readonly (readonly [string, Buffer])[] = [
-  ["an absolute name", craftedTar(fine, evil("/tmp/wink-evil"))],
-  ["a name that leads out", craftedTar(fine, evil("p/../../../wink-evil"))],
-  ["a long name that leads out", craftedTar(fine, ...longName(`${"../".repeat(60)}wink-evil`))],
+  ["an absolute name", createTar(validReport, createEvilEntry("/tmp/wink-evil"))],
+  [
+    "a name that leads out of the folder",
+    createTar(validReport, createEvilEntry("p/../../../wink-evil")),
+  ],
+  [
+    "a long name that leads out of the folder",
+    createTar(validReport, ...createLongName(`${"../".repeat(60)}wink-evil`)),
+  ],
   [
     "a symlink to write through",
-    craftedTar(fine, { name: "p/out", type: "2" }, evil("p/out/wink-evil")),
+    createTar(validReport, { name: "p/out", type: "2" }, createEvilEntry("p/out/wink-evil")),
   ],
-  ["a hard link in a file's place", craftedTar(fine, { name: "p/a.txt", type: "1" })],
-  ["devices and pipes", craftedTar(fine, { name: "p/d", type: "3" }, { name: "p/f", type: "6" })],
-  ["one name twice", craftedTar(fine, evil("p/a.txt"), evil("p/a.txt"))],
-  ["a file that is a folder as well", craftedTar(fine, evil("p/a.txt"), evil("p/a.txt/b"))],
-  ["a file that nobody counted", craftedTar(fine, evil("p/wink-evil"))],
-  ["other bytes than were counted", craftedTar(fine, evil("p/a.txt"))],
-  ["a name with a control character", craftedTar(fine, evil("p/wink\u0007evil"))],
-  ["no end", craftedTar(fine, evil("p/a.txt")).subarray(0, 1_600)],
-  ["less than it says", craftedTar(fine, evil("p/a.txt", { size: 5_000_000_000 }))],
-  ["more than may be", craftedTar(fine, evil("p/a.txt", { size: "77777777777\0" }))],
-  ["nothing", Buffer.alloc(0)],
-  ["noise", Buffer.alloc(4_096, "wink")],
-  ["no report", craftedTar(evil("p/a.txt"))],
-  ["a report that is no JSON", craftedTar(report("{"))],
+  ["a hard link instead of a file", createTar(validReport, { name: "p/a.txt", type: "1" })],
   [
-    "a report of paths that lead out",
-    craftedTar(
-      report({
+    "devices and pipes",
+    createTar(validReport, { name: "p/d", type: "3" }, { name: "p/f", type: "6" }),
+  ],
+  [
+    "a duplicate name",
+    createTar(validReport, createEvilEntry("p/a.txt"), createEvilEntry("p/a.txt")),
+  ],
+  [
+    "a path that is both a file and a folder",
+    createTar(validReport, createEvilEntry("p/a.txt"), createEvilEntry("p/a.txt/b")),
+  ],
+  ["a file that is not in the digest", createTar(validReport, createEvilEntry("p/wink-evil"))],
+  ["bytes that do not match the digest", createTar(validReport, createEvilEntry("p/a.txt"))],
+  ["a name with a control character", createTar(validReport, createEvilEntry("p/wink\u0007evil"))],
+  ["no end", createTar(validReport, createEvilEntry("p/a.txt")).subarray(0, 1_600)],
+  [
+    "less data than its header claims",
+    createTar(validReport, createEvilEntry("p/a.txt", { size: 5_000_000_000 })),
+  ],
+  [
+    "a size beyond the limit",
+    createTar(validReport, createEvilEntry("p/a.txt", { size: "77777777777\0" })),
+  ],
+  ["no bytes", Buffer.alloc(0)],
+  ["noise", Buffer.alloc(4_096, "wink")],
+  ["no report", createTar(createEvilEntry("p/a.txt"))],
+  ["a report that is not JSON", createTar(createReport("{"))],
+  [
+    "a report with paths that lead out of the folder",
+    createTar(
+      createReport({
         deleted: ["../../../wink-evil", "/etc/passwd", "p/a.txt"],
         folders: ["../../wink-evil", "/wink-evil", "p"],
         skipped: [null, 7, ["x"]],
@@ -55,18 +76,18 @@ const hostile: readonly (readonly [string, Buffer])[] = [
   ],
 ];
 
-function longName(name: string): readonly CraftedEntry[] {
-  const content = paxRecords({ path: name });
-  return [{ name: "pax", type: "x", content }, evil("short")];
+function createLongName(name: string): readonly CraftedEntry[] {
+  const content = createPaxRecords({ path: name });
+  return [{ name: "pax", type: "x", content }, createEvilEntry("short")];
 }
 
-/** Serves these bytes in place of every archive that is fetched. */
-function serve(stage: BentStage, bytes: Uint8Array): void {
-  stage.bend(async ({ path }) => {
+/** Returns these bytes instead of every archive that is downloaded. */
+function serveArchive(fixture: BentStage, bytes: Uint8Array): void {
+  fixture.bend(async ({ path }) => {
     const [, containerId = "", id = ""] =
       /^\/containers\/([^/]+)\/files\/([^/]+)\/content$/.exec(path) ?? [];
     if (id === "") return null;
-    for await (const file of stage.calls.list(containerId)) {
+    for await (const file of fixture.calls.list(containerId)) {
       const isArchive = /wink-\w+-\w+\.tar$/.test(file.path);
       if (file.id === id && isArchive) return { status: 200, body: bytes };
     }
@@ -74,24 +95,24 @@ function serve(stage: BentStage, bytes: Uint8Array): void {
   });
 }
 
-const changing = [
+const changeScript = [
   [{ code: "open('/mnt/data/p/a.txt', 'a').write('two\\n') and None" }],
   [{ say: "Done." }],
 ];
 
-describe("an archive that lies: with", () => {
-  it.each(hostile)("%s, nothing of it is taken, and that is told", async (_, bytes) => {
+describe("a hostile archive", () => {
+  it.each(hostile)("with %s is rejected completely and reported", async (_, bytes) => {
     const folder = repository({ "a.txt": "one\n", "b.txt": "two\n" });
     const to = join(temporaryTree(), "in/the/synced");
     mkdirSync(dirname(to), { recursive: true });
-    const stage = await bentStage(changing);
-    serve(stage, bytes);
-    const section = stage.section({
+    const fixture = await bentStage(changeScript);
+    serveArchive(fixture, bytes);
+    const section = fixture.section({
       mounts: [{ hostPath: folder, mountPath: "p" }],
       syncOnCleanup: true,
       syncDestination: to,
     });
-    await stage.evaluate(section);
+    await fixture.evaluate(section);
     const { failed, directory } = await section.cleanup();
     expect(directory).toBe(to);
     expect(failed).not.toEqual([]);
@@ -103,37 +124,37 @@ describe("an archive that lies: with", () => {
     expect(all.filter((name) => name.includes("wink-evil"))).toEqual([]);
   });
 
-  it("it, an evaluation is answered all the same, and a reader is told what is wrong", async () => {
+  it("does not fail the evaluation, but makes reads fail with the reason", async () => {
     const folder = repository({ "a.txt": "one\n" });
-    const stage = await bentStage(changing);
-    serve(stage, craftedTar(fine, evil("../wink-evil")));
-    const section = stage.section({
+    const fixture = await bentStage(changeScript);
+    serveArchive(fixture, createTar(validReport, createEvilEntry("../wink-evil")));
+    const section = fixture.section({
       mounts: [{ hostPath: folder, mountPath: "p" }],
       syncPolicy: "eachTurn",
     });
-    expect((await stage.evaluate(section)).text).toBe("Done.");
+    expect((await fixture.evaluate(section)).text).toBe("Done.");
     await expect(section.filesystem.readText("p/a.txt")).rejects.toThrow(
-      "leads out of its folder: nothing of this archive can be trusted",
+      "leads out of its folder. Do not use this archive.",
     );
     const { failed } = await section.cleanup();
     expect(failed).toMatchObject([{ path: ".", reason: expect.stringContaining("leads out") }]);
   });
 });
 
-describe("a provider that lies: with", () => {
+describe("a hostile provider", () => {
   const isUpload = ({ method, path }: BentRequest) => method === "POST" && path.endsWith("/files");
 
-  it("a file that it will not have, the file is named", async () => {
+  it("that rejects a file makes the error name the file", async () => {
     const folder = repository({ "a.txt": "one\n", "sub/bad.txt": "bad" });
-    const stage = await bentStage([]);
-    stage.bend((request) =>
+    const fixture = await bentStage([]);
+    fixture.bend((request) =>
       isUpload(request) && request.text.includes('filename="bad.txt"')
         ? { status: 400, body: JSON.stringify({ error: { message: "Looks like malware." } }) }
         : null,
     );
     const mounts = [{ hostPath: folder, mountPath: "p" }];
-    const section = stage.section({ mounts, unpack: "files" });
-    const failing = stage.evaluate(section);
+    const section = fixture.section({ mounts, unpack: "files" });
+    const failing = fixture.evaluate(section);
     await expect(failing).rejects.toMatchObject({
       name: "PromptEvaluationError",
       phase: "request",
@@ -145,33 +166,33 @@ describe("a provider that lies: with", () => {
   });
 
   it.each(["bootstrap", "files"] as const)(
-    "fewer bytes than were sent, nothing is taken for whole: %s",
+    "that reports fewer bytes than were sent fails the upload: %s",
     async (unpack) => {
       const folder = repository({ "a.txt": "one\n" });
-      const stage = await bentStage([]);
-      stage.bend(async (request) => {
+      const fixture = await bentStage([]);
+      fixture.bend(async (request) => {
         if (!isUpload(request)) return null;
         const { status, body } = await request.answer();
         return { status, body: JSON.stringify({ ...JSON.parse(String(body)), bytes: 3 }) };
       });
       const mounts = [{ hostPath: folder, mountPath: "p" }];
-      const section = stage.section({ mounts, unpack });
-      await expect(stage.evaluate(section)).rejects.toThrow(
+      const section = fixture.section({ mounts, unpack });
+      await expect(fixture.evaluate(section)).rejects.toThrow(
         /a file of 3 bytes where \d+ were sent/,
       );
       expect(section.containerId).toBeNull();
-      expect(stage.requests.at(-1)).toBe("DELETE /containers/·");
-      expect(stage.requests).not.toContain("POST /responses");
+      expect(fixture.requests.at(-1)).toBe("DELETE /containers/·");
+      expect(fixture.requests).not.toContain("POST /responses");
     },
   );
 
-  it("a list of paths that lead out, none is written, and each is told of", async () => {
-    const stage = await bentStage([
+  it("that lists paths outside the folder causes a report for each, and no writes", async () => {
+    const fixture = await bentStage([
       [{ code: "open('/mnt/data/fine.txt', 'w').write('fine') and None" }],
       [{ say: "Done." }],
     ]);
     const paths = ["../../wink-evil", "a//b", "x/../../wink-evil", "nul\0"];
-    stage.bend(async (request) => {
+    fixture.bend(async (request) => {
       if (request.method !== "GET" || !request.path.endsWith("/files")) return null;
       const { status, body } = await request.answer();
       const page = JSON.parse(String(body));
@@ -179,23 +200,23 @@ describe("a provider that lies: with", () => {
       const more = [...paths.map((path) => `/mnt/data/${path}`), "/etc/passwd"].map(like);
       return { status, body: JSON.stringify({ ...page, data: [...page.data, ...more] }) };
     });
-    const section = stage.section({ unpack: "files", syncOnCleanup: true });
-    await stage.evaluate(section);
+    const section = fixture.section({ unpack: "files", syncOnCleanup: true });
+    await fixture.evaluate(section);
     const { failed, added } = await section.cleanup();
     expect(failed.map(({ path }) => path)).toEqual(paths);
     expect(added).toEqual(["fine.txt"]);
     expect(filesIn(section.syncedDir ?? "")).toEqual({ "fine.txt": "fine" });
   });
 
-  it("a list without end, it is an error and nobody waits", async () => {
-    const stage = await bentStage([[{ code: "print(1)" }], [{ say: "Done." }]]);
-    stage.bend(async (request) => {
+  it("that lists files without end causes an error instead of a hang", async () => {
+    const fixture = await bentStage([[{ code: "print(1)" }], [{ say: "Done." }]]);
+    fixture.bend(async (request) => {
       if (request.method !== "GET" || !request.path.endsWith("/files")) return null;
       const { status, body } = await request.answer();
       return { status, body: JSON.stringify({ ...JSON.parse(String(body)), has_more: true }) };
     });
-    const section = stage.section({ unpack: "files", syncOnCleanup: true });
-    await stage.evaluate(section);
+    const section = fixture.section({ unpack: "files", syncOnCleanup: true });
+    await fixture.evaluate(section);
     const { failed } = await section.cleanup();
     expect(failed).toMatchObject([
       { path: ".", reason: expect.stringContaining("a page of a list that does not move on") },

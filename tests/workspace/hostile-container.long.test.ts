@@ -5,9 +5,9 @@ import type { OpenAIContainerWorkspaceSectionOptions, SyncReport } from "weakinc
 import { bentStage } from "../support/workspace/bent-stage.ts";
 import { filesIn, hasBubblewrap, repository } from "../support/workspace/stage.ts";
 
-interface Left {
+interface CodeResult {
   readonly report: SyncReport;
-  /** What was brought back. */
+  /** The synced files. */
   readonly files: Readonly<Record<string, string>>;
   readonly directory: string;
   readonly printed: string;
@@ -15,24 +15,24 @@ interface Left {
 
 const MOUNTED = { "a.txt": "one\n", "d/b.txt": "two\n", "d/c.txt": "three\n" };
 
-/** Runs code on the mounted files, in `/mnt/data/p`, and brings back what it left. */
-async function left(
+/** Runs code in `/mnt/data/p` on the mounted files, and syncs the result. */
+async function runAndSync(
   code: string,
   options: Partial<OpenAIContainerWorkspaceSectionOptions> = {},
-): Promise<Left> {
+): Promise<CodeResult> {
   const folder = repository(MOUNTED);
   const whole = `import os\nos.chdir("/mnt/data/p")\n${code}`;
-  const stage = await bentStage([[{ code: whole }], [{ say: "Done." }]]);
-  const section = stage.section({
+  const fixture = await bentStage([[{ code: whole }], [{ say: "Done." }]]);
+  const section = fixture.section({
     mounts: [{ hostPath: folder, mountPath: "p" }],
     syncOnCleanup: true,
     ...options,
   });
-  await stage.evaluate(section);
-  expect(stage.bus.of("ToolInvoked")).toMatchObject([{ result: { success: true } }]);
+  await fixture.evaluate(section);
+  expect(fixture.bus.of("ToolInvoked")).toMatchObject([{ result: { success: true } }]);
   const report = await section.cleanup();
   const directory = section.syncedDir ?? "";
-  return { report, files: filesIn(directory), directory, printed: stage.printed().join("") };
+  return { report, files: filesIn(directory), directory, printed: fixture.printed().join("") };
 }
 
 const unchanged = {
@@ -41,9 +41,9 @@ const unchanged = {
   "p/d/c.txt": "three\n",
 };
 
-describe("what code leaves in the container", () => {
-  it("is brought back without symlinks, wherever they lead, and they are told of", async () => {
-    const { report, files, directory } = await left(`
+describe("syncing files that code left in the container", () => {
+  it("omits and reports symlinks", async () => {
+    const { report, files, directory } = await runAndSync(`
 os.symlink("/etc/passwd", "passwd")
 os.symlink("../../../../etc", "etc")
 os.symlink("a.txt", "inside")
@@ -62,8 +62,8 @@ os.symlink("/etc/hostname", "d/c.txt")`);
     expect(report).toMatchObject({ added: [], changed: [], deleted: [] });
   });
 
-  it("is brought back without pipes and sockets, which nothing waits for", async () => {
-    const { report, files } = await left(`
+  it("omits and reports pipes and sockets without blocking", async () => {
+    const { report, files } = await runAndSync(`
 import socket
 os.mkfifo("pipe")
 listener = socket.socket(socket.AF_UNIX)
@@ -76,8 +76,8 @@ listener.bind("socket")`);
     ]);
   });
 
-  it("has names that cannot be: those are told of, and all others come", async () => {
-    const { report, files } = await left(`
+  it("reports files with invalid names and syncs all others", async () => {
+    const { report, files } = await runAndSync(`
 open("two\\nlines.txt", "w").write("x")
 open("back\\\\slash", "w").write("x")
 open(b"not-utf8-\\xff", "w").write("x")
@@ -104,9 +104,9 @@ open(deep + "/f", "w").write("x")`);
     expect(first?.reason).toBe("has a name that cannot be taken over");
   });
 
-  it("keeps a mounted file as it was if its name cannot come back, and says so", async () => {
+  it("leaves a mounted file unchanged and reports it if its name cannot be synced", async () => {
     const folder = repository({ "two\nlines.txt": "old", "b.txt": "b" });
-    const { report, files } = await left(`open("two\\nlines.txt", "w").write("new")`, {
+    const { report, files } = await runAndSync(`open("two\\nlines.txt", "w").write("new")`, {
       mounts: [{ hostPath: folder, mountPath: "p" }],
     });
     expect(files).toEqual({ "p/two\nlines.txt": "old", "p/b.txt": "b" });
@@ -115,8 +115,8 @@ open(deep + "/f", "w").write("x")`);
     ]);
   });
 
-  it("may be ten thousand small files", async () => {
-    const { report, files } = await left(`
+  it("syncs ten thousand small files", async () => {
+    const { report, files } = await runAndSync(`
 os.mkdir("many")
 for each in range(10_000):
     with open(f"many/{each}", "w") as file:
@@ -127,8 +127,8 @@ for each in range(10_000):
     expect(Object.keys(files)).toHaveLength(10_003);
   });
 
-  it("may be a huge hollow file, which is told of and not fetched", async () => {
-    const { report, files } = await left(`
+  it("reports a huge sparse file without fetching it", async () => {
+    const { report, files } = await runAndSync(`
 with open("huge.bin", "wb") as file:
     file.truncate(600 << 20)
 with open("a.txt", "wb") as file:
@@ -139,8 +139,8 @@ open("small.txt", "w").write("x")`);
     expect(report.failed[0]?.reason).toBe("is larger than 536870912 bytes");
   });
 
-  it("may be a folder where a file was, and a file where a folder was", async () => {
-    const { report, files, directory } = await left(`
+  it("syncs a folder that replaced a file, and a file that replaced a folder", async () => {
+    const { report, files, directory } = await runAndSync(`
 import shutil
 os.remove("a.txt")
 os.makedirs("a.txt/deep")
@@ -157,8 +157,8 @@ os.mkdir("empty")`);
     expect(existsSync(join(directory, "p/a.txt/deep/x"))).toBe(true);
   });
 
-  it("may be hard links, each of which comes as a file", async () => {
-    const { report, files } = await left(`
+  it("syncs hard links as separate files", async () => {
+    const { report, files } = await runAndSync(`
 open("first", "w").write("same")
 os.link("first", "second")
 os.link("a.txt", "third")`);
@@ -169,8 +169,8 @@ os.link("a.txt", "third")`);
     });
   });
 
-  it("may be unreadable: a file or a folder of ours stays as it was, and that is told", async () => {
-    const { report, files, printed } = await left(`
+  it("reports unreadable files and folders and leaves the mounted ones unchanged", async () => {
+    const { report, files, printed } = await runAndSync(`
 open("secret", "w").write("x")
 open("a.txt", "a").write("more")
 for path in ["secret", "a.txt", "d"]:
@@ -179,20 +179,20 @@ try:
     print(open("secret").read())
 except OSError:
     print("unreadable")`);
-    if (printed !== "unreadable\n") return expect(report.failed).toEqual([]); // root reads all
+    if (printed !== "unreadable\n") return expect(report.failed).toEqual([]); // root can read every file
     expect(files).toEqual(unchanged);
     expect(report.deleted).toEqual([]);
     expect(report.failed.map(({ path }) => path).sort()).toEqual(["p/a.txt", "p/d", "p/secret"]);
   });
 
-  it("is told of at the end, too, where it was fetched after each turn", async () => {
-    const { report } = await left(`os.mkfifo("pipe")`, { syncPolicy: "eachTurn" });
+  it("reports failures on cleanup even if files were fetched after each turn", async () => {
+    const { report } = await runAndSync(`os.mkfifo("pipe")`, { syncPolicy: "eachTurn" });
     expect(report.failed).toEqual([{ path: "p/pipe", reason: "is neither file nor folder" }]);
   });
 
-  it("comes into a folder of the user's, whose own files stay", async () => {
+  it("syncs to a folder of the user and retains its other files", async () => {
     const to = repository({ "mine.txt": "mine", "p/a.txt": "older", "p/mine.txt": "mine too" });
-    const { files, report } = await left(`os.remove("d/b.txt")`, { syncDestination: to });
+    const { files, report } = await runAndSync(`os.remove("d/b.txt")`, { syncDestination: to });
     expect(report).toMatchObject({ directory: to, deleted: ["p/d/b.txt"], failed: [] });
     expect(files).toEqual({
       ...{ "mine.txt": "mine", "p/mine.txt": "mine too" },
@@ -203,8 +203,8 @@ except OSError:
   });
 });
 
-describe.skipIf(!hasBubblewrap)("with files one by one, what code leaves", () => {
-  it("is brought back as the provider lists it, and links and pipes are no files", async () => {
+describe.skipIf(!hasBubblewrap)('syncing files that code left with unpack "files"', () => {
+  it("syncs the files that the provider lists, without symlinks and pipes", async () => {
     const folder = repository({ "a.txt": "one\n" });
     const code = `import glob, json, os
 at = json.load(open(glob.glob("/mnt/data/*-paths.json")[0]))["p/a.txt"]
@@ -215,10 +215,10 @@ os.mkfifo("pipe")
 os.makedirs("out")
 open("out/two\\nlines", "w").write("x")
 open("out/result.txt", "w").write("42") and None`;
-    const stage = await bentStage([[{ code }], [{ say: "Done." }]]);
+    const fixture = await bentStage([[{ code }], [{ say: "Done." }]]);
     const mounts = [{ hostPath: folder, mountPath: "p" }];
-    const section = stage.section({ mounts, unpack: "files", syncOnCleanup: true });
-    await stage.evaluate(section);
+    const section = fixture.section({ mounts, unpack: "files", syncOnCleanup: true });
+    await fixture.evaluate(section);
     const report = await section.cleanup();
     expect(report).toMatchObject({ changed: ["p/a.txt"], failed: [] });
     expect(filesIn(section.syncedDir ?? "")).toEqual({

@@ -2,13 +2,13 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { describe, expect, it, type TestContext } from "vitest";
 import { temporaryTree } from "../support/temporary-tree.ts";
 
-const moduleUrl = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
+const toModuleUrl = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
 
 /**
- * Runs in namespaces of its own, where a disk of so many megabytes is where temporary files go and
- * vanishes with the process; the provider keeps its files elsewhere. What `code` returns is given.
+ * Runs `code` in its own namespaces and returns its result. Temporary files go to a small disk that disappears with
+ * the process; the provider stores its files on another disk.
  */
-function onSmallDisk(megabytes: number, code: string): unknown {
+function runOnSmallDisk(megabytes: number, code: string): unknown {
   const [disk, kept, host] = [temporaryTree(), temporaryTree(), temporaryTree()];
   const program = `
     import { execFileSync } from "node:child_process";
@@ -22,7 +22,7 @@ function onSmallDisk(megabytes: number, code: string): unknown {
         "local/sandbox/bubblewrap/bubblewrap.ts",
         "openai/http/http-client.ts",
       ]
-        .map((path) => moduleUrl(`../../src/${path}`))
+        .map((path) => toModuleUrl(`../../src/${path}`))
         .join(", ")}]);
     const [disk, kept, host] = ${JSON.stringify([disk, kept, host])};
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=${megabytes}m", "tmpfs", disk]);
@@ -72,14 +72,14 @@ const canSandbox =
   spawnSync("unshare", ["-rm", "bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"]).status ===
   0;
 
-function needs(context: TestContext, isThere: boolean): void {
-  context.skip(!isThere, "no disk can be mounted here, or no sandbox beside it: unshare -rm");
+function skipUnless(context: TestContext, isThere: boolean): void {
+  context.skip(!isThere, "no disk can be mounted, or no sandbox started, with unshare -rm");
 }
 
-describe("a disk that is full", () => {
-  it("takes none of the mounts, which is told, and nothing is sent", (context) => {
-    needs(context, canMount);
-    const said = onSmallDisk(
+describe("a workspace with a full disk", () => {
+  it("fails to copy the mounts and sends nothing", (context) => {
+    skipUnless(context, canMount);
+    const said = runOnSmallDisk(
       1,
       `writeFileSync(host + "/a.bin", Buffer.alloc(900_000));
       writeFileSync(host + "/b.bin", Buffer.alloc(900_000));
@@ -90,15 +90,15 @@ describe("a disk that is full", () => {
       return { problem, requests, left: readdirSync(disk) };`,
     );
     expect(said).toEqual({
-      problem: expect.stringContaining("the mounts could not be copied there"),
+      problem: expect.stringContaining("copy the mounts to another folder"),
       requests: [],
       left: [],
     });
   });
 
-  it("takes no archive of them, which is told, and no part of one is uploaded", (context) => {
-    needs(context, canMount);
-    const said = onSmallDisk(
+  it("fails to pack the mounts and uploads no partial archive", (context) => {
+    skipUnless(context, canMount);
+    const said = runOnSmallDisk(
       1,
       `writeFileSync(host + "/a.bin", Buffer.alloc(700_000));
       const { requests, evaluate } = await serve([]);
@@ -116,9 +116,9 @@ describe("a disk that is full", () => {
     });
   });
 
-  it("takes none of what code made, which is told; what was there stays", (context) => {
-    needs(context, canMount && canSandbox);
-    const said = onSmallDisk(
+  it("fails to fetch files that code created and retains the existing ones", (context) => {
+    skipUnless(context, canMount && canSandbox);
+    const said = runOnSmallDisk(
       2,
       `writeFileSync(host + "/a.txt", "one");
       const code = "import os\\nos.chdir('/mnt/data/p')\\n"

@@ -8,36 +8,36 @@ import { WorkspaceBudgetExceededError } from "weakincentives/files";
 import { bentStage } from "../support/workspace/bent-stage.ts";
 
 const ENTRIES = 100_000;
-const PATIENCE_MS = 300_000;
+const TIMEOUT_MS = 300_000;
 
-/** What is in an entry: most are empty, for the disk's sake, and the others differ. */
-const contentOf = (entry: number) => (entry % 20 === 0 ? `entry ${entry}\n` : "");
+/** Returns the content of an entry. Most are empty to save disk space; the others differ. */
+const createContent = (entry: number) => (entry % 20 === 0 ? `entry ${entry}\n` : "");
 
-/** Links are made sooner than files, and are files of their own to whoever reads the folder. */
-function fill(folder: string): void {
+/** Creates the entries. Hard links are faster to create than files, and look like separate files. */
+function createEntries(folder: string): void {
   for (let entry = 0; entry < ENTRIES; entry++) {
     const at = join(folder, String(entry));
-    const empty = entry - (entry % 10_000) + 1; // no file may have many more names than that
-    const isLink = contentOf(entry) === "" && entry !== empty;
+    const empty = entry - (entry % 10_000) + 1; // file systems limit the number of hard links per file
+    const isLink = createContent(entry) === "" && entry !== empty;
     if (isLink) linkSync(join(folder, String(empty)), at);
-    else writeFileSync(at, contentOf(entry));
+    else writeFileSync(at, createContent(entry));
   }
 }
 
-/** As `sha256sum *` would print them, sorted by name. */
-function digestOfAll(): string {
+/** Computes the digest of the lines that `sha256sum *` prints, sorted by name. */
+function computeDigest(): string {
   const names = Array.from({ length: ENTRIES }, (_, entry) => String(entry)).sort();
   const whole = createHash("sha256");
   for (const name of names) {
     const one = createHash("sha256")
-      .update(contentOf(Number(name)))
+      .update(createContent(Number(name)))
       .digest("hex");
     whole.update(`${one}  ${name}\n`);
   }
   return whole.digest("hex");
 }
 
-const TELL = `import hashlib, os
+const DIGEST_CODE = `import hashlib, os
 os.chdir("/mnt/data/many")
 whole, names = hashlib.sha256(), sorted(os.listdir("."))
 for name in names:
@@ -45,33 +45,33 @@ for name in names:
         whole.update(f"{hashlib.sha256(file.read()).hexdigest()}  {name}\\n".encode())
 print(len(names), whole.hexdigest())`;
 
-describe("a folder of 100,000 entries", { timeout: PATIENCE_MS }, () => {
+describe("a mounted folder with 100,000 entries", { timeout: TIMEOUT_MS }, () => {
   let folder = "";
 
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), "wink-many-"));
-    fill(folder);
-  }, PATIENCE_MS);
+    createEntries(folder);
+  }, TIMEOUT_MS);
 
-  afterAll(() => rm(folder, { recursive: true }), PATIENCE_MS);
+  afterAll(() => rm(folder, { recursive: true }), TIMEOUT_MS);
 
-  it("is in the container as it is here, byte for byte", async () => {
-    const provider = { limits: { runTimeoutMs: PATIENCE_MS } };
-    const stage = await bentStage([[{ code: TELL }], [{ say: "Done." }]], { provider });
-    const section = stage.section({ mounts: [{ hostPath: folder, mountPath: "many" }] });
+  it("is copied to the container byte for byte", async () => {
+    const provider = { limits: { runTimeoutMs: TIMEOUT_MS } };
+    const fixture = await bentStage([[{ code: DIGEST_CODE }], [{ say: "Done." }]], { provider });
+    const section = fixture.section({ mounts: [{ hostPath: folder, mountPath: "many" }] });
     expect(section.mountPreviews).toMatchObject([{ files: ENTRIES, withheld: [] }]);
-    await stage.evaluate(section);
-    expect(stage.printed()).toEqual([`${ENTRIES} ${digestOfAll()}\n`]);
-    expect(stage.bus.of("UnpackingFailed")).toEqual([]);
+    await fixture.evaluate(section);
+    expect(fixture.printed()).toEqual([`${ENTRIES} ${computeDigest()}\n`]);
+    expect(fixture.bus.of("UnpackingFailed")).toEqual([]);
   });
 
-  it("is refused where it is over a limit, which is named with what to do, before anything is sent", async () => {
-    const stage = await bentStage([]);
+  it("is rejected over maxBytes before any request", async () => {
+    const fixture = await bentStage([]);
     const mounts = [{ hostPath: folder, mountPath: "many", maxBytes: 1_000 }];
-    expect(() => stage.section({ mounts })).toThrow(WorkspaceBudgetExceededError);
-    expect(() => stage.section({ mounts })).toThrow(
-      /is over its maxBytes of 1000: "\d+" brings it to \d+; raise maxBytes, or leave files out by excludeGlob$/,
+    expect(() => fixture.section({ mounts })).toThrow(WorkspaceBudgetExceededError);
+    expect(() => fixture.section({ mounts })).toThrow(
+      /is over its maxBytes of 1000: "\d+" brings it to \d+\. Raise maxBytes, or exclude files with excludeGlob\.$/,
     );
-    expect(stage.requests).toEqual([]);
+    expect(fixture.requests).toEqual([]);
   });
 });

@@ -18,8 +18,8 @@ import { temporaryTree } from "../support/temporary-tree.ts";
 import { type BentStage, bentStage } from "../support/workspace/bent-stage.ts";
 import { filesIn, repository } from "../support/workspace/stage.ts";
 
-/** Every file of the container's, and what is in it. */
-const TELL = `import json, os
+/** Python that prints every file of the container with its content. */
+const LIST_FILES_CODE = `import json, os
 found = {}
 for folder, _, names in os.walk("/mnt/data"):
     for name in names:
@@ -27,80 +27,80 @@ for folder, _, names in os.walk("/mnt/data"):
         found[os.path.relpath(path, "/mnt/data")] = open(path, "rb").read().decode("latin1")
 print(json.dumps(found))`;
 
-const telling = [[{ code: TELL }], [{ say: "Done." }]];
+const listScript = [[{ code: LIST_FILES_CODE }], [{ say: "Done." }]];
 
-/** What the code of the evaluation before saw. */
-function told(stage: BentStage): unknown {
-  return JSON.parse(stage.printed().at(-1) ?? "");
+/** Returns the files that the code of the last evaluation printed. */
+function readContainerFiles(fixture: BentStage): unknown {
+  return JSON.parse(fixture.printed().at(-1) ?? "");
 }
 
-describe("what is mounted", () => {
-  it("is without symlinks that lead out of the roots, files and folders", async () => {
+describe("mounting a hostile folder", () => {
+  it("omits symlinks that lead out of the roots", async () => {
     const outside = temporaryTree({ "key.txt": "secret", "more/a.txt": "secret" });
     const folder = repository({ "a.txt": "a" });
     symlinkSync(join(outside, "key.txt"), join(folder, "link.txt"));
     symlinkSync(outside, join(folder, "linked"));
     symlinkSync("/etc/passwd", join(folder, "passwd"));
-    const stage = await bentStage(telling);
+    const fixture = await bentStage(listScript);
     const mounts = [{ hostPath: folder, mountPath: "p" }];
-    await stage.evaluate(stage.section({ mounts, allowedHostRoots: [folder] }));
-    expect(told(stage)).toEqual({ "p/a.txt": "a" });
+    await fixture.evaluate(fixture.section({ mounts, allowedHostRoots: [folder] }));
+    expect(readContainerFiles(fixture)).toEqual({ "p/a.txt": "a" });
   });
 
   it.each(["link.txt", "linked"])(
-    "is refused where %s leads out and links are followed, before anything is sent",
+    "is rejected before any request if %s leads out and symlinks are followed",
     async (name) => {
       const outside = temporaryTree({ "key.txt": "secret", "more/a.txt": "secret" });
       const folder = repository({ "a.txt": "a" });
       symlinkSync(name === "linked" ? outside : join(outside, "key.txt"), join(folder, name));
-      const stage = await bentStage(telling);
+      const fixture = await bentStage(listScript);
       const mounts = [{ hostPath: folder, mountPath: "p", followSymlinks: true }];
-      const make = () => stage.section({ mounts, allowedHostRoots: [folder] });
+      const make = () => fixture.section({ mounts, allowedHostRoots: [folder] });
       expect(make).toThrow(WorkspaceSecurityError);
       expect(make).toThrow(name);
-      expect(stage.requests).toEqual([]);
-      const section = stage.section({ mounts, allowedHostRoots: [folder, outside] });
-      await stage.evaluate(section);
+      expect(fixture.requests).toEqual([]);
+      const section = fixture.section({ mounts, allowedHostRoots: [folder, outside] });
+      await fixture.evaluate(section);
       const copied =
         name === "linked"
           ? { "p/linked/key.txt": "secret", "p/linked/more/a.txt": "secret" }
           : { "p/link.txt": "secret" };
-      expect(told(stage)).toEqual({ "p/a.txt": "a", ...copied });
+      expect(readContainerFiles(fixture)).toEqual({ "p/a.txt": "a", ...copied });
     },
   );
 
-  it("is refused where it is outside the roots, or where none are given", async () => {
+  it("is rejected if it is outside the roots or no roots are set", async () => {
     const folder = repository({ "a.txt": "a" });
-    const stage = await bentStage([]);
+    const fixture = await bentStage([]);
     const mounts = [{ hostPath: folder, mountPath: "p" }];
-    const outside = () => stage.section({ mounts, allowedHostRoots: [temporaryTree()] });
+    const outside = () => fixture.section({ mounts, allowedHostRoots: [temporaryTree()] });
     expect(outside).toThrow(WorkspaceSecurityError);
-    expect(() => stage.section({ mounts, allowedHostRoots: [] })).toThrow(WorkspaceSecurityError);
-    expect(() => stage.section({ mounts, allowedHostRoots: undefined })).toThrow(
+    expect(() => fixture.section({ mounts, allowedHostRoots: [] })).toThrow(WorkspaceSecurityError);
+    expect(() => fixture.section({ mounts, allowedHostRoots: undefined })).toThrow(
       'allowedHostRoots must be given with mounts, for these files leave this machine, got undefined. List the folders that they may come from, or write "any"',
     );
-    const { mountPreviews } = stage.section({ mounts, allowedHostRoots: "any" });
+    const { mountPreviews } = fixture.section({ mounts, allowedHostRoots: "any" });
     expect(mountPreviews).toMatchObject([{ files: 1 }]);
   });
 
-  it("is without pipes and devices, which are told of, and waits for none of them", async () => {
+  it("omits and reports pipes and devices without blocking", async () => {
     const folder = repository({ "a.txt": "a" });
     execFileSync("mkfifo", [join(folder, "pipe")]);
     const isRoot = process.geteuid?.() === 0;
     if (isRoot) execFileSync("mknod", [join(folder, "null"), "c", "1", "3"]);
-    const stage = await bentStage(telling);
-    const section = stage.section({ mounts: [{ hostPath: folder, mountPath: "p" }] });
+    const fixture = await bentStage(listScript);
+    const section = fixture.section({ mounts: [{ hostPath: folder, mountPath: "p" }] });
     expect(section.mountPreviews).toMatchObject([
       { files: 1, withheld: isRoot ? ["null", "pipe"] : ["pipe"] },
     ]);
-    await stage.evaluate(section);
-    expect(told(stage)).toEqual({ "p/a.txt": "a" });
+    await fixture.evaluate(section);
+    expect(readContainerFiles(fixture)).toEqual({ "p/a.txt": "a" });
   });
 
-  it("is refused if it is a device itself", async () => {
-    const stage = await bentStage([]);
+  it("is rejected if the host path is a device", async () => {
+    const fixture = await bentStage([]);
     const mounts = [{ hostPath: "/dev/null", mountPath: "p" }];
-    expect(() => stage.section({ mounts })).toThrow("is neither file nor folder");
+    expect(() => fixture.section({ mounts })).toThrow("is neither a file nor a folder");
   });
 
   const NAMES = {
@@ -117,16 +117,16 @@ describe("what is mounted", () => {
     "\uffee.txt": "below it",
   };
 
-  it("keeps every name, however odd: newlines, twins in Unicode and in case, quotes", async () => {
+  it("preserves unusual names: newlines, Unicode and case variants, quotes", async () => {
     const folder = repository(NAMES);
-    const stage = await bentStage(telling);
-    const section = stage.section({
+    const fixture = await bentStage(listScript);
+    const section = fixture.section({
       mounts: [{ hostPath: folder, mountPath: "p" }],
       syncOnCleanup: true,
     });
-    await stage.evaluate(section);
+    await fixture.evaluate(section);
     const inside = Object.fromEntries(Object.entries(NAMES).map(([k, v]) => [`p/${k}`, v]));
-    expect(told(stage)).toEqual(inside);
+    expect(readContainerFiles(fixture)).toEqual(inside);
     const { failed, added, changed, deleted } = await section.cleanup();
     expect({ failed, added, changed, deleted }).toEqual({
       ...{ failed: [], added: [], changed: [], deleted: [] },
@@ -134,11 +134,11 @@ describe("what is mounted", () => {
     expect(filesIn(section.syncedDir ?? "")).toEqual(inside);
   });
 
-  it("names odd files in the prompt as they are, each on the line of its mount", async () => {
+  it("quotes unusual names in the prompt on one line per mount", async () => {
     const folder = repository(NAMES);
-    const stage = await bentStage([[{ say: "Done." }]]);
-    await stage.evaluate(stage.section({ mounts: [{ hostPath: folder, mountPath: "p" }] }));
-    const last = stage.seen.filter(({ path }) => path === "/responses").at(-1);
+    const fixture = await bentStage([[{ say: "Done." }]]);
+    await fixture.evaluate(fixture.section({ mounts: [{ hostPath: folder, mountPath: "p" }] }));
+    const last = fixture.seen.filter(({ path }) => path === "/responses").at(-1);
     const [system] = Object(last?.body["input"]);
     const line = String(system.content)
       .split("\n")
@@ -150,35 +150,36 @@ describe("what is mounted", () => {
     expect(line).toBe(`- "p": 11 files, 89 bytes: ${shown.join(", ")}, … and 1 more`);
   });
 
-  it("is refused ten levels over the limit, unless that is excluded", async () => {
+  it("is rejected ten levels over the limit, unless the folder is excluded", async () => {
     const deep = Array.from({ length: 73 }, (_, level) => `d${level}`).join("/");
     const folder = repository({ [`${deep}/a.txt`]: "a", "b.txt": "b" });
-    const stage = await bentStage(telling);
+    const fixture = await bentStage(listScript);
     const mount = { hostPath: folder, mountPath: "." };
-    expect(() => stage.section({ mounts: [mount] })).toThrow("at most 64 are allowed");
-    expect(stage.requests).toEqual([]);
-    const section = stage.section({ mounts: [{ ...mount, excludeGlob: ["d0/**"] }] });
-    await stage.evaluate(section);
-    expect(told(stage)).toEqual({ "b.txt": "b" });
+    expect(() => fixture.section({ mounts: [mount] })).toThrow("levels deep. The maximum is 64.");
+    expect(fixture.requests).toEqual([]);
+    const section = fixture.section({ mounts: [{ ...mount, excludeGlob: ["d0/**"] }] });
+    await fixture.evaluate(section);
+    expect(readContainerFiles(fixture)).toEqual({ "b.txt": "b" });
   });
 
-  it("is refused if it has changed between the plan and the copy, and nothing is sent", async () => {
+  it("is rejected before any request if a file changed between plan and copy", async () => {
     const folder = repository({ "a.txt": "a", "b.txt": "b" });
-    const stage = await bentStage(telling);
-    const section = stage.section({ mounts: [{ hostPath: folder, mountPath: "p" }] });
+    const fixture = await bentStage(listScript);
+    const section = fixture.section({ mounts: [{ hostPath: folder, mountPath: "p" }] });
     appendFileSync(join(folder, "b.txt"), "more");
-    const says = "has changed since it was planned: plan the mounts again when it is left alone";
-    await expect(stage.evaluate(section)).rejects.toThrow(says);
+    const message =
+      "has changed since it was planned. Plan the mounts again once nothing writes to it.";
+    await expect(fixture.evaluate(section)).rejects.toThrow(message);
     await expect(section.ready()).rejects.toMatchObject({ code: "EINVAL" });
-    expect([stage.requests, existsSync(section.tempDir)]).toEqual([[], false]);
+    expect([fixture.requests, existsSync(section.tempDir)]).toEqual([[], false]);
   });
 
-  it("is refused if it changes while it is copied", async () => {
+  it("is rejected if a file changes while it is copied", async () => {
     const folder = repository({ "big.bin": "" });
     const big = join(folder, "big.bin");
     truncateSync(big, 512 * 2 ** 20);
-    const stage = await bentStage([]);
-    const section = stage.section({ mounts: [{ hostPath: folder, mountPath: "p" }] });
+    const fixture = await bentStage([]);
+    const section = fixture.section({ mounts: [{ hostPath: folder, mountPath: "p" }] });
     const failing = expect(section.ready()).rejects.toThrow("has changed since it was planned");
     const copy = join(section.tempDir, "p/big.bin");
     while (!existsSync(copy)) await nextTurn();
@@ -188,15 +189,15 @@ describe("what is mounted", () => {
     expect(existsSync(dirname(section.tempDir))).toBe(false);
   });
 
-  it("is whole in the container, old or new, if the copy changes while it is packed", async () => {
+  it("uploads a complete old or new file if the copy changes while it is packed", async () => {
     const [old, young] = ["a", "b"].map((letter) => letter.repeat(2 ** 24));
     const folder = repository({ "big.txt": old ?? "" });
     const code = `import hashlib
 print(hashlib.sha256(open("/mnt/data/p/big.txt", "rb").read()).hexdigest())`;
-    const stage = await bentStage([[{ code }], [{ say: "Done." }]]);
-    const section = stage.section({ mounts: [{ hostPath: folder, mountPath: "p" }] });
+    const fixture = await bentStage([[{ code }], [{ say: "Done." }]]);
+    const section = fixture.section({ mounts: [{ hostPath: folder, mountPath: "p" }] });
     await section.ready();
-    const packing = stage.evaluate(section).then(
+    const packing = fixture.evaluate(section).then(
       () => "done",
       (error: unknown) => String(error),
     );
@@ -210,24 +211,28 @@ print(hashlib.sha256(open("/mnt/data/p/big.txt", "rb").read()).hexdigest())`;
         .update(text ?? "")
         .digest("hex"),
     );
-    expect(wholes).toContain(stage.printed().at(0)?.trim());
+    expect(wholes).toContain(fixture.printed().at(0)?.trim());
   });
 
-  it("is without key files, which are told of, but for those that allowSecrets names", async () => {
+  it("omits and reports secret files, except those listed in allowSecrets", async () => {
     const folder = repository({ ".env": "A=1", id_rsa: "key", "keys/a.pem": "pem", "b.py": "b" });
-    const stage = await bentStage([...telling, ...telling]);
+    const fixture = await bentStage([...listScript, ...listScript]);
     const mounts = [{ hostPath: folder, mountPath: "p" }];
-    const none = stage.section({ mounts });
+    const none = fixture.section({ mounts });
     expect(none.mountPreviews[0]?.withheld).toEqual([".env", "id_rsa", "keys/a.pem"]);
-    await stage.evaluate(none);
-    expect(told(stage)).toEqual({ "p/b.py": "b" });
-    const some = stage.section({ mounts, allowSecrets: [".env", "keys/*.pem"] });
+    await fixture.evaluate(none);
+    expect(readContainerFiles(fixture)).toEqual({ "p/b.py": "b" });
+    const some = fixture.section({ mounts, allowSecrets: [".env", "keys/*.pem"] });
     expect(some.mountPreviews[0]?.withheld).toEqual(["id_rsa"]);
-    await stage.evaluate(some);
-    expect(told(stage)).toEqual({ "p/.env": "A=1", "p/b.py": "b", "p/keys/a.pem": "pem" });
+    await fixture.evaluate(some);
+    expect(readContainerFiles(fixture)).toEqual({
+      "p/.env": "A=1",
+      "p/b.py": "b",
+      "p/keys/a.pem": "pem",
+    });
   });
 
-  it("may be empty files and programs, which are both as they were there and back", async () => {
+  it("preserves empty files and executable bits in both directions", async () => {
     const folder = repository({
       "empty.txt": "",
       "run.sh": "#!/bin/sh\necho yes\n",
@@ -243,11 +248,11 @@ open("run.sh", "a").write("echo more\\n")
 open("new.sh", "w").write("#!/bin/sh\\n")
 os.chmod("new.sh", 0o755)
 open("new.txt", "w").close()`;
-    const stage = await bentStage([[{ code }], [{ say: "Done." }]]);
+    const fixture = await bentStage([[{ code }], [{ say: "Done." }]]);
     const mounts = [{ hostPath: folder, mountPath: "p" }];
-    const section = stage.section({ mounts, syncOnCleanup: true });
-    await stage.evaluate(section);
-    expect(stage.printed()).toEqual(["0 False []\nyes\n\n"]);
+    const section = fixture.section({ mounts, syncOnCleanup: true });
+    await fixture.evaluate(section);
+    expect(fixture.printed()).toEqual(["0 False []\nyes\n\n"]);
     const report = await section.cleanup();
     expect(report).toMatchObject({
       added: ["p/new.sh", "p/new.txt"],

@@ -1,185 +1,193 @@
 import { describe, expect, it } from "vitest";
 import {
-  type FaultSetting,
-  type FaultStage,
-  faultStage,
+  type ContainerFaultFixture,
+  type ContainerFaultOptions,
+  createContainerFaultFixture,
 } from "../support/workspace/fault-stage.ts";
 import { hasBubblewrap, repository } from "../support/workspace/stage.ts";
-import { isBlock, isTurn } from "../support/workspace/story.ts";
-import { FINDING } from "../support/workspace/twin.ts";
+import { isConversationRequest, isWorkspaceRequest } from "../support/workspace/story.ts";
+import { PATH_LOOKUP } from "../support/workspace/twin.ts";
 
-/** A workspace with the file `p/a.txt`, in which each task is the code to run; none, if it is "Talk.". */
-async function running(section: FaultSetting["section"] = {}): Promise<FaultStage> {
+/** Creates a workspace with the file `p/a.txt`. Each task is the code to run, or "Talk." for none. */
+async function createFixture(
+  section: ContainerFaultOptions["section"] = {},
+): Promise<ContainerFaultFixture> {
   const hostPath = repository({ "a.txt": "one\n" });
-  return await faultStage(
+  return await createContainerFaultFixture(
     (task, items) => {
       const code = /```py\n([\s\S]*?)\n```/.exec(task)?.[1];
       const hasRun = items.some(({ type }) => type === "code_interpreter_call");
-      return code === undefined || hasRun ? [{ say: "Done." }] : [{ code: FINDING + code }];
+      return code === undefined || hasRun ? [{ say: "Done." }] : [{ code: PATH_LOOKUP + code }];
     },
     { section: { mounts: [{ hostPath, mountPath: "p" }], syncPolicy: "eachTurn", ...section } },
   );
 }
 
-/** What the code printed. */
-async function run(stage: FaultStage, code: string): Promise<string> {
-  await stage.evaluate(`\`\`\`py\n${code}\n\`\`\``);
-  const call = stage.told("ToolInvoked").at(-1);
+/** Runs code and returns its output. */
+async function runCode(fixture: ContainerFaultFixture, code: string): Promise<string> {
+  await fixture.evaluate(`\`\`\`py\n${code}\n\`\`\``);
+  const call = fixture.findEvents("ToolInvoked").at(-1);
   return String(Object(call?.result.value).stdout);
 }
 
 const FOLDERS = `print(sorted(name for name in os.listdir("/mnt/data") if os.path.isdir(name)))`;
 
-describe.skipIf(!hasBubblewrap)("what is written", () => {
+describe.skipIf(!hasBubblewrap)("a write to the workspace's file system", () => {
   it.each(["bootstrap", "files"] as const)(
-    "while code runs is not undone by it, with unpack %j",
+    "is not overwritten by code that runs at the same time, with unpack %j",
     async (unpack) => {
-      const stage = await running({ unpack });
-      const { filesystem } = stage.section;
-      stage.relay.strike({
+      const fixture = await createFixture({ unpack });
+      const { filesystem } = fixture.section;
+      fixture.relay.injectFault({
         on: /responses/,
-        fits: isTurn,
+        matches: isConversationRequest,
         when: "during",
         act: async () => {
           await filesystem.writeText("p/a.txt", "mine\n");
           await filesystem.mkdir("p/new");
         },
       });
-      await run(
-        stage,
+      await runCode(
+        fixture,
         `import time\ntime.sleep(0.5)\nopen(at("p/a.txt"), "w").write("code's") and None`,
       );
       expect(await filesystem.readText("p/a.txt")).toBe("mine\n");
       expect(await filesystem.isDir("p/new")).toBe(true);
-      expect(await run(stage, `print(open(at("p/a.txt")).read(), end="")`)).toBe("mine\n");
+      expect(await runCode(fixture, `print(open(at("p/a.txt")).read(), end="")`)).toBe("mine\n");
       expect(await filesystem.isDir("p/new")).toBe(true);
     },
   );
 
-  it("and rolled back leaves no folder in the container", async () => {
-    const stage = await running();
-    const { filesystem } = stage.section;
-    await stage.evaluate("Talk.");
+  it("leaves no folder in the container after it was rolled back", async () => {
+    const fixture = await createFixture();
+    const { filesystem } = fixture.section;
+    await fixture.evaluate("Talk.");
     const before = await filesystem.snapshot();
     await filesystem.writeText("x/y/z.txt", "z");
-    expect(await run(stage, FOLDERS)).toBe("['p', 'x']\n");
+    expect(await runCode(fixture, FOLDERS)).toBe("['p', 'x']\n");
     await filesystem.restore(before);
-    expect(await run(stage, FOLDERS)).toBe("['p']\n");
+    expect(await runCode(fixture, FOLDERS)).toBe("['p']\n");
     expect(await filesystem.exists("x")).toBe(false);
   });
 
-  it("where a folder was for a moment is unpacked as what it is", async () => {
-    const stage = await running();
-    const { filesystem } = stage.section;
-    await stage.evaluate("Talk.");
+  it("is unpacked correctly where a folder existed briefly", async () => {
+    const fixture = await createFixture();
+    const { filesystem } = fixture.section;
+    await fixture.evaluate("Talk.");
     await filesystem.delete("p/a.txt");
     await filesystem.mkdir("p/a.txt");
     await filesystem.delete("p/a.txt");
     await filesystem.writeText("p/a.txt", "one\n");
     await filesystem.writeText("p/b.txt", "two\n");
-    await stage.evaluate("Talk.");
-    expect(stage.told("UnpackingFailed")).toEqual([]);
+    await fixture.evaluate("Talk.");
+    expect(fixture.findEvents("UnpackingFailed")).toEqual([]);
   });
 
-  it("as a folder with nothing in it is in the replacement, too", async () => {
-    const stage = await running();
-    const { filesystem } = stage.section;
-    await stage.evaluate("Talk.");
+  it("of an empty folder is repeated in the replacement container", async () => {
+    const fixture = await createFixture();
+    const { filesystem } = fixture.section;
+    await fixture.evaluate("Talk.");
     await filesystem.mkdir("p/deep/empty");
-    await stage.calls.remove(stage.section.containerId ?? "");
-    expect(await run(stage, `print(os.listdir("p/deep"))`)).toBe("['empty']\n");
+    await fixture.calls.remove(fixture.section.containerId ?? "");
+    expect(await runCode(fixture, `print(os.listdir("p/deep"))`)).toBe("['empty']\n");
     expect(await filesystem.isDir("p/deep/empty")).toBe(true);
   });
 });
 
-describe.skipIf(!hasBubblewrap)("what code did", () => {
+describe.skipIf(!hasBubblewrap)("a change by code", () => {
   it.each(["bootstrap", "files"] as const)(
-    "in a request that failed is seen all the same, with unpack %j",
+    "in a failed request is still fetched, with unpack %j",
     async (unpack) => {
-      const stage = await running({ unpack });
+      const fixture = await createFixture({ unpack });
       let hasRun = false;
       const refusal = { status: 400, json: { error: { message: "No.", param: "x" } } };
-      stage.relay.answerBy((request) => (hasRun && isTurn(request) ? refusal : null));
-      stage.relay.strike({
+      fixture.relay.answerBy((request) =>
+        hasRun && isConversationRequest(request) ? refusal : null,
+      );
+      fixture.relay.injectFault({
         on: /responses/,
-        fits: isTurn,
+        matches: isConversationRequest,
         when: "after",
         act: async () => {
           hasRun = true;
         },
       });
-      await expect(run(stage, `open(at("p/a.txt"), "w").write("code's") and None`)).rejects.toThrow(
-        "400: No",
-      );
-      expect(await stage.section.filesystem.readText("p/a.txt")).toBe("code's");
+      await expect(
+        runCode(fixture, `open(at("p/a.txt"), "w").write("code's") and None`),
+      ).rejects.toThrow("400: No");
+      expect(await fixture.section.filesystem.readText("p/a.txt")).toBe("code's");
     },
   );
 
-  it("is not taken for all there was when a file could not be fetched", async () => {
-    const stage = await running({ unpack: "files" });
+  it("does not delete a file whose new version could not be fetched", async () => {
+    const fixture = await createFixture({ unpack: "files" });
     let isRefusing = true;
     const refusal = { status: 403, json: { error: { message: "No." } } };
-    stage.relay.answerBy(({ path }) => (isRefusing && path.endsWith("/content") ? refusal : null));
+    fixture.relay.answerBy(({ path }) =>
+      isRefusing && path.endsWith("/content") ? refusal : null,
+    );
     const move = `os.rename(at("p/a.txt"), "/mnt/data/b.txt")`;
-    await run(stage, move);
-    await stage.calls.remove(stage.section.containerId ?? "");
+    await runCode(fixture, move);
+    await fixture.calls.remove(fixture.section.containerId ?? "");
     const there = `print(open(at("p/a.txt")).read(), end="")`;
-    expect(await run(stage, there)).toBe("one\n");
+    expect(await runCode(fixture, there)).toBe("one\n");
     isRefusing = false;
-    await run(stage, move);
-    const { filesystem } = stage.section;
+    await runCode(fixture, move);
+    const { filesystem } = fixture.section;
     expect([await filesystem.glob("*"), await filesystem.readText("b.txt")]).toEqual([
       ["b.txt"],
       "one\n",
     ]);
   });
 
-  it("is fetched later, where a file could not be fetched at once", async () => {
-    const stage = await running({ unpack: "files" });
+  it("is fetched later if a file could not be fetched at first", async () => {
+    const fixture = await createFixture({ unpack: "files" });
     let isRefusing = true;
     const refusal = { status: 403, json: { error: { message: "No." } } };
-    stage.relay.answerBy(({ path }) => (isRefusing && path.endsWith("/content") ? refusal : null));
-    await run(stage, `os.rename(at("p/a.txt"), "/mnt/data/b.txt")`);
+    fixture.relay.answerBy(({ path }) =>
+      isRefusing && path.endsWith("/content") ? refusal : null,
+    );
+    await runCode(fixture, `os.rename(at("p/a.txt"), "/mnt/data/b.txt")`);
     isRefusing = false;
-    expect(await stage.section.filesystem.glob("*")).toEqual(["b.txt"]);
+    expect(await fixture.section.filesystem.glob("*")).toEqual(["b.txt"]);
   });
 
   it.each(["bootstrap", "files"] as const)(
-    "can be undone through us, with unpack %j",
+    "can be reverted through the file system, with unpack %j",
     async (unpack) => {
-      const stage = await running({ unpack });
-      const { filesystem } = stage.section;
-      await run(
-        stage,
+      const fixture = await createFixture({ unpack });
+      const { filesystem } = fixture.section;
+      await runCode(
+        fixture,
         `os.makedirs("out")\nopen("out/b.txt", "w").write("b")\nopen("c.txt", "w").write("c") and None`,
       );
       await filesystem.delete("out/b.txt");
       await filesystem.writeText("c.txt", "mine");
       const left = `print(sorted(os.listdir("out")), open(at("c.txt")).read())`;
-      expect(await run(stage, left)).toBe("[] mine\n");
+      expect(await runCode(fixture, left)).toBe("[] mine\n");
       expect(await filesystem.glob("*")).toEqual(["c.txt", "p/a.txt"]);
     },
   );
 });
 
-describe.skipIf(!hasBubblewrap)("a container that the provider makes", () => {
-  it("is replaced by one that has what was fetched from it", async () => {
+describe.skipIf(!hasBubblewrap)("a container that the provider creates", () => {
+  it("is replaced by one with the files that were fetched from it", async () => {
     const section = { mounts: [], containerConfig: { mode: "auto" } } as const;
-    const stage = await running(section);
-    await run(stage, `open("made.txt", "w").write("made") and None`);
-    const first = stage.section.containerId;
-    expect(stage.relay.requests.some(({ path }) => path === "/containers")).toBe(false);
-    await stage.calls.remove(first ?? "");
-    expect(await run(stage, `print(open("made.txt").read())`)).toBe("made\n");
-    expect(stage.told("ContainerReplaced")).toMatchObject([
-      { containerId: first, replacedBy: stage.section.containerId, restored: 1 },
+    const fixture = await createFixture(section);
+    await runCode(fixture, `open("made.txt", "w").write("made") and None`);
+    const first = fixture.section.containerId;
+    expect(fixture.relay.requests.some(({ path }) => path === "/containers")).toBe(false);
+    await fixture.calls.remove(first ?? "");
+    expect(await runCode(fixture, `print(open("made.txt").read())`)).toBe("made\n");
+    expect(fixture.findEvents("ContainerReplaced")).toMatchObject([
+      { containerId: first, replacedBy: fixture.section.containerId, restored: 1 },
     ]);
   });
 });
 
-describe.skipIf(!hasBubblewrap)("files that could not be unpacked", () => {
-  it("are told of in every conversation, and in each once", async () => {
-    const stage = await running();
+describe.skipIf(!hasBubblewrap)("the note about files that could not be unpacked", () => {
+  it("is sent once in every conversation", async () => {
+    const fixture = await createFixture();
     const nothing = {
       id: "resp_1",
       object: "response",
@@ -187,14 +195,16 @@ describe.skipIf(!hasBubblewrap)("files that could not be unpacked", () => {
       output: [],
       usage: null,
     };
-    stage.relay.answerBy((request) => (isBlock(request) ? { status: 200, json: nothing } : null));
+    fixture.relay.answerBy((request) =>
+      isWorkspaceRequest(request) ? { status: 200, json: nothing } : null,
+    );
     for (const _ of [1, 2]) {
-      expect(await run(stage, `print(open(at("p/a.txt")).read(), end="")`)).toBe("one\n");
+      expect(await runCode(fixture, `print(open(at("p/a.txt")).read(), end="")`)).toBe("one\n");
     }
-    const told = stage.relay.requests
-      .filter(isTurn)
+    const told = fixture.relay.requests
+      .filter(isConversationRequest)
       .map(({ text }) => text.split("are not in folders").length - 1);
     expect(told).toEqual([1, 1]);
-    expect(stage.told("UnpackingFailed")).toHaveLength(1);
+    expect(fixture.findEvents("UnpackingFailed")).toHaveLength(1);
   });
 });

@@ -1,8 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { filesIn, hasBubblewrap, repository, workspaceStage } from "../support/workspace/stage.ts";
+import {
+  createWorkspaceFixture,
+  filesIn,
+  hasBubblewrap,
+  repository,
+} from "../support/workspace/stage.ts";
 
 describe("a container workspace", () => {
-  it("has the host's files in the container, and brings back what code made of them", async () => {
+  it("copies the host's files to the container and syncs the changes back", async () => {
     const folder = repository({ "src/a.py": "print('a')\n", "README.md": "# Hello\n" });
     const code = `import os
 print(sorted(os.path.join(d, f) for d, _, fs in os.walk("project") for f in fs))
@@ -10,14 +15,14 @@ open("project/src/a.py", "w").write("print('b')\\n")
 os.remove("project/README.md")
 os.makedirs("project/out")
 open("project/out/result.txt", "w").write("42") and None`;
-    const stage = await workspaceStage([[{ code }], [{ say: "Done." }]]);
-    const section = stage.section({
+    const fixture = await createWorkspaceFixture([[{ code }], [{ say: "Done." }]]);
+    const section = fixture.createSection({
       mounts: [{ hostPath: folder, mountPath: "project" }],
       allowedHostRoots: [folder],
       syncOnCleanup: true,
     });
-    expect([section.containerId, await stage.run(section)]).toEqual([null, "Done."]);
-    const call = stage.events.find(({ type }) => type === "ToolInvoked");
+    expect([section.containerId, await fixture.run(section)]).toEqual([null, "Done."]);
+    const call = fixture.events.find(({ type }) => type === "ToolInvoked");
     expect(call).toMatchObject({
       result: { value: { stdout: "['project/README.md', 'project/src/a.py']\n" } },
     });
@@ -35,33 +40,33 @@ open("project/out/result.txt", "w").write("42") and None`;
   });
 
   it.skipIf(!hasBubblewrap).each(["bootstrap", "files"] as const)(
-    "goes on in a new container when its own is gone, with %s",
+    "continues in a new container after its container was deleted, with %s",
     async (unpack) => {
       const folder = repository({ "a.txt": "one\n" });
       const find = `import glob, json, os
 paths = glob.glob("/mnt/data/*-paths.json")
 at = json.load(open(paths[0]))["p/a.txt"] if paths else "/mnt/data/p/a.txt"`;
-      const stage = await workspaceStage([
+      const fixture = await createWorkspaceFixture([
         [{ code: `${find}\nopen(at, "a").write("two\\n") and None` }],
         [{ say: "First." }],
         [{ code: `${find}\nprint(open(at).read())` }],
         [{ say: "Second." }],
       ]);
-      const section = stage.section({
+      const section = fixture.createSection({
         mounts: [{ hostPath: folder, mountPath: "p" }],
         allowedHostRoots: "any",
         syncPolicy: "eachTurn",
         unpack,
       });
-      expect(await stage.run(section)).toBe("First.");
+      expect(await fixture.run(section)).toBe("First.");
       const first = section.containerId ?? "";
-      await stage.calls.remove(first);
+      await fixture.calls.remove(first);
       await section.filesystem.writeText("p/b.txt", "three\n");
-      expect(await stage.run(section)).toBe("Second.");
+      expect(await fixture.run(section)).toBe("Second.");
       expect(section.containerId).not.toBe(first);
-      const calls = stage.events.filter(({ type }) => type === "ToolInvoked");
+      const calls = fixture.events.filter(({ type }) => type === "ToolInvoked");
       expect(calls.at(-1)).toMatchObject({ result: { value: { stdout: "one\ntwo\n\n" } } });
-      expect(stage.events.find(({ type }) => type === "ContainerReplaced")).toMatchObject({
+      expect(fixture.events.find(({ type }) => type === "ContainerReplaced")).toMatchObject({
         containerId: first,
         replacedBy: section.containerId,
         lost: ["what code held in memory"],
@@ -74,31 +79,33 @@ at = json.load(open(paths[0]))["p/a.txt"] if paths else "/mnt/data/p/a.txt"`;
     },
   );
 
-  it("is unpacked by the model where it is asked to, and by us where it does not", async () => {
+  it('lets the model unpack the files with unpack "prompt"', async () => {
     const folder = repository({ "a.txt": "one\n" });
-    const stage = await workspaceStage(({ text, items: given }) => {
+    const fixture = await createWorkspaceFixture(({ text, items: given }) => {
       const items = given as readonly Readonly<Record<string, unknown>>[];
       const whole = items.map((item) => JSON.stringify(item)).join("\n");
       const ran = items.filter(({ type }) => type === "code_interpreter_call").length;
       if (ran === 0)
         return [
-          { code: blockIn(String(items.find(({ role }) => role === "system")?.["content"])) },
+          {
+            code: findPythonBlock(String(items.find(({ role }) => role === "system")?.["content"])),
+          },
         ];
       if (ran === 1) return [{ code: "print(open('p/a.txt').read())" }];
       return [{ say: `${text.length > 0} ${whole.includes("wink:")}` }];
     });
-    const section = stage.section({
+    const section = fixture.createSection({
       mounts: [{ hostPath: folder, mountPath: "p" }],
       allowedHostRoots: "any",
       unpack: "prompt",
       syncOnCleanup: true,
     });
-    expect(await stage.run(section)).toBe("true true");
-    expect(stage.events.some(({ type }) => type === "UnpackingFailed")).toBe(false);
+    expect(await fixture.run(section)).toBe("true true");
+    expect(fixture.events.some(({ type }) => type === "UnpackingFailed")).toBe(false);
     expect(await section.cleanup()).toMatchObject({ added: [], changed: [], failed: [] });
   });
 });
 
-function blockIn(text: string): string {
+function findPythonBlock(text: string): string {
   return /```python\n([\s\S]*?)\n```/.exec(text)?.[1] ?? "";
 }

@@ -83,7 +83,7 @@ describe("the files of a workspace of this machine", () => {
     const { section, files } = workspace();
     await section.cleanup();
     await expect(files.readText("p/a.txt")).rejects.toThrow(
-      "The workspace was cleaned up: make a new one",
+      "The workspace was cleaned up. Create a new one.",
     );
   });
 });

@@ -42,7 +42,7 @@ describe("a ClaudeAgentWorkspaceSection is refused", () => {
       "ClaudeAgentWorkspaceSection.acceptsOverrides must be a boolean",
     ],
     ["with an option that there is not", { mount: [] }, 'did you mean "mounts"?'],
-    ["with mounts that are no list", { mounts: "x" }, "mounts must be a list"],
+    ["with mounts that are no list", { mounts: "x" }, "mounts must be an array"],
     ["with roots that are no list", { allowedHostRoots: "/" }, "allowedHostRoots must be"],
     ["with secrets that are no list", { allowSecrets: "x" }, "allowSecrets must be"],
     ["with a bad key", { key: "My Workspace" }, "key must be 1-64 of"],
@@ -80,7 +80,7 @@ describe("a ClaudeAgentWorkspaceSection may have", () => {
     expect(made({ mounts }).mountPreviews).toMatchObject([{ mountPath: "p", files: 1 }]);
     expect(made({ mounts, allowedHostRoots: [folder] }).mountPreviews).toHaveLength(1);
     expect(made({ mounts, allowedHostRoots: "any" }).mountPreviews).toHaveLength(1);
-    expect(() => made({ mounts, allowedHostRoots: [] })).toThrow("and none is allowed");
+    expect(() => made({ mounts, allowedHostRoots: [] })).toThrow("which are empty");
   });
 
   test("key files, where they are allowed", () => {

@@ -54,7 +54,7 @@ describe("a ClaudeAgentWorkspaceSection", () => {
     expect(filesIn(section.tempDir)).toEqual(copies);
     await section.cleanup();
     expect(existsSync(dirname(section.tempDir))).toBe(false);
-    await expect(section.ready()).rejects.toThrow("The workspace was cleaned up: make a new one");
+    await expect(section.ready()).rejects.toThrow("The workspace was cleaned up. Create a new one.");
   });
 
   test("has an empty folder where nothing is mounted", async () => {

@@ -7,16 +7,16 @@ function collect(write: (output: ChunkedOutput) => void): Buffer[] {
   const chunks: Buffer[] = [];
   const output = new ChunkedOutput((chunk) => chunks.push(Buffer.from(chunk)));
   write(output);
-  output.end();
+  output.finish();
   return chunks;
 }
 
-test("nothing gives no chunk", () => {
+test("ChunkedOutput emits no chunk for empty input", () => {
   expect(collect(() => {})).toEqual([]);
   expect(collect((output) => output.write(new Uint8Array()))).toEqual([]);
 });
 
-test("chunks are of one size, the last one excepted", () => {
+test("ChunkedOutput emits chunks of equal size, except the last one", () => {
   const bytes = Buffer.alloc(SIZE * 2 + 3, "abcdefg");
   const chunks = collect((output) => {
     output.write(bytes.subarray(0, 5));
@@ -26,14 +26,14 @@ test("chunks are of one size, the last one excepted", () => {
   expect(Buffer.concat(chunks).equals(bytes)).toBe(true);
 });
 
-test("a chunk that is full is given at once, and only once", () => {
+test("ChunkedOutput emits a full chunk immediately, and only once", () => {
   expect(collect((output) => output.skip(SIZE))).toHaveLength(1);
 });
 
-test("what is skipped is zeros, and what was filled before stays", () => {
+test("ChunkedOutput writes zeros for skipped bytes and retains filled ones", () => {
   const chunks = collect((output) => {
     output.write(Buffer.alloc(SIZE - 2, 1));
-    output.room().set([7]);
+    output.getFreeSpace().set([7]);
     output.skip(SIZE + 4);
   });
   const all = Buffer.concat(chunks);
@@ -42,14 +42,14 @@ test("what is skipped is zeros, and what was filled before stays", () => {
   expect(all.subarray(SIZE).every((byte) => byte === 0)).toBe(true);
 });
 
-test("a chunk that is used again begins with zeros, however much of it was filled", () => {
+test("ChunkedOutput clears a reused chunk", () => {
   const seen: [Uint8Array, Buffer][] = [];
   const emit = (chunk: Uint8Array) => void seen.push([chunk, Buffer.from(chunk)]);
   const output = new ChunkedOutput(emit, { reusesChunk: true });
   output.write(Buffer.alloc(SIZE, 1));
   output.write(Buffer.alloc(3, 2));
   output.skip(SIZE);
-  output.end();
+  output.finish();
   const [first, second, last] = seen;
   expect(new Set(seen.map(([{ buffer }]) => buffer)).size).toBe(1);
   expect(first?.[1].every((byte) => byte === 1)).toBe(true);

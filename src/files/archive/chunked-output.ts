@@ -1,16 +1,19 @@
-/** Takes a chunk over; it may be transferred to another thread. */
+/** Receives a finished chunk and owns it: it may transfer the chunk to another thread. */
 export type EmitChunk = (chunk: Uint8Array<ArrayBuffer>) => void;
 
-/** A few file reads long: many small files share a chunk, and a large one does not fill the memory. */
+/** Many small files share a chunk, and a large file does not fill the memory. */
 const CHUNK_BYTES = 256 * 1024;
 
-/** What becomes of chunks that were taken over. */
+/** Options of a {@link ChunkedOutput}. */
 export interface ChunkedOutputOptions {
-  /** Whoever takes a chunk is done with it when it returns: the next one is in its place. @default false */
+  /**
+   * Reuses one buffer for all chunks. Set it only if the receiver is done with a chunk when it returns.
+   * @default false
+   */
   readonly reusesChunk?: boolean | undefined;
 }
 
-/** Bytes gathered into chunks of one size, the last one excepted. */
+/** Collects bytes into chunks of equal size; only the last chunk may be shorter. */
 export class ChunkedOutput {
   readonly #emit: EmitChunk;
   readonly #reusesChunk: boolean;
@@ -31,12 +34,12 @@ export class ChunkedOutput {
     }
   }
 
-  /** The rest of the chunk, at least a byte and all zeros: fill it from its start, then `skip`. */
-  room(): Uint8Array {
+  /** Returns the unused part of the current chunk: at least 1 byte, all zeros. Fill it from its start, then call `skip`. */
+  getFreeSpace(): Uint8Array {
     return this.#chunk.subarray(this.#used);
   }
 
-  /** Goes on by so many bytes; those that nobody filled are zeros. */
+  /** Advances by `count` bytes. Bytes that were not filled are zeros. */
   skip(count: number): void {
     for (let left = count; left > 0; ) {
       const step = Math.min(left, CHUNK_BYTES - this.#used);
@@ -46,8 +49,8 @@ export class ChunkedOutput {
     }
   }
 
-  /** Gives what is left. */
-  end(): void {
+  /** Emits the last chunk, if it has any bytes. */
+  finish(): void {
     if (this.#used > 0) this.#flush();
   }
 

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { giveCredit, newCredits, takeCredit } from "./credits.ts";
+import { acquireSlot, createBackpressure, releaseSlot } from "./credits.ts";
 
-test("credits are taken one by one, and given back", () => {
-  const credits = newCredits(2);
-  takeCredit(credits);
-  takeCredit(credits);
-  expect([...credits]).toEqual([0]);
-  giveCredit(credits);
-  takeCredit(credits);
-  expect([...credits]).toEqual([0]);
+test("acquireSlot() takes one slot at a time, and releaseSlot() frees it", () => {
+  const backpressure = createBackpressure(2);
+  acquireSlot(backpressure);
+  acquireSlot(backpressure);
+  expect([...backpressure]).toEqual([0]);
+  releaseSlot(backpressure);
+  acquireSlot(backpressure);
+  expect([...backpressure]).toEqual([0]);
 });

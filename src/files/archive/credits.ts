@@ -1,17 +1,19 @@
-/** How many chunks a thread may still send; shared with it. */
-export type Credits = Int32Array<SharedArrayBuffer>;
+/** Counts the chunks a thread may still send. The memory is shared between both threads. */
+export type Backpressure = Int32Array<SharedArrayBuffer>;
 
-export function newCredits(count: number): Credits {
+/** Creates a counter with `count` free slots. */
+export function createBackpressure(count: number): Backpressure {
   return new Int32Array(new SharedArrayBuffer(4)).fill(count);
 }
 
-export function giveCredit(credits: Credits): void {
-  Atomics.add(credits, 0, 1);
-  Atomics.notify(credits, 0);
+/** Frees a slot and resumes a thread that waits in {@link acquireSlot}. */
+export function releaseSlot(backpressure: Backpressure): void {
+  Atomics.add(backpressure, 0, 1);
+  Atomics.notify(backpressure, 0);
 }
 
-/** Holds the thread up until there is one: not for the main thread. */
-export function takeCredit(credits: Credits): void {
-  while (Atomics.load(credits, 0) === 0) Atomics.wait(credits, 0, 0);
-  Atomics.sub(credits, 0, 1);
+/** Blocks the thread until a slot is free, then takes it. Never call it on the main thread. */
+export function acquireSlot(backpressure: Backpressure): void {
+  while (Atomics.load(backpressure, 0) === 0) Atomics.wait(backpressure, 0, 0);
+  Atomics.sub(backpressure, 0, 1);
 }

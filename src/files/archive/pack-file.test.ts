@@ -6,15 +6,15 @@ import { packDirectory } from "./pack.ts";
 import { packToFile } from "./pack-file.ts";
 import { writeTarFile } from "./tar/tar-file.ts";
 
-/** A folder with one file of so many bytes, all of them zeros. */
-function folderOf(bytes: number): string {
+/** Creates a folder with one file of `bytes` zeros. */
+function createFolder(bytes: number): string {
   const folder = temporaryTree({ large: "" });
   truncateSync(join(folder, "large"), bytes);
   return folder;
 }
 
-describe("a folder that is packed to a file", () => {
-  test("is the same tar as the one that is read, whatever was in a chunk before", async () => {
+describe("packToFile()", () => {
+  test("writes the same bytes as packDirectory() although it reuses its buffer", async () => {
     const [full, rest] = [Buffer.alloc(700_000, "x"), Buffer.alloc(300_001, "y")];
     const folder = temporaryTree({ "a/b.txt": "hello", full, rest, short: "z", none: null });
     const path = join(temporaryTree(), "a.tar");
@@ -26,9 +26,9 @@ describe("a folder that is packed to a file", () => {
     expect(readFileSync(again).equals(tar)).toBe(true);
   });
 
-  test("is never put over something", async () => {
+  test("never overwrites an existing file", async () => {
     const path = join(temporaryTree({ "a.tar": "mine" }), "a.tar");
-    const [folder, message] = [temporaryTree(), "an archive could not be written there"];
+    const [folder, message] = [temporaryTree(), "choose another path for the archive"];
     await expect(packToFile(folder, path)).rejects.toMatchObject({
       name: "FilesystemError",
       code: "EEXIST",
@@ -38,14 +38,14 @@ describe("a folder that is packed to a file", () => {
     expect(readFileSync(path, "utf8")).toBe("mine");
   });
 
-  test("is an error if it cannot be read", async () => {
+  test("rejects a folder that does not exist", async () => {
     const folder = join(temporaryTree(), "gone");
     const packing = packToFile(folder, join(temporaryTree(), "a.tar"));
     await expect(packing).rejects.toMatchObject({ name: "FilesystemError", path: `${folder}/` });
   });
 
-  test("is not begun when it is no longer wanted, and left when it is not", async () => {
-    const folder = folderOf(256 * 2 ** 20);
+  test("does not start after an abort, and stops on abort", async () => {
+    const folder = createFolder(256 * 2 ** 20);
     const at = (name: string) => join(temporaryTree(), name);
     const before = packToFile(folder, at("a.tar"), { signal: AbortSignal.abort("enough") });
     await expect(before).rejects.toBe("enough");
@@ -55,9 +55,9 @@ describe("a folder that is packed to a file", () => {
     await expect(packing).rejects.toBe("later");
   });
 
-  test("fails if its thread is killed", async () => {
+  test("rejects if its thread is killed", async () => {
     process.once("worker", (worker) => void worker.terminate());
-    const packing = packToFile(folderOf(2 ** 20), join(temporaryTree(), "a.tar"));
+    const packing = packToFile(createFolder(2 ** 20), join(temporaryTree(), "a.tar"));
     await expect(packing).rejects.toThrow(
       "The thread that packs the folder ended before it was done: pack it again",
     );

@@ -3,11 +3,11 @@ import type { PackOptions } from "./pack.ts";
 import { writeTarFileJob } from "./tar/tar-file.ts";
 
 /**
- * Packs a folder into a new file, as `packDirectory` would: a thread reads and writes, so that
- * nothing of it passes through this one. A file that is not whole is left to whoever owns its folder.
+ * Packs a folder into a new tar file with the same bytes as `packDirectory`. A thread reads and writes,
+ * so no file content passes through the calling thread. If it fails, the caller removes the partial file.
  *
- * Throws `FilesystemError` for what is neither file nor folder, cannot be read or finds no room, and
- * the signal's reason.
+ * Throws `FilesystemError` if an entry is neither a file nor a folder, if an entry cannot be read, or
+ * if the disk is full. Throws the signal's reason on abort.
  */
 export async function packToFile(
   folder: string,

@@ -2,41 +2,41 @@ import type { Worker } from "node:worker_threads";
 import { WinkError } from "../../base/errors.ts";
 import { startWorker } from "../../host/threads/run-in-thread.ts";
 import { fromFailure, type WorkerFailure } from "../../host/threads/worker-failure.ts";
-import { type Credits, giveCredit, newCredits } from "./credits.ts";
+import { type Backpressure, createBackpressure, releaseSlot } from "./credits.ts";
 
-/** What the thread is given. */
+/** The `workerData` of the packing thread. */
 export interface PackTask {
   readonly folder: string;
-  readonly credits: Credits;
+  readonly backpressure: Backpressure;
 }
 
-/** What the thread says. */
+/** A message from the packing thread. */
 export type PackMessage =
   | { readonly type: "chunk"; readonly chunk: Uint8Array<ArrayBuffer> }
   | { readonly type: "end" }
   | { readonly type: "failed"; readonly failure: WorkerFailure };
 
-/** So many chunks may be made before somebody wants them. */
+/** How many chunks the thread may produce before they are read. */
 const CHUNKS_AHEAD = 4;
 
-/** A thread that packs a folder, and waits when its chunks are not taken. */
+/** A thread that packs a folder. It pauses while its chunks are not read. */
 export class PackThread {
   readonly #worker: Worker;
-  readonly #credits = newCredits(CHUNKS_AHEAD);
+  readonly #backpressure = createBackpressure(CHUNKS_AHEAD);
   readonly #messages: PackMessage[] = [];
   #wake: (() => void) | null = null;
 
   constructor(folder: string) {
-    const task: PackTask = { folder, credits: this.#credits };
+    const task: PackTask = { folder, backpressure: this.#backpressure };
     this.#worker = startWorker(import.meta.url, "pack-worker", task);
     this.#worker.on("message", (message: PackMessage) => this.#receive(message));
-    this.#worker.on("error", (cause) => this.#receive(endedEarly(cause)));
+    this.#worker.on("error", (cause) => this.#receive(createEarlyEndMessage(cause)));
     this.#worker.on("exit", (code) => {
-      this.#receive(endedEarly(new Error(`Its exit code was ${code}`)));
+      this.#receive(createEarlyEndMessage(new Error(`Its exit code was ${code}`)));
     });
   }
 
-  /** The next chunk, or `null` after the last one. */
+  /** Returns the next chunk, or `null` after the last one. */
   async next(): Promise<Uint8Array<ArrayBuffer> | null> {
     this.#worker.ref();
     let message = this.#messages.shift();
@@ -46,14 +46,15 @@ export class PackThread {
       await promise;
       message = this.#messages.shift();
     }
-    this.#worker.unref(); // a tar that nobody reads on does not keep the process alive
+    this.#worker.unref(); // an abandoned stream must not keep the process alive
     if (message.type === "failed") throw fromFailure(message.failure);
     if (message.type === "end") return null;
-    giveCredit(this.#credits);
+    releaseSlot(this.#backpressure);
     return message.chunk;
   }
 
-  async end(): Promise<void> {
+  /** Stops the thread. */
+  async terminate(): Promise<void> {
     await this.#worker.terminate();
   }
 
@@ -63,7 +64,7 @@ export class PackThread {
   }
 }
 
-function endedEarly(cause: unknown): PackMessage {
-  const problem = "The thread that packs the folder ended before it was done: pack it again";
+function createEarlyEndMessage(cause: unknown): PackMessage {
+  const problem = "The thread that packs the folder ended before it was done. Pack it again.";
   return { type: "failed", failure: { type: "other", error: new WinkError(problem, { cause }) } };
 }

@@ -1,14 +1,14 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { toFailure } from "../../host/threads/worker-failure.ts";
-import { takeCredit } from "./credits.ts";
+import { acquireSlot } from "./credits.ts";
 import type { PackMessage, PackTask } from "./pack-thread.ts";
 import { writeTar } from "./tar/tar-writer.ts";
 
-const { folder, credits } = workerData as PackTask;
+const { folder, backpressure } = workerData as PackTask;
 
 try {
   writeTar(folder, (chunk) => {
-    takeCredit(credits);
+    acquireSlot(backpressure);
     post({ type: "chunk", chunk }, [chunk.buffer]);
   });
   post({ type: "end" });

@@ -11,18 +11,18 @@ import { writeTar } from "./tar/tar-writer.ts";
 
 const MEGABYTE = 1024 * 1024;
 
-async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Buffer> {
+async function readBytes(stream: ReadableStream<Uint8Array>): Promise<Buffer> {
   return Buffer.from(await new Response(stream).arrayBuffer());
 }
 
-/** A folder with one file of so many bytes, all of them zeros. */
-function folderOf(bytes: number): string {
+/** Creates a folder with one file of `bytes` zeros. */
+function createFolder(bytes: number): string {
   const folder = temporaryTree({ large: "" });
   truncateSync(join(folder, "large"), bytes);
   return folder;
 }
 
-/** The threads that this test starts, in order. */
+/** Collects the threads that this test starts, in order. */
 function watchWorkers(): readonly Worker[] {
   const workers: Worker[] = [];
   const add = (worker: Worker) => workers.push(worker);
@@ -33,47 +33,47 @@ function watchWorkers(): readonly Worker[] {
 
 const hasExited = (worker: Worker | undefined) => worker?.threadId === -1;
 
-describe("a packed folder", () => {
-  test("is its tar", async () => {
+describe("packDirectory()", () => {
+  test("streams a tar that unpacks to the same tree", async () => {
     const folder = temporaryTree({ "a/b.txt": "hello", é: Buffer.alloc(700_000, "x"), e: null });
     const chunks: Uint8Array[] = [];
     writeTar(folder, (chunk) => chunks.push(chunk));
-    const tar = await bytesOf(packDirectory(folder));
+    const tar = await readBytes(packDirectory(folder));
     expect(tar.equals(Buffer.concat(chunks))).toBe(true);
     const target = temporaryTree();
     execFileSync("tar", ["-xf", "-", "-C", target], { input: tar });
     expect(execFileSync("diff", ["-r", folder, target], { encoding: "utf8" })).toBe("");
   });
 
-  test("costs nothing before somebody reads it", async () => {
+  test("starts no thread before the stream is read", async () => {
     const workers = watchWorkers();
     const stream = packDirectory(temporaryTree({ a: "1" }));
     await setImmediate();
     expect(workers).toEqual([]);
-    expect((await bytesOf(stream)).length).toBe(2048);
+    expect((await readBytes(stream)).length).toBe(2048);
     expect(workers).toHaveLength(1);
     expect(hasExited(workers[0])).toBe(true);
   });
 
-  test("waits for who reads it", async () => {
+  test("produces at most five chunks ahead of the reader", async () => {
     const workers = watchWorkers();
-    const reader = packDirectory(folderOf(16 * MEGABYTE)).getReader();
-    let [made, taken, furthest] = [0, 0, 0];
+    const reader = packDirectory(createFolder(16 * MEGABYTE)).getReader();
+    let [produced, received, furthest] = [0, 0, 0];
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
-      if (taken === 0) workers[0]?.on("message", () => (made += 1));
-      taken += 1;
+      if (received === 0) workers[0]?.on("message", () => (produced += 1));
+      received += 1;
       for (let turn = 0; turn < 20; turn++) await setImmediate();
-      furthest = Math.max(furthest, made + 1 - taken);
+      furthest = Math.max(furthest, produced + 1 - received);
     }
-    expect(taken).toBe(65);
+    expect(received).toBe(65);
     expect(furthest).toBeGreaterThan(0);
     expect(furthest).toBeLessThanOrEqual(5);
   });
 
-  test("never fills the memory, however large a file is", async () => {
+  test("packs a 256 MB file without filling the memory", async () => {
     const before = process.memoryUsage.rss();
     let [bytes, most] = [0, 0];
-    for await (const chunk of packDirectory(folderOf(256 * MEGABYTE))) {
+    for await (const chunk of packDirectory(createFolder(256 * MEGABYTE))) {
       bytes += chunk.length;
       most = Math.max(most, process.memoryUsage.rss() - before);
     }
@@ -82,10 +82,10 @@ describe("a packed folder", () => {
   });
 });
 
-describe("a thread ends", () => {
-  test("when the stream is cancelled, read from or not", async () => {
+describe("the thread of packDirectory()", () => {
+  test("ends when the stream is canceled, whether it was read or not", async () => {
     const workers = watchWorkers();
-    const folder = folderOf(64 * MEGABYTE);
+    const folder = createFolder(64 * MEGABYTE);
     const stream = packDirectory(folder);
     const reader = stream.getReader();
     await reader.read();
@@ -96,9 +96,9 @@ describe("a thread ends", () => {
     expect(workers).toHaveLength(1);
   });
 
-  test("when the stream is cancelled while somebody waits for it", async () => {
+  test("ends when the stream is canceled during a read", async () => {
     const workers = watchWorkers();
-    const reader = packDirectory(folderOf(64 * MEGABYTE)).getReader();
+    const reader = packDirectory(createFolder(64 * MEGABYTE)).getReader();
     const read = reader.read();
     while (workers.length === 0) await setImmediate();
     await reader.cancel();
@@ -106,11 +106,11 @@ describe("a thread ends", () => {
     expect(hasExited(workers[0])).toBe(true);
   });
 
-  test("when the signal aborts, and the stream fails with its reason", async () => {
+  test("ends when the signal aborts, and the stream fails with the signal's reason", async () => {
     const workers = watchWorkers();
     const controller = new AbortController();
     const { signal } = controller;
-    const reader = packDirectory(folderOf(64 * MEGABYTE), { signal }).getReader();
+    const reader = packDirectory(createFolder(64 * MEGABYTE), { signal }).getReader();
     await reader.read();
     const exited = new Promise((resolve) => workers[0]?.once("exit", resolve));
     controller.abort("enough");
@@ -119,24 +119,24 @@ describe("a thread ends", () => {
     expect(workers).toHaveLength(1);
   });
 
-  test("before it starts, if the signal has aborted", async () => {
+  test("never starts if the signal is already aborted", async () => {
     const workers = watchWorkers();
     const stream = packDirectory(temporaryTree(), { signal: AbortSignal.abort("no") });
     await expect(stream.getReader().read()).rejects.toBe("no");
     expect(workers).toEqual([]);
   });
 
-  test("and an abort afterwards is nobody's business", async () => {
+  test("ignores an abort after the stream has ended", async () => {
     const controller = new AbortController();
     const { signal } = controller;
-    const tar = await bytesOf(packDirectory(temporaryTree({ a: "" }), { signal }));
+    const tar = await readBytes(packDirectory(temporaryTree({ a: "" }), { signal }));
     controller.abort();
     expect(tar.length).toBe(1536);
   });
 
-  test("and the stream fails, when it is killed", async () => {
+  test("makes the stream fail when it is killed", async () => {
     const workers = watchWorkers();
-    const reader = packDirectory(folderOf(64 * MEGABYTE)).getReader();
+    const reader = packDirectory(createFolder(64 * MEGABYTE)).getReader();
     await reader.read();
     await workers[0]?.terminate();
     const rest = async () => {
@@ -147,10 +147,10 @@ describe("a thread ends", () => {
   });
 });
 
-test("what cannot be packed makes the stream fail", async () => {
+test("packDirectory() fails if the folder does not exist", async () => {
   const folder = temporaryTree();
   const workers = watchWorkers();
-  await expect(bytesOf(packDirectory(join(folder, "gone")))).rejects.toMatchObject({
+  await expect(readBytes(packDirectory(join(folder, "gone")))).rejects.toMatchObject({
     name: "FilesystemError",
     code: "ENOENT",
     path: `${join(folder, "gone")}/`,
@@ -158,8 +158,8 @@ test("what cannot be packed makes the stream fail", async () => {
   expect(hasExited(workers[0])).toBe(true);
 });
 
-test("a process ends though a stream of it was never read to its end", () => {
-  const folder = folderOf(64 * MEGABYTE);
+test("packDirectory() does not keep the process alive if the stream is abandoned", () => {
+  const folder = createFolder(64 * MEGABYTE);
   const code = `
     const { packDirectory } = await import(${JSON.stringify(new URL("./pack.ts", import.meta.url).href)});
     const reader = packDirectory(${JSON.stringify(folder)}).getReader();
@@ -167,6 +167,6 @@ test("a process ends though a stream of it was never read to its end", () => {
     console.log(value.length);
   `;
   const args = ["--input-type=module", "-e", code];
-  const said = execFileSync(process.execPath, args, { encoding: "utf8", timeout: 4_000 });
-  expect(said).toBe("262144\n");
+  const output = execFileSync(process.execPath, args, { encoding: "utf8", timeout: 4_000 });
+  expect(output).toBe("262144\n");
 });

@@ -1,48 +1,52 @@
 import { PackThread } from "./pack-thread.ts";
 
-/** What may end the packing. */
+/** Options of {@link packDirectory}. */
 export interface PackOptions {
+  /** Aborts packing; the stream then fails with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * The tar of a folder, made by a thread as it is read. Equal trees give equal bytes: sorted by path,
- * of 1980, owned by root, with modes 644 and 755. Cancelling it, or the signal, ends the thread.
+ * Packs a folder as a tar stream. A thread produces the bytes as you read them; it ends when you cancel
+ * the stream or abort the signal.
  *
- * The stream fails with a `FilesystemError` for what is neither file nor folder or cannot be read,
- * and with the signal's reason.
+ * Deterministic: equal trees give equal bytes. Entries are sorted by path, dated 1980, owned by root, and
+ * have mode 644 or 755.
+ *
+ * The stream fails with a `FilesystemError` if an entry is neither a file nor a folder or cannot be read,
+ * and with the signal's reason on abort.
  */
 export function packDirectory(
   directory: string,
   { signal }: PackOptions = {},
 ): ReadableStream<Uint8Array> {
-  const over = new AbortController();
+  const ended = new AbortController();
   let thread: PackThread | undefined;
-  const end = async () => {
-    over.abort();
-    await thread?.end();
+  const stop = async () => {
+    ended.abort();
+    await thread?.terminate();
   };
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
         const abort = () => {
           controller.error(signal?.reason);
-          return end();
+          return stop();
         };
         if (signal?.aborted) return abort();
-        return signal?.addEventListener("abort", abort, { once: true, signal: over.signal });
+        return signal?.addEventListener("abort", abort, { once: true, signal: ended.signal });
       },
       async pull(controller) {
         thread ??= new PackThread(directory);
         const chunk = await thread.next().catch(async (error) => {
-          await end();
+          await stop();
           throw error;
         });
         if (chunk) return controller.enqueue(chunk);
-        await end();
+        await stop();
         controller.close();
       },
-      cancel: end,
+      cancel: stop,
     },
     { highWaterMark: 0 },
   );

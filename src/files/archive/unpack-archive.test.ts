@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type CraftedEntry, craftedTar } from "../../../tests/support/crafted-tar.ts";
+import { type CraftedEntry, createTar } from "../../../tests/support/crafted-tar.ts";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { WinkError } from "../../base/errors.ts";
 import { WorkspaceSecurityError } from "../../base/filesystem-error.ts";
@@ -13,17 +13,17 @@ const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 
 const NO_LIMITS = { maxBytes: Infinity, maxEntries: Infinity };
 
-/** An archive of these on the disk, and how it is unpacked beside it. */
-function packed(entries: readonly CraftedEntry[], more: Partial<UnpackOptions> = {}) {
-  const folder = temporaryTree({ "a.tar": craftedTar(...entries) });
+/** Writes an archive with these entries, and returns a function that unpacks it into a folder next to it. */
+function createArchive(entries: readonly CraftedEntry[], more: Partial<UnpackOptions> = {}) {
+  const folder = temporaryTree({ "a.tar": createTar(...entries) });
   const into = join(folder, "into");
   mkdirSync(into);
   const options: UnpackOptions = { into, limits: NO_LIMITS, note: "note.json", ...more };
   return { into, unpack: () => unpackArchive(join(folder, "a.tar"), options) };
 }
 
-/** So many files, each with a text of its own of so many bytes, and a note among them. */
-function entriesOf(files: number, bytes: number): readonly CraftedEntry[] {
+/** Creates `files` entries with distinct texts of `bytes` bytes, and a note among them. */
+function createEntries(files: number, bytes: number): readonly CraftedEntry[] {
   const all = Array.from({ length: files }, (_, place) => ({
     name: `d${place % 3}/f${place}`,
     content: String(place).padStart(bytes, "."),
@@ -32,7 +32,7 @@ function entriesOf(files: number, bytes: number): readonly CraftedEntry[] {
   return all.toSpliced(1, 0, { name: "note.json", content: "{}", mode: "0000644\0" });
 }
 
-/** The threads that this test starts. */
+/** Collects the threads that this test starts. */
 function watchWorkers(): readonly Worker[] {
   const workers: Worker[] = [];
   const add = (worker: Worker) => workers.push(worker);
@@ -43,16 +43,16 @@ function watchWorkers(): readonly Worker[] {
 
 const hasExited = (worker: Worker) => worker.threadId === -1;
 
-const LARGE = entriesOf(40, 60_000);
+const LARGE = createEntries(40, 60_000);
 
-describe("an unpacked archive", () => {
+describe("unpackArchive()", () => {
   test.each([
-    ["a small one, without a thread", entriesOf(5, 10), 0],
-    ["a larger one, by a thread", entriesOf(40, 5_000), 1],
-    ["a large one, by two", LARGE, 2],
-  ])("gives its files in order, with their digests and modes: %s", async (_, entries, threads) => {
+    ["a small archive, without a thread", createEntries(5, 10), 0],
+    ["a medium archive, in one thread", createEntries(40, 5_000), 1],
+    ["a large archive, in two threads", LARGE, 2],
+  ])("returns the files in order with digests and modes: %s", async (_, entries, threads) => {
     const workers = watchWorkers();
-    const { unpack } = packed(entries);
+    const { unpack } = createArchive(entries);
     const { files, note } = await unpack();
     expect(workers).toHaveLength(threads);
     expect(Buffer.from(note ?? []).toString()).toBe("{}");
@@ -66,16 +66,16 @@ describe("an unpacked archive", () => {
     }
   });
 
-  test("may be without a note, and without files", async () => {
-    expect(await packed([]).unpack()).toEqual({ files: [], note: null });
+  test("returns no note and no files for an empty archive", async () => {
+    expect(await createArchive([]).unpack()).toEqual({ files: [], note: null });
   });
 
   test.each([
-    ["a small one", entriesOf(3, 10)],
-    ["a large one", LARGE],
-  ])("is refused whole if a name leads out: %s", async (_, entries) => {
+    ["a small archive", createEntries(3, 10)],
+    ["a large archive", LARGE],
+  ])("rejects the whole archive if a name leads out of the folder: %s", async (_, entries) => {
     const workers = watchWorkers();
-    const { unpack, into } = packed([...entries, { name: "../evil", content: "evil" }]);
+    const { unpack, into } = createArchive([...entries, { name: "../evil", content: "evil" }]);
     const unpacking = unpack();
     await expect(unpacking).rejects.toThrow(WorkspaceSecurityError);
     await expect(unpacking).rejects.toThrow("leads out of its folder");
@@ -83,28 +83,28 @@ describe("an unpacked archive", () => {
     expect(readdirSync(join(into, ".."))).toEqual(["a.tar", "into"]);
   });
 
-  test("is held to its limits in every thread", async () => {
-    const { unpack } = packed(LARGE, { limits: { maxBytes: Infinity, maxEntries: 40 } });
+  test("applies the limits in every thread", async () => {
+    const { unpack } = createArchive(LARGE, { limits: { maxBytes: Infinity, maxEntries: 40 } });
     await expect(unpack()).rejects.toThrow("is entry 41, over the limit of 40");
   });
 
-  test("is not begun when it is no longer wanted, and left when it is not", async () => {
+  test("does not start after an abort, and stops all threads on abort", async () => {
     const workers = watchWorkers();
-    const before = packed(LARGE, { signal: AbortSignal.abort("enough") });
+    const before = createArchive(LARGE, { signal: AbortSignal.abort("enough") });
     await expect(before.unpack()).rejects.toBe("enough");
     expect(workers).toEqual([]);
     const controller = new AbortController();
-    const { unpack } = packed(LARGE, { signal: controller.signal });
+    const { unpack } = createArchive(LARGE, { signal: controller.signal });
     process.once("worker", () => controller.abort("later"));
     await expect(unpack()).rejects.toBe("later");
     expect(workers).toHaveLength(2);
     expect(workers.every(hasExited)).toBe(true);
   });
 
-  test("fails if one of its threads is killed, and the other one ends", async () => {
+  test("rejects if one thread is killed, and ends the other one", async () => {
     const workers = watchWorkers();
     process.once("worker", (worker) => void worker.terminate());
-    const unpacking = packed(LARGE).unpack();
+    const unpacking = createArchive(LARGE).unpack();
     await expect(unpacking).rejects.toBeInstanceOf(WinkError);
     await expect(unpacking).rejects.toThrow(
       "The thread that unpacks the archive ended before it was done: fetch it again",

@@ -9,29 +9,29 @@ import {
   unpackFilesJob,
 } from "./unpack-files.ts";
 
-/** How an archive is unpacked, and what may end that. */
+/** Options of {@link unpackArchive}. */
 export interface UnpackOptions extends Pick<UnpackTask, "into" | "limits" | "note"> {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What was in an archive. */
+/** The contents of an unpacked archive. */
 export interface UnpackedArchive {
-  /** In the order of the archive. */
+  /** The files, in archive order. */
   readonly files: readonly UnpackedFile[];
-  /** `null` if there was none. */
+  /** The bytes of the note, or `null` if it is missing. */
   readonly note: Uint8Array | null;
 }
 
-/** So little is unpacked before a thread would have started. */
+/** Up to this size, unpacking here is faster than starting a thread. */
 const SMALL_BYTES = 64 * 1024;
-/** From here on it pays that one thread makes files while another does. */
+/** Above this size, two threads are faster than one. */
 const LARGE_BYTES = 1024 * 1024;
 
 /**
- * Unpacks an archive that nobody vouches for into numbered files, off the event loop. When it fails,
- * nothing is written any more, and what was is left to whoever owns the folder.
+ * Unpacks an untrusted archive into numbered files, off the event loop. If it fails, it stops writing and
+ * leaves the files written so far to the caller.
  *
- * Throws what `readTar` throws, what this machine says if it cannot write, and the signal's reason.
+ * Throws the errors of `readTar`, Node's error if a file cannot be written, and the signal's reason.
  */
 export async function unpackArchive(
   archive: string,
@@ -39,36 +39,38 @@ export async function unpackArchive(
 ): Promise<UnpackedArchive> {
   signal?.throwIfAborted();
   const { size } = await stat(archive);
-  const of = size > LARGE_BYTES ? 2 : 1;
+  const shareCount = size > LARGE_BYTES ? 2 : 1;
   const tasks: UnpackTask[] = [];
-  for (let which = 0; which < of; which++) {
-    const into = join(options.into, String(which)); // in one folder, each would wait for the other
+  for (let index = 0; index < shareCount; index++) {
+    const into = join(options.into, String(index)); // in one folder, the threads would wait for each other
     await mkdir(into);
-    tasks.push({ ...options, archive, into, share: { which, of } });
+    tasks.push({ ...options, archive, into, share: { index, count: shareCount } });
   }
   const shares =
-    size > SMALL_BYTES ? await inThreads(tasks, signal) : await Promise.all(tasks.map(unpackFiles));
+    size > SMALL_BYTES
+      ? await unpackInThreads(tasks, signal)
+      : await Promise.all(tasks.map(unpackFiles));
   const files = shares.flatMap((share) => share.files);
   files.sort((one, other) => one.order - other.order);
   return { files, note: shares.find(({ note }) => note !== null)?.note ?? null };
 }
 
-/** The first failure ends them all. */
-async function inThreads(
+/** Runs one thread per task. The first failure stops all of them. */
+async function unpackInThreads(
   tasks: readonly UnpackTask[],
   signal: AbortSignal | undefined,
 ): Promise<readonly UnpackedShare[]> {
-  const failed = new AbortController();
-  const over = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal;
+  const failure = new AbortController();
+  const stopSignal = signal ? AbortSignal.any([signal, failure.signal]) : failure.signal;
   const shares = tasks.map(async (task) => {
     try {
       return await runInThread(unpackFilesJob, task, {
-        signal: over,
+        signal: stopSignal,
         job: "unpacks the archive",
         remedy: "fetch it again",
       });
     } catch (error) {
-      failed.abort(error);
+      failure.abort(error);
       throw error;
     }
   });

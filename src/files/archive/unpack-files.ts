@@ -3,40 +3,40 @@ import { chmodSync, closeSync, openSync, writeSync } from "node:fs";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { readTar, type TarFile, type TarLimits } from "./tar/tar-reader.ts";
 
-/** What is unpacked, and where to. */
+/** Describes one unpacking job. */
 export interface UnpackTask {
   readonly archive: string;
-  /** A folder that is there, and empty. */
+  /** An existing, empty folder. */
   readonly into: string;
   readonly limits: Pick<TarLimits, "maxBytes" | "maxEntries">;
-  /** The one entry that is read and not written. */
+  /** The path of the entry whose bytes are returned instead of written. */
   readonly note: string;
-  /** Several may work on one archive: each reads all names, and writes its share of the files. */
-  readonly share: { readonly which: number; readonly of: number };
+  /** The share of this job if several unpack one archive: each reads all names but writes only its own files. */
+  readonly share: { readonly index: number; readonly count: number };
 }
 
-/** What came of it. */
+/** The result of one unpacking job. */
 export interface UnpackedShare {
   readonly files: readonly UnpackedFile[];
-  /** `null` if the archive has none, or another share has it. */
+  /** The bytes of the note, or `null` if it is missing or in another share. */
   readonly note: Uint8Array | null;
 }
 
-/** A file, as it was in the archive and is on the disk. */
+/** An archived file after it was written to disk. */
 export interface UnpackedFile {
-  /** Checked: it leads nowhere out. */
+  /** The path in the archive, checked: it does not leave the folder. */
   readonly path: string;
-  /** Its SHA-256, in hexadecimal. */
+  /** The file's SHA-256 in hexadecimal. */
   readonly digest: string;
-  /** Where its bytes are. */
+  /** The file on disk that has the bytes. */
   readonly at: string;
-  /** Its place among all entries of the archive. */
+  /** The position among all entries of the archive. */
   readonly order: number;
 }
 
 /**
- * Writes the files of an archive that nobody vouches for side by side, under numbers, so that no
- * name of it leads anywhere. Files are written synchronously: for a thread, or for very few.
+ * Unpacks an untrusted archive into one folder. Files are named by number, so that names in the archive
+ * cannot choose where files go. Writes synchronously: run it in a thread, or only for very few files.
  */
 export async function unpackFiles(task: UnpackTask): Promise<UnpackedShare> {
   const { archive, into, limits, share } = task;
@@ -44,12 +44,12 @@ export async function unpackFiles(task: UnpackTask): Promise<UnpackedShare> {
   let note: Uint8Array | null = null;
   let order = 0;
   for await (const entry of readTar(archive, limits)) {
-    const isMine = order % share.of === share.which;
-    if (isMine && entry.path === task.note) {
-      note = await bytesOf(entry);
-    } else if (isMine) {
+    const isInShare = order % share.count === share.index;
+    if (isInShare && entry.path === task.note) {
+      note = await readEntryBytes(entry);
+    } else if (isInShare) {
       const at = `${into}/${order}`;
-      files.push({ path: entry.path, digest: await written(entry, at), at, order });
+      files.push({ path: entry.path, digest: await writeEntry(entry, at), at, order });
     }
     order += 1;
   }
@@ -59,7 +59,7 @@ export async function unpackFiles(task: UnpackTask): Promise<UnpackedShare> {
 /** Runs `unpackFiles` in a thread. */
 export const unpackFilesJob = threadJob(import.meta.url, unpackFiles);
 
-async function written(entry: TarFile, at: string): Promise<string> {
+async function writeEntry(entry: TarFile, at: string): Promise<string> {
   const hash = createHash("sha256");
   const file = openSync(at, "wx");
   try {
@@ -74,7 +74,7 @@ async function written(entry: TarFile, at: string): Promise<string> {
   return hash.digest("hex");
 }
 
-async function bytesOf(entry: TarFile): Promise<Uint8Array> {
+async function readEntryBytes(entry: TarFile): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   for await (const part of entry.read()) parts.push(part);
   return Buffer.concat(parts);

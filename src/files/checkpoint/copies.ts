@@ -10,18 +10,18 @@ import {
   writeSync,
 } from "node:fs";
 import { mountError } from "../../host/host-error.ts";
-import { SyncRefusal } from "../sync/sync-reason.ts";
-import { placeOfOpen } from "./held-folder.ts";
+import { SyncError } from "../sync/sync-reason.ts";
+import { toDescriptorPath } from "./held-folder.ts";
 import type { StopFlag } from "./stop-flag.ts";
 
-/** A file that is open to be read. */
+/** A file that is open for reading. */
 export interface OpenFile {
   readonly descriptor: number;
   readonly path: Buffer;
   readonly size: bigint;
 }
 
-/** The copies of files that a checkpoint keeps in a folder of ours, each under a name of its own. */
+/** The file copies of a checkpoint, stored in one folder under unique names. */
 export class CheckpointCopies {
   readonly #folder: string;
   readonly #stop: StopFlag;
@@ -37,45 +37,52 @@ export class CheckpointCopies {
     try {
       this.#names = new Set(readdirSync(folder));
     } catch (error) {
-      throw mountError(error, folder, "the copy of the folder is lost, so make a new checkpoint");
+      throw mountError(
+        error,
+        folder,
+        "create a new checkpoint, because the copy of the folder is lost",
+      );
     }
   }
 
+  /** Whether a copy exists. */
   has(copy: string): boolean {
     return this.#names.has(copy);
   }
 
-  /** Copies a file under a name that no copy had before, if `attempt` never was. */
+  /** Copies a file and returns the name of the copy. Names are unique if every `attempt` is. */
   add(file: OpenFile, attempt: number): string {
     const copy = `${attempt}-${this.#added.length}`;
     this.#added.push(copy);
     this.#names.add(copy);
-    this.#copy(file, this.#pathOf(copy));
+    this.#copy(file, this.#toPath(copy));
     return copy;
   }
 
-  /** Removes what was added, and is not to be kept. */
-  dropAdded(): void {
-    for (const copy of this.#added.splice(0)) this.drop(copy);
+  /** Removes the copies that were added since construction. */
+  removeAdded(): void {
+    for (const copy of this.#added.splice(0)) this.remove(copy);
   }
 
-  dropAllBut(kept: ReadonlySet<string>): void {
-    for (const copy of [...this.#names]) if (!kept.has(copy)) this.drop(copy);
+  /** Removes all copies except `kept`. */
+  removeAllExcept(kept: ReadonlySet<string>): void {
+    for (const copy of [...this.#names]) if (!kept.has(copy)) this.remove(copy);
   }
 
-  drop(copy: string): void {
+  /** Removes a copy. */
+  remove(copy: string): void {
     this.#names.delete(copy);
-    rmSync(this.#pathOf(copy), { force: true });
+    rmSync(this.#toPath(copy), { force: true });
   }
 
-  /** Whether an open file has the bytes of a copy. */
-  isCopyOf(copy: string, { descriptor, size }: OpenFile): boolean {
-    const other = openSync(this.#pathOf(copy), constants.O_RDONLY);
+  /** Whether an open file has the same bytes as a copy. */
+  hasSameBytes(copy: string, { descriptor, size }: OpenFile): boolean {
+    const other = openSync(this.#toPath(copy), constants.O_RDONLY);
     try {
       for (let position = 0; position < size; position += CHUNK_BYTES) {
         this.#stop.check();
-        const bytes = chunkAt(position, descriptor, this.#buffer);
-        const otherBytes = chunkAt(position, other, this.#otherBuffer);
+        const bytes = readChunk(position, descriptor, this.#buffer);
+        const otherBytes = readChunk(position, other, this.#otherBuffer);
         if (bytes.length === 0 || !bytes.equals(otherBytes)) return false;
       }
       return true;
@@ -84,10 +91,10 @@ export class CheckpointCopies {
     }
   }
 
-  /** Makes a new file with the bytes of a copy. */
-  putAt(target: Buffer, copy: string, size: bigint): void {
-    if (!this.has(copy)) throw new SyncRefusal(COPY_GONE);
-    const path = Buffer.from(this.#pathOf(copy));
+  /** Writes the bytes of a copy to a new file. */
+  writeTo(target: Buffer, copy: string, size: bigint): void {
+    if (!this.has(copy)) throw new SyncError(COPY_MISSING);
+    const path = Buffer.from(this.#toPath(copy));
     const descriptor = openSync(path, constants.O_RDONLY);
     try {
       this.#copy({ descriptor, path, size }, target);
@@ -96,16 +103,16 @@ export class CheckpointCopies {
     }
   }
 
-  /** As a clone that shares its bytes where the disk can; else not by the system: it is slower. */
+  /** Copies a file as a reflink if the disk supports it. Otherwise copies chunk by chunk, which is faster than the system's copy. */
   #copy({ descriptor, path, size }: OpenFile, target: string | Buffer): void {
     this.#stop.check();
-    this.#canClone &&= isCloned(placeOfOpen(descriptor, path), target);
+    this.#canClone &&= tryClone(toDescriptorPath(descriptor, path), target);
     if (this.#canClone) return;
-    const to = openSync(target, "wx", OURS);
+    const to = openSync(target, "wx", PRIVATE_MODE);
     try {
       for (let position = 0; position < size; position += CHUNK_BYTES) {
         this.#stop.check();
-        const bytes = chunkAt(position, descriptor, this.#buffer);
+        const bytes = readChunk(position, descriptor, this.#buffer);
         for (let written = 0; written < bytes.length; ) {
           written += writeSync(to, bytes, written);
         }
@@ -115,18 +122,18 @@ export class CheckpointCopies {
     }
   }
 
-  #pathOf(copy: string): string {
+  #toPath(copy: string): string {
     return `${this.#folder}/${copy}`;
   }
 }
 
 const CHUNK_BYTES = 1024 * 1024;
-const OURS = 0o600;
-const COPY_GONE =
-  "its copy is gone from the temporary folder: bring it back by hand, and take a new checkpoint";
+const PRIVATE_MODE = 0o600;
+const COPY_MISSING =
+  "Its copy is missing from the temporary folder. Restore the file by hand, then take a new checkpoint.";
 
-/** What a file has there: less than a chunk only at its end. */
-function chunkAt(position: number, descriptor: number, buffer: Buffer): Buffer {
+/** Reads a chunk at a position. It is shorter than the buffer only at the end of the file. */
+function readChunk(position: number, descriptor: number, buffer: Buffer): Buffer {
   let length = 0;
   while (length < buffer.length) {
     const read = readSync(descriptor, buffer, length, buffer.length - length, position + length);
@@ -136,13 +143,13 @@ function chunkAt(position: number, descriptor: number, buffer: Buffer): Buffer {
   return buffer.subarray(0, length);
 }
 
-/** Whether the disk could; if it could not, nothing is there. */
-function isCloned(place: string | Buffer, target: string | Buffer): boolean {
+/** Creates a reflink. Returns `false` and leaves no file if the disk does not support it. */
+function tryClone(place: string | Buffer, target: string | Buffer): boolean {
   try {
     copyFileSync(place, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE_FORCE);
-    chmodSync(target, OURS); // its mode came with it, and may be closed to its new owner
+    chmodSync(target, PRIVATE_MODE); // the mode is copied too, and may deny access
     return true;
   } catch {
-    return false; // whatever is wrong is met again when it is copied by hand
+    return false; // copying chunk by chunk reports any other error
   }
 }

@@ -1,70 +1,70 @@
 import { messageOf } from "../../base/errors.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import { hostCode, hostError } from "../../host/host-error.ts";
-import { SyncRefusal } from "../sync/sync-reason.ts";
-import { Stopped } from "./stop-flag.ts";
+import { SyncError } from "../sync/sync-reason.ts";
+import { StoppedError } from "./stop-flag.ts";
 
-/** Why no checkpoint was taken of the folder that `path` is in. */
-export function takeError(error: unknown, path: string): unknown {
-  if (error instanceof FilesystemError || error instanceof Stopped) return error;
-  const { problem, toTake } = wordsOf(error);
+/** Converts an error at `path` to the error that `FolderCheckpoint.take` throws. */
+export function toCaptureError(error: unknown, path: string): unknown {
+  if (error instanceof FilesystemError || error instanceof StoppedError) return error;
+  const { problem, captureRemedy } = describeFailure(error);
   const { code } = hostError(path, error);
-  return new FilesystemError(code, path, `${problem}: ${toTake}`, error);
+  return new FilesystemError(code, path, `${problem}. ${captureRemedy}`, error);
 }
 
-/** Why something in a folder is not as it was. */
-export function restoreReason(error: unknown): string {
-  if (error instanceof SyncRefusal) return error.message;
-  const { problem, toRestore } = wordsOf(error);
-  return `it ${problem}: ${toRestore}`;
+/** Returns the reason why an entry was not restored. */
+export function toRestoreReason(error: unknown): string {
+  if (error instanceof SyncError) return error.message;
+  const { problem, restoreRemedy } = describeFailure(error);
+  return `It ${problem}. ${restoreRemedy}`;
 }
 
-/** Each reads on after the name of a file. */
-interface Words {
+interface FailureText {
+  /** What failed, as a predicate that follows the path. */
   readonly problem: string;
-  readonly toTake: string;
-  readonly toRestore: string;
+  readonly captureRemedy: string;
+  readonly restoreRemedy: string;
 }
 
-function wordsOf(error: unknown): Words {
-  const known = WORDS.get(hostCode(error));
+function describeFailure(error: unknown): FailureText {
+  const known = FAILURE_TEXTS.get(hostCode(error));
   if (known) return known;
-  const [said] = messageOf(error).split(", "); // the rest names a place that is none of the user's
-  return { problem: `was refused by this machine: ${said}`, ...SEE_TO_IT };
+  const [message] = messageOf(error).split(", "); // the rest contains an internal path
+  return { problem: `failed with ${message}`, ...DEFAULT_REMEDIES };
 }
 
-const SEE_TO_IT = {
-  toTake: "see to it, then take the checkpoint again",
-  toRestore: "see to it, then restore again",
+const DEFAULT_REMEDIES = {
+  captureRemedy: "Fix the cause, then take the checkpoint again.",
+  restoreRemedy: "Fix the cause, then restore again.",
 } as const;
 
-const CLOSED: Words = {
-  problem: "is not open to this user",
-  toTake:
-    "a checkpoint has a copy of everything, so let this user read it, or move it out of the folder",
-  toRestore: "change its permissions, or its folder's, then restore again",
+const NO_ACCESS: FailureText = {
+  problem: "is not accessible to this user",
+  captureRemedy:
+    "Let this user read it, or move it out of the folder, because a checkpoint copies every file.",
+  restoreRemedy: "Change its permissions or its folder's, then restore again.",
 };
-const FULL: Words = {
-  problem: "finds no room left on the disk",
-  toTake: "free some, or set TMPDIR to a folder with more room",
-  toRestore: "free some, then restore again",
+const DISK_FULL: FailureText = {
+  problem: "does not fit on the disk",
+  captureRemedy: "Free some space, or set TMPDIR to a folder with more space.",
+  restoreRemedy: "Free some space, then restore again.",
 };
-const MISSING: Words = {
+const MISSING: FailureText = {
   problem: "does not exist",
-  toTake: "a checkpoint is taken of a folder that is there",
-  toRestore: "make the folder that it is in, then restore again",
+  captureRemedy: "Create the folder before taking a checkpoint.",
+  restoreRemedy: "Create its parent folder, then restore again.",
 };
-const NO_FOLDER: Words = {
+const NOT_A_FOLDER: FailureText = {
   problem: "is not a folder",
-  toTake: "a checkpoint is taken of a folder, so give one",
-  toRestore: "somebody else changes it meanwhile: wait for them, then restore again",
+  captureRemedy: "Use the path of a folder.",
+  restoreRemedy: "Another process is changing it. Wait until it is done, then restore again.",
 };
 
-const WORDS = new Map<string | undefined, Words>([
-  ["EACCES", CLOSED],
-  ["EPERM", CLOSED],
-  ["ENOSPC", FULL],
-  ["EDQUOT", FULL],
+const FAILURE_TEXTS = new Map<string | undefined, FailureText>([
+  ["EACCES", NO_ACCESS],
+  ["EPERM", NO_ACCESS],
+  ["ENOSPC", DISK_FULL],
+  ["EDQUOT", DISK_FULL],
   ["ENOENT", MISSING],
-  ["ENOTDIR", NO_FOLDER],
+  ["ENOTDIR", NOT_A_FOLDER],
 ]);

@@ -9,41 +9,42 @@ import { reserveFolder, type TemporaryFolder } from "../../host/temporary-folder
 import { runInThread } from "../../host/threads/run-in-thread.ts";
 import type { ThreadJob } from "../../host/threads/thread-job.ts";
 import { isWithin } from "../filesystem/host-place.ts";
-import { takeError } from "./failure.ts";
+import { toCaptureError } from "./failure.ts";
 import type { FolderRestoreResult } from "./restore-report.ts";
 import { type RestoreTask, restoreTreeJob } from "./restore-tree.ts";
 import { StopFlag } from "./stop-flag.ts";
-import { type TakeTask, takeTreeJob } from "./take-tree.ts";
+import { type CaptureTask, captureTreeJob } from "./take-tree.ts";
 
-/** What may end all work on a checkpoint, and what time it is. */
+/** Options of a {@link FolderCheckpoint}. */
 export interface FolderCheckpointOptions {
+  /** Aborts every operation of the checkpoint. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Says which files were changed too shortly before to be known by their times: they are compared
-   * byte by byte. Ahead of the machine's time, it would miss changes. @default the machine's
+   * Determines which files were changed too recently to be identified by their times; these are compared byte by
+   * byte. A clock ahead of the system time would miss changes. @default the system clock
    */
   readonly clock?: Clock | undefined;
 }
 
 /**
- * Keeps a copy of a folder, so that what any process did to it can be undone.
+ * Stores a copy of a folder, so that changes by any process can be undone.
  *
- * Bytes, permissions, owners (as far as this user may give files away), empty folders and symlinks
- * are kept; times, access lists and which names are hard links of one file are not: what comes back
- * is a file of its own that was written now. Symlinks are never followed, and pipes, sockets and
- * devices never opened. All is done by a thread, one call after the other.
+ * Restores bytes, permissions, owners (if this user may change them), empty folders and symlinks. Does not restore
+ * times, access control lists and hard links: a restored file is a new file. Never follows symlinks and never
+ * opens pipes, sockets or devices. A thread does the work, one call at a time.
  */
 export class FolderCheckpoint implements AsyncDisposable {
+  /** The absolute path of the folder. */
   readonly folder: string;
   readonly #clock: Clock;
   readonly #signal: AbortSignal | undefined;
   readonly #lock = new SharedLock();
   readonly #disposal = new AbortController();
   #copies: TemporaryFolder | null = null;
-  #last: Taken | null = null;
+  #last: CapturedFolder | null = null;
   #attempts = 0;
 
-  /** Nothing is read or copied yet. */
+  /** Creates a checkpoint. Reads and copies nothing until {@link FolderCheckpoint.take}. */
   constructor(folder: string, { signal, clock = systemClock }: FolderCheckpointOptions = {}) {
     this.folder = resolve(folder);
     this.#signal = signal;
@@ -51,57 +52,57 @@ export class FolderCheckpoint implements AsyncDisposable {
   }
 
   /**
-   * Remembers the folder as it is now, instead of what was remembered before. The first time all of
-   * it is copied (by reference, where the disk can), later only what has changed since. A file that
-   * somebody writes to all the while is remembered as it was found last.
+   * Captures the current state of the folder and replaces the previous capture. The first call copies all files
+   * (as reflinks, if the disk supports them); later calls copy only changed files. A file that is written to
+   * continuously is captured with the bytes of the last read.
    *
-   * Throws `FilesystemError` for what cannot be read or copied, and the signal's reason; then the
-   * checkpoint before is still good.
+   * Throws `FilesystemError` if a file cannot be read or copied, and the signal's reason. The previous capture
+   * then remains valid.
    */
   async take(signal?: AbortSignal): Promise<void> {
-    await this.#alone(signal, async (ended) => {
-      const folder = await this.#realFolder();
-      const copies = await this.#folderForCopies(folder);
+    await this.#runExclusive(signal, async (ended) => {
+      const folder = await this.#resolveFolder();
+      const copies = await this.#createCopiesFolder(folder);
       const last = this.#last?.records ?? null;
       const now = this.#clock.now();
       this.#attempts += 1;
       const attempt = this.#attempts;
       const createTask = (stop: SharedArrayBuffer) =>
-        ({ folder, copies, last, attempt, now, stop }) satisfies TakeTask;
-      const records = await inThread(takeTreeJob, createTask, ended);
+        ({ folder, copies, last, attempt, now, stop }) satisfies CaptureTask;
+      const records = await runStoppable(captureTreeJob, createTask, ended);
       ended.throwIfAborted();
       this.#last = { folder, copies, records };
     });
   }
 
   /**
-   * Makes the folder what it was when the checkpoint was taken, which can be done again. Each file is
-   * replaced in one step; what fails is in the result, and stops nothing else.
+   * Restores the folder to the captured state. Can be repeated. Each file is replaced atomically. The result lists
+   * failures, which do not stop the restore.
    *
-   * Throws `FilesystemError` if nothing was taken, or the folder above is gone, and the signal's
-   * reason; then some of it may have been done, and the checkpoint is still good.
+   * Throws `FilesystemError` without a capture or without a parent folder, and the signal's reason.
+   * Some files may already be restored, and the capture remains valid.
    */
   async restore(signal?: AbortSignal): Promise<FolderRestoreResult> {
-    return await this.#alone(signal, async (ended) => {
+    return await this.#runExclusive(signal, async (ended) => {
       if (this.#last === null) throw FilesystemError.invalid(this.folder, NOTHING_TAKEN);
       const { folder, copies, records: last } = this.#last;
       const now = this.#clock.now();
       const createTask = (stop: SharedArrayBuffer) =>
         ({ folder, copies, last, now, stop }) satisfies RestoreTask;
-      const { records, result } = await inThread(restoreTreeJob, createTask, ended);
+      const { records, result } = await runStoppable(restoreTreeJob, createTask, ended);
       this.#last = { folder, copies, records };
       return Object.freeze(result);
     });
   }
 
-  /** Ends what is under way, and removes the copy; the folder stays as it is. */
+  /** Stops the running operation and removes the copies. Does not change the folder. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#disposal.abort(disposedOf(this.folder));
+    this.#disposal.abort(createDisposedError(this.folder));
     await this.#lock.alone(async () => await this.#copies?.remove());
   }
 
-  /** In its turn; who no longer waits for it is told at once. */
-  async #alone<Result>(
+  /** Runs `work` after earlier operations. On abort, rejects immediately without waiting for its turn. */
+  async #runExclusive<Result>(
     signal: AbortSignal | undefined,
     work: (ended: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
@@ -114,17 +115,17 @@ export class FolderCheckpoint implements AsyncDisposable {
     return await orAborted(turn, ended);
   }
 
-  async #realFolder(): Promise<string> {
+  async #resolveFolder(): Promise<string> {
     try {
       return await realpath(this.folder);
     } catch (error) {
-      throw takeError(error, this.folder);
+      throw toCaptureError(error, this.folder);
     }
   }
 
-  async #folderForCopies(real: string): Promise<string> {
+  async #createCopiesFolder(real: string): Promise<string> {
     const temporary = await realpath(tmpdir()).catch(() => tmpdir());
-    if (isWithin(real, temporary)) throw FilesystemError.invalid(this.folder, HOLDS_ITS_COPY);
+    if (isWithin(real, temporary)) throw FilesystemError.invalid(this.folder, CONTAINS_TEMP_FOLDER);
     if (this.#copies === null) {
       const copies = reserveFolder();
       await copies.create();
@@ -134,42 +135,42 @@ export class FolderCheckpoint implements AsyncDisposable {
   }
 }
 
-/** What a checkpoint goes back to. */
-interface Taken {
+/** The captured state of a folder. */
+interface CapturedFolder {
   readonly folder: string;
   readonly copies: string;
   readonly records: Uint8Array;
 }
 
-/** Tells the thread to stop on abort, so that it leaves nothing half done; does not wait for it. */
-async function inThread<Task, Result>(
+/** Runs a job in a thread. On abort, asks the thread to stop at a safe point. */
+async function runStoppable<Task, Result>(
   job: ThreadJob<Task, Result>,
   createTask: (stop: SharedArrayBuffer) => Task,
-  ended: AbortSignal,
+  abortSignal: AbortSignal,
 ): Promise<Result> {
   const stop = new StopFlag();
-  const tell = () => stop.set();
-  ended.addEventListener("abort", tell, { once: true });
+  const requestStop = () => stop.set();
+  abortSignal.addEventListener("abort", requestStop, { once: true });
   try {
-    return await runInThread(job, createTask(stop.shared), ENDED_EARLY);
+    return await runInThread(job, createTask(stop.shared), THREAD_OPTIONS);
   } catch (error) {
-    ended.throwIfAborted();
+    abortSignal.throwIfAborted();
     throw error;
   } finally {
-    ended.removeEventListener("abort", tell);
+    abortSignal.removeEventListener("abort", requestStop);
   }
 }
 
-const ENDED_EARLY = {
+const THREAD_OPTIONS = {
   job: "works on the checkpoint",
-  remedy: "the checkpoint is still good, try again",
+  remedy: "try again; the checkpoint is still valid",
 };
-const NOTHING_TAKEN = "has no checkpoint to go back to: take one first";
-const HOLDS_ITS_COPY =
-  "holds the machine's temporary folder, where its copy would go: set TMPDIR to a folder outside it";
+const NOTHING_TAKEN = "has no checkpoint to restore. Take one first.";
+const CONTAINS_TEMP_FOLDER =
+  "contains the system's temporary folder, where its copy would be stored. Set TMPDIR to a folder outside it.";
 
-function disposedOf(folder: string): WinkError {
+function createDisposedError(folder: string): WinkError {
   return new WinkError(
-    `The checkpoint of ${JSON.stringify(folder)} is disposed of: make a new one`,
+    `The checkpoint of ${JSON.stringify(folder)} was disposed. Create a new one.`,
   );
 }

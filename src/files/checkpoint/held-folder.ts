@@ -11,105 +11,108 @@ import {
 } from "node:fs";
 import { ROOT } from "../path.ts";
 
-/** How the folders of a machine are held. */
-export interface HoldOptions {
-  /** @default whether this machine shows a process its descriptors as files */
+/** Options for pinning a folder. */
+export interface PinOptions {
+  /** Whether to open the folder and use its descriptor. @default whether the system has `/proc/self/fd` */
   readonly byDescriptor?: boolean | undefined;
 }
 
-/** An entry of a folder, which need not be there. */
-export interface HeldEntry {
-  readonly folder: HeldFolder;
+/** An entry of a pinned folder. It may not exist. */
+export interface PinnedEntry {
+  readonly folder: PinnedFolder;
   readonly name: string;
-  /** From the folder that is worked on; bytes, as the name. */
+  /** The path relative to the checkpoint's folder, as bytes like `name`. */
   readonly path: string;
 }
 
 /**
- * A folder in which things are done synchronously. On Linux it is held open, and what is done in it
- * is done there even if somebody puts a symlink in its place meanwhile; elsewhere, its path is used.
+ * A folder that operations stay in, even if its path changes. On Linux the folder is held open, so that replacing
+ * it with a symlink has no effect. On other systems its path is used. All operations are synchronous.
  *
- * Names are bytes, one character each: a name need not be UTF-8, and none may be lost.
+ * Names are bytes with one character each (latin1), because a name may not be valid UTF-8.
  */
-export class HeldFolder implements Disposable {
-  /** What leads to the folder itself, for as long as it is held. */
-  readonly place: Buffer;
+export class PinnedFolder implements Disposable {
+  /** A path to the folder, valid until it is disposed. */
+  readonly hostPath: Buffer;
   readonly #descriptor: number | null;
 
   private constructor(place: Buffer, descriptor: number | null) {
-    this.place = place;
+    this.hostPath = place;
     this.#descriptor = descriptor;
   }
 
-  /** Holds what is a folder, and no link to one. Throws what this machine says. */
-  static hold(path: Buffer, { byDescriptor = SHOWS_DESCRIPTORS }: HoldOptions = {}): HeldFolder {
+  /** Pins a folder. Throws Node's error if the path is not a folder, also for a symlink to one. */
+  static pin(path: Buffer, { byDescriptor = HAS_PROC_DESCRIPTORS }: PinOptions = {}): PinnedFolder {
     if (!byDescriptor) {
-      if (!lstatSync(path).isDirectory()) throw notAFolder();
-      return new HeldFolder(path, null);
+      if (!lstatSync(path).isDirectory()) throw createNotAFolderError();
+      return new PinnedFolder(path, null);
     }
     const descriptor = openSync(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-    return new HeldFolder(Buffer.from(placeOf(descriptor)), descriptor);
+    return new PinnedFolder(Buffer.from(toProcPath(descriptor)), descriptor);
   }
 
-  /** Holds a folder in it. */
-  enter(name: string): HeldFolder {
-    return HeldFolder.hold(this.at(name), { byDescriptor: this.#descriptor !== null });
+  /** Pins a subfolder. */
+  enter(name: string): PinnedFolder {
+    return PinnedFolder.pin(this.toPath(name), { byDescriptor: this.#descriptor !== null });
   }
 
-  at(name: string): Buffer {
-    return Buffer.concat([this.place, SLASH, bytesOf(name)]);
+  /** Returns the path of an entry. */
+  toPath(name: string): Buffer {
+    return Buffer.concat([this.hostPath, SLASH, toNameBytes(name)]);
   }
 
-  /** `null` if nothing of that name is there. */
-  look(name: string): BigIntStats | null {
-    return lstatSync(this.at(name), { bigint: true, throwIfNoEntry: false }) ?? null;
+  /** Returns the stats of an entry, or `null` if it does not exist. Does not follow symlinks. */
+  lstat(name: string): BigIntStats | null {
+    return lstatSync(this.toPath(name), { bigint: true, throwIfNoEntry: false }) ?? null;
   }
 
-  /** Of the folder itself. */
-  stats(): BigIntStats {
-    return statSync(this.place, { bigint: true });
+  /** Returns the stats of the folder. */
+  stat(): BigIntStats {
+    return statSync(this.hostPath, { bigint: true });
   }
 
-  names(): readonly string[] {
-    return readdirSync(this.place, { encoding: "latin1" });
+  /** Lists the names in the folder. */
+  listNames(): readonly string[] {
+    return readdirSync(this.hostPath, { encoding: "latin1" });
   }
 
-  /** Lets its owner list and change it; if that may not be, what is done in it says so. */
+  /** Gives the owner full access. Ignores failures: later operations report them. */
   unlock(mode: number): void {
     try {
-      chmodSync(this.place, mode | constants.S_IRWXU);
+      chmodSync(this.hostPath, mode | constants.S_IRWXU);
     } catch {}
   }
 
+  /** Closes the folder. */
   [Symbol.dispose](): void {
     if (this.#descriptor !== null) closeSync(this.#descriptor);
   }
 }
 
-/** The path of what is in a folder. */
-export function pathIn(folder: string, name: string): string {
+/** Joins a relative folder path and a name. */
+export function joinPath(folder: string, name: string): string {
   return folder === ROOT ? name : `${folder}/${name}`;
 }
 
-/** What leads to an open file, whatever its path leads to now; without such places, its path. */
-export function placeOfOpen(descriptor: number, path: Buffer): string | Buffer {
-  return SHOWS_DESCRIPTORS ? placeOf(descriptor) : path;
+/** Returns a path to an open file that stays valid if the file is moved, or `path` without `/proc/self/fd`. */
+export function toDescriptorPath(descriptor: number, path: Buffer): string | Buffer {
+  return HAS_PROC_DESCRIPTORS ? toProcPath(descriptor) : path;
 }
 
-/** The bytes of a name or a path, from one character each. */
-export const bytesOf = (name: string): Buffer => Buffer.from(name, "latin1");
+/** Converts a name or path with one character per byte to bytes. */
+export const toNameBytes = (name: string): Buffer => Buffer.from(name, "latin1");
 
-/** A name or a path as people read it. */
-export const readable = (name: string): string => bytesOf(name).toString();
+/** Converts a name or path with one character per byte to readable text. */
+export const toReadableName = (name: string): string => toNameBytes(name).toString();
 
-/** As this machine would say it. */
-function notAFolder(): Error {
+/** Creates the same error as the system. */
+function createNotAFolderError(): Error {
   return Object.assign(new Error("ENOTDIR: not a directory"), { code: "ENOTDIR" });
 }
 
-const placeOf = (descriptor: number) => `/proc/self/fd/${descriptor}`;
-const SHOWS_DESCRIPTORS = process.platform === "linux" && existsSync("/proc/self/fd");
+const toProcPath = (descriptor: number) => `/proc/self/fd/${descriptor}`;
+const HAS_PROC_DESCRIPTORS = process.platform === "linux" && existsSync("/proc/self/fd");
 const SLASH = Buffer.from("/");
 
-/** Linux's: needs no permission to read the folder. Node does not name it. */
+/** Linux's `O_PATH`, which works without read permission on the folder. Node has no constant for it. */
 const O_PATH = 0o10000000;

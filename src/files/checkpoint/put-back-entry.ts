@@ -3,100 +3,103 @@ import { chmodSync, chownSync, closeSync, fstatSync, renameSync, rmSync } from "
 import { openNoFollow } from "../../host/file-access.ts";
 import { hostCode } from "../../host/host-error.ts";
 import type { CheckpointCopies } from "./copies.ts";
-import { type HeldEntry, placeOfOpen } from "./held-folder.ts";
+import { type PinnedEntry, toDescriptorPath } from "./held-folder.ts";
 import {
   type FileRecord,
   isFresh,
   isSameOwnership,
   isSameStamp,
   type Ownership,
-  ownershipOf,
-  stampOf,
+  toOwnership,
+  toStamp,
 } from "./record.ts";
 
-/** What came of it: how the file is to be remembered from now on. */
-export interface FilePutBack {
+/** The result of restoring a file: its new record, and whether it was changed. */
+export interface RestoredFile {
   readonly record: FileRecord;
   readonly isChanged: boolean;
 }
 
-/** Makes a file what it was; one that has its bytes still is left in its place. */
-export function putBackFile(
-  at: HeldEntry,
+/** Restores a file. Does not replace a file that still has the captured bytes. */
+export function restoreFile(
+  at: PinnedEntry,
   wanted: FileRecord,
   { copies, now }: { readonly copies: CheckpointCopies; readonly now: number },
-): FilePutBack {
-  const stats = at.folder.look(at.name);
+): RestoredFile {
+  const stats = at.folder.lstat(at.name);
   if (stats?.isFile()) {
-    const stamp = stampOf(stats);
+    const stamp = toStamp(stats);
     if (!wanted.isFresh && isSameStamp(stamp, wanted.stamp)) {
       return { record: wanted, isChanged: false };
     }
     const isLikely = stamp.size === wanted.stamp.size && copies.has(wanted.copy);
-    const kept = isLikely ? keepFile(at, wanted, copies) : null;
-    if (kept) return remembered(kept);
+    const kept = isLikely ? keepContent(at, wanted, copies) : null;
+    if (kept) return toRestoredFile(kept);
   }
-  return remembered({ stamp: replaceFileAt(at, wanted, copies), isChanged: true });
+  return toRestoredFile({ stamp: rewriteFile(at, wanted, copies), isChanged: true });
 
-  function remembered({ stamp, isChanged }: Pick<FileRecord, "stamp"> & { isChanged: boolean }) {
+  function toRestoredFile({
+    stamp,
+    isChanged,
+  }: Pick<FileRecord, "stamp"> & { isChanged: boolean }) {
     return { record: { ...wanted, stamp, isFresh: isFresh(stamp, now) }, isChanged };
   }
 }
 
-/** `null` if it has other bytes, or may not be read. */
-function keepFile(at: HeldEntry, { copy, stamp }: FileRecord, copies: CheckpointCopies) {
-  const path = at.folder.at(at.name);
-  const descriptor = openToRead(path);
+/** Restores only the owner and mode. Returns `null` if the file has other bytes or cannot be read. */
+function keepContent(at: PinnedEntry, { copy, stamp }: FileRecord, copies: CheckpointCopies) {
+  const path = at.folder.toPath(at.name);
+  const descriptor = tryOpen(path);
   if (descriptor === null) return null;
   try {
     const found = fstatSync(descriptor, { bigint: true });
-    if (!copies.isCopyOf(copy, { descriptor, path, size: found.size })) return null;
-    const isChanged = !isSameOwnership(ownershipOf(found), stamp);
-    setOwnership(placeOfOpen(descriptor, path), { now: ownershipOf(found), wanted: stamp });
-    return { stamp: stampOf(fstatSync(descriptor, { bigint: true })), isChanged };
+    if (!copies.hasSameBytes(copy, { descriptor, path, size: found.size })) return null;
+    const isChanged = !isSameOwnership(toOwnership(found), stamp);
+    setOwnership(toDescriptorPath(descriptor, path), { now: toOwnership(found), wanted: stamp });
+    return { stamp: toStamp(fstatSync(descriptor, { bigint: true })), isChanged };
   } finally {
     closeSync(descriptor);
   }
 }
 
-function openToRead(path: Buffer): number | null {
+function tryOpen(path: Buffer): number | null {
   try {
     return openNoFollow(path);
   } catch {
-    return null; // what cannot be read can be replaced
+    return null; // an unreadable file can still be replaced
   }
 }
 
-function replaceFileAt(at: HeldEntry, { copy, stamp }: FileRecord, copies: CheckpointCopies) {
-  return putInPlace(at, (temporary, put) => {
-    copies.putAt(temporary, copy, stamp.size);
+function rewriteFile(at: PinnedEntry, { copy, stamp }: FileRecord, copies: CheckpointCopies) {
+  return replaceAtomically(at, (temporary, put) => {
+    copies.writeTo(temporary, copy, stamp.size);
     const descriptor = openNoFollow(temporary);
     try {
-      const now = ownershipOf(fstatSync(descriptor, { bigint: true }));
-      setOwnership(placeOfOpen(descriptor, temporary), { now, wanted: stamp });
+      const now = toOwnership(fstatSync(descriptor, { bigint: true }));
+      setOwnership(toDescriptorPath(descriptor, temporary), { now, wanted: stamp });
       put();
-      return stampOf(fstatSync(descriptor, { bigint: true })); // putting it there changed its inode
+      return toStamp(fstatSync(descriptor, { bigint: true })); // the rename changed the inode's times
     } finally {
       closeSync(descriptor);
     }
   });
 }
 
-/** Lets `fill` make something beside an entry, then `put` it there, whatever is there but a folder. */
-export function putInPlace<Result>(
-  { folder, name }: HeldEntry,
+/** Lets `fill` create a temporary entry and move it into place with `put`, replacing any existing entry except a folder. */
+export function replaceAtomically<Result>(
+  { folder, name }: PinnedEntry,
   fill: (temporary: Buffer, put: () => void) => Result,
 ): Result {
-  const temporary = folder.at(`.wink-${randomUUID()}.tmp`);
+  const temporary = folder.toPath(`.wink-${randomUUID()}.tmp`);
   try {
-    return fill(temporary, () => renameSync(temporary, folder.at(name)));
+    return fill(temporary, () => renameSync(temporary, folder.toPath(name)));
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;
   }
 }
 
-/** Of what is at a place that nobody else can change. */
+/** Sets the owner and mode. `place` must be a path that other processes cannot redirect. */
 export function setOwnership(
   place: string | Buffer,
   { now, wanted }: { readonly now: Ownership; readonly wanted: Ownership },
@@ -106,9 +109,9 @@ export function setOwnership(
     try {
       chownSync(place, wanted.uid, wanted.gid);
     } catch (error) {
-      // Only a privileged process may give files away; for others the file becomes theirs.
+      // Only a privileged process may change the owner; otherwise the file belongs to this user.
       if (hostCode(error) !== "EPERM") throw error;
     }
   }
-  chmodSync(place, wanted.mode); // also after a new owner, which takes away some of it
+  chmodSync(place, wanted.mode); // always after chown, which clears some mode bits
 }

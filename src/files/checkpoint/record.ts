@@ -2,44 +2,48 @@ import { type BigIntStats, constants } from "node:fs";
 import { deserialize, serialize } from "node:v8";
 import type { EntryKind } from "../folder-entries.ts";
 
-/** What a checkpoint remembers of one entry of a folder. */
+/** The recorded state of one folder entry. */
 export type EntryRecord = FolderRecord | FileRecord | LinkRecord | OtherRecord;
 
+/** The recorded state of a folder. */
 export interface FolderRecord extends Ownership {
   readonly kind: "folder";
-  /** By name: see `HeldFolder` for what a name is. */
+  /** The entries by name. Names have one character per byte, as in `PinnedFolder`. */
   readonly entries: ReadonlyMap<string, EntryRecord>;
 }
 
+/** The recorded state of a file. */
 export interface FileRecord {
   readonly kind: "file";
   readonly stamp: FileStamp;
-  /** It was changed so shortly before that a further change may have left its stamp as it is. */
+  /** Whether the file was changed so recently that another change might not alter its stamp. */
   readonly isFresh: boolean;
-  /** The name of the copy of its bytes. */
+  /** The name of the copy with its bytes. */
   readonly copy: string;
 }
 
+/** The recorded state of a symlink. */
 export interface LinkRecord {
   readonly kind: "link";
-  /** Its bytes, one character each. */
+  /** The target, with one character per byte. */
   readonly target: string;
 }
 
-/** A pipe, a socket or a device: it is known to be there, and never opened. */
+/** The recorded state of a pipe, a socket or a device. It is never opened. */
 export interface OtherRecord {
   readonly kind: "other";
   readonly type: bigint;
 }
 
+/** The owner and permissions of an entry. */
 export interface Ownership {
-  /** Permissions only. */
+  /** The permission bits. */
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
 }
 
-/** As long as all of it is the same, a file is: nobody can set back when its inode last changed. */
+/** Identifies a version of a file. Files with equal stamps are unchanged, because the inode's change time cannot be set. */
 export interface FileStamp extends Ownership {
   readonly size: bigint;
   readonly modifiedNs: bigint;
@@ -47,15 +51,18 @@ export interface FileStamp extends Ownership {
   readonly inode: bigint;
 }
 
-export function stampOf(stats: BigIntStats): FileStamp {
+/** Returns the stamp of a file. */
+export function toStamp(stats: BigIntStats): FileStamp {
   const { size, mtimeNs: modifiedNs, ctimeNs: changedNs, ino: inode } = stats;
-  return { size, modifiedNs, changedNs, inode, ...ownershipOf(stats) };
+  return { size, modifiedNs, changedNs, inode, ...toOwnership(stats) };
 }
 
-export function ownershipOf({ mode, uid, gid }: BigIntStats): Ownership {
+/** Returns the owner and permissions of an entry. */
+export function toOwnership({ mode, uid, gid }: BigIntStats): Ownership {
   return { mode: Number(mode & PERMISSIONS), uid: Number(uid), gid: Number(gid) };
 }
 
+/** Whether two stamps are equal. */
 export function isSameStamp(one: FileStamp, other: FileStamp): boolean {
   return (
     one.changedNs === other.changedNs &&
@@ -66,46 +73,48 @@ export function isSameStamp(one: FileStamp, other: FileStamp): boolean {
   );
 }
 
+/** Whether two owners and permissions are equal. */
 export function isSameOwnership(one: Ownership, other: Ownership): boolean {
   return one.mode === other.mode && one.uid === other.uid && one.gid === other.gid;
 }
 
-/** `now` is before the file was looked at, in milliseconds since 1970. */
+/** Whether a file was changed within the last clock tick of any disk. `now` is the time before the stamp was read, in milliseconds since 1970. */
 export function isFresh({ changedNs, modifiedNs }: FileStamp, now: number): boolean {
   const latest = changedNs > modifiedNs ? changedNs : modifiedNs;
-  return latest >= BigInt(Math.floor(now) - COARSEST_TICK) * NANOSECONDS;
+  return latest >= BigInt(Math.floor(now) - COARSEST_TICK_MS) * NANOSECONDS_PER_MS;
 }
 
-/** FAT counts in two seconds; a millisecond or a hundredth of a second is common. */
-const COARSEST_TICK = 2_000;
-const NANOSECONDS = 1_000_000n;
+/** FAT has a resolution of 2 seconds; 1 or 10 milliseconds are common. */
+const COARSEST_TICK_MS = 2_000;
+const NANOSECONDS_PER_MS = 1_000_000n;
 const PERMISSIONS = 0o7777n;
 const TYPE = BigInt(constants.S_IFMT);
 
-export function kindOf(stats: BigIntStats): EntryKind {
+/** Returns the kind of an entry. */
+export function toRecordKind(stats: BigIntStats): EntryKind {
   if (stats.isFile()) return "file";
   if (stats.isDirectory()) return "folder";
   return stats.isSymbolicLink() ? "link" : "other";
 }
 
-/** Which of the things that are neither file, folder nor link it is. */
-export const typeOf = ({ mode }: BigIntStats): bigint => mode & TYPE;
+/** Returns the file type bits of a mode, to distinguish pipes, sockets and devices. */
+export const getModeType = ({ mode }: BigIntStats): bigint => mode & TYPE;
 
-/** A tree in one piece, which crosses threads without a look at each entry. */
-export function packRecords(root: FolderRecord): Uint8Array {
+/** Serializes a tree to bytes, which are transferred between threads faster than objects. */
+export function serializeRecords(root: FolderRecord): Uint8Array {
   return serialize(root);
 }
 
-/** What `packRecords` made; it never left this process. */
-export function unpackRecords(packed: Uint8Array): FolderRecord {
+/** Deserializes the bytes of {@link serializeRecords}. They must come from this process. */
+export function deserializeRecords(packed: Uint8Array): FolderRecord {
   return deserialize(packed) as FolderRecord;
 }
 
-/** The names of all copies below a folder. */
-export function copiesOf(folder: FolderRecord, found = new Set<string>()): Set<string> {
+/** Lists all copies below a folder by name. */
+export function listCopies(folder: FolderRecord, found = new Set<string>()): Set<string> {
   for (const entry of folder.entries.values()) {
     if (entry.kind === "file") found.add(entry.copy);
-    else if (entry.kind === "folder") copiesOf(entry, found);
+    else if (entry.kind === "folder") listCopies(entry, found);
   }
   return found;
 }

@@ -1,32 +1,34 @@
 import { expect, test } from "vitest";
-import { SyncRefusal } from "../sync/sync-reason.ts";
+import { SyncError } from "../sync/sync-reason.ts";
 import { RestoreReport } from "./restore-report.ts";
-import { Stopped } from "./stop-flag.ts";
+import { StoppedError } from "./stop-flag.ts";
 
-const failing = (error: Error) => () => {
+const throwError = (error: Error) => () => {
   throw error;
 };
 
-test("what failed first is what is reported of a path", () => {
+test("RestoreReport reports the first failure of a path", () => {
   const report = new RestoreReport();
-  expect(report.attempt("a", failing(new SyncRefusal("first")), "otherwise")).toBe("otherwise");
-  report.attempt("a", failing(new SyncRefusal("second")), undefined);
-  expect(report.attempt("b", () => "done", "otherwise")).toBe("done");
-  expect(report.result().failed).toEqual([{ path: "a", reason: "first" }]);
+  expect(report.catchFailure("a", throwError(new SyncError("first")), "otherwise")).toBe(
+    "otherwise",
+  );
+  report.catchFailure("a", throwError(new SyncError("second")), undefined);
+  expect(report.catchFailure("b", () => "done", "otherwise")).toBe("done");
+  expect(report.toResult().failed).toEqual([{ path: "a", reason: "first" }]);
 });
 
-test("being told to stop is no failure of a path", () => {
+test("RestoreReport rethrows StoppedError", () => {
   const report = new RestoreReport();
-  const stopped = new Stopped("It was told to stop");
-  expect(() => report.attempt("a", failing(stopped), undefined)).toThrow(stopped);
-  expect(report.result().failed).toEqual([]);
+  const stopped = new StoppedError("A stop was requested");
+  expect(() => report.catchFailure("a", throwError(stopped), undefined)).toThrow(stopped);
+  expect(report.toResult().failed).toEqual([]);
 });
 
-test("paths are given as bytes, and read as text", () => {
+test("RestoreReport converts paths from bytes to text", () => {
   const report = new RestoreReport();
   const path = Buffer.from("é/b").toString("latin1");
-  report.restored(path);
-  report.restored(path);
-  report.removed(path);
-  expect(report.result()).toEqual({ restored: ["é/b"], removed: ["é/b"], failed: [] });
+  report.addRestored(path);
+  report.addRestored(path);
+  report.addRemoved(path);
+  expect(report.toResult()).toEqual({ restored: ["é/b"], removed: ["é/b"], failed: [] });
 });

@@ -1,46 +1,52 @@
 import type { SyncFailure } from "../sync/sync-reason.ts";
-import { restoreReason } from "./failure.ts";
-import { readable } from "./held-folder.ts";
-import { Stopped } from "./stop-flag.ts";
+import { toRestoreReason } from "./failure.ts";
+import { toReadableName } from "./held-folder.ts";
+import { StoppedError } from "./stop-flag.ts";
 
-/** What a restore has done to a folder; paths start at the folder, with `/` between names. */
+/** The result of a restore. Paths are relative to the folder and separated by `/`. */
 export interface FolderRestoreResult {
-  /** What was changed or missing, and is as it was: files, links and folders. */
+  /** Files, symlinks and folders that were changed or missing and are now restored. */
   readonly restored: readonly string[];
-  /** What was not there before, and is gone. */
+  /** Entries that did not exist in the checkpoint and were removed. */
   readonly removed: readonly string[];
-  /** What is not as it was; everything else is. */
+  /** Entries that could not be restored. All others are restored. */
   readonly failed: readonly SyncFailure[];
 }
 
-/** Gathers what a restore does. Paths are given as bytes, one character each. */
+/** Collects the result of a restore. Paths are passed with one character per byte. */
 export class RestoreReport {
   readonly #restored = new Set<string>();
   readonly #removed: string[] = [];
   readonly #failed = new Map<string, string>();
 
-  restored(path: string): void {
-    this.#restored.add(readable(path));
+  /** Adds a restored path. */
+  addRestored(path: string): void {
+    this.#restored.add(toReadableName(path));
   }
 
-  removed(path: string): void {
-    this.#removed.push(readable(path));
+  /** Adds a removed path. */
+  addRemoved(path: string): void {
+    this.#removed.push(toReadableName(path));
   }
 
-  /** What `work` gives, or `otherwise` if it fails: that stops nothing else. */
-  attempt<Result>(path: string, work: () => Result, otherwise: Result): Result {
+  /** Returns the result of `work`. If it throws, records the failure and returns `fallback`. */
+  catchFailure<Result>(path: string, work: () => Result, fallback: Result): Result {
     try {
       return work();
     } catch (error) {
-      if (error instanceof Stopped) throw error;
-      // What failed first is what the rest came from.
-      if (!this.#failed.has(path)) this.#failed.set(path, restoreReason(error));
-      return otherwise;
+      if (error instanceof StoppedError) throw error;
+      // The first failure of a path causes the later ones.
+      if (!this.#failed.has(path)) this.#failed.set(path, toRestoreReason(error));
+      return fallback;
     }
   }
 
-  result(): FolderRestoreResult {
-    const failed = [...this.#failed].map(([path, reason]) => ({ path: readable(path), reason }));
+  /** Returns the result with readable paths. */
+  toResult(): FolderRestoreResult {
+    const failed = [...this.#failed].map(([path, reason]) => ({
+      path: toReadableName(path),
+      reason,
+    }));
     return { restored: [...this.#restored], removed: this.#removed, failed };
   }
 }

@@ -16,38 +16,43 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { CheckpointHere } from "../../../tests/support/checkpoint-here.ts";
+import { InlineCheckpoint } from "../../../tests/support/checkpoint-here.ts";
 import { asPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { treePicture } from "../../../tests/support/tree-picture.ts";
+import { describeTree } from "../../../tests/support/tree-picture.ts";
 
 const NOBODY = 65_534;
 const isRoot = process.geteuid?.() === 0;
-const NOTHING_DONE = { restored: [], removed: [], failed: [] };
+const NO_CHANGES = { restored: [], removed: [], failed: [] };
 
-/** A folder with a checkpoint of it. */
-function taken(tree: Parameters<typeof temporaryTree>[0]) {
+/** Creates a folder and takes its checkpoint. */
+function createCheckpoint(tree: Parameters<typeof temporaryTree>[0]) {
   const folder = temporaryTree(tree);
   const copies = temporaryTree();
-  const checkpoint = new CheckpointHere(folder, { copies });
+  const checkpoint = new InlineCheckpoint(folder, { copies });
   checkpoint.take();
   return { folder, copies, checkpoint, at: (path: string) => join(folder, path) };
 }
 
-/** Lets anybody read the copies: in the tests, who restores need not be who took. */
+/** Lets every user read the copies, because tests restore as another user. */
 function shareCopies(copies: string): void {
   chmodSync(copies, 0o777);
   for (const name of readdirSync(copies)) chmodSync(join(copies, name), 0o644);
 }
 
-const makePipe = (path: string) => execFileSync("mkfifo", [path]);
+const createPipe = (path: string) => execFileSync("mkfifo", [path]);
 
-describe("a restore says what it did", () => {
-  test("to files, folders and links, and does nothing when all is as it was", () => {
-    const { folder, checkpoint, at } = taken({ "a/b": "1", "a/c": "2", d: "3", e: null });
+describe("restoreTree() reports", () => {
+  test("changed files, folders and symlinks, and nothing if all are unchanged", () => {
+    const { folder, checkpoint, at } = createCheckpoint({
+      "a/b": "1",
+      "a/c": "2",
+      d: "3",
+      e: null,
+    });
     symlinkSync("d", at("link"));
     checkpoint.take();
-    const before = treePicture(folder);
-    expect(checkpoint.restore()).toEqual(NOTHING_DONE);
+    const before = describeTree(folder);
+    expect(checkpoint.restore()).toEqual(NO_CHANGES);
     writeFileSync(at("a/b"), "other");
     chmodSync(at("a/c"), 0o600);
     rmSync(at("d"));
@@ -60,13 +65,13 @@ describe("a restore says what it did", () => {
     expect([...restored].sort()).toEqual(["a/b", "a/c", "d", "e", "link"]);
     expect(removed).toEqual(["new/deep/file", "new/deep", "new"]);
     expect(failed).toEqual([]);
-    expect(treePicture(folder)).toEqual(before);
-    expect(checkpoint.restore()).toEqual(NOTHING_DONE);
+    expect(describeTree(folder)).toEqual(before);
+    expect(checkpoint.restore()).toEqual(NO_CHANGES);
   });
 
-  test("where a file became a folder, and a folder a file or a link", () => {
-    const { folder, checkpoint, at } = taken({ file: "1", "one/a": "2", "two/b": "3" });
-    const before = treePicture(folder);
+  test("a file that became a folder, and folders that became a file or a symlink", () => {
+    const { folder, checkpoint, at } = createCheckpoint({ file: "1", "one/a": "2", "two/b": "3" });
+    const before = describeTree(folder);
     rmSync(at("file"));
     mkdirSync(at("file"));
     writeFileSync(at("file/inner"), "");
@@ -77,44 +82,44 @@ describe("a restore says what it did", () => {
     expect([...restored].sort()).toEqual(["file", "one", "one/a", "two", "two/b"]);
     expect(removed).toEqual(["file/inner"]);
     expect(failed).toEqual([]);
-    expect(treePicture(folder)).toEqual(before);
+    expect(describeTree(folder)).toEqual(before);
   });
 
-  test("to the folder itself, whatever became of it", () => {
-    const { folder, checkpoint } = taken({ a: "1" });
+  test("the folder itself if it was removed or replaced by a symlink", () => {
+    const { folder, checkpoint } = createCheckpoint({ a: "1" });
     chmodSync(folder, 0o750);
     checkpoint.take();
-    const before = treePicture(folder);
+    const before = describeTree(folder);
     rmSync(folder, { recursive: true });
     expect(checkpoint.restore().restored).toEqual(["a", "."]);
-    expect(treePicture(folder)).toEqual(before);
+    expect(describeTree(folder)).toEqual(before);
     const outside = temporaryTree({ kept: "1" });
     rmSync(folder, { recursive: true });
     symlinkSync(outside, folder);
     expect(checkpoint.restore().failed).toEqual([]);
-    expect(treePicture(folder)).toEqual(before);
+    expect(describeTree(folder)).toEqual(before);
     expect(readdirSync(outside)).toEqual(["kept"]);
   });
 
-  test("about names that are not UTF-8", () => {
-    const { folder, checkpoint } = taken({});
+  test("entries whose names are not UTF-8", () => {
+    const { folder, checkpoint } = createCheckpoint({});
     const odd = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xff, 0x61])]);
     const other = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xfe])]);
     writeFileSync(odd, "1");
     symlinkSync(Buffer.from([0xfd]), other);
     checkpoint.take();
-    const before = treePicture(folder);
+    const before = describeTree(folder);
     rmSync(odd);
     rmSync(other);
     expect(checkpoint.restore().restored).toHaveLength(2);
-    expect(treePicture(folder)).toEqual(before);
+    expect(describeTree(folder)).toEqual(before);
   });
 });
 
-describe("a restore never", () => {
+describe("restoreTree() never", () => {
   test("follows a symlink out of the folder", () => {
     const outside = temporaryTree({ "kept/file": "1" });
-    const { checkpoint, at } = taken({ "a/file": "mine" });
+    const { checkpoint, at } = createCheckpoint({ "a/file": "mine" });
     renameSync(at("a"), at("moved"));
     symlinkSync(join(outside, "kept"), at("a"));
     symlinkSync(outside, at("also"));
@@ -124,49 +129,49 @@ describe("a restore never", () => {
     expect(existsSync(at("also"))).toBe(false);
   });
 
-  test("opens a pipe that has appeared: it goes", () => {
-    const { folder, checkpoint, at } = taken({ a: "1", b: "2" });
-    const before = treePicture(folder);
-    makePipe(at("pipe"));
+  test("opens a new pipe, but removes it", () => {
+    const { folder, checkpoint, at } = createCheckpoint({ a: "1", b: "2" });
+    const before = describeTree(folder);
+    createPipe(at("pipe"));
     rmSync(at("a"));
-    makePipe(at("a"));
+    createPipe(at("a"));
     expect(checkpoint.restore()).toEqual({ restored: ["a"], removed: ["pipe"], failed: [] });
-    expect(treePicture(folder)).toEqual(before);
+    expect(describeTree(folder)).toEqual(before);
   });
 
-  test("makes a pipe that has gone, nor touches one that is there", () => {
-    const { checkpoint, at } = taken({});
-    for (const name of ["pipe", "other"]) makePipe(at(name));
+  test("recreates a removed pipe or touches an existing one", () => {
+    const { checkpoint, at } = createCheckpoint({});
+    for (const name of ["pipe", "other"]) createPipe(at(name));
     checkpoint.take();
-    expect(checkpoint.restore()).toEqual(NOTHING_DONE);
+    expect(checkpoint.restore()).toEqual(NO_CHANGES);
     rmSync(at("pipe"));
     writeFileSync(at("pipe"), "");
     expect(checkpoint.restore().failed).toEqual([
-      { path: "pipe", reason: expect.stringContaining("let what made it make it again") },
+      { path: "pipe", reason: expect.stringContaining("Start the program that created it again.") },
     ]);
     expect(readdirSync(dirname(at("other")))).toEqual(["other"]);
   });
 
-  test("needs to read what somebody has closed", async () => {
+  test("needs read access to a file it restores", async () => {
     const folder = temporaryTree();
     chmodSync(folder, 0o777);
     const copies = temporaryTree();
     chmodSync(copies, 0o777);
-    const checkpoint = new CheckpointHere(folder, { copies });
+    const checkpoint = new InlineCheckpoint(folder, { copies });
     await asPlainUser(() => {
       writeFileSync(join(folder, "a"), "1", { mode: 0o644 });
       checkpoint.take();
       chmodSync(join(folder, "a"), 0o000);
-      expect(checkpoint.restore()).toEqual({ ...NOTHING_DONE, restored: ["a"] });
+      expect(checkpoint.restore()).toEqual({ ...NO_CHANGES, restored: ["a"] });
     });
     expect(lstatSync(join(folder, "a")).mode & 0o777).toBe(0o644);
   });
 
-  test("writes into a file that has another name elsewhere", () => {
-    const { checkpoint, at } = taken({ a: "1" });
+  test("writes to another hard link of a file", () => {
+    const { checkpoint, at } = createCheckpoint({ a: "1" });
     const elsewhere = join(temporaryTree(), "hard-link");
     linkSync(at("a"), elsewhere);
-    expect(checkpoint.restore()).toEqual(NOTHING_DONE);
+    expect(checkpoint.restore()).toEqual(NO_CHANGES);
     writeFileSync(at("a"), "2");
     expect(checkpoint.restore().restored).toEqual(["a"]);
     expect(readFileSync(elsewhere, "utf8")).toBe("2");
@@ -174,9 +179,9 @@ describe("a restore never", () => {
   });
 });
 
-describe("what cannot be restored is reported, and stops nothing else", () => {
-  test.runIf(isRoot)("in a folder of somebody else", async () => {
-    const { folder, checkpoint, copies, at } = taken({ "theirs/a": "1", b: "2" });
+describe("restoreTree() reports a failure and continues", () => {
+  test.runIf(isRoot)("in another user's folder", async () => {
+    const { folder, checkpoint, copies, at } = createCheckpoint({ "theirs/a": "1", b: "2" });
     chownSync(folder, NOBODY, NOBODY);
     for (const path of [folder, at("theirs")]) chmodSync(path, 0o755);
     checkpoint.take();
@@ -186,7 +191,7 @@ describe("what cannot be restored is reported, and stops nothing else", () => {
     rmSync(at("b"));
     const { restored, removed, failed } = await asPlainUser(() => checkpoint.restore());
     const reason =
-      "it is not open to this user: change its permissions, or its folder's, then restore again";
+      "It is not accessible to this user. Change its permissions or its folder's, then restore again.";
     expect(failed).toEqual([
       { path: "theirs/new", reason },
       { path: "theirs/a", reason },
@@ -197,11 +202,11 @@ describe("what cannot be restored is reported, and stops nothing else", () => {
     expect(readFileSync(at("theirs/a"), "utf8")).toBe("1");
   });
 
-  test.runIf(isRoot)("where what is in the way may not be removed", async () => {
-    const { folder, checkpoint, copies, at } = taken({ file: "1", "a/b": "2" });
+  test.runIf(isRoot)("if a blocking entry may not be removed", async () => {
+    const { folder, checkpoint, copies, at } = createCheckpoint({ file: "1", "a/b": "2" });
     checkpoint.take();
     shareCopies(copies);
-    chmodSync(folder, 0o1777); // only the owner removes from it
+    chmodSync(folder, 0o1777); // only owners may remove entries
     rmSync(at("file"));
     mkdirSync(at("file"));
     writeFileSync(at("file/theirs"), "");
@@ -211,61 +216,61 @@ describe("what cannot be restored is reported, and stops nothing else", () => {
     expect(readFileSync(at("file"), "utf8")).toBe("1");
   });
 
-  test("because its copy is gone", () => {
-    const { checkpoint, copies, at } = taken({ a: "1", b: "2" });
+  test("if a copy is missing", () => {
+    const { checkpoint, copies, at } = createCheckpoint({ a: "1", b: "2" });
     for (const name of readdirSync(copies)) rmSync(join(copies, name));
     writeFileSync(at("a"), "other");
     expect(checkpoint.restore().failed).toContainEqual({
       path: "a",
-      reason: expect.stringContaining("its copy is gone from the temporary folder"),
+      reason: expect.stringContaining("Its copy is missing from the temporary folder"),
     });
-    checkpoint.take(); // makes new ones, also of what has not changed
+    checkpoint.take(); // creates new copies, also of unchanged files
     rmSync(at("b"));
     expect(checkpoint.restore().failed).toEqual([]);
     expect(readFileSync(at("b"), "utf8")).toBe("2");
   });
 
-  test("because the folder above is gone, or is reached by a link", () => {
+  test("unless the parent folder is missing or a symlink, which throws", () => {
     const above = temporaryTree({ "here/folder/a": "1", "there/folder": null });
     const [here, there] = [join(above, "here"), join(above, "there")];
-    const checkpoint = new CheckpointHere(join(here, "folder"), { copies: temporaryTree() });
+    const checkpoint = new InlineCheckpoint(join(here, "folder"), { copies: temporaryTree() });
     checkpoint.take();
     rmSync(here, { recursive: true });
     expect(() => checkpoint.restore()).toThrow(
-      `ENOENT: ${JSON.stringify(here)} does not exist: make it as it was, then restore again`,
+      `ENOENT: ${JSON.stringify(here)} does not exist: create the folder, then restore again`,
     );
     symlinkSync("there", here);
     expect(() => checkpoint.restore()).toThrow(
-      `EINVAL: ${JSON.stringify(here)} is reached by a symlink now: put back the folder`,
+      `EINVAL: ${JSON.stringify(here)} is now reached through a symlink. Replace it with the original folder`,
     );
     expect(readdirSync(join(there, "folder"))).toEqual([]);
   });
 });
 
-describe("a file is known", () => {
-  /** What a checkpoint of an hour later believes. */
-  const later = () => Date.now() + 3_600_000;
+describe("a checkpoint identifies a file", () => {
+  /** Returns the time one hour from now. */
+  const getLaterTime = () => Date.now() + 3_600_000;
 
-  test("by its times, unless it was changed shortly before: then by its bytes", () => {
+  test("by its times, or by its bytes if it was changed recently", () => {
     const folder = temporaryTree({ a: "1" });
-    const checkpoint = new CheckpointHere(folder, { copies: temporaryTree() });
+    const checkpoint = new InlineCheckpoint(folder, { copies: temporaryTree() });
     checkpoint.take();
     const copies = temporaryTree();
-    const believing = new CheckpointHere(folder, { copies, now: later });
-    believing.take();
+    const trusting = new InlineCheckpoint(folder, { copies, now: getLaterTime });
+    trusting.take();
     const [copy] = readdirSync(copies);
-    writeFileSync(join(copies, copy ?? ""), "2"); // as if the file had changed and its times had not
-    expect(believing.restore()).toEqual(NOTHING_DONE);
-    believing.take();
+    writeFileSync(join(copies, copy ?? ""), "2"); // simulates a change that does not alter the times
+    expect(trusting.restore()).toEqual(NO_CHANGES);
+    trusting.take();
     expect(readFileSync(join(copies, copy ?? ""), "utf8")).toBe("2");
-    const doubting = new CheckpointHere(folder, { copies });
-    doubting.records = checkpoint.records;
-    expect(doubting.restore().restored).toEqual(["a"]);
+    const comparing = new InlineCheckpoint(folder, { copies });
+    comparing.records = checkpoint.records;
+    expect(comparing.restore().restored).toEqual(["a"]);
     expect(readFileSync(join(folder, "a"), "utf8")).toBe("2");
   });
 
-  test.runIf(isRoot)("also by its owner, which comes back with it", () => {
-    const { checkpoint, at } = taken({ a: "1", b: "2" });
+  test.runIf(isRoot)("by its owner, which is restored too", () => {
+    const { checkpoint, at } = createCheckpoint({ a: "1", b: "2" });
     for (const name of ["a", "b"]) chownSync(at(name), NOBODY, NOBODY);
     chmodSync(at("a"), 0o4755);
     checkpoint.take();
@@ -276,14 +281,14 @@ describe("a file is known", () => {
     expect(statSync(at("b"))).toMatchObject({ uid: NOBODY, gid: NOBODY });
   });
 
-  test.runIf(isRoot)("to become this user's where it cannot be given away", async () => {
-    const { folder, copies, checkpoint, at } = taken({ a: "1" });
+  test.runIf(isRoot)("whose owner cannot be restored, and makes this user the owner", async () => {
+    const { folder, copies, checkpoint, at } = createCheckpoint({ a: "1" });
     chmodSync(folder, 0o777);
     checkpoint.take();
     shareCopies(copies);
     rmSync(at("a"));
     expect((await asPlainUser(() => checkpoint.restore())).failed).toEqual([]);
     expect(lstatSync(at("a")).uid).toBe(NOBODY);
-    expect(await asPlainUser(() => checkpoint.restore())).toEqual(NOTHING_DONE);
+    expect(await asPlainUser(() => checkpoint.restore())).toEqual(NO_CHANGES);
   });
 });

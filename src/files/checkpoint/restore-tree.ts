@@ -4,150 +4,156 @@ import { FilesystemError } from "../../base/filesystem-error.ts";
 import { mountError } from "../../host/host-error.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { ROOT } from "../path.ts";
-import { SyncRefusal } from "../sync/sync-reason.ts";
-import { TreeClearing } from "./clear-tree.ts";
+import { SyncError } from "../sync/sync-reason.ts";
+import { TreeCleaner } from "./clear-tree.ts";
 import { CheckpointCopies } from "./copies.ts";
-import { bytesOf, type HeldEntry, HeldFolder, type HoldOptions, pathIn } from "./held-folder.ts";
-import { putBackFile, putInPlace, setOwnership } from "./put-back-entry.ts";
 import {
+  joinPath,
+  type PinnedEntry,
+  PinnedFolder,
+  type PinOptions,
+  toNameBytes,
+} from "./held-folder.ts";
+import { replaceAtomically, restoreFile, setOwnership } from "./put-back-entry.ts";
+import {
+  deserializeRecords,
   type EntryRecord,
   type FolderRecord,
+  getModeType,
   isSameOwnership,
   type LinkRecord,
   type OtherRecord,
-  ownershipOf,
-  packRecords,
-  typeOf,
-  unpackRecords,
+  serializeRecords,
+  toOwnership,
 } from "./record.ts";
 import { type FolderRestoreResult, RestoreReport } from "./restore-report.ts";
 import { StopFlag } from "./stop-flag.ts";
 
-/** What is asked of a thread that restores a folder. */
-export interface RestoreTask extends HoldOptions {
+/** The task of a thread that restores a folder. */
+export interface RestoreTask extends PinOptions {
   /** The real path of the folder. */
   readonly folder: string;
-  /** The folder of the copies. */
+  /** The folder with the copies. */
   readonly copies: string;
-  /** What the checkpoint remembers. */
+  /** The serialized records of the checkpoint. */
   readonly last: Uint8Array;
-  /** In milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   readonly now: number;
   readonly stop: SharedArrayBuffer;
 }
 
-/** What was done, and what the checkpoint is to remember from now on. */
+/** The result of a restore, and the new records of the checkpoint. */
 export interface RestoredTree {
   readonly result: FolderRestoreResult;
   readonly records: Uint8Array;
 }
 
 /**
- * Makes a folder what it was when a checkpoint was taken, synchronously: for a thread. What fails
- * stops nothing else. Throws `FilesystemError` if the folder that it is in is not there, and then
- * nothing was done.
+ * Restores a folder to a checkpoint. Synchronous, so run it in a thread. Failures of single entries do not stop
+ * it. Throws `FilesystemError` before any change if the parent folder does not exist or is a symlink.
  */
 export function restoreTree(task: RestoreTask): RestoredTree {
-  const root = unpackRecords(task.last);
-  const restoring = new Restoring(task);
-  using folder = holdParent(task);
+  const root = deserializeRecords(task.last);
+  const restoring = new TreeRestore(task);
+  using folder = pinParent(task);
   const name = Buffer.from(basename(task.folder)).toString("latin1");
   const restored = restoring.restore({ folder, name, path: ROOT }, root);
-  return { result: restoring.report.result(), records: packRecords(restored) };
+  return { result: restoring.report.toResult(), records: serializeRecords(restored) };
 }
 
 /** Runs `restoreTree` in a thread. */
 export const restoreTreeJob = threadJob(import.meta.url, restoreTree);
 
-function holdParent(task: RestoreTask): HeldFolder {
+function pinParent(task: RestoreTask): PinnedFolder {
   const parent = dirname(task.folder);
   try {
-    if (realpathSync(parent) === parent) return HeldFolder.hold(Buffer.from(parent), task);
+    if (realpathSync(parent) === parent) return PinnedFolder.pin(Buffer.from(parent), task);
   } catch (error) {
-    throw mountError(error, parent, "make it as it was, then restore again");
+    throw mountError(error, parent, "create the folder, then restore again");
   }
-  const problem = "is reached by a symlink now: put back the folder that was there, then restore";
+  const problem =
+    "is now reached through a symlink. Replace it with the original folder, then restore again.";
   throw FilesystemError.invalid(parent, problem);
 }
 
-class Restoring {
+class TreeRestore {
   readonly report = new RestoreReport();
   readonly #task: RestoreTask;
   readonly #stop: StopFlag;
-  readonly #clearing: TreeClearing;
+  readonly #cleaner: TreeCleaner;
   readonly #copies: CheckpointCopies;
 
   constructor(task: RestoreTask) {
     this.#task = task;
     this.#stop = new StopFlag(task.stop);
-    this.#clearing = new TreeClearing(this.report, this.#stop);
+    this.#cleaner = new TreeCleaner(this.report, this.#stop);
     this.#copies = new CheckpointCopies(task.copies, this.#stop);
   }
 
-  restore(at: HeldEntry, wanted: FolderRecord): FolderRecord {
-    this.#clearing.clear(at, wanted);
-    return this.report.attempt(at.path, () => this.#folder(at, wanted), wanted);
+  restore(at: PinnedEntry, wanted: FolderRecord): FolderRecord {
+    this.#cleaner.clear(at, wanted);
+    return this.report.catchFailure(at.path, () => this.#restoreFolder(at, wanted), wanted);
   }
 
-  #entry(at: HeldEntry, wanted: EntryRecord): EntryRecord {
+  #restoreEntry(at: PinnedEntry, wanted: EntryRecord): EntryRecord {
     this.#stop.check();
     switch (wanted.kind) {
       case "folder":
-        return this.#folder(at, wanted);
+        return this.#restoreFolder(at, wanted);
       case "file": {
-        const { record, isChanged } = putBackFile(at, wanted, {
+        const { record, isChanged } = restoreFile(at, wanted, {
           copies: this.#copies,
           now: this.#task.now,
         });
-        if (isChanged) this.report.restored(at.path);
+        if (isChanged) this.report.addRestored(at.path);
         return record;
       }
       case "link":
-        return this.#link(at, wanted);
+        return this.#restoreLink(at, wanted);
       case "other":
-        return checkThere(at, wanted);
+        return checkPresent(at, wanted);
     }
   }
 
-  #folder(at: HeldEntry, wanted: FolderRecord): FolderRecord {
-    const stats = at.folder.look(at.name);
-    if (!stats) mkdirSync(at.folder.at(at.name), 0o700);
+  #restoreFolder(at: PinnedEntry, wanted: FolderRecord): FolderRecord {
+    const stats = at.folder.lstat(at.name);
+    if (!stats) mkdirSync(at.folder.toPath(at.name), 0o700);
     using folder = at.folder.enter(at.name);
     const entries = new Map<string, EntryRecord>();
     for (const [name, entry] of wanted.entries) {
-      const inner = { folder, name, path: pathIn(at.path, name) };
+      const inner = { folder, name, path: joinPath(at.path, name) };
       entries.set(
         name,
-        this.report.attempt(inner.path, () => this.#entry(inner, entry), entry),
+        this.report.catchFailure(inner.path, () => this.#restoreEntry(inner, entry), entry),
       );
     }
-    const now = ownershipOf(folder.stats());
-    const found = { ...now, mode: this.#clearing.unlocked.get(at.path) ?? now.mode };
-    if (!stats || !isSameOwnership(found, wanted)) this.report.restored(at.path);
-    setOwnership(folder.place, { now, wanted });
-    return { kind: "folder", ...ownershipOf(folder.stats()), entries };
+    const now = toOwnership(folder.stat());
+    const found = { ...now, mode: this.#cleaner.unlocked.get(at.path) ?? now.mode };
+    if (!stats || !isSameOwnership(found, wanted)) this.report.addRestored(at.path);
+    setOwnership(folder.hostPath, { now, wanted });
+    return { kind: "folder", ...toOwnership(folder.stat()), entries };
   }
 
-  #link(at: HeldEntry, wanted: LinkRecord): LinkRecord {
-    const stats = at.folder.look(at.name);
+  #restoreLink(at: PinnedEntry, wanted: LinkRecord): LinkRecord {
+    const stats = at.folder.lstat(at.name);
     const target = stats?.isSymbolicLink()
-      ? readlinkSync(at.folder.at(at.name), { encoding: "latin1" })
+      ? readlinkSync(at.folder.toPath(at.name), { encoding: "latin1" })
       : null;
     if (target === wanted.target) return wanted;
-    putInPlace(at, (temporary, put) => {
-      symlinkSync(bytesOf(wanted.target), temporary);
+    replaceAtomically(at, (temporary, put) => {
+      symlinkSync(toNameBytes(wanted.target), temporary);
       put();
     });
-    this.report.restored(at.path);
+    this.report.addRestored(at.path);
     return wanted;
   }
 }
 
-function checkThere(at: HeldEntry, wanted: OtherRecord): OtherRecord {
-  const stats = at.folder.look(at.name);
-  if (stats && typeOf(stats) === wanted.type) return wanted;
-  throw new SyncRefusal(NOT_MADE_AGAIN);
+function checkPresent(at: PinnedEntry, wanted: OtherRecord): OtherRecord {
+  const stats = at.folder.lstat(at.name);
+  if (stats && getModeType(stats) === wanted.type) return wanted;
+  throw new SyncError(NOT_RECREATED);
 }
 
-const NOT_MADE_AGAIN =
-  "it was a pipe, a socket or a device, which has no copy: let what made it make it again";
+const NOT_RECREATED =
+  "It was a pipe, a socket or a device, which cannot be copied. Start the program that created it again.";

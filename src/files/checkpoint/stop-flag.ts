@@ -1,6 +1,6 @@
-/** Tells a thread to stop and tidy up: what is set here is seen there at once. */
+/** A flag in shared memory that makes a thread stop at a safe point. */
 export class StopFlag {
-  /** Crosses threads. */
+  /** The shared memory, to pass to the thread. */
   readonly shared: SharedArrayBuffer;
   readonly #flag: Int32Array;
 
@@ -9,15 +9,16 @@ export class StopFlag {
     this.#flag = new Int32Array(shared);
   }
 
+  /** Requests the stop. */
   set(): void {
     Atomics.store(this.#flag, 0, 1);
   }
 
-  /** Throws if it was set; whoever set it knows why, and does not ask what was thrown. */
+  /** Throws {@link StoppedError} if a stop was requested. */
   check(): void {
-    if (Atomics.load(this.#flag, 0) !== 0) throw new Stopped("It was told to stop");
+    if (Atomics.load(this.#flag, 0) !== 0) throw new StoppedError("A stop was requested");
   }
 }
 
-/** Nobody sees this one. */
-export class Stopped extends Error {}
+/** Thrown in a thread that was stopped. Callers see the signal's reason instead. */
+export class StoppedError extends Error {}

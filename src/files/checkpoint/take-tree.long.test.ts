@@ -11,15 +11,15 @@ import {
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { CheckpointHere } from "../../../tests/support/checkpoint-here.ts";
+import { InlineCheckpoint } from "../../../tests/support/checkpoint-here.ts";
 import { asPlainUser, temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { treePicture } from "../../../tests/support/tree-picture.ts";
+import { describeTree } from "../../../tests/support/tree-picture.ts";
 
-/** What was copied, by name: a copy that is made anew is another file. */
-const inodesIn = (copies: string) =>
+/** Returns the inode of every copy by name: a new copy has another inode. */
+const readInodes = (copies: string) =>
   new Map(readdirSync(copies).map((name) => [name, lstatSync(join(copies, name)).ino]));
 
-const refusal = (path: string, code: string, problem: string) =>
+const matchError = (path: string, code: string, problem: string) =>
   expect.objectContaining({
     name: "FilesystemError",
     code,
@@ -27,50 +27,50 @@ const refusal = (path: string, code: string, problem: string) =>
     message: expect.stringContaining(problem),
   });
 
-describe("taking a checkpoint again", () => {
+describe("a repeated capture", () => {
   test.each([
     { knownBy: "bytes", ahead: 0, length: 500 },
     { knownBy: "times", ahead: 3_600_000, length: 5_000 },
   ])(
-    "copies none of $length files that are known by their $knownBy to be as they were",
+    "copies no file again if all $length are unchanged according to their $knownBy",
     (each) => {
       const { ahead, length } = each;
       const paths = Array.from({ length }, (_, index) => `${index % 50}/${index}`);
       const folder = temporaryTree(Object.fromEntries(paths.map((path) => [path, path])));
       const copies = temporaryTree();
-      const checkpoint = new CheckpointHere(folder, { copies, now: () => Date.now() + ahead });
+      const checkpoint = new InlineCheckpoint(folder, { copies, now: () => Date.now() + ahead });
       checkpoint.take();
-      const before = inodesIn(copies);
+      const before = readInodes(copies);
       expect(before.size).toBe(length);
       checkpoint.take();
-      expect(inodesIn(copies)).toEqual(before);
+      expect(readInodes(copies)).toEqual(before);
       expect(checkpoint.restore()).toEqual({ restored: [], removed: [], failed: [] });
     },
     60_000,
   );
 
-  test("copies what has changed only, and drops old copies once they are of no use", () => {
+  test("copies only changed files, and removes copies that are no longer needed", () => {
     const folder = temporaryTree({ a: "1", b: "2", c: "3" });
     const copies = temporaryTree();
-    const checkpoint = new CheckpointHere(folder, { copies });
+    const checkpoint = new InlineCheckpoint(folder, { copies });
     checkpoint.take();
-    const first = inodesIn(copies);
+    const first = readInodes(copies);
     appendFileSync(join(folder, "a"), "more");
     rmSync(join(folder, "b"));
     chmodSync(join(folder, "c"), 0o600);
     checkpoint.take();
-    const second = inodesIn(copies);
+    const second = readInodes(copies);
     expect([...second].filter(([name]) => !first.has(name))).toHaveLength(1);
     checkpoint.take();
-    expect(inodesIn(copies).size).toBe(2);
-    expect([...inodesIn(copies)].every(([name, inode]) => second.get(name) === inode)).toBe(true);
+    expect(readInodes(copies).size).toBe(2);
+    expect([...readInodes(copies)].every(([name, inode]) => second.get(name) === inode)).toBe(true);
   });
 
-  test("copies large files too, and what has become shorter or longer", () => {
+  test("copies large files and files that became shorter or longer", () => {
     const folder = temporaryTree({ large: "" });
     const large = join(folder, "large");
     writeFileSync(large, Buffer.alloc(9_000_000, "0123456789abc"));
-    const checkpoint = new CheckpointHere(folder, { copies: temporaryTree() });
+    const checkpoint = new InlineCheckpoint(folder, { copies: temporaryTree() });
     checkpoint.take();
     const before = readFileSync(large);
     for (const change of [
@@ -85,18 +85,17 @@ describe("taking a checkpoint again", () => {
   });
 });
 
-describe("nothing is taken", () => {
-  test.each(["file", "folder"])("where a %s may not be read, and nothing is left", async (kind) => {
+describe("a capture fails", () => {
+  test.each(["file", "folder"])("if a %s is not readable, and leaves no copies", async (kind) => {
     const folder = temporaryTree({ "deep/file": "1", "deep/folder/a": "2" });
     const copies = temporaryTree();
     for (const path of [folder, copies]) chmodSync(path, 0o777);
     const closed = join(folder, "deep", kind);
     chmodSync(closed, 0o000);
-    const checkpoint = new CheckpointHere(folder, { copies });
+    const checkpoint = new InlineCheckpoint(folder, { copies });
     await asPlainUser(() => {
-      const problem =
-        "is not open to this user: a checkpoint has a copy of everything, so let this user read it";
-      expect(() => checkpoint.take()).toThrow(refusal(closed, "EACCES", problem));
+      const problem = "is not accessible to this user. Let this user read it";
+      expect(() => checkpoint.take()).toThrow(matchError(closed, "EACCES", problem));
     });
     expect(readdirSync(copies)).toEqual([]);
     expect(checkpoint.records).toBeNull();
@@ -105,58 +104,65 @@ describe("nothing is taken", () => {
     expect(readdirSync(copies)).toHaveLength(2);
   });
 
-  test("where there is no folder, or no place for copies", () => {
+  test("if the folder or the folder for copies is missing", () => {
     const folder = temporaryTree({ gone: null });
     const copies = temporaryTree();
-    const checkpoint = new CheckpointHere(join(folder, "gone"), { copies });
+    const checkpoint = new InlineCheckpoint(join(folder, "gone"), { copies });
     rmSync(join(folder, "gone"), { recursive: true });
     expect(() => checkpoint.take()).toThrow(
-      refusal(join(folder, "gone"), "ENOENT", "a checkpoint is taken of a folder that is there"),
+      matchError(join(folder, "gone"), "ENOENT", "Create the folder before taking a checkpoint."),
     );
     writeFileSync(join(folder, "gone"), "");
     expect(() => checkpoint.take()).toThrow(
-      refusal(join(folder, "gone"), "ENOTDIR", "is not a folder"),
+      matchError(join(folder, "gone"), "ENOTDIR", "is not a folder"),
     );
     rmSync(copies, { recursive: true });
     expect(() => checkpoint.take()).toThrow(
-      refusal(copies, "ENOENT", "the copy of the folder is lost, so make a new checkpoint"),
+      matchError(
+        copies,
+        "ENOENT",
+        "create a new checkpoint, because the copy of the folder is lost",
+      ),
     );
   });
 
-  test("by who is told to stop, and what was taken before stays", () => {
+  test("if it is stopped, and keeps the previous checkpoint", () => {
     const folder = temporaryTree({ a: "1" });
     const copies = temporaryTree();
-    const checkpoint = new CheckpointHere(folder, { copies });
+    const checkpoint = new InlineCheckpoint(folder, { copies });
     checkpoint.take();
-    const before = treePicture(folder);
+    const before = describeTree(folder);
     writeFileSync(join(folder, "a"), "2");
-    const stopped = new CheckpointHere(folder, { copies });
+    const stopped = new InlineCheckpoint(folder, { copies });
     stopped.records = checkpoint.records;
     stopped.stop.set();
-    expect(() => stopped.take()).toThrow("It was told to stop");
-    expect(() => stopped.restore()).toThrow("It was told to stop");
+    expect(() => stopped.take()).toThrow("A stop was requested");
+    expect(() => stopped.restore()).toThrow("A stop was requested");
     checkpoint.restore();
-    expect(treePicture(folder)).toEqual(before);
+    expect(describeTree(folder)).toEqual(before);
   });
 });
 
-describe("what somebody changes all the while", () => {
+describe("a capture during constant changes", () => {
   test.each([
     ["a file that grows", 'fs.appendFileSync(at("busy"), "x")'],
-    ["a file that comes and goes", 'fs.writeFileSync(at("b"), "x"); fs.rmSync(at("b"))'],
     [
-      "what is now a file, now a folder or a link",
+      "a file that is repeatedly created and removed",
+      'fs.writeFileSync(at("b"), "x"); fs.rmSync(at("b"))',
+    ],
+    [
+      "an entry that changes between file, folder and symlink",
       `
         fs.writeFileSync(at("b"), "x"); fs.rmSync(at("b"));
         fs.mkdirSync(at("b")); fs.rmdirSync(at("b"));
         fs.symlinkSync("/", at("b")); fs.rmSync(at("b"));
       `,
     ],
-  ])("is taken as it is found: %s", async (_, change) => {
+  ])("captures the state it finds: %s", async (_, change) => {
     const many = Array.from({ length: 200 }, (_, index) => [`many-${index}`, ""]);
     const folder = temporaryTree({ busy: "start", quiet: "1", ...Object.fromEntries(many) });
-    await changing(folder, change);
-    const checkpoint = new CheckpointHere(folder, { copies: temporaryTree() });
+    await startChanging(folder, change);
+    const checkpoint = new InlineCheckpoint(folder, { copies: temporaryTree() });
     for (let count = 0; count < 10; count++) {
       try {
         checkpoint.take();
@@ -170,8 +176,8 @@ describe("what somebody changes all the while", () => {
   });
 });
 
-/** Until the test is over. */
-async function changing(folder: string, change: string): Promise<void> {
+/** Changes the folder in a thread until the test ends. */
+async function startChanging(folder: string, change: string): Promise<void> {
   const code = `
     const fs = require("node:fs");
     const at = (name) => ${JSON.stringify(folder)} + "/" + name;

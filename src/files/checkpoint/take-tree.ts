@@ -5,172 +5,191 @@ import { hostCode } from "../../host/host-error.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
 import { ROOT } from "../path.ts";
 import { CheckpointCopies, type OpenFile } from "./copies.ts";
-import { takeError } from "./failure.ts";
-import { type HeldEntry, HeldFolder, type HoldOptions, pathIn, readable } from "./held-folder.ts";
+import { toCaptureError } from "./failure.ts";
 import {
-  copiesOf,
+  joinPath,
+  type PinnedEntry,
+  PinnedFolder,
+  type PinOptions,
+  toReadableName,
+} from "./held-folder.ts";
+import {
+  deserializeRecords,
   type EntryRecord,
   type FileRecord,
   type FolderRecord,
+  getModeType,
   isFresh,
   isSameStamp,
-  kindOf,
-  ownershipOf,
-  packRecords,
-  stampOf,
-  typeOf,
-  unpackRecords,
+  listCopies,
+  serializeRecords,
+  toOwnership,
+  toRecordKind,
+  toStamp,
 } from "./record.ts";
 import { StopFlag } from "./stop-flag.ts";
 
-/** What is asked of a thread that takes a checkpoint. */
-export interface TakeTask extends HoldOptions {
+/** The task of a thread that captures a folder. */
+export interface CaptureTask extends PinOptions {
   /** The real path of the folder. */
   readonly folder: string;
-  /** The folder of the copies. */
+  /** The folder with the copies. */
   readonly copies: string;
-  /** What the last checkpoint remembered; its copies stay until the next one is begun. */
+  /** The serialized records of the previous checkpoint. Its copies are retained until the next capture starts. */
   readonly last: Uint8Array | null;
-  /** Never the same twice. */
+  /** A number that is unique per capture. */
   readonly attempt: number;
-  /** In milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   readonly now: number;
   readonly stop: SharedArrayBuffer;
 }
 
 /**
- * Remembers a folder as it is, synchronously: for a thread. Copies what differs from the last
- * checkpoint, which stays good. Throws `FilesystemError` for what cannot be read or copied; then
- * nothing is left of it.
+ * Captures a folder and returns its serialized records. Synchronous, so run it in a thread. Copies only files that
+ * differ from the previous checkpoint, which remains valid. Throws `FilesystemError` if a file cannot be read or
+ * copied, and then removes the new copies.
  */
-export function takeTree(task: TakeTask): Uint8Array {
-  const last = task.last === null ? null : unpackRecords(task.last);
-  const taking = new Taking(task);
-  return packRecords(taking.take(last));
+export function captureTree(task: CaptureTask): Uint8Array {
+  const last = task.last === null ? null : deserializeRecords(task.last);
+  const taking = new TreeCapture(task);
+  return serializeRecords(taking.capture(last));
 }
 
 /** Runs `takeTree` in a thread. */
-export const takeTreeJob = threadJob(import.meta.url, takeTree);
+export const captureTreeJob = threadJob(import.meta.url, captureTree);
 
-class Taking {
-  readonly #task: TakeTask;
+class TreeCapture {
+  readonly #task: CaptureTask;
   readonly #stop: StopFlag;
   readonly #copies: CheckpointCopies;
 
-  constructor(task: TakeTask) {
+  constructor(task: CaptureTask) {
     this.#task = task;
     this.#stop = new StopFlag(task.stop);
     this.#copies = new CheckpointCopies(task.copies, this.#stop);
   }
 
-  take(last: FolderRecord | null): FolderRecord {
-    this.#copies.dropAllBut(last ? copiesOf(last) : new Set());
+  capture(last: FolderRecord | null): FolderRecord {
+    this.#copies.removeAllExcept(last ? listCopies(last) : new Set());
     try {
-      return this.#root(last);
+      return this.#captureRoot(last);
     } catch (error) {
-      this.#copies.dropAdded();
+      this.#copies.removeAdded();
       throw error;
     }
   }
 
-  #root(last: FolderRecord | null): FolderRecord {
+  #captureRoot(last: FolderRecord | null): FolderRecord {
     const path = Buffer.from(this.#task.folder);
     try {
-      using folder = HeldFolder.hold(path, this.#task);
-      return this.#folder(folder, ROOT, { stats: folder.stats(), last: last ?? undefined });
+      using folder = PinnedFolder.pin(path, this.#task);
+      return this.#captureFolder(folder, ROOT, { stats: folder.stat(), last: last ?? undefined });
     } catch (error) {
-      throw takeError(error, this.#task.folder);
+      throw toCaptureError(error, this.#task.folder);
     }
   }
 
-  #folder(folder: HeldFolder, path: string, { stats, last }: Before): FolderRecord {
-    const before = last?.kind === "folder" ? last.entries : NOTHING;
+  #captureFolder(folder: PinnedFolder, path: string, { stats, last }: EntryState): FolderRecord {
+    const before = last?.kind === "folder" ? last.entries : NO_ENTRIES;
     const entries = new Map<string, EntryRecord>();
-    for (const name of folder.names()) {
+    for (const name of folder.listNames()) {
       this.#stop.check();
-      const entry = this.#entry({ folder, name, path: pathIn(path, name) }, before.get(name));
+      const entry = this.#captureEntry(
+        { folder, name, path: joinPath(path, name) },
+        before.get(name),
+      );
       if (entry) entries.set(name, entry);
     }
-    return { kind: "folder", ...ownershipOf(stats), entries };
+    return { kind: "folder", ...toOwnership(stats), entries };
   }
 
-  /** `null` if it has gone meanwhile; what becomes something else is looked at again. */
-  #entry(at: HeldEntry, last: EntryRecord | undefined, triesLeft = MOST_TRIES): EntryRecord | null {
+  /** Captures an entry. Returns `null` if it was removed, and retries if it was replaced. */
+  #captureEntry(
+    at: PinnedEntry,
+    last: EntryRecord | undefined,
+    triesLeft = MAX_ATTEMPTS,
+  ): EntryRecord | null {
     try {
-      const stats = at.folder.look(at.name);
-      return stats ? this.#record(at, { stats, last }) : null;
+      const stats = at.folder.lstat(at.name);
+      return stats ? this.#createRecord(at, { stats, last }) : null;
     } catch (error) {
-      if (isSwapped(error) && triesLeft > 1) return this.#entry(at, last, triesLeft - 1);
-      throw takeError(error, `${this.#task.folder}/${readable(at.path)}`);
+      if (isReplaced(error) && triesLeft > 1) return this.#captureEntry(at, last, triesLeft - 1);
+      throw toCaptureError(error, `${this.#task.folder}/${toReadableName(at.path)}`);
     }
   }
 
-  #record(at: HeldEntry, before: Before): EntryRecord {
+  #createRecord(at: PinnedEntry, before: EntryState): EntryRecord {
     const { folder, name, path } = at;
     const { stats, last } = before;
-    switch (kindOf(stats)) {
+    switch (toRecordKind(stats)) {
       case "folder": {
         using inner = folder.enter(name);
-        return this.#folder(inner, path, before);
+        return this.#captureFolder(inner, path, before);
       }
       case "file":
-        return last?.kind === "file" && this.#isKnown(last, stats) ? last : this.#file(at, last);
+        return last?.kind === "file" && this.#isUnchanged(last, stats)
+          ? last
+          : this.#captureFile(at, last);
       case "link":
-        return { kind: "link", target: readlinkSync(folder.at(name), { encoding: "latin1" }) };
+        return { kind: "link", target: readlinkSync(folder.toPath(name), { encoding: "latin1" }) };
       case "other":
-        return { kind: "other", type: typeOf(stats) };
+        return { kind: "other", type: getModeType(stats) };
     }
   }
 
-  /** Without a look at its bytes. */
-  #isKnown(last: FileRecord, stats: BigIntStats): boolean {
-    const isSame = !last.isFresh && isSameStamp(last.stamp, stampOf(stats));
+  /** Whether a file is unchanged, without reading its bytes. */
+  #isUnchanged(last: FileRecord, stats: BigIntStats): boolean {
+    const isSame = !last.isFresh && isSameStamp(last.stamp, toStamp(stats));
     return isSame && this.#copies.has(last.copy);
   }
 
-  #file(at: HeldEntry, last: EntryRecord | undefined, triesLeft = MOST_TRIES): FileRecord {
-    const path = at.folder.at(at.name);
+  #captureFile(
+    at: PinnedEntry,
+    last: EntryRecord | undefined,
+    triesLeft = MAX_ATTEMPTS,
+  ): FileRecord {
+    const path = at.folder.toPath(at.name);
     const descriptor = openNoFollow(path);
     try {
       const found = fstatSync(descriptor, { bigint: true });
-      if (!found.isFile()) throw new NoFileAnyMore("It was a file a moment ago");
-      const before = stampOf(found);
-      const copy = this.#copyOf({ descriptor, path, size: before.size }, last);
-      const stamp = stampOf(fstatSync(descriptor, { bigint: true }));
+      if (!found.isFile()) throw new NotAFileError("The file was replaced");
+      const before = toStamp(found);
+      const copy = this.#findOrAddCopy({ descriptor, path, size: before.size }, last);
+      const stamp = toStamp(fstatSync(descriptor, { bigint: true }));
       const isResting = isSameStamp(before, stamp);
-      // One that never rests, such as a log, is remembered as it was found last.
+      // A file that keeps changing, such as a log, is captured with the bytes of the last read.
       if (isResting || triesLeft === 1) {
         return { kind: "file", stamp, copy, isFresh: !isResting || isFresh(stamp, this.#task.now) };
       }
     } finally {
       closeSync(descriptor);
     }
-    return this.#file(at, last, triesLeft - 1);
+    return this.#captureFile(at, last, triesLeft - 1);
   }
 
-  /** The last copy, if it has the same bytes. */
-  #copyOf(file: OpenFile, last: EntryRecord | undefined): string {
+  /** Returns the previous copy if it has the same bytes, otherwise a new one. */
+  #findOrAddCopy(file: OpenFile, last: EntryRecord | undefined): string {
     const isLikely =
       last?.kind === "file" && last.stamp.size === file.size && this.#copies.has(last.copy);
-    if (isLikely && this.#copies.isCopyOf(last.copy, file)) return last.copy;
+    if (isLikely && this.#copies.hasSameBytes(last.copy, file)) return last.copy;
     return this.#copies.add(file, this.#task.attempt);
   }
 }
 
-interface Before {
+interface EntryState {
   readonly stats: BigIntStats;
   readonly last: EntryRecord | undefined;
 }
 
-const NOTHING: ReadonlyMap<string, EntryRecord> = new Map();
-const MOST_TRIES = 3;
+const NO_ENTRIES: ReadonlyMap<string, EntryRecord> = new Map();
+const MAX_ATTEMPTS = 3;
 
-class NoFileAnyMore extends Error {}
+class NotAFileError extends Error {}
 
-/** Whether the entry has become something else since it was looked at; `error` may be of one in it. */
-function isSwapped(error: unknown): boolean {
+/** Whether the entry was replaced since it was read. An error about a nested entry does not count. */
+function isReplaced(error: unknown): boolean {
   if (error instanceof FilesystemError) return false;
-  return error instanceof NoFileAnyMore || SWAPPED.has(hostCode(error));
+  return error instanceof NotAFileError || REPLACED_CODES.has(hostCode(error));
 }
 
-const SWAPPED = new Set<string | undefined>(["ENOENT", "ENOTDIR", "ELOOP", "ENXIO"]);
+const REPLACED_CODES = new Set<string | undefined>(["ENOENT", "ENOTDIR", "ELOOP", "ENXIO"]);

@@ -12,13 +12,13 @@ import { hashFiles } from "./hash-files.ts";
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-/** Resolves to the next thread that is started. */
-const nextWorker = () =>
+/** Waits for the next thread that starts. */
+const waitForWorker = () =>
   new Promise<Worker>((resolve) => {
     process.once("worker", resolve);
   });
 
-/** What anybody would write who has read what a tree's digest is. */
+/** An independent implementation of the tree digest. */
 const PYTHON = `
 import hashlib, os, sys
 for root in sys.argv[1:]:
@@ -32,13 +32,13 @@ for root in sys.argv[1:]:
     print(hashlib.sha256(lines.encode()).hexdigest())
 `;
 
-const byPython = (...folders: readonly string[]) =>
+const digestWithPython = (...folders: readonly string[]) =>
   execFileSync("python3", ["-c", PYTHON, ...folders], { encoding: "utf8" })
     .trim()
     .split("\n");
 
-describe("the digests of a folder", () => {
-  test("are those of its files, in order", async () => {
+describe("digestFiles()", () => {
+  test("returns the digest of every file in path order", async () => {
     const folder = temporaryTree({ "b/c": "3", "a.txt": "1", "b.txt": "2", none: null });
     expect([...(await digestFiles(folder))]).toEqual([
       ["a.txt", sha256("1")],
@@ -47,7 +47,7 @@ describe("the digests of a folder", () => {
     ]);
   });
 
-  test("are not had of a folder that is not there", async () => {
+  test("rejects a missing folder", async () => {
     const folder = join(temporaryTree(), "gone");
     await expect(digestFiles(folder)).rejects.toMatchObject({
       name: "FilesystemError",
@@ -56,12 +56,12 @@ describe("the digests of a folder", () => {
     });
   });
 
-  test("are no longer made once the signal aborts", async () => {
+  test("stops when the signal aborts", async () => {
     const folder = temporaryTree({ large: "" });
     truncateSync(join(folder, "large"), 8e9);
     const controller = new AbortController();
     const digesting = digestFiles(folder, { signal: controller.signal });
-    const worker = await nextWorker();
+    const worker = await waitForWorker();
     const exited = new Promise((resolve) => worker.once("exit", resolve));
     controller.abort("enough");
     await expect(digesting).rejects.toBe("enough");
@@ -69,16 +69,16 @@ describe("the digests of a folder", () => {
     await expect(digestFiles(folder, { signal: AbortSignal.abort("no") })).rejects.toBe("no");
   });
 
-  test("are asked for again if the thread is killed", async () => {
+  test("rejects if its thread is killed", async () => {
     const digesting = digestFiles(temporaryTree({ a: "1" }));
-    await (await nextWorker()).terminate();
+    await (await waitForWorker()).terminate();
     await expect(digesting).rejects.toBeInstanceOf(WinkError);
-    await expect(digesting).rejects.toThrow("ended before it was done: digest it again");
+    await expect(digesting).rejects.toThrow("ended before it was done: hash it again");
   });
 });
 
-describe("the digest of a tree", () => {
-  test("is that of its lines, sorted by bytes", () => {
+describe("the tree digest", () => {
+  test("is the hash of its lines, sorted by bytes", () => {
     const digests = new Map([
       ["😀", "4"],
       ["\uf8ff", "3"],
@@ -90,7 +90,7 @@ describe("the digest of a tree", () => {
     expect(treeDigest(new Map())).toBe(sha256(""));
   });
 
-  test("is that of all its lines, however many there are", () => {
+  test("includes all lines of a large tree", () => {
     const paths = Array.from(
       { length: 5_000 },
       (_, place) => `d/${String(place).padStart(5, "0")}`,
@@ -100,7 +100,7 @@ describe("the digest of a tree", () => {
     expect(treeDigest(digests)).toBe(sha256(lines.join("")));
   });
 
-  test("is what Python makes of it", () => {
+  test("equals the digest that Python computes", () => {
     const odd = ["😀", "\uf8ff", "\uffff", "\u{10ffff}", "a.b", "a/b", "é", "e\u0301", "new\nline"];
     const names = fc
       .string({
@@ -114,6 +114,8 @@ describe("the digest of a tree", () => {
       temporaryTree(Object.fromEntries(odd.map((path) => [path, `of ${path}`]))),
       ...trees.map((tree) => growTree(temporaryTree(), tree)),
     ];
-    expect(byPython(...folders)).toEqual(folders.map((folder) => treeDigest(hashFiles(folder))));
+    expect(digestWithPython(...folders)).toEqual(
+      folders.map((folder) => treeDigest(hashFiles(folder))),
+    );
   });
 });

@@ -3,17 +3,17 @@ import type { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { surveyFolder } from "./folder-survey.ts";
-import { surveyFiles } from "./survey-files.ts";
+import { digestFolder } from "./survey-files.ts";
 
-test("a survey by a thread is as one without", async () => {
+test("the digest from a thread equals digestFolder()", async () => {
   const folder = temporaryTree({ "a/b": "1", c: "2" });
-  const survey = await surveyFolder(folder);
-  expect(survey).toEqual(surveyFiles(folder));
-  expect([...survey.digests.keys()]).toEqual(["a/b", "c"]);
+  const result = await surveyFolder(folder);
+  expect(result).toEqual(digestFolder(folder));
+  expect([...result.digests.keys()]).toEqual(["a/b", "c"]);
   expect(await surveyFolder(join(folder, "gone"))).toMatchObject({ failed: [{ path: "." }] });
 });
 
-test("a survey needs no thread where none lives long enough", async () => {
+test("the digest is computed without a thread if the thread is killed", async () => {
   const folder = temporaryTree({ "a/b": "1", c: "2" });
   const killed: Worker[] = [];
   const kill = (worker: Worker) => {

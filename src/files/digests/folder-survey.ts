@@ -1,14 +1,14 @@
 import { runInThread } from "../../host/threads/run-in-thread.ts";
-import { type FolderSurvey, surveyFiles, surveyFilesJob } from "./survey-files.ts";
+import { digestFolder, digestFolderJob, type FolderDigest } from "./survey-files.ts";
 
-/** What is in a folder that others have worked in; made by a thread. Throws nothing. */
-export async function surveyFolder(folder: string): Promise<FolderSurvey> {
+/** Computes the digests of a folder that other processes may have changed, in a thread. Never throws. */
+export async function surveyFolder(folder: string): Promise<FolderDigest> {
   try {
-    return await runInThread(surveyFilesJob, folder, {
-      job: "surveys a folder",
-      remedy: "survey it again",
+    return await runInThread(digestFolderJob, folder, {
+      job: "hashes the folder",
+      remedy: "hash it again",
     });
   } catch {
-    return surveyFiles(folder); // everybody waits, but where no thread starts nothing is lost either
+    return digestFolder(folder); // blocks the event loop, but works where no thread can start
   }
 }

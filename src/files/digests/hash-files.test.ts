@@ -10,7 +10,7 @@ import { hashFiles } from "./hash-files.ts";
 
 const sha256 = (bytes: string | Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
-const refusal = (path: string, code: string, problem: string) =>
+const matchError = (path: string, code: string, problem: string) =>
   expect.objectContaining({
     name: "FilesystemError",
     code,
@@ -18,8 +18,8 @@ const refusal = (path: string, code: string, problem: string) =>
     message: expect.stringContaining(problem),
   });
 
-describe("the files of a folder", () => {
-  test("are hashed by their paths, however large", () => {
+describe("hashFiles()", () => {
+  test("hashes small and large files by path", () => {
     const large = Buffer.alloc(2_500_000, "abc");
     const folder = temporaryTree({ large, "a/b.txt": "hello", "a/empty": "", none: null });
     const digests = {
@@ -32,7 +32,7 @@ describe("the files of a folder", () => {
     expect(hashFiles(temporaryTree()).size).toBe(0);
   });
 
-  test("are in the order of its tar", () => {
+  test("returns files in the order of the folder's tar", () => {
     const folder = temporaryTree({ "a/b": "", "a.b": "", a0: "", é: "", "😀": "", "\uf8ff": "" });
     const chunks: Uint8Array[] = [];
     writeTar(folder, (chunk) => chunks.push(chunk));
@@ -45,14 +45,14 @@ describe("the files of a folder", () => {
   });
 });
 
-describe("nothing is hashed if there is", () => {
-  test("no folder, or a file in its place", () => {
+describe("hashFiles() rejects", () => {
+  test("a missing folder and a file", () => {
     const folder = temporaryTree({ file: "1" });
     expect(() => hashFiles(join(folder, "gone"))).toThrow(
-      refusal(`${join(folder, "gone")}/`, "ENOENT", "a folder has digests of all its files"),
+      matchError(`${join(folder, "gone")}/`, "ENOENT", "then hash the folder again"),
     );
     expect(() => hashFiles(join(folder, "file"))).toThrow(
-      refusal(`${join(folder, "file")}/`, "ENOTDIR", "a folder has digests of all its files"),
+      matchError(`${join(folder, "file")}/`, "ENOTDIR", "then hash the folder again"),
     );
   });
 
@@ -62,17 +62,25 @@ describe("nothing is hashed if there is", () => {
     if (kind === "symlink") symlinkSync(join(folder, "a"), odd);
     else execFileSync("mkfifo", [odd]);
     expect(() => hashFiles(folder)).toThrow(
-      refusal(odd, "EINVAL", "is neither file nor folder: remove it, then digest"),
+      matchError(
+        odd,
+        "EINVAL",
+        "is neither a file nor a folder. Remove it, then hash the folder again.",
+      ),
     );
   });
 
-  test("a file that may not be read", async () => {
+  test("a file that this user may not read", async () => {
     const folder = temporaryTree({ a: "1" });
     chmodSync(folder, 0o755);
     chmodSync(join(folder, "a"), 0o000);
     await asPlainUser(() => {
       expect(() => hashFiles(folder)).toThrow(
-        refusal(join(folder, "a"), "EACCES", "a folder has digests of all its files, or none"),
+        matchError(
+          join(folder, "a"),
+          "EACCES",
+          "make it readable or remove it, then hash the folder again",
+        ),
       );
     });
   });
@@ -84,15 +92,15 @@ describe("nothing is hashed if there is", () => {
     const folder = temporaryTree({ large: "" });
     const path = join(folder, "large");
     truncateSync(path, 4e7);
-    await changing(path, change);
+    await startChanging(path, change);
     expect(() => hashFiles(folder)).toThrow(
-      refusal(path, "EINVAL", "changed while it was digested: digest again"),
+      matchError(path, "EINVAL", "changed while it was hashed. Hash it again"),
     );
   });
 });
 
-/** Until the test is over. */
-async function changing(path: string, change: string): Promise<void> {
+/** Changes a file in a thread until the test ends. */
+async function startChanging(path: string, change: string): Promise<void> {
   const code = `
     const { appendFileSync, truncateSync } = require("node:fs");
     const path = ${JSON.stringify(path)};

@@ -4,17 +4,17 @@ import { FilesystemError } from "../../base/filesystem-error.ts";
 import { openNoFollow } from "../../host/file-access.ts";
 import { mountError } from "../../host/host-error.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
-import { entriesByPath } from "../folder-entries.ts";
+import { readSortedEntries } from "../folder-entries.ts";
 
 /**
- * The SHA-256 of every file below a folder by its path, synchronously: for a thread. In the order in
- * which a folder is packed. Throws `FilesystemError` for what is neither file nor folder, cannot be
- * read or changes meanwhile.
+ * Computes the SHA-256 of every file below a folder, by path, in the order in which the folder is packed.
+ * Synchronous, so run it in a thread. Throws `FilesystemError` if an entry is neither a file nor a folder, cannot
+ * be read, or changes while it is read.
  */
 export function hashFiles(folder: string): ReadonlyMap<string, string> {
-  const hashing: Hashing = { digests: new Map(), buffer: Buffer.allocUnsafeSlow(BUFFER_BYTES) };
-  hashFolder(folder.endsWith("/") ? folder : `${folder}/`, "", hashing);
-  return hashing.digests;
+  const state: HashState = { digests: new Map(), buffer: Buffer.allocUnsafeSlow(BUFFER_BYTES) };
+  hashFolder(folder.endsWith("/") ? folder : `${folder}/`, "", state);
+  return state.digests;
 }
 
 /** Runs `hashFiles` in a thread. */
@@ -22,32 +22,32 @@ export const hashFilesJob = threadJob(import.meta.url, hashFiles);
 
 const BUFFER_BYTES = 1024 * 1024;
 
-interface Hashing {
+interface HashState {
   readonly digests: Map<string, string>;
   readonly buffer: Buffer;
 }
 
-function hashFolder(hostPrefix: string, prefix: string, hashing: Hashing): void {
-  for (const { name, kind, hostPath } of entriesByPath(hostPrefix, TO_HASH)) {
-    if (kind === "folder") hashFolder(`${hostPath}/`, `${prefix}${name}/`, hashing);
-    else if (kind === "file") hashing.digests.set(prefix + name, hashFile(hostPath, hashing));
-    else throw notAFile(hostPath);
+function hashFolder(hostPrefix: string, prefix: string, state: HashState): void {
+  for (const { name, kind, hostPath } of readSortedEntries(hostPrefix, HASH_REMEDY)) {
+    if (kind === "folder") hashFolder(`${hostPath}/`, `${prefix}${name}/`, state);
+    else if (kind === "file") state.digests.set(prefix + name, hashFile(hostPath, state));
+    else throw createNotAFileError(hostPath);
   }
 }
 
-function hashFile(hostPath: string, { buffer }: Hashing): string {
+function hashFile(hostPath: string, { buffer }: HashState): string {
   const file = openFile(hostPath);
   try {
     const before = fstatSync(file);
-    if (!before.isFile()) throw notAFile(hostPath);
+    if (!before.isFile()) throw createNotAFileError(hostPath);
     const hash = createHash("sha256");
     for (let left = before.size; left > 0; ) {
       const read = readSync(file, buffer, 0, Math.min(left, buffer.length), null);
-      if (read === 0) throw changed(hostPath);
+      if (read === 0) throw createChangedError(hostPath);
       hash.update(buffer.subarray(0, read));
       left -= read;
     }
-    if (isOther(before, fstatSync(file))) throw changed(hostPath);
+    if (hasChanged(before, fstatSync(file))) throw createChangedError(hostPath);
     return hash.digest("hex");
   } finally {
     closeSync(file);
@@ -58,21 +58,24 @@ function openFile(hostPath: string): number {
   try {
     return openNoFollow(hostPath);
   } catch (error) {
-    throw mountError(error, hostPath, TO_HASH);
+    throw mountError(error, hostPath, HASH_REMEDY);
   }
 }
 
-function isOther(before: Stats, after: Stats): boolean {
+function hasChanged(before: Stats, after: Stats): boolean {
   return before.size !== after.size || before.mtimeMs !== after.mtimeMs;
 }
 
-const TO_HASH = "a folder has digests of all its files, or none";
+const HASH_REMEDY = "make it readable or remove it, then hash the folder again";
 
-function notAFile(path: string): FilesystemError {
-  return FilesystemError.invalid(path, "is neither file nor folder: remove it, then digest");
+function createNotAFileError(path: string): FilesystemError {
+  return FilesystemError.invalid(
+    path,
+    "is neither a file nor a folder. Remove it, then hash the folder again.",
+  );
 }
 
-function changed(path: string): FilesystemError {
-  const problem = "changed while it was digested: digest again when it is left alone";
+function createChangedError(path: string): FilesystemError {
+  const problem = "changed while it was hashed. Hash it again once nothing writes to it.";
   return FilesystemError.invalid(path, problem);
 }

@@ -18,16 +18,16 @@ import type { Filesystem, FsSnapshot } from "./filesystem.ts";
 import { HostFilesystem } from "./host-filesystem.ts";
 import { InMemoryFilesystem } from "./in-memory-filesystem.ts";
 
-async function scratchDirectory(): Promise<string> {
+async function createScratchDirectory(): Promise<string> {
   const scratch = await realpath(await mkdtemp(join(tmpdir(), "wink-property-")));
   onTestFinished(() => rm(scratch, { recursive: true, force: true }));
   return scratch;
 }
 
-/** One thing done to a file system, `marks` being the snapshots it has taken so far. */
+/** One operation on a file system. `marks` are the snapshots taken so far. */
 type Step = (filesystem: Filesystem, marks: FsSnapshot[]) => Promise<unknown>;
 
-/** Few names, so that paths often meet, as files here and as directories there. */
+/** Uses few names, so that paths often collide as files and directories. */
 const path = fc.oneof(
   {
     weight: 8,
@@ -41,38 +41,42 @@ const pattern = fc.constantFrom("*", "a/*", "**/b", "?", "[!a]*", "*/a", "");
 const which = fc.nat({ max: 5 });
 
 const step: fc.Arbitrary<readonly [string, Step]> = fc.oneof(
-  fc.tuple(at, text).map(named("writeText", (fs, [path, text]) => fs.writeText(path, text))),
+  fc.tuple(at, text).map(nameStep("writeText", (fs, [path, text]) => fs.writeText(path, text))),
   fc
     .tuple(at, fc.uint8Array({ maxLength: 4 }))
-    .map(named("write", (fs, [path, bytes]) => fs.write(path, bytes))),
-  at.map(named("delete", (fs, path) => fs.delete(path))),
-  at.map(named("delete again", (fs, path) => fs.delete(path))),
-  at.map(named("mkdir", (fs, path) => fs.mkdir(path))),
-  fc.constant(null).map(named("snapshot", snapshot)),
-  fc.constant(null).map(named("snapshot again", snapshot)),
-  which.map(named("restore", (fs, index, marks) => fs.restore(markOf(marks, index)))),
-  which.map(named("release", async (fs, index, marks) => await fs.release?.(markOf(marks, index)))),
+    .map(nameStep("write", (fs, [path, bytes]) => fs.write(path, bytes))),
+  at.map(nameStep("delete", (fs, path) => fs.delete(path))),
+  at.map(nameStep("delete again", (fs, path) => fs.delete(path))),
+  at.map(nameStep("mkdir", (fs, path) => fs.mkdir(path))),
+  fc.constant(null).map(nameStep("snapshot", takeSnapshot)),
+  fc.constant(null).map(nameStep("snapshot again", takeSnapshot)),
+  which.map(nameStep("restore", (fs, index, marks) => fs.restore(findMark(marks, index)))),
+  which.map(
+    nameStep("release", async (fs, index, marks) => await fs.release?.(findMark(marks, index))),
+  ),
   fc
     .tuple(at, fc.nat({ max: 3 }), fc.nat({ max: 3 }))
-    .map(named("read", (fs, [path, offset, limit]) => fs.read(path, { offset, limit }))),
-  at.map(named("readBytes", async (fs, path) => [...(await fs.readBytes(path))])),
-  at.map(named("stat", (fs, path) => fs.stat(path))),
-  at.map(named("listDir", (fs, path) => fs.listDir(path))),
+    .map(nameStep("read", (fs, [path, offset, limit]) => fs.read(path, { offset, limit }))),
+  at.map(nameStep("readBytes", async (fs, path) => [...(await fs.readBytes(path))])),
+  at.map(nameStep("stat", (fs, path) => fs.stat(path))),
+  at.map(nameStep("listDir", (fs, path) => fs.listDir(path))),
   at.map(
-    named("exists", async (fs, path) => [
+    nameStep("exists", async (fs, path) => [
       await fs.exists(path),
       await fs.isFile(path),
       await fs.isDir(path),
     ]),
   ),
-  pattern.map(named("glob", (fs, pattern) => fs.glob(pattern))),
+  pattern.map(nameStep("glob", (fs, pattern) => fs.glob(pattern))),
   fc
     .tuple(pattern, fc.constantFrom("x", "^$", "b$", "("))
-    .map(named("grep", (fs, [glob, expression]) => fs.grep(expression, { glob, maxMatches: 3 }))),
+    .map(
+      nameStep("grep", (fs, [glob, expression]) => fs.grep(expression, { glob, maxMatches: 3 })),
+    ),
 );
 
-test("files of this machine are what files in memory are, whatever is done to both", async () => {
-  const scratch = await scratchDirectory();
+test("HostFilesystem and InMemoryFilesystem return the same results for any operations", async () => {
+  const scratch = await createScratchDirectory();
   let runs = 0;
   const property = fc.asyncProperty(
     fc.array(step, { maxLength: 60, size: "max" }),
@@ -82,7 +86,7 @@ test("files of this machine are what files in memory are, whatever is done to bo
       const host = { filesystem: new HostFilesystem(root), marks: [] };
       const memory = { filesystem: new InMemoryFilesystem(), marks: [] };
       for (const [name, work] of steps) {
-        const [on, off] = [await outcome(host, work), await outcome(memory, work)];
+        const [on, off] = [await runStep(host, work), await runStep(memory, work)];
         expect(on, name).toEqual(off);
         if (name.startsWith("restore")) await expectSameTree(host.filesystem, memory.filesystem);
       }
@@ -93,8 +97,8 @@ test("files of this machine are what files in memory are, whatever is done to bo
   await fc.assert(property, { numRuns: 80 });
 });
 
-test("a restore is exact, whatever was done since the snapshot", async () => {
-  const scratch = await scratchDirectory();
+test("restore() returns to the exact tree of the snapshot after any operations", async () => {
+  const scratch = await createScratchDirectory();
   let runs = 0;
   const some = fc.array(step, { maxLength: 25, size: "max" });
   const property = fc.asyncProperty(some, some, async (before, after) => {
@@ -102,11 +106,11 @@ test("a restore is exact, whatever was done since the snapshot", async () => {
     await mkdir(root);
     for (const filesystem of [new HostFilesystem(root), new InMemoryFilesystem()]) {
       const subject = { filesystem, marks: [] };
-      for (const [, work] of before) await outcome(subject, work);
+      for (const [, work] of before) await runStep(subject, work);
       const tree = await treeOf(filesystem);
       const snapshot = await filesystem.snapshot();
       const since = { filesystem, marks: [] };
-      for (const [, work] of after) await outcome(since, work);
+      for (const [, work] of after) await runStep(since, work);
       await filesystem.restore(snapshot);
       expect(await treeOf(filesystem)).toEqual(tree);
       if (filesystem instanceof HostFilesystem) await filesystem[Symbol.asyncDispose]();
@@ -123,8 +127,8 @@ const fuzzedPath = fc
   .tuple(fc.constantFrom("", "/", "./", "../"), fc.array(fuzzedName, { maxLength: 6 }))
   .map(([start, names]) => start + names.join("/"));
 
-test("no path whatever changes or shows what is outside the root", async () => {
-  const scratch = await scratchDirectory();
+test("HostFilesystem reads and changes nothing outside the root for any path", async () => {
+  const scratch = await createScratchDirectory();
   const root = join(scratch, "root");
   for (const directory of ["root/deep/a", "sentinel/deep"]) {
     await mkdir(join(scratch, directory), { recursive: true });
@@ -163,8 +167,8 @@ test("no path whatever changes or shows what is outside the root", async () => {
   }
 });
 
-/** A step that says what it is when a run fails. */
-function named<Given>(
+/** Creates steps with a name that appears in the failure message. */
+function nameStep<Given>(
   name: string,
   work: (filesystem: Filesystem, given: Given, marks: FsSnapshot[]) => Promise<unknown>,
 ): (given: Given) => readonly [string, Step] {
@@ -174,13 +178,13 @@ function named<Given>(
   ];
 }
 
-async function snapshot(filesystem: Filesystem, _: null, marks: FsSnapshot[]): Promise<string> {
+async function takeSnapshot(filesystem: Filesystem, _: null, marks: FsSnapshot[]): Promise<string> {
   const mark = await filesystem.snapshot();
   marks.push(mark);
   return mark.id;
 }
 
-function markOf(marks: readonly FsSnapshot[], index: number): FsSnapshot {
+function findMark(marks: readonly FsSnapshot[], index: number): FsSnapshot {
   return marks.at(-1 - index) ?? { id: "none" };
 }
 
@@ -189,8 +193,8 @@ interface Subject {
   readonly marks: FsSnapshot[];
 }
 
-/** What came of it: a result, or the code of its error. */
-async function outcome({ filesystem, marks }: Subject, work: Step): Promise<unknown> {
+/** Runs a step and returns its result or the code of its error. */
+async function runStep({ filesystem, marks }: Subject, work: Step): Promise<unknown> {
   try {
     return { result: await work(filesystem, marks) };
   } catch (error) {

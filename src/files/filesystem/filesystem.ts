@@ -1,79 +1,104 @@
-/** Files below one root. Paths are relative and `/`-separated; a path that leaves the root is refused. */
+/**
+ * A file system with one root. Paths are relative and separated by `/`. A path that is absolute, empty,
+ * contains a NUL or leaves the root fails with a `FilesystemError`.
+ */
 export interface Filesystem {
+  /** Whether every change is rejected with a `FilesystemError`. */
   readonly readOnly: boolean;
-  /** Lines of a text file: `limit` of them from line `offset` on. */
+  /** Reads lines of a UTF-8 text file: up to `limit` lines, starting at line `offset`. */
   read(path: string, options?: ReadOptions): Promise<ReadResult>;
+  /** Reads a file as text, by default as UTF-8. */
   readText(path: string, encoding?: string): Promise<string>;
+  /** Reads a file as bytes. */
   readBytes(path: string): Promise<Uint8Array>;
+  /** Writes a file and creates its parent directories. Replaces an existing file. */
   write(path: string, bytes: Uint8Array): Promise<void>;
+  /** Writes a text file and creates its parent directories. The encoding is `utf-8`, `utf-16le` or `latin1`. */
   writeText(path: string, text: string, encoding?: string): Promise<void>;
+  /** Deletes a file or an empty directory. */
   delete(path: string): Promise<void>;
+  /** Whether a file or directory exists at the path. */
   exists(path: string): Promise<boolean>;
+  /** Whether a file exists at the path. */
   isFile(path: string): Promise<boolean>;
+  /** Whether a directory exists at the path. */
   isDir(path: string): Promise<boolean>;
+  /** Returns the type and size of a file or directory. */
   stat(path: string): Promise<FileStat>;
-  /** Names in a directory, sorted. */
+  /** Lists the names in a directory, sorted. */
   listDir(path: string): Promise<string[]>;
-  /** Paths of files that match, sorted; a star crosses slashes. */
+  /** Lists the paths of files that match a pattern, sorted. `*` and `?` also match slashes. */
   glob(pattern: string): Promise<string[]>;
+  /** Finds lines of text files that match a JavaScript regular expression. Skips binary files. */
   grep(pattern: string, options?: GrepOptions): Promise<readonly GrepMatch[]>;
+  /** Creates a directory and its parents. Does nothing if it exists. */
   mkdir(path: string): Promise<void>;
-  /** A mark in the journal of what is written through us: O(1), whatever the size of the tree. */
+  /** Marks a position in the journal of changes made through this object. O(1) for any tree size. */
   snapshot(): Promise<FsSnapshot>;
-  /** Byte for byte what was written, deleted or made through us since; later snapshots are void. */
+  /** Undoes, byte for byte, every change made through this object since the snapshot. Later snapshots become invalid. */
   restore(snapshot: FsSnapshot): Promise<void>;
-  /** Says that a snapshot is no longer wanted, so that what it kept can go. */
+  /** Discards a snapshot and frees the data stored for it. */
   release?(snapshot: FsSnapshot): Promise<void>;
 }
 
-/** Which lines to read. */
+/** Selects the lines that `Filesystem.read` returns. */
 export interface ReadOptions {
-  /** The first line, counted from 0. @default 0 */
+  /** The first line to read, counted from 0. @default 0 */
   readonly offset?: number | undefined;
-  /** @default 2000 */
+  /** The maximum number of lines. @default 2000 */
   readonly limit?: number | undefined;
 }
 
-/** Some lines of a text file. */
+/** Lines of a text file. */
 export interface ReadResult {
+  /** The lines, joined by newlines. */
   readonly text: string;
+  /** The first line in `text`, counted from 0. */
   readonly offset: number;
+  /** The number of lines in the whole file. */
   readonly totalLines: number;
-  /** More lines follow. */
+  /** Whether more lines follow. */
   readonly truncated: boolean;
 }
 
-/** What is known of a path. */
+/** The type and size of a file or directory. */
 export interface FileStat {
+  /** The normalized path. */
   readonly path: string;
+  /** Whether it is a file. */
   readonly isFile: boolean;
+  /** Whether it is a directory. */
   readonly isDir: boolean;
+  /** The size in bytes; 0 unless it is a file. */
   readonly sizeBytes: number;
 }
 
-/** Where to look, and for how much. */
+/** Limits the files and matches of `Filesystem.grep`. */
 export interface GrepOptions {
-  /** Only files that match. */
+  /** Searches only files that match this glob. @default all files */
   readonly glob?: string | undefined;
-  /** @default 1000 */
+  /** The maximum number of matches. @default 1000 */
   readonly maxMatches?: number | undefined;
 }
 
-/** A line that matches. */
+/** A line that `Filesystem.grep` found. */
 export interface GrepMatch {
+  /** The path of the file. */
   readonly path: string;
-  /** Counted from 1. */
+  /** The line number, counted from 1. */
   readonly line: number;
+  /** The line without its line ending. */
   readonly text: string;
 }
 
-/** A moment of a file system, for its own `restore`. */
+/** A snapshot of a file system. Only the file system that created it can restore it. */
 export interface FsSnapshot {
+  /** A name for messages; unique within its file system. */
   readonly id: string;
 }
 
-/** How a file system is opened. */
+/** Options of a file system. */
 export interface FilesystemOptions {
-  /** Refuses every change. @default false */
+  /** Rejects every change with a `FilesystemError`. @default false */
   readonly readOnly?: boolean | undefined;
 }

@@ -2,53 +2,58 @@ import { messageOf } from "../../base/errors.ts";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import type { GrepMatch, GrepOptions } from "./filesystem.ts";
 import { globMatcher, type PathMatcher } from "./glob.ts";
-import { checkLimit, linesOf } from "./line-window.ts";
+import { checkLimit, splitLines } from "./line-window.ts";
 import { textDecoder } from "./text-encoding.ts";
 
-const DEFAULT_MATCHES = 1000;
+const DEFAULT_MAX_MATCHES = 1000;
 
-/** Longer lines are no prose or code, and a pattern may need very long for them. */
-const LONGEST_LINE = 100_000;
+/** Longer lines are skipped: they are rarely prose or code, and a pattern may take very long on them. */
+const MAX_LINE_LENGTH = 100_000;
 
-/** Finds lines, file by file; give it the files in the order of their paths. */
+/** Searches lines file by file. Pass the files in path order. */
 export interface LineSearch {
-  /** Whether a file is to be looked into. */
-  readonly wants: PathMatcher;
-  /** No more is wanted. */
-  readonly full: boolean;
-  readonly found: readonly GrepMatch[];
-  look(path: string, bytes: Uint8Array): void;
+  /** Whether a file should be searched. */
+  readonly accepts: PathMatcher;
+  /** Whether the maximum number of matches was reached. */
+  readonly isFull: boolean;
+  /** The matches so far. */
+  readonly matches: readonly GrepMatch[];
+  /** Adds the matching lines of a file to `matches`. */
+  searchFile(path: string, bytes: Uint8Array): void;
 }
 
-/** A search for lines that `pattern`, a JavaScript regular expression, matches. */
+/** Creates a search for lines that match a JavaScript regular expression. */
 export function lineSearch(pattern: string, options: GrepOptions = {}): LineSearch {
-  const { glob, maxMatches = DEFAULT_MATCHES } = options;
-  const expression = expressionOf(pattern);
-  const wants = glob === undefined ? () => true : globMatcher(glob);
+  const { glob, maxMatches = DEFAULT_MAX_MATCHES } = options;
+  const expression = compilePattern(pattern);
+  const accepts = glob === undefined ? () => true : globMatcher(glob);
   checkLimit(pattern, "maxMatches", maxMatches);
-  const found: GrepMatch[] = [];
-  const isFull = () => found.length >= maxMatches;
+  const matches: GrepMatch[] = [];
+  const isFull = () => matches.length >= maxMatches;
   return {
-    wants,
-    found,
-    get full() {
+    accepts: accepts,
+    matches: matches,
+    get isFull() {
       return isFull();
     },
-    look(path, bytes) {
-      const text = textOf(path, bytes);
-      for (const [index, line] of linesOf(text).entries()) {
+    searchFile(path, bytes) {
+      const text = decodeOrEmpty(path, bytes);
+      for (const [index, line] of splitLines(text).entries()) {
         if (isFull()) return;
         const shown = line.endsWith("\r") ? line.slice(0, -1) : line;
-        if (shown.length > LONGEST_LINE || !expression.test(shown)) continue;
-        found.push({ path, line: index + 1, text: shown });
+        if (shown.length > MAX_LINE_LENGTH || !expression.test(shown)) continue;
+        matches.push({ path, line: index + 1, text: shown });
       }
     },
   };
 }
 
-function expressionOf(pattern: string): RegExp {
+function compilePattern(pattern: string): RegExp {
   if (typeof pattern !== "string") {
-    throw FilesystemError.invalid(String(pattern), "is not the text of a regular expression");
+    throw FilesystemError.invalid(
+      String(pattern),
+      "is not a string. Pass the source of a regular expression.",
+    );
   }
   try {
     return new RegExp(pattern);
@@ -58,12 +63,12 @@ function expressionOf(pattern: string): RegExp {
   }
 }
 
-/** Nothing to find in what is not text. */
-function textOf(path: string, bytes: Uint8Array): string {
+/** Decodes a text file. Returns `""` for a binary file. */
+function decodeOrEmpty(path: string, bytes: Uint8Array): string {
   if (bytes.includes(0)) return "";
   try {
     return textDecoder(path)(bytes);
   } catch {
-    return ""; // not UTF-8: binary files are passed over
+    return ""; // not UTF-8
   }
 }

@@ -14,52 +14,53 @@ import { dirname } from "node:path";
 import { FilesystemError } from "../../base/filesystem-error.ts";
 import { replaceFile } from "../../host/file-access.ts";
 import { hostCode, unless } from "../../host/host-error.ts";
-import { KeptFiles } from "./kept-files.ts";
+import { UndoCopies } from "./kept-files.ts";
 
-/** Something that was done to the files of this machine. */
+/** A change to a host file or directory that can be undone. */
 export interface HostChange {
+  /** Reverts the change. */
   undo(): Promise<void>;
-  /** Instead of `undo`, once nobody can want that any more. */
-  forget?(): Promise<void>;
+  /** Frees the stored copy when the change can no longer be undone. */
+  discard?(): Promise<void>;
 }
 
 /**
- * Changes of single files and directories, given by real paths. Undoing one brings back what was
- * there even if somebody else has changed it since, and never reaches out of the root.
+ * Changes single files and directories by their real paths. Undoing a change restores the previous state even
+ * if another process has changed the file since, and never writes outside the root.
  */
 export class HostChanges {
   readonly #root: string;
-  /** Made when the first file is kept. */
-  #keptFiles: KeptFiles | null = null;
-  readonly #isWanted: () => boolean;
+  /** Created when the first copy is stored. */
+  #undoCopies: UndoCopies | null = null;
+  readonly #canUndo: () => boolean;
 
-  /** `isWanted`: whether what was there may be wanted back; else it is not kept. */
-  constructor(root: string, isWanted: () => boolean) {
+  /** @param canUndo - whether changes may be undone later; if not, no copies are stored */
+  constructor(root: string, canUndo: () => boolean) {
     this.#root = root;
-    this.#isWanted = isWanted;
+    this.#canUndo = canUndo;
   }
 
   async createFile(real: string, bytes: Uint8Array): Promise<HostChange> {
-    await replaceFile(real, (temporary) => writeNew(temporary, bytes));
-    return { undo: () => removeMade(real, unlink) };
+    await replaceFile(real, (temporary) => writeNewFile(temporary, bytes));
+    return { undo: () => removeCreated(real, unlink) };
   }
 
   async overwriteFile(real: string, bytes: Uint8Array, before: Stats): Promise<HostChange> {
     await checkWritable(real);
-    const kept = this.#isWanted() ? await this.#kept.keep(real) : null;
+    const kept = this.#canUndo() ? await this.#copies.copy(real) : null;
     try {
-      await replaceFile(real, (temporary) => writeNew(temporary, bytes, before));
+      await replaceFile(real, (temporary) => writeNewFile(temporary, bytes, before));
     } catch (error) {
-      if (kept !== null) await this.#kept.drop(kept);
+      if (kept !== null) await this.#copies.delete(kept);
       throw error;
     }
-    return this.#putBack(kept, real);
+    return this.#createRestoreChange(kept, real);
   }
 
   async removeFile(real: string): Promise<HostChange> {
-    const kept = this.#isWanted() ? await this.#kept.take(real) : null;
+    const kept = this.#canUndo() ? await this.#copies.moveIn(real) : null;
     if (kept === null) await unlink(real);
-    return this.#putBack(kept, real);
+    return this.#createRestoreChange(kept, real);
   }
 
   async removeLink(real: string): Promise<HostChange> {
@@ -67,7 +68,7 @@ export class HostChanges {
     await unlink(real);
     return {
       async undo() {
-        await remakeDirectory(real);
+        await recreateParent(real);
         await rm(real, { force: true });
         await symlink(target, real);
       },
@@ -78,54 +79,54 @@ export class HostChanges {
     await rmdir(real);
     return {
       async undo() {
-        await remakeDirectory(real);
+        await recreateParent(real);
         await unless(mkdir(real), "EEXIST");
         await chmod(real, before.mode);
       },
     };
   }
 
-  async makeDirectory(real: string): Promise<HostChange> {
+  async createDirectory(real: string): Promise<HostChange> {
     await mkdir(real);
-    // What somebody else has put there since is theirs, and keeps the directory.
-    return { undo: () => removeMade(real, (path) => unless(rmdir(path), "ENOTEMPTY")) };
+    // The directory stays if another process has put files there.
+    return { undo: () => removeCreated(real, (path) => unless(rmdir(path), "ENOTEMPTY")) };
   }
 
-  /** Lets go of everything that was kept. */
+  /** Deletes all stored copies. */
   async clear(): Promise<void> {
-    await this.#keptFiles?.clear();
+    await this.#undoCopies?.clear();
   }
 
-  get #kept(): KeptFiles {
-    this.#keptFiles ??= new KeptFiles(this.#root);
-    return this.#keptFiles;
+  get #copies(): UndoCopies {
+    this.#undoCopies ??= new UndoCopies(this.#root);
+    return this.#undoCopies;
   }
 
-  #putBack(kept: string | null, real: string): HostChange {
-    if (kept === null) return { undo: async () => {} }; // nobody wanted to
+  #createRestoreChange(kept: string | null, real: string): HostChange {
+    if (kept === null) return { undo: async () => {} }; // no snapshot needs it
     return {
       undo: async () => {
-        await remakeDirectory(real);
-        await this.#kept.putBack(kept, real);
+        await recreateParent(real);
+        await this.#copies.restore(kept, real);
       },
-      forget: () => this.#kept.drop(kept),
+      discard: () => this.#copies.delete(kept),
     };
   }
 }
 
-/** Whoever may change a directory could replace its files, even those that may not be written. */
+/** Rejects a file without write permission. Replacing it would only need permission on its directory. */
 async function checkWritable(real: string): Promise<void> {
   await (await open(real, constants.O_WRONLY | constants.O_NOFOLLOW)).close();
 }
 
-/** With the owner and mode of what it replaces: neither is ours to change. */
-async function writeNew(temporary: string, bytes: Uint8Array, before?: Stats): Promise<void> {
+/** Writes a new file with the owner and mode of the file that it replaces. */
+async function writeNewFile(temporary: string, bytes: Uint8Array, before?: Stats): Promise<void> {
   const file = await open(temporary, "wx", before ? before.mode & 0o777 : 0o666);
   try {
     await file.writeFile(bytes);
     if (!before) return;
     const { uid, gid } = await file.stat();
-    // Only a privileged process may give files away; for others the file becomes theirs.
+    // Only a privileged process may change the owner; otherwise the file belongs to this user.
     if (uid !== before.uid || gid !== before.gid) {
       await unless(file.chown(before.uid, before.gid), "EPERM");
     }
@@ -135,16 +136,16 @@ async function writeNew(temporary: string, bytes: Uint8Array, before?: Stats): P
   }
 }
 
-async function removeMade(real: string, remove: (path: string) => Promise<void>): Promise<void> {
-  if (await directoryStands(real)) await unless(remove(real), "ENOENT", "ENOTDIR");
+async function removeCreated(real: string, remove: (path: string) => Promise<void>): Promise<void> {
+  if (await isParentIntact(real)) await unless(remove(real), "ENOENT", "ENOTDIR");
 }
 
-async function remakeDirectory(real: string): Promise<void> {
-  if (!(await directoryStands(real))) await mkdir(dirname(real), { recursive: true });
+async function recreateParent(real: string): Promise<void> {
+  if (!(await isParentIntact(real))) await mkdir(dirname(real), { recursive: true });
 }
 
-/** Whether what `real` is in is still there; refuses if it now leads to somewhere else. */
-async function directoryStands(real: string): Promise<boolean> {
+/** Whether the parent directory of `real` still exists. Throws if a symlink has replaced it. */
+async function isParentIntact(real: string): Promise<boolean> {
   const directory = dirname(real);
   try {
     if ((await realpath(directory)) === directory) return true;
@@ -152,6 +153,6 @@ async function directoryStands(real: string): Promise<boolean> {
     if (hostCode(error) === "ENOENT" || hostCode(error) === "ENOTDIR") return false;
     throw error;
   }
-  const problem = "cannot be undone: a symlink has taken the place of a directory above it";
+  const problem = "cannot be undone because a symlink has replaced a directory above it";
   throw new FilesystemError("EACCES", real, problem);
 }

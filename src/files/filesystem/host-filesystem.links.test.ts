@@ -16,8 +16,8 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { HostFilesystem } from "./host-filesystem.ts";
 
-/** A root with a file and a directory, and beside it what nobody may reach. */
-async function scene() {
+/** Creates a root with a file and a directory, next to folders that must stay out of reach. */
+async function createRoot() {
   const scratch = await realpath(await mkdtemp(join(tmpdir(), "wink-links-")));
   onTestFinished(() => rm(scratch, { recursive: true, force: true }));
   for (const directory of ["root/dir", "outside", "root-twin"]) {
@@ -32,7 +32,7 @@ async function scene() {
   return { scratch, root, filesystem };
 }
 
-/** What is outside is as it was. */
+/** Asserts that nothing outside the root has changed. */
 async function expectUntouched(scratch: string): Promise<void> {
   expect((await readdir(scratch)).sort()).toEqual(["outside", "root", "root-twin"]);
   for (const directory of ["outside", "root-twin"]) {
@@ -41,25 +41,25 @@ async function expectUntouched(scratch: string): Promise<void> {
   }
 }
 
-describe("a link that leads out", () => {
+describe("HostFilesystem and a symlink that leads out of the root", () => {
   test.each([
     ["to a directory", "../outside", "/f"],
     ["to a directory, absolutely", "OUTSIDE", "/f"],
     ["to a file", "../outside/f", ""],
-    ["to what is missing", "../outside/gone", ""],
-    ["to what is missing, deeply", "../outside/gone/x/y", ""],
-    ["to a directory whose name begins as the root's", "../root-twin", "/f"],
+    ["to a missing file", "../outside/gone", ""],
+    ["to a missing file in missing directories", "../outside/gone/x/y", ""],
+    ["to a directory whose name starts with the root's name", "../root-twin", "/f"],
     ["to a parent of the root", "..", "/outside/f"],
-    ["to the whole machine", "/", "/etc/passwd"],
-    ["to a process's files", "/proc/self/root", "/etc/passwd"],
-    ["to a process's open file", "/proc/self/fd/0", ""],
+    ["to /", "/", "/etc/passwd"],
+    ["to the root of a process", "/proc/self/root", "/etc/passwd"],
+    ["to an open file of a process", "/proc/self/fd/0", ""],
     ["out and in and out again", "../root/../outside", "/f"],
-    ["through what is missing", "../gone/../root/file", ""],
+    ["through a missing directory", "../gone/../root/file", ""],
     ["through another link", "hop", "/f"],
     ["in a circle", "bad", ""],
     ["in a circle of two", "circle", ""],
-  ])("is refused by every operation: %s", async (_what, target, below) => {
-    const { scratch, root, filesystem } = await scene();
+  ])("rejects it in every operation: %s", async (_what, target, below) => {
+    const { scratch, root, filesystem } = await createRoot();
     await symlink("../outside", join(root, "hop"));
     await symlink("bad", join(root, "circle"));
     await symlink(target.replace("OUTSIDE", join(scratch, "outside")), join(root, "bad"));
@@ -87,8 +87,8 @@ describe("a link that leads out", () => {
     await expectUntouched(scratch);
   });
 
-  test("is refused as soon as it takes the place of a directory", async () => {
-    const { scratch, root, filesystem } = await scene();
+  test("rejects it as soon as it replaces a directory", async () => {
+    const { scratch, root, filesystem } = await createRoot();
     expect(await filesystem.readText("dir/f")).toBe("in root/dir/f");
     await rename(join(root, "dir"), join(root, "moved"));
     await symlink("../outside", join(root, "dir"));
@@ -101,8 +101,8 @@ describe("a link that leads out", () => {
     await expectUntouched(scratch);
   });
 
-  test("is not followed by a restore either", async () => {
-    const { scratch, root, filesystem } = await scene();
+  test("does not follow it on restore", async () => {
+    const { scratch, root, filesystem } = await createRoot();
     const snapshot = await filesystem.snapshot();
     await filesystem.writeText("dir/f", "changed");
     await filesystem.writeText("dir/new/f", "new");
@@ -121,15 +121,15 @@ describe("a link that leads out", () => {
   });
 });
 
-describe("a link that stays in", () => {
+describe("HostFilesystem and a symlink that stays inside the root", () => {
   test.each([
     ["a file", "file", "in root/file"],
-    ["a file elsewhere", "dir/f", "in root/dir/f"],
+    ["a file in another directory", "dir/f", "in root/dir/f"],
     ["a file, out of the root and back", "../root/file", "in root/file"],
-    ["a file, absolutely", "ROOT/file", "in root/file"],
+    ["a file, by its absolute path", "ROOT/file", "in root/file"],
     ["a link to a file", "hop", "in root/file"],
-  ])("is read and written through: to %s", async (_what, target, text) => {
-    const { scratch, root, filesystem } = await scene();
+  ])("reads and writes through it: to %s", async (_what, target, text) => {
+    const { scratch, root, filesystem } = await createRoot();
     await symlink("file", join(root, "hop"));
     await symlink(target.replace("ROOT", root), join(root, "link"));
     expect(await filesystem.readText("link")).toBe(text);
@@ -142,8 +142,8 @@ describe("a link that stays in", () => {
     await expectUntouched(scratch);
   });
 
-  test("leads into a directory, where files are named but not found a second time", async () => {
-    const { root, filesystem } = await scene();
+  test("opens files through a linked directory, but lists them only once", async () => {
+    const { root, filesystem } = await createRoot();
     await symlink("dir", join(root, "link"));
     await symlink(".", join(root, "dir/again"));
     expect(await filesystem.readText("link/f")).toBe("in root/dir/f");
@@ -156,8 +156,8 @@ describe("a link that stays in", () => {
     expect(await filesystem.exists("dir/f")).toBe(false);
   });
 
-  test("to what is missing is made by a write, and is missing until then", async () => {
-    const { root, filesystem } = await scene();
+  test("creates the missing target on write", async () => {
+    const { root, filesystem } = await createRoot();
     await symlink("dir/later/f", join(root, "link"));
     expect([await filesystem.exists("link"), await filesystem.glob("link")]).toEqual([false, []]);
     await expect(filesystem.readText("link")).rejects.toMatchObject({ code: "ENOENT" });
@@ -166,17 +166,17 @@ describe("a link that stays in", () => {
     expect(await readlink(join(root, "link"))).toBe("dir/later/f");
   });
 
-  test("below a file is ENOTDIR", async () => {
-    const { root, filesystem } = await scene();
+  test("fails with ENOTDIR if it leads below a file", async () => {
+    const { root, filesystem } = await createRoot();
     await symlink("file/x", join(root, "link"));
     await expect(filesystem.readText("link")).rejects.toMatchObject({ code: "ENOTDIR" });
     expect(await filesystem.exists("link")).toBe(false);
   });
 
   test.each(["file", "dir", "gone"])(
-    "to %s goes alone when it is deleted, and comes back",
+    "deletes only the link to %s, and restores it",
     async (target) => {
-      const { root, filesystem } = await scene();
+      const { root, filesystem } = await createRoot();
       await symlink(target, join(root, "link"));
       const snapshot = await filesystem.snapshot();
       await filesystem.delete("link");
@@ -188,8 +188,8 @@ describe("a link that stays in", () => {
     },
   );
 
-  test("is a file or a directory to mkdir as what it leads to", async () => {
-    const { root, filesystem } = await scene();
+  test("lets mkdir treat it as the file or directory it leads to", async () => {
+    const { root, filesystem } = await createRoot();
     await symlink("file", join(root, "to-file"));
     await symlink("dir", join(root, "to-dir"));
     await filesystem.mkdir("to-dir/new");

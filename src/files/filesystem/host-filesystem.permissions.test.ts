@@ -17,8 +17,8 @@ import { HostFilesystem } from "./host-filesystem.ts";
 
 const NOBODY = 65534;
 
-/** A root of a user whom permissions stop, which they do not stop the superuser. */
-async function ordinaryRoot(): Promise<{ root: string; filesystem: HostFilesystem }> {
+/** Creates a root as an ordinary user, because permissions do not apply to the superuser. */
+async function createUnprivilegedRoot(): Promise<{ root: string; filesystem: HostFilesystem }> {
   const superuser = process.geteuid?.() === 0;
   if (superuser) process.seteuid?.(NOBODY);
   const root = await mkdtemp(join(tmpdir(), "wink-permissions-"));
@@ -32,8 +32,8 @@ async function ordinaryRoot(): Promise<{ root: string; filesystem: HostFilesyste
   return { root, filesystem };
 }
 
-test("a file that may not be read is EACCES, is there, and is skipped by grep", async () => {
-  const { root, filesystem } = await ordinaryRoot();
+test("HostFilesystem reports an unreadable file as existing, fails to read it with EACCES, and skips it in grep", async () => {
+  const { root, filesystem } = await createUnprivilegedRoot();
   for (const name of ["a", "b"]) await writeFile(join(root, name), "x");
   await chmod(join(root, "a"), 0);
   await expect(filesystem.readText("a")).rejects.toMatchObject({ code: "EACCES" });
@@ -42,16 +42,16 @@ test("a file that may not be read is EACCES, is there, and is skipped by grep", 
   expect(await filesystem.grep("x")).toEqual([{ path: "b", line: 1, text: "x" }]);
 });
 
-test("a file that may not be written stays as it is, though its directory could be changed", async () => {
-  const { root, filesystem } = await ordinaryRoot();
+test("HostFilesystem does not replace a read-only file in a writable directory", async () => {
+  const { root, filesystem } = await createUnprivilegedRoot();
   await writeFile(join(root, "f"), "old");
   await chmod(join(root, "f"), 0o444);
   await expect(filesystem.writeText("f", "new")).rejects.toMatchObject({ code: "EACCES" });
   expect([await filesystem.readText("f"), await readdir(root)]).toEqual(["old", ["f"]]);
 });
 
-test("in a directory that may not be changed a write leaves the old bytes and nothing else", async () => {
-  const { root, filesystem } = await ordinaryRoot();
+test("HostFilesystem leaves a read-only directory unchanged when a write fails", async () => {
+  const { root, filesystem } = await createUnprivilegedRoot();
   await mkdir(join(root, "d"));
   await writeFile(join(root, "d/f"), "old");
   await chmod(join(root, "d"), 0o555);
@@ -69,8 +69,8 @@ test("in a directory that may not be changed a write leaves the old bytes and no
   await filesystem.restore(snapshot);
 });
 
-test("a directory that may not be entered is EACCES, and what is in it is not there for us", async () => {
-  const { root, filesystem } = await ordinaryRoot();
+test("HostFilesystem fails with EACCES in an inaccessible directory and reports its files as missing", async () => {
+  const { root, filesystem } = await createUnprivilegedRoot();
   await mkdir(join(root, "d"));
   await writeFile(join(root, "d/f"), "x");
   await writeFile(join(root, "f"), "x");
@@ -86,8 +86,8 @@ test("a directory that may not be entered is EACCES, and what is in it is not th
   expect(await filesystem.glob("*")).toEqual(["f"]);
 });
 
-test("a link into what may not be entered is EACCES, leads nowhere, and is not found", async () => {
-  const { root } = await ordinaryRoot();
+test("HostFilesystem fails with EACCES for a symlink into an inaccessible directory and does not list it", async () => {
+  const { root } = await createUnprivilegedRoot();
   for (const directory of ["root/closed", "outside"]) {
     await mkdir(join(root, directory), { recursive: true });
     await writeFile(join(root, directory, "f"), "x");
@@ -104,8 +104,8 @@ test("a link into what may not be entered is EACCES, leads nowhere, and is not f
   expect(await filesystem.glob("*")).toEqual([]);
 });
 
-test("a restore that is not permitted says so, and works once it is", async () => {
-  const { root, filesystem } = await ordinaryRoot();
+test("HostFilesystem.restore() fails without permission, and succeeds once it is granted", async () => {
+  const { root, filesystem } = await createUnprivilegedRoot();
   await mkdir(join(root, "d"));
   await writeFile(join(root, "d/f"), "old");
   const snapshot = await filesystem.snapshot();
@@ -120,9 +120,9 @@ test("a restore that is not permitted says so, and works once it is", async () =
 });
 
 test.runIf(process.geteuid?.() === 0)(
-  "the superuser's writes leave files to their owners",
+  "HostFilesystem preserves the owner of a file that the superuser writes",
   async () => {
-    const { root, filesystem } = await ordinaryRoot();
+    const { root, filesystem } = await createUnprivilegedRoot();
     await writeFile(join(root, "f"), "old");
     process.seteuid?.(0);
     await filesystem.writeText("f", "new");

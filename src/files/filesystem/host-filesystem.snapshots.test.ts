@@ -18,8 +18,8 @@ import { HostFilesystem } from "./host-filesystem.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
-/** A root, and a directory for temporary files in which nobody else makes any. */
-async function scene(parent = tmpdir()) {
+/** Creates a root, and a temporary directory that only this test uses. */
+async function createRoot(parent = tmpdir()) {
   const scratch = await realpath(await mkdtemp(join(parent, "wink-undo-test-")));
   onTestFinished(() => rm(scratch, { recursive: true, force: true }));
   const [root, temporary] = [join(scratch, "root"), join(scratch, "tmp")];
@@ -28,15 +28,15 @@ async function scene(parent = tmpdir()) {
   return { scratch, root, temporary, filesystem: new HostFilesystem(root) };
 }
 
-function longDirectory(length: number): string {
+function createLongPath(length: number): string {
   return `${"d".repeat(200)}/`.repeat(length / 201).padEnd(length, "e");
 }
 
-const modeOf = async (...path: string[]) => (await stat(join(...path))).mode & 0o7777;
+const readMode = async (...path: string[]) => (await stat(join(...path))).mode & 0o7777;
 
-describe("restore", () => {
-  test("brings back modes, and files under their other names as well", async () => {
-    const { root, filesystem } = await scene();
+describe("HostFilesystem.restore()", () => {
+  test("restores modes and hard links", async () => {
+    const { root, filesystem } = await createRoot();
     for (const name of ["a", "b"]) await writeFile(join(root, name), name);
     await mkdir(join(root, "d"));
     for (const [name, mode] of Object.entries({ a: 0o750, b: 0o604, d: 0o711 })) {
@@ -49,14 +49,16 @@ describe("restore", () => {
     await filesystem.writeText("b", "new");
     await filesystem.delete("d");
     await filesystem.restore(snapshot);
-    expect([await modeOf(root, "a"), await modeOf(root, "b"), await modeOf(root, "d")]).toEqual([
-      0o750, 0o604, 0o711,
-    ]);
+    expect([
+      await readMode(root, "a"),
+      await readMode(root, "b"),
+      await readMode(root, "d"),
+    ]).toEqual([0o750, 0o604, 0o711]);
     expect((await stat(join(root, "a"))).ino).toBe((await stat(join(root, "a2"))).ino);
   });
 
-  test("brings back the recorded bytes even if somebody else has changed the file since", async () => {
-    const { root, filesystem } = await scene();
+  test("restores the recorded bytes even if another process has changed the file since", async () => {
+    const { root, filesystem } = await createRoot();
     for (const path of ["d/changed", "d/deleted", "gone/f"])
       await filesystem.writeText(path, "old");
     const snapshot = await filesystem.snapshot();
@@ -73,8 +75,8 @@ describe("restore", () => {
     }
   });
 
-  test("leaves a directory that we made if somebody else has put something there", async () => {
-    const { root, filesystem } = await scene();
+  test("retains a directory it created if another process has added a file", async () => {
+    const { root, filesystem } = await createRoot();
     const snapshot = await filesystem.snapshot();
     await filesystem.writeText("made/f", "ours");
     await writeFile(join(root, "made/theirs"), "theirs");
@@ -82,8 +84,8 @@ describe("restore", () => {
     expect(await filesystem.glob("*")).toEqual(["made/theirs"]);
   });
 
-  test("leaves what somebody has put in the place of a directory that we made", async () => {
-    const { root, filesystem } = await scene();
+  test("retains a file with which another process has replaced a created directory", async () => {
+    const { root, filesystem } = await createRoot();
     const snapshot = await filesystem.snapshot();
     await filesystem.writeText("made/sub/f", "ours");
     await rm(join(root, "made"), { recursive: true });
@@ -92,8 +94,8 @@ describe("restore", () => {
     expect(await filesystem.readText("made")).toBe("theirs");
   });
 
-  test("replaces a link that somebody has put in a file's place, and does not follow it", async () => {
-    const { scratch, root, filesystem } = await scene();
+  test("replaces a symlink with which another process has replaced a file, without following it", async () => {
+    const { scratch, root, filesystem } = await createRoot();
     await writeFile(join(scratch, "secret"), "secret");
     await filesystem.writeText("f", "old");
     const snapshot = await filesystem.snapshot();
@@ -109,8 +111,8 @@ describe("restore", () => {
     expect(await readFile(join(scratch, "secret"), "utf8")).toBe("secret");
   });
 
-  test("that cannot undo something undoes the rest, says so, and can be tried again", async () => {
-    const { root, filesystem } = await scene();
+  test("undoes the other changes if one fails, reports the failure, and can be retried", async () => {
+    const { root, filesystem } = await createRoot();
     for (const name of ["a", "b", "c"]) await filesystem.writeText(name, "old");
     const snapshot = await filesystem.snapshot();
     for (const name of ["a", "b", "c"]) await filesystem.writeText(name, "new");
@@ -120,17 +122,19 @@ describe("restore", () => {
     }
     const failure = filesystem.restore(snapshot);
     await expect(failure).rejects.toMatchObject({ name: "FilesystemError", code: "EISDIR" });
-    await expect(failure).rejects.toThrow("was not restored wholly, 2 changes could not be undone");
+    await expect(failure).rejects.toThrow(
+      "was not fully restored because 2 changes could not be undone",
+    );
     expect(await filesystem.readText("c")).toBe("old");
     await rm(join(root, "a"), { recursive: true });
-    await expect(filesystem.restore(snapshot)).rejects.toThrow("a change could not be undone");
+    await expect(filesystem.restore(snapshot)).rejects.toThrow("1 change could not be undone");
     await rm(join(root, "b"), { recursive: true });
     await filesystem.restore(snapshot);
     for (const name of ["a", "b", "c"]) expect(await filesystem.readText(name)).toBe("old");
   });
 
-  test("and changes that are asked for at the same time happen one after the other", async () => {
-    const { filesystem } = await scene();
+  test("runs after earlier changes and before later ones", async () => {
+    const { filesystem } = await createRoot();
     await filesystem.writeText("f", "0");
     const snapshot = await filesystem.snapshot();
     await Promise.all([
@@ -144,9 +148,9 @@ describe("restore", () => {
   });
 });
 
-describe("what is kept for a snapshot", () => {
-  test("is outside the root, for nobody else to see, and only while it is needed", async () => {
-    const { root, temporary, filesystem } = await scene();
+describe("the undo copies of HostFilesystem", () => {
+  test("are stored outside the root in a private directory, only while they are needed", async () => {
+    const { root, temporary, filesystem } = await createRoot();
     await filesystem.writeText("f", "without a snapshot");
     await filesystem.writeText("f", "old");
     const snapshot = await filesystem.snapshot();
@@ -155,7 +159,7 @@ describe("what is kept for a snapshot", () => {
     await filesystem.writeText("f", "new");
     await filesystem.delete("f");
     const [directory = ""] = await readdir(temporary);
-    expect(await modeOf(temporary, directory)).toBe(0o700);
+    expect(await readMode(temporary, directory)).toBe(0o700);
     expect(await readdir(join(temporary, directory))).toHaveLength(2);
     await filesystem.restore(snapshot);
     expect(await readdir(temporary)).toEqual([]);
@@ -168,8 +172,8 @@ describe("what is kept for a snapshot", () => {
     expect([await readdir(temporary), await readdir(root)]).toEqual([[], []]);
   });
 
-  test("goes when the file system is disposed of, which can still be used then", async () => {
-    const { temporary, filesystem } = await scene();
+  test("are deleted on dispose, after which the file system remains usable", async () => {
+    const { temporary, filesystem } = await createRoot();
     await filesystem.writeText("f", "old");
     const snapshot = await filesystem.snapshot();
     await filesystem.writeText("f", "new");
@@ -180,14 +184,14 @@ describe("what is kept for a snapshot", () => {
     expect(await filesystem.readText("f")).toBe("new");
   });
 
-  test("is nothing of a write or delete that failed", async () => {
-    const { root, temporary, filesystem } = await scene();
+  test("are deleted after a failed write or delete", async () => {
+    const { root, temporary, filesystem } = await createRoot();
     await filesystem.writeText("d/f", "old");
     await filesystem.snapshot();
     await expect(filesystem.delete("d")).rejects.toMatchObject({ code: "EISDIR" });
     await expect(filesystem.writeText("d", "x")).rejects.toMatchObject({ code: "EISDIR" });
     expect([await readdir(temporary), await readdir(root)]).toEqual([[], ["d"]]);
-    const deep = longDirectory(4060 - root.length);
+    const deep = createLongPath(4060 - root.length);
     await mkdir(join(root, deep), { recursive: true });
     await writeFile(join(root, deep, "f"), "old");
     const write = filesystem.writeText(`${deep}/f`, "no room for the temporary file's longer name");
@@ -196,8 +200,8 @@ describe("what is kept for a snapshot", () => {
     expect(await readdir(temporary)).toEqual([]);
   });
 
-  test("is kept beside the root if temporary files would be below it", async () => {
-    const { scratch, root, filesystem } = await scene();
+  test("are stored next to the root if the temporary directory is below it", async () => {
+    const { scratch, root, filesystem } = await createRoot();
     await mkdir(join(root, "tmp"));
     vi.stubEnv("TMPDIR", join(root, "tmp"));
     await filesystem.writeText("f", "old");
@@ -209,61 +213,67 @@ describe("what is kept for a snapshot", () => {
     expect((await readdir(scratch)).sort()).toEqual(["root", "tmp"]);
   });
 
-  test("has no place if the root is the whole machine, and then nothing is changed", async () => {
-    const { root } = await scene();
+  test("cannot be stored if the root is /, so changes are rejected", async () => {
+    const { root } = await createRoot();
     const filesystem = new HostFilesystem("/");
     const path = join(root, "f").slice(1);
     await filesystem.writeText(path, "old");
     await filesystem.snapshot();
     await expect(filesystem.writeText(path, "new")).rejects.toThrow(
-      /no place outside it.*take a folder below it/,
+      /leaves no place outside it.*Use a folder below it as the root/,
     );
     await expect(filesystem.delete(path)).rejects.toMatchObject({ code: "EACCES" });
     expect(await filesystem.readText(path)).toBe("old");
   });
 });
 
-/** Another device than that of temporary files, where there is one. */
-const elsewhere = await stat("/dev/shm").catch(() => null);
-const isOtherDevice = elsewhere !== null && elsewhere.dev !== (await stat(tmpdir())).dev;
+/** Usually another device than the temporary directory. */
+const sharedMemory = await stat("/dev/shm").catch(() => null);
+const isOtherDevice = sharedMemory !== null && sharedMemory.dev !== (await stat(tmpdir())).dev;
 
-describe.runIf(isOtherDevice)("where temporary files are on another device", () => {
-  test("files are copied, and restored with their modes and bytes", async () => {
-    const { temporary } = await scene();
-    const { root, filesystem } = await scene("/dev/shm");
-    vi.stubEnv("TMPDIR", temporary);
-    for (const name of ["a", "b", "gone/c"]) {
-      await filesystem.writeText(name, "old");
-      await chmod(join(root, name), 0o641);
-    }
-    const snapshot = await filesystem.snapshot();
-    for (const round of [1, 2]) {
-      await filesystem.writeText("a", `new ${round}`);
-      for (const name of ["b", "gone/c", "gone"]) await filesystem.delete(name);
-      expect(await readdir(temporary)).toHaveLength(1);
-      await filesystem.restore(snapshot);
+describe.runIf(isOtherDevice)(
+  "HostFilesystem with the temporary directory on another device",
+  () => {
+    test("copies files, and restores their modes and bytes", async () => {
+      const { temporary } = await createRoot();
+      const { root, filesystem } = await createRoot("/dev/shm");
+      vi.stubEnv("TMPDIR", temporary);
       for (const name of ["a", "b", "gone/c"]) {
-        expect([await filesystem.readText(name), await modeOf(root, name)]).toEqual(["old", 0o641]);
+        await filesystem.writeText(name, "old");
+        await chmod(join(root, name), 0o641);
       }
-    }
-    expect([await readdir(temporary), (await readdir(root)).sort()]).toEqual([
-      [],
-      ["a", "b", "gone"],
-    ]);
-  });
+      const snapshot = await filesystem.snapshot();
+      for (const round of [1, 2]) {
+        await filesystem.writeText("a", `new ${round}`);
+        for (const name of ["b", "gone/c", "gone"]) await filesystem.delete(name);
+        expect(await readdir(temporary)).toHaveLength(1);
+        await filesystem.restore(snapshot);
+        for (const name of ["a", "b", "gone/c"]) {
+          expect([await filesystem.readText(name), await readMode(root, name)]).toEqual([
+            "old",
+            0o641,
+          ]);
+        }
+      }
+      expect([await readdir(temporary), (await readdir(root)).sort()]).toEqual([
+        [],
+        ["a", "b", "gone"],
+      ]);
+    });
 
-  test("a restore that cannot put a copy back leaves nothing of it behind", async () => {
-    const { temporary } = await scene();
-    const { root, filesystem } = await scene("/dev/shm");
-    vi.stubEnv("TMPDIR", temporary);
-    await filesystem.writeText("f", "old");
-    const snapshot = await filesystem.snapshot();
-    await filesystem.delete("f");
-    await mkdir(join(root, "f"));
-    await expect(filesystem.restore(snapshot)).rejects.toMatchObject({ code: "EISDIR" });
-    expect(await readdir(root)).toEqual(["f"]);
-    await rm(join(root, "f"), { recursive: true });
-    await filesystem.restore(snapshot);
-    expect(await filesystem.readText("f")).toBe("old");
-  });
-});
+    test("leaves no temporary file behind if a restore fails", async () => {
+      const { temporary } = await createRoot();
+      const { root, filesystem } = await createRoot("/dev/shm");
+      vi.stubEnv("TMPDIR", temporary);
+      await filesystem.writeText("f", "old");
+      const snapshot = await filesystem.snapshot();
+      await filesystem.delete("f");
+      await mkdir(join(root, "f"));
+      await expect(filesystem.restore(snapshot)).rejects.toMatchObject({ code: "EISDIR" });
+      expect(await readdir(root)).toEqual(["f"]);
+      await rm(join(root, "f"), { recursive: true });
+      await filesystem.restore(snapshot);
+      expect(await filesystem.readText("f")).toBe("old");
+    });
+  },
+);

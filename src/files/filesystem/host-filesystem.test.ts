@@ -18,15 +18,15 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { HostFilesystem } from "./host-filesystem.ts";
 
-async function emptyRoot(): Promise<string> {
+async function createRoot(): Promise<string> {
   const root = await realpath(await mkdtemp(join(tmpdir(), "wink-host-")));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   return root;
 }
 
-describe("a root", () => {
-  test("that is missing or no directory is refused when the file system is made", async () => {
-    const root = await emptyRoot();
+describe("the root of HostFilesystem", () => {
+  test("must be an existing directory when the file system is created", async () => {
+    const root = await createRoot();
     await writeFile(join(root, "file"), "");
     expect(() => new HostFilesystem(join(root, "gone"))).toThrow(/^ENOENT: .*gone" does not exist/);
     expect(() => new HostFilesystem(join(root, "file"))).toThrow(/^ENOTDIR: .*file" is not a dir/);
@@ -35,8 +35,8 @@ describe("a root", () => {
     expect(() => new HostFilesystem(undefined as never)).toThrow(/^EACCES: "undefined" /);
   });
 
-  test("is the directory that its name led to then, not where it leads later", async () => {
-    const scratch = await emptyRoot();
+  test("stays the original directory if its symlink changes later", async () => {
+    const scratch = await createRoot();
     for (const name of ["one", "two"]) await mkdir(join(scratch, name));
     await symlink("one", join(scratch, "name"));
     const filesystem = new HostFilesystem(join(scratch, "name"));
@@ -49,18 +49,20 @@ describe("a root", () => {
     ]);
   });
 
-  test("that is gone is not made again", async () => {
-    const root = join(await emptyRoot(), "root");
+  test("is not created again after it was removed", async () => {
+    const root = join(await createRoot(), "root");
     await mkdir(root);
     const filesystem = new HostFilesystem(root);
     await rm(root, { recursive: true });
-    await expect(filesystem.readText("f")).rejects.toThrow("the root is gone");
+    await expect(filesystem.readText("f")).rejects.toThrow(
+      "cannot be reached because the root was removed",
+    );
     await expect(filesystem.writeText("f", "x")).rejects.toMatchObject({ code: "ENOENT" });
     expect([await filesystem.exists("."), await filesystem.glob("*")]).toEqual([false, []]);
   });
 
-  test("that became a link to elsewhere is left alone", async () => {
-    const scratch = await emptyRoot();
+  test("is not followed after a symlink has replaced it", async () => {
+    const scratch = await createRoot();
     for (const name of ["root", "other"]) await mkdir(join(scratch, name));
     await writeFile(join(scratch, "other/f"), "secret");
     const filesystem = new HostFilesystem(join(scratch, "root"));
@@ -74,9 +76,9 @@ describe("a root", () => {
   });
 });
 
-describe("a write", () => {
-  test("keeps the mode of the file that it replaces, and leaves nothing else behind", async () => {
-    const root = await emptyRoot();
+describe("HostFilesystem.write()", () => {
+  test("preserves the mode of the file it replaces and leaves no temporary file", async () => {
+    const root = await createRoot();
     const filesystem = new HostFilesystem(root);
     for (const mode of [0o600, 0o640, 0o755, 0o777]) {
       await writeFile(join(root, "f"), "old");
@@ -87,15 +89,15 @@ describe("a write", () => {
     expect(await readdir(root)).toEqual(["f"]);
   });
 
-  test("of a new file has the usual mode", async () => {
-    const root = await emptyRoot();
+  test("creates files and directories with the default mode", async () => {
+    const root = await createRoot();
     await new HostFilesystem(root).writeText("d/f", "x");
     expect((await stat(join(root, "d/f"))).mode & 0o777).toBe(0o666 & ~process.umask());
     expect((await stat(join(root, "d"))).mode & 0o777).toBe(0o777 & ~process.umask());
   });
 
-  test("replaces one name of a file and leaves its other names as they are", async () => {
-    const root = await emptyRoot();
+  test("does not change other hard links of the file", async () => {
+    const root = await createRoot();
     await writeFile(join(root, "f"), "old");
     await link(join(root, "f"), join(root, "g"));
     const filesystem = new HostFilesystem(root);
@@ -106,8 +108,8 @@ describe("a write", () => {
     ]);
   });
 
-  test("that fails in the end takes its directories away again", async () => {
-    const root = await emptyRoot();
+  test("removes the directories it created if it fails", async () => {
+    const root = await createRoot();
     await mkdir(join(root, "d"));
     const filesystem = new HostFilesystem(root);
     const long = Array.from({ length: 30 }, () => "x".repeat(200)).join("/");
@@ -115,8 +117,8 @@ describe("a write", () => {
     expect(await readdir(join(root, "d"))).toEqual([]);
   });
 
-  test("takes the bytes as they were when it was called", async () => {
-    const filesystem = new HostFilesystem(await emptyRoot());
+  test("copies the bytes when it is called", async () => {
+    const filesystem = new HostFilesystem(await createRoot());
     const bytes = Uint8Array.of(1, 2, 3);
     const written = filesystem.write("f", bytes);
     bytes.fill(0);
@@ -124,29 +126,29 @@ describe("a write", () => {
     expect(await filesystem.readBytes("f")).toEqual(Uint8Array.of(1, 2, 3));
   });
 
-  test("is not seen half done, nor is its temporary file, by whoever asks meanwhile", async () => {
-    const filesystem = new HostFilesystem(await emptyRoot());
+  test("hides partial writes and temporary files from concurrent reads", async () => {
+    const filesystem = new HostFilesystem(await createRoot());
     const text = "x".repeat(1_000_000);
-    const asked: Promise<unknown>[] = [];
+    const operations: Promise<unknown>[] = [];
     for (let round = 0; round < 20; round++) {
-      asked.push(filesystem.writeText("d/f", text));
-      asked.push(filesystem.listDir("d").then((names) => expect(names).toEqual(["f"])));
-      asked.push(filesystem.glob("*").then((paths) => expect(paths).toEqual(["d/f"])));
-      asked.push(filesystem.stat("d/f").then((is) => expect(is.sizeBytes).toBe(1_000_000)));
+      operations.push(filesystem.writeText("d/f", text));
+      operations.push(filesystem.listDir("d").then((names) => expect(names).toEqual(["f"])));
+      operations.push(filesystem.glob("*").then((paths) => expect(paths).toEqual(["d/f"])));
+      operations.push(filesystem.stat("d/f").then((is) => expect(is.sizeBytes).toBe(1_000_000)));
     }
-    await Promise.all(asked);
+    await Promise.all(operations);
   });
 });
 
-test("names that differ in case or in how they are composed are two files", async () => {
-  const filesystem = new HostFilesystem(await emptyRoot());
+test("HostFilesystem distinguishes names by case and Unicode composition", async () => {
+  const filesystem = new HostFilesystem(await createRoot());
   for (const name of ["a", "A", "\u00e9", "e\u0301"]) await filesystem.writeText(name, name);
   expect(await filesystem.listDir(".")).toEqual(["A", "a", "e\u0301", "\u00e9"]);
   expect(await filesystem.readText("\u00e9")).toBe("\u00e9");
 });
 
-test("files that no path could name are not found, and what is above them is", async () => {
-  const root = await emptyRoot();
+test("HostFilesystem omits files that are nested too deeply for a valid path", async () => {
+  const root = await createRoot();
   const deep = Array.from({ length: 63 }, () => "d").join("/");
   await mkdir(join(root, deep, "d"), { recursive: true });
   for (const path of [`${deep}/f`, `${deep}/d/f`]) await writeFile(join(root, path), "x");
@@ -155,8 +157,8 @@ test("files that no path could name are not found, and what is above them is", a
   expect(await filesystem.grep("x")).toHaveLength(1);
 });
 
-test("a pipe or a socket is there, got neither read, written, deleted nor found", async () => {
-  const root = await emptyRoot();
+test("HostFilesystem lists pipes and sockets, but does not read, write, delete or find them", async () => {
+  const root = await createRoot();
   execFileSync("mkfifo", [join(root, "pipe")]);
   const server = createServer().listen(join(root, "socket"));
   onTestFinished(() => void server.close());
@@ -177,8 +179,8 @@ test("a pipe or a socket is there, got neither read, written, deleted nor found"
   }
 });
 
-test("one that is read-only refuses every change, before it looks at what is there", async () => {
-  const root = await emptyRoot();
+test("HostFilesystem with readOnly rejects every change before it checks the path's state", async () => {
+  const root = await createRoot();
   const filesystem = new HostFilesystem(root, { readOnly: true });
   expect(filesystem.readOnly).toBe(true);
   const changes = [

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { copyBytes, FilesystemError, refuse } from "../../base/filesystem-error.ts";
 import { SharedLock } from "../../base/shared-lock.ts";
 import { hostError } from "../../host/host-error.ts";
-import { checkedPath, parentOf, ROOT } from "../path.ts";
+import { checkedPath, getParent, ROOT } from "../path.ts";
 import type {
   FileStat,
   Filesystem,
@@ -19,129 +19,156 @@ import { globMatcher } from "./glob.ts";
 import { lineSearch } from "./grep.ts";
 import { type HostChange, HostChanges } from "./host-changes.ts";
 import { locate } from "./host-place.ts";
-import { filesBelow, notRegular, openPlace, readWhole, realPathOf } from "./host-reading.ts";
+import {
+  createNotRegularError,
+  findRealPath,
+  listFilesBelow,
+  readHostFile,
+  resolveInside,
+} from "./host-reading.ts";
 import { lineWindow } from "./line-window.ts";
 import { encodeText, textDecoder } from "./text-encoding.ts";
 import { UndoJournal } from "./undo-journal.ts";
 
-const FILES_AT_ONCE = 16;
+const MAX_CONCURRENT_READS = 16;
 
 /**
- * The files below a directory of this machine. Symlinks are followed while they stay below it. A
- * snapshot covers what is changed through this object, not what others do meanwhile. Disposing of
- * it releases every snapshot.
+ * The files below a directory of the host. Symlinks are followed if they stay below it. A snapshot covers
+ * changes made through this object, not changes by other processes. Disposing of it releases every snapshot.
  */
 export class HostFilesystem implements Filesystem, AsyncDisposable {
+  /** Whether every change is rejected with a `FilesystemError`. */
   readonly readOnly: boolean;
   readonly #root: string;
   readonly #lock = new SharedLock();
   readonly #journal = new UndoJournal<HostChange>();
   readonly #changes: HostChanges;
 
-  /** Throws `FilesystemError` if `root` is not a directory. */
+  /** Opens the directory `root`. Throws `FilesystemError` if it is not a directory. */
   constructor(root: string, options: FilesystemOptions = {}) {
     this.readOnly = options.readOnly ?? false;
-    this.#root = realRoot(root);
-    this.#changes = new HostChanges(this.#root, () => this.#journal.isWanted);
+    this.#root = resolveRoot(root);
+    this.#changes = new HostChanges(this.#root, () => this.#journal.hasSnapshots);
   }
 
+  /** Reads lines of a UTF-8 text file. */
   async read(path: string, options?: ReadOptions): Promise<ReadResult> {
     const window = lineWindow(path, options);
     return window(textDecoder(path)(await this.readBytes(path)));
   }
 
+  /** Reads a file as text, by default as UTF-8. */
   async readText(path: string, encoding?: string): Promise<string> {
     const decode = textDecoder(path, encoding);
     return decode(await this.readBytes(path));
   }
 
+  /** Reads a file as bytes. */
   async readBytes(path: string): Promise<Uint8Array> {
-    return await this.#look(path, (at) => this.#bytes(path, at));
+    return await this.#inspect(path, (at) => this.#readFile(path, at));
   }
 
+  /** Replaces a file atomically, or creates it with its parent directories. Preserves the owner and mode. */
   async write(path: string, bytes: Uint8Array): Promise<void> {
     const copy = copyBytes(path, bytes);
-    await this.#change(path, (at, done) => this.#write(path, at, { bytes: copy, done }));
+    await this.#applyChange(path, (at, done) => this.#writeFile(path, at, { bytes: copy, done }));
   }
 
+  /** Writes a text file, by default as UTF-8. */
   async writeText(path: string, text: string, encoding?: string): Promise<void> {
     await this.write(path, encodeText(path, text, encoding));
   }
 
+  /** Deletes a file, a symlink or an empty directory. */
   async delete(path: string): Promise<void> {
-    await this.#change(path, async (at, done) => {
+    await this.#applyChange(path, async (at, done) => {
       if (at === ROOT) throw refuse(path, "root");
-      const directory = await realPathOf(this.#root, path, parentOf(at));
+      const directory = await findRealPath(this.#root, path, getParent(at));
       const real = join(directory, at.slice(at.lastIndexOf("/") + 1));
-      done.push(await this.#remove(path, at, real));
+      done.push(await this.#removeEntry(path, at, real));
     });
   }
 
+  /** Whether the path exists and this user may access it. */
   async exists(path: string): Promise<boolean> {
-    return (await this.#find(path)) !== null;
+    return (await this.#tryStat(path)) !== null;
   }
 
+  /** Whether the path is a file, after following symlinks. */
   async isFile(path: string): Promise<boolean> {
-    return (await this.#find(path))?.isFile() ?? false;
+    return (await this.#tryStat(path))?.isFile() ?? false;
   }
 
+  /** Whether the path is a directory, after following symlinks. */
   async isDir(path: string): Promise<boolean> {
-    return (await this.#find(path))?.isDirectory() ?? false;
+    return (await this.#tryStat(path))?.isDirectory() ?? false;
   }
 
+  /** Returns the type and size of a file or directory, after following symlinks. */
   async stat(path: string): Promise<FileStat> {
-    return await this.#look(path, async (at) => {
-      const stats = await lstat(await realPathOf(this.#root, path, at));
+    return await this.#inspect(path, async (at) => {
+      const stats = await lstat(await findRealPath(this.#root, path, at));
       const isFile = stats.isFile();
       return { path: at, isFile, isDir: stats.isDirectory(), sizeBytes: isFile ? stats.size : 0 };
     });
   }
 
+  /** Lists the names in a directory, sorted. */
   async listDir(path: string): Promise<string[]> {
-    return await this.#look(path, async (at) => {
-      const real = await realPathOf(this.#root, path, at);
+    return await this.#inspect(path, async (at) => {
+      const real = await findRealPath(this.#root, path, at);
       if (!(await lstat(real)).isDirectory()) throw refuse(path, "not-directory");
       return (await readdir(real)).sort();
     });
   }
 
+  /** Lists the paths of files that match a pattern, sorted. */
   async glob(pattern: string): Promise<string[]> {
     const matches = globMatcher(pattern);
-    return (await this.#lock.share(() => filesBelow(this.#root))).filter(matches);
+    return (await this.#lock.share(() => listFilesBelow(this.#root))).filter(matches);
   }
 
+  /** Finds lines that match a JavaScript regular expression. Skips files that are binary or not readable. */
   async grep(pattern: string, options?: GrepOptions): Promise<readonly GrepMatch[]> {
     const search = lineSearch(pattern, options);
     return await this.#lock.share(async () => {
-      const paths = (await filesBelow(this.#root)).filter(search.wants);
-      for (let from = 0; from < paths.length && !search.full; from += FILES_AT_ONCE) {
-        const some = paths.slice(from, from + FILES_AT_ONCE);
-        for (const [path, bytes] of await Promise.all(some.map((path) => this.#readable(path)))) {
-          search.look(path, bytes);
+      const paths = (await listFilesBelow(this.#root)).filter(search.accepts);
+      for (let from = 0; from < paths.length && !search.isFull; from += MAX_CONCURRENT_READS) {
+        const some = paths.slice(from, from + MAX_CONCURRENT_READS);
+        for (const [path, bytes] of await Promise.all(
+          some.map((path) => this.#tryReadFile(path)),
+        )) {
+          search.searchFile(path, bytes);
         }
       }
-      return search.found;
+      return search.matches;
     });
   }
 
+  /** Creates a directory and its parents. Does nothing if it exists. */
   async mkdir(path: string): Promise<void> {
-    await this.#change(path, async (at, done) => {
-      const place = await openPlace(this.#root, path, at);
-      if (place.kind === "missing") await this.#makeDirectories(place.directory, place.names, done);
+    await this.#applyChange(path, async (at, done) => {
+      const place = await resolveInside(this.#root, path, at);
+      if (place.kind === "missing")
+        await this.#createDirectories(place.directory, place.names, done);
       else if (!(await lstat(place.real)).isDirectory()) throw refuse(path, "exists");
     });
   }
 
+  /** Creates a snapshot of the current state. O(1) for any tree size. */
   async snapshot(): Promise<FsSnapshot> {
     return await this.#lock.alone(async () => this.#journal.snapshot());
   }
 
-  /** What could not be undone is tried again when the same snapshot is restored again. */
+  /**
+   * Undoes every change made through this object since the snapshot. If some changes cannot be undone, it undoes
+   * the others and throws `FilesystemError`; restore the same snapshot again to retry them.
+   */
   async restore(snapshot: FsSnapshot): Promise<void> {
     await this.#lock.alone(async () => {
       const left: HostChange[] = [];
       const failures: unknown[] = [];
-      for (const change of this.#journal.since(snapshot)) {
+      for (const change of this.#journal.getChangesSince(snapshot)) {
         try {
           await change.undo();
         } catch (error) {
@@ -150,16 +177,18 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
         }
       }
       this.#journal.rewind(snapshot, left);
-      if (failures.length > 0) throw notRestored(snapshot, failures);
+      if (failures.length > 0) throw createRestoreError(snapshot, failures);
     });
   }
 
+  /** Discards a snapshot and deletes the copies stored for it. */
   async release(snapshot: FsSnapshot): Promise<void> {
     await this.#lock.alone(async () => {
-      for (const change of this.#journal.release(snapshot)) await change.forget?.();
+      for (const change of this.#journal.release(snapshot)) await change.discard?.();
     });
   }
 
+  /** Releases every snapshot. The file system remains usable. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#lock.alone(async () => {
       this.#journal.clear();
@@ -167,7 +196,7 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
     });
   }
 
-  async #look<Result>(path: string, work: (at: string) => Promise<Result>): Promise<Result> {
+  async #inspect<Result>(path: string, work: (at: string) => Promise<Result>): Promise<Result> {
     const at = checkedPath(path);
     try {
       return await this.#lock.share(() => work(at));
@@ -176,8 +205,8 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
     }
   }
 
-  /** All of `work` is done, or nothing: `done` is what it has done so far. */
-  async #change(
+  /** Runs `work` atomically: if it throws, the changes in `done` are undone. */
+  async #applyChange(
     path: string,
     work: (at: string, done: HostChange[]) => Promise<void>,
   ): Promise<void> {
@@ -188,7 +217,7 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
       try {
         await work(at, done);
       } catch (error) {
-        // What led here is what to report, even if an empty directory cannot be taken away again.
+        // Report the original error, even if a new directory cannot be removed.
         for (const change of done.reverse()) await change.undo().catch(() => {});
         throw hostError(path, error);
       }
@@ -196,50 +225,50 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
     });
   }
 
-  async #bytes(path: string, at: string): Promise<Uint8Array> {
-    return await readWhole(path, await realPathOf(this.#root, path, at));
+  async #readFile(path: string, at: string): Promise<Uint8Array> {
+    return await readHostFile(path, await findRealPath(this.#root, path, at));
   }
 
-  /** What cannot be read has nothing to find. */
-  async #readable(path: string): Promise<[string, Uint8Array]> {
+  /** Reads a file, or returns no bytes if it cannot be read. */
+  async #tryReadFile(path: string): Promise<[string, Uint8Array]> {
     try {
-      return [path, await this.#bytes(path, path)];
+      return [path, await this.#readFile(path, path)];
     } catch {
       return [path, new Uint8Array()];
     }
   }
 
-  async #find(path: string): Promise<Stats | null> {
+  async #tryStat(path: string): Promise<Stats | null> {
     const at = checkedPath(path);
     return await this.#lock.share(async () => {
       try {
         const place = await locate(this.#root, at);
         return place.kind === "found" ? await lstat(place.real) : null;
       } catch {
-        return null; // not to be seen: for us it is not there
+        return null; // no access: treat it as missing
       }
     });
   }
 
-  async #write(
+  async #writeFile(
     path: string,
     at: string,
     { bytes, done }: { readonly bytes: Uint8Array; readonly done: HostChange[] },
   ): Promise<void> {
-    const place = await openPlace(this.#root, path, at);
+    const place = await resolveInside(this.#root, path, at);
     if (place.kind === "missing") {
       const { directory, names } = place;
-      await this.#makeDirectories(directory, names.slice(0, -1), done);
+      await this.#createDirectories(directory, names.slice(0, -1), done);
       done.push(await this.#changes.createFile(join(directory, ...names), bytes));
       return;
     }
     const before = await lstat(place.real);
     if (before.isDirectory()) throw refuse(path, "directory");
-    if (!before.isFile()) throw notRegular(path);
+    if (!before.isFile()) throw createNotRegularError(path);
     done.push(await this.#changes.overwriteFile(place.real, bytes, before));
   }
 
-  async #makeDirectories(
+  async #createDirectories(
     directory: string,
     names: readonly string[],
     done: HostChange[],
@@ -247,24 +276,24 @@ export class HostFilesystem implements Filesystem, AsyncDisposable {
     let real = directory;
     for (const name of names) {
       real = join(real, name);
-      done.push(await this.#changes.makeDirectory(real));
+      done.push(await this.#changes.createDirectory(real));
     }
   }
 
-  /** `real` is the thing itself, be it a link. */
-  async #remove(path: string, at: string, real: string): Promise<HostChange> {
+  /** Removes an entry. `real` is the entry's own path, even if it is a symlink. */
+  async #removeEntry(path: string, at: string, real: string): Promise<HostChange> {
     const before = await lstat(real);
     if (before.isSymbolicLink()) {
-      await openPlace(this.#root, path, at); // refuses one that leads out
+      await resolveInside(this.#root, path, at); // throws if the link leads out of the root
       return await this.#changes.removeLink(real);
     }
     if (before.isFile()) return await this.#changes.removeFile(real);
-    if (!before.isDirectory()) throw notRegular(path);
+    if (!before.isDirectory()) throw createNotRegularError(path);
     return await this.#changes.removeDirectory(real, before);
   }
 }
 
-function realRoot(root: string): string {
+function resolveRoot(root: string): string {
   try {
     const real = realpathSync.native(root);
     if (statSync(real).isDirectory()) return real;
@@ -274,10 +303,10 @@ function realRoot(root: string): string {
   throw refuse(root, "not-directory");
 }
 
-function notRestored(snapshot: FsSnapshot, failures: readonly unknown[]): FilesystemError {
+function createRestoreError(snapshot: FsSnapshot, failures: readonly unknown[]): FilesystemError {
   const first = hostError(snapshot.id, failures[0]);
-  const count = failures.length === 1 ? "a change" : `${failures.length} changes`;
-  const problem = `was not restored wholly, ${count} could not be undone: ${first.message}`;
+  const count = failures.length === 1 ? "1 change" : `${failures.length} changes`;
+  const problem = `was not fully restored because ${count} could not be undone. Fix the cause, then restore it again: ${first.message}`;
   const cause = failures.length === 1 ? failures[0] : new AggregateError(failures);
   return new FilesystemError(first.code, first.path, problem, cause);
 }

@@ -3,49 +3,49 @@ import { lstat, readlink, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, parse, sep } from "node:path";
 import { hostCode } from "../../host/host-error.ts";
 
-/** Where a path leads once every symlink is followed. */
-export type Place =
+/** Where a path leads after following every symlink. */
+export type ResolvedPath =
   | { readonly kind: "found"; readonly real: string }
-  /** `names` are what is missing below `directory`, which is there. */
+  /** `directory` exists, and `names` are missing below it. */
   | { readonly kind: "missing"; readonly directory: string; readonly names: readonly string[] }
   | { readonly kind: "below-file" }
-  /** Out of the root, or round in circles. */
+  /** The path leaves the root, or its symlinks form a cycle. */
   | { readonly kind: "outside" };
 
-const MOST_LINKS = 40;
+const MAX_LINKS = 40;
 
-/** Follows `path`, a checked one, from `root`, which is a real path. */
-export async function locate(root: string, path: string): Promise<Place> {
+/** Resolves a normalized `path` below `root`, which must be a real path. */
+export async function locate(root: string, path: string): Promise<ResolvedPath> {
   const full = join(root, path);
   try {
-    return placeOf(root, await realpath(full));
+    return toResolvedPath(root, await realpath(full));
   } catch {
-    return await follow(root, full); // says where it breaks off, and throws if it cannot be seen
+    return await followLinks(root, full); // finds the first missing part, and throws if a part cannot be read
   }
 }
 
-/** Whether `path` is `root` or below it; both are real. */
+/** Whether `path` is `root` or below it. Both must be real paths. */
 export function isWithin(root: string, path: string): boolean {
   return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
-function placeOf(root: string, real: string): Place {
+function toResolvedPath(root: string, real: string): ResolvedPath {
   return isWithin(root, real) ? { kind: "found", real } : { kind: "outside" };
 }
 
-/** Like `realpath`, but also for what is not there. */
-async function follow(root: string, full: string): Promise<Place> {
+/** Resolves symlinks like `realpath`, but also supports paths that do not exist. */
+async function followLinks(root: string, full: string): Promise<ResolvedPath> {
   let at = parse(full).root;
   let links = 0;
-  const ahead = stepsOf(full);
+  const ahead = splitSteps(full);
   for (let name = ahead.shift(); name !== undefined; name = ahead.shift()) {
     const next = join(at, name);
     if (name === "..") {
       at = dirname(at);
       continue;
     }
-    const stats = await look(next, isWithin(root, at));
-    if (stats === "missing") return missing(root, at, [name, ...ahead]);
+    const stats = await lstatStep(next, isWithin(root, at));
+    if (stats === "missing") return toMissingPath(root, at, [name, ...ahead]);
     if (stats === "below-file") return isWithin(root, at) ? { kind: stats } : { kind: "outside" };
     if (stats === "unseen") return { kind: "outside" };
     if (!stats.isSymbolicLink()) {
@@ -53,35 +53,35 @@ async function follow(root: string, full: string): Promise<Place> {
       continue;
     }
     links += 1;
-    if (links > MOST_LINKS) return { kind: "outside" };
+    if (links > MAX_LINKS) return { kind: "outside" };
     const target = await readlink(next);
     if (isAbsolute(target)) at = parse(target).root;
-    ahead.unshift(...stepsOf(target));
+    ahead.unshift(...splitSteps(target));
   }
-  return placeOf(root, at); // it came to be meanwhile
+  return toResolvedPath(root, at); // created since the first attempt
 }
 
-function stepsOf(path: string): string[] {
+function splitSteps(path: string): string[] {
   const steps = path.slice(parse(path).root.length).split(sep);
   return steps.filter((step) => step !== "" && step !== ".");
 }
 
-async function look(
+async function lstatStep(
   path: string,
-  isOurs: boolean,
+  isInside: boolean,
 ): Promise<Stats | "missing" | "below-file" | "unseen"> {
   try {
     return await lstat(path);
   } catch (error) {
     if (hostCode(error) === "ENOENT") return "missing";
     if (hostCode(error) === "ENOTDIR") return "below-file";
-    if (isOurs) throw error;
-    return "unseen"; // what may not be seen out there is out there
+    if (isInside) throw error;
+    return "unseen"; // no access outside the root: treat it as outside
   }
 }
 
-/** What would be made must be inside, and said without turning back. */
-function missing(root: string, directory: string, names: readonly string[]): Place {
+/** Returns a missing path if it would be created inside the root and has no `..`. */
+function toMissingPath(root: string, directory: string, names: readonly string[]): ResolvedPath {
   const isInside = !names.includes("..") && isWithin(root, join(directory, ...names));
   return isInside ? { kind: "missing", directory, names } : { kind: "outside" };
 }

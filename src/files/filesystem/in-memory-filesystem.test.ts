@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { InMemoryFilesystem } from "./in-memory-filesystem.ts";
 
-test("names that differ in case or in how they are composed are two files", async () => {
+test("InMemoryFilesystem distinguishes names by case and Unicode composition", async () => {
   const filesystem = new InMemoryFilesystem();
   for (const name of ["a", "A", "\u00e9", "e\u0301"]) await filesystem.writeText(name, name);
   expect(await filesystem.listDir(".")).toEqual(["A", "a", "e\u0301", "\u00e9"]);
   expect(await filesystem.readText("\u00e9")).toBe("\u00e9");
 });
 
-test("one that is read-only refuses every change, before it looks at what is there", async () => {
+test("InMemoryFilesystem with readOnly rejects every change before it checks the path's state", async () => {
   const filesystem = new InMemoryFilesystem({ readOnly: true });
   expect(filesystem.readOnly).toBe(true);
   const changes = [
@@ -24,8 +24,8 @@ test("one that is read-only refuses every change, before it looks at what is the
   expect(await filesystem.listDir(".")).toEqual([]);
 });
 
-describe("a snapshot", () => {
-  test("costs no more in a large tree than in a small one", async () => {
+describe("InMemoryFilesystem.snapshot()", () => {
+  test("takes the same time for a large tree as for a small one", async () => {
     const filesystem = new InMemoryFilesystem();
     for (let file = 0; file < 2000; file++)
       await filesystem.writeText(`d${file % 50}/${file}`, "x");
@@ -34,14 +34,14 @@ describe("a snapshot", () => {
     expect((await filesystem.glob("*")).length).toBe(2000);
   });
 
-  test("is of its own file system only, even if both have one of that name", async () => {
+  test("returns a snapshot that another file system rejects, even with the same id", async () => {
     const [one, other] = [new InMemoryFilesystem(), new InMemoryFilesystem()];
     const snapshot = await one.snapshot();
     expect((await other.snapshot()).id).toBe(snapshot.id);
     await expect(other.restore(snapshot)).rejects.toThrow("not a snapshot of this file system");
   });
 
-  test("cannot be changed", async () => {
+  test("returns a frozen object", async () => {
     expect(await new InMemoryFilesystem().snapshot()).toSatisfy(Object.isFrozen);
   });
 });

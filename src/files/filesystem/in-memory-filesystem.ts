@@ -16,8 +16,9 @@ import { lineWindow } from "./line-window.ts";
 import { encodeText, textDecoder } from "./text-encoding.ts";
 import { UndoJournal } from "./undo-journal.ts";
 
-/** Files that live as long as this object does. */
+/** A file system in memory. Its files are lost with the object. */
 export class InMemoryFilesystem implements Filesystem {
+  /** Whether every change is rejected with a `FilesystemError`. */
   readonly readOnly: boolean;
   readonly #root: Directory = new Map();
   readonly #journal = new UndoJournal<() => void>();
@@ -26,111 +27,128 @@ export class InMemoryFilesystem implements Filesystem {
     this.readOnly = options.readOnly ?? false;
   }
 
+  /** Reads lines of a UTF-8 text file. */
   async read(path: string, options?: ReadOptions): Promise<ReadResult> {
     const window = lineWindow(path, options);
-    return window(textDecoder(path)(this.#file(path)));
+    return window(textDecoder(path)(this.#getFile(path)));
   }
 
+  /** Reads a file as text, by default as UTF-8. */
   async readText(path: string, encoding?: string): Promise<string> {
     const decode = textDecoder(path, encoding);
-    return decode(this.#file(path));
+    return decode(this.#getFile(path));
   }
 
+  /** Returns a copy of a file's bytes. */
   async readBytes(path: string): Promise<Uint8Array> {
-    return new Uint8Array(this.#file(path));
+    return new Uint8Array(this.#getFile(path));
   }
 
+  /** Stores a copy of the bytes as a file. Creates its parent directories. */
   async write(path: string, bytes: Uint8Array): Promise<void> {
-    this.#put(path, copyBytes(path, bytes));
+    this.#setFile(path, copyBytes(path, bytes));
   }
 
+  /** Writes a text file, by default as UTF-8. */
   async writeText(path: string, text: string, encoding?: string): Promise<void> {
-    this.#put(path, encodeText(path, text, encoding));
+    this.#setFile(path, encodeText(path, text, encoding));
   }
 
+  /** Deletes a file or an empty directory. */
   async delete(path: string): Promise<void> {
-    const names = this.#namesToChange(path);
+    const names = this.#splitForChange(path);
     const name = names.pop();
     if (name === undefined) throw refuse(path, "root");
-    const node = this.#node(path);
+    const node = this.#getNode(path);
     if (isDirectory(node) && node.size > 0) throw refuse(path, "not-empty");
-    const directory = this.#directory(path, names);
+    const directory = this.#getOrCreateDirectory(path, names);
     directory.delete(name);
     this.#journal.record(() => directory.set(name, node));
   }
 
+  /** Whether a file or directory exists at the path. */
   async exists(path: string): Promise<boolean> {
-    return this.#find(path) !== undefined;
+    return this.#findNode(path) !== undefined;
   }
 
+  /** Whether a file exists at the path. */
   async isFile(path: string): Promise<boolean> {
-    return this.#find(path) instanceof Uint8Array;
+    return this.#findNode(path) instanceof Uint8Array;
   }
 
+  /** Whether a directory exists at the path. */
   async isDir(path: string): Promise<boolean> {
-    return this.#find(path) instanceof Map;
+    return this.#findNode(path) instanceof Map;
   }
 
+  /** Returns the type and size of a file or directory. */
   async stat(path: string): Promise<FileStat> {
-    const node = this.#node(path);
+    const node = this.#getNode(path);
     const isDir = isDirectory(node);
     const sizeBytes = isDir ? 0 : node.length;
     return { path: checkedPath(path), isFile: !isDir, isDir, sizeBytes };
   }
 
+  /** Lists the names in a directory, sorted. */
   async listDir(path: string): Promise<string[]> {
-    const node = this.#node(path);
+    const node = this.#getNode(path);
     if (!isDirectory(node)) throw refuse(path, "not-directory");
     return [...node.keys()].sort();
   }
 
+  /** Lists the paths of files that match a pattern, sorted. */
   async glob(pattern: string): Promise<string[]> {
     const matches = globMatcher(pattern);
-    return this.#files()
+    return this.#listFiles()
       .map(([path]) => path)
       .filter(matches);
   }
 
+  /** Finds lines that match a JavaScript regular expression. Skips binary files. */
   async grep(pattern: string, options?: GrepOptions): Promise<readonly GrepMatch[]> {
     const search = lineSearch(pattern, options);
-    for (const [path, bytes] of this.#files()) {
-      if (search.full) break;
-      if (search.wants(path)) search.look(path, bytes);
+    for (const [path, bytes] of this.#listFiles()) {
+      if (search.isFull) break;
+      if (search.accepts(path)) search.searchFile(path, bytes);
     }
-    return search.found;
+    return search.matches;
   }
 
+  /** Creates a directory and its parents. Does nothing if it exists. */
   async mkdir(path: string): Promise<void> {
-    const names = this.#namesToChange(path);
-    if (this.#find(path) instanceof Uint8Array) throw refuse(path, "exists");
-    this.#directory(path, names);
+    const names = this.#splitForChange(path);
+    if (this.#findNode(path) instanceof Uint8Array) throw refuse(path, "exists");
+    this.#getOrCreateDirectory(path, names);
   }
 
+  /** Creates a snapshot of the current state. O(1) for any tree size. */
   async snapshot(): Promise<FsSnapshot> {
     return this.#journal.snapshot();
   }
 
+  /** Undoes every change since the snapshot. Later snapshots become invalid. */
   async restore(snapshot: FsSnapshot): Promise<void> {
-    for (const undo of this.#journal.since(snapshot)) undo();
+    for (const undo of this.#journal.getChangesSince(snapshot)) undo();
     this.#journal.rewind(snapshot);
   }
 
+  /** Discards a snapshot and frees the data stored for it. */
   async release(snapshot: FsSnapshot): Promise<void> {
     this.#journal.release(snapshot);
   }
 
-  #namesToChange(path: string): string[] {
-    const names = namesOf(path);
+  #splitForChange(path: string): string[] {
+    const names = splitPath(path);
     if (this.readOnly) throw refuse(path, "read-only");
     return names;
   }
 
-  #put(path: string, bytes: Uint8Array): void {
-    const names = this.#namesToChange(path);
+  #setFile(path: string, bytes: Uint8Array): void {
+    const names = this.#splitForChange(path);
     const name = names.pop();
-    const before = this.#find(path);
+    const before = this.#findNode(path);
     if (name === undefined || isDirectory(before)) throw refuse(path, "directory");
-    const directory = this.#directory(path, names);
+    const directory = this.#getOrCreateDirectory(path, names);
     directory.set(name, bytes);
     this.#journal.record(() => {
       if (before) directory.set(name, before);
@@ -138,15 +156,15 @@ export class InMemoryFilesystem implements Filesystem {
     });
   }
 
-  #file(path: string): Uint8Array {
-    const node = this.#node(path);
+  #getFile(path: string): Uint8Array {
+    const node = this.#getNode(path);
     if (isDirectory(node)) throw refuse(path, "directory");
     return node;
   }
 
-  #node(path: string): Node {
+  #getNode(path: string): Node {
     let node: Node = this.#root;
-    for (const name of namesOf(path)) {
+    for (const name of splitPath(path)) {
       if (!isDirectory(node)) throw refuse(path, "below-file");
       const next = node.get(name);
       if (!next) throw refuse(path, "missing");
@@ -155,14 +173,14 @@ export class InMemoryFilesystem implements Filesystem {
     return node;
   }
 
-  #find(path: string): Node | undefined {
+  #findNode(path: string): Node | undefined {
     let node: Node | undefined = this.#root;
-    for (const name of namesOf(path)) node = isDirectory(node) ? node.get(name) : undefined;
+    for (const name of splitPath(path)) node = isDirectory(node) ? node.get(name) : undefined;
     return node;
   }
 
-  /** The directory called so; makes what is missing of it, unless a file is in the way. */
-  #directory(path: string, names: readonly string[]): Directory {
+  /** Returns a directory and creates its missing parts. Throws if a file is in the way. */
+  #getOrCreateDirectory(path: string, names: readonly string[]): Directory {
     let directory = this.#root;
     for (const name of names) {
       const parent = directory;
@@ -178,8 +196,8 @@ export class InMemoryFilesystem implements Filesystem {
     return directory;
   }
 
-  #files(): (readonly [path: string, bytes: Uint8Array])[] {
-    const files = [...filesIn(this.#root, "")];
+  #listFiles(): (readonly [path: string, bytes: Uint8Array])[] {
+    const files = [...walkFiles(this.#root, "")];
     return files.sort(([one], [other]) => (one < other ? -1 : 1));
   }
 }
@@ -191,14 +209,14 @@ function isDirectory(node: Node | undefined): node is Directory {
   return node instanceof Map;
 }
 
-function namesOf(path: string): string[] {
-  const checked = checkedPath(path);
-  return checked === ROOT ? [] : checked.split("/");
+function splitPath(path: string): string[] {
+  const normalized = checkedPath(path);
+  return normalized === ROOT ? [] : normalized.split("/");
 }
 
-function* filesIn(directory: Directory, prefix: string): Generator<[string, Uint8Array]> {
+function* walkFiles(directory: Directory, prefix: string): Generator<[string, Uint8Array]> {
   for (const [name, node] of directory) {
-    if (isDirectory(node)) yield* filesIn(node, `${prefix}${name}/`);
+    if (isDirectory(node)) yield* walkFiles(node, `${prefix}${name}/`);
     else yield [prefix + name, node];
   }
 }

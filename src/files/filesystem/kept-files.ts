@@ -7,10 +7,10 @@ import { replaceFile } from "../../host/file-access.ts";
 import { hostCode, unless } from "../../host/host-error.ts";
 import { isWithin } from "./host-place.ts";
 
-/** Old files of a root, in a private directory outside it that is there only while it holds any. */
-export class KeptFiles {
+/** Copies of replaced files. They are stored in a private directory outside the root, which exists only while it has files. */
+export class UndoCopies {
   readonly #root: string;
-  readonly #kept = new Set<string>();
+  readonly #copies = new Set<string>();
   #directory: string | null = null;
   #count = 0;
 
@@ -18,62 +18,64 @@ export class KeptFiles {
     this.#root = root;
   }
 
-  /** Keeps what `real` is now; it stays where it is. */
-  async keep(real: string): Promise<string> {
-    return await this.#into(async (kept) => {
-      // Its bytes are never changed in place, so that a second name for them is as good as a copy.
+  /** Stores a copy of `real` and returns the path of the copy. */
+  async copy(real: string): Promise<string> {
+    return await this.#store(async (kept) => {
+      // File contents are never changed in place, so a hard link is as good as a copy.
       await link(real, kept).catch(() => copyFile(real, kept, constants.COPYFILE_FICLONE));
     });
   }
 
-  /** Moves `real` away. */
-  async take(real: string): Promise<string> {
-    return await this.#into(async (kept) => {
-      if (await moved(real, kept)) return;
+  /** Moves `real` into the store and returns its new path. */
+  async moveIn(real: string): Promise<string> {
+    return await this.#store(async (kept) => {
+      if (await tryRename(real, kept)) return;
       await copyFile(real, kept, constants.COPYFILE_FICLONE);
       await unlink(real);
     });
   }
 
-  /** Puts what was kept at `real`, whatever file is there. */
-  async putBack(kept: string, real: string): Promise<void> {
-    if (!(await moved(kept, real))) {
+  /** Moves a stored copy to `real`, replacing any file there. */
+  async restore(kept: string, real: string): Promise<void> {
+    if (!(await tryRename(kept, real))) {
       await replaceFile(real, (temporary) => copyFile(kept, temporary));
     }
-    await this.drop(kept);
+    await this.delete(kept);
   }
 
-  async drop(kept: string): Promise<void> {
+  /** Deletes a copy, and the directory with the last one. */
+  async delete(kept: string): Promise<void> {
     await unless(unlink(kept), "ENOENT");
-    this.#kept.delete(kept);
-    if (this.#kept.size === 0) await this.clear();
+    this.#copies.delete(kept);
+    if (this.#copies.size === 0) await this.clear();
   }
 
+  /** Deletes all copies. */
   async clear(): Promise<void> {
     const directory = this.#directory;
     if (directory === null) return;
     this.#directory = null;
-    this.#kept.clear();
+    this.#copies.clear();
     await rm(directory, { recursive: true, force: true });
   }
 
-  async #into(put: (kept: string) => Promise<void>): Promise<string> {
-    this.#directory ??= await privateDirectory(this.#root);
+  async #store(put: (kept: string) => Promise<void>): Promise<string> {
+    this.#directory ??= await createPrivateDirectory(this.#root);
     this.#count += 1;
     const kept = join(this.#directory, String(this.#count));
-    this.#kept.add(kept);
+    this.#copies.add(kept);
     try {
       await put(kept);
       return kept;
     } catch (error) {
-      await this.drop(kept);
+      await this.delete(kept);
       throw error;
     }
   }
 }
 
-/** `false` if they are on two devices. */
-async function moved(from: string, to: string): Promise<boolean> {
+/** Renames a file. Returns `false` if the paths are on different devices. */
+async function tryRename(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);
     return true;
@@ -83,10 +85,11 @@ async function moved(from: string, to: string): Promise<boolean> {
   }
 }
 
-async function privateDirectory(root: string): Promise<string> {
+async function createPrivateDirectory(root: string): Promise<string> {
   for (const parent of [await realpath(tmpdir()), dirname(root)]) {
     if (!isWithin(root, parent)) return await mkdtemp(join(parent, "wink-undo-"));
   }
-  const problem = "has no place outside it for what a snapshot must keep: take a folder below it";
+  const problem =
+    "leaves no place outside it to store copies for a snapshot. Use a folder below it as the root.";
   throw new FilesystemError("EACCES", root, problem);
 }

@@ -4,13 +4,13 @@ import type { ReadOptions, ReadResult } from "./filesystem.ts";
 
 const DEFAULT_LINES = 2000;
 
-/** How the wanted lines of `path` are cut out of its text. */
+/** Creates a function that selects lines from the text of `path`. Throws `FilesystemError` for an invalid option. */
 export function lineWindow(path: string, options: ReadOptions = {}): (text: string) => ReadResult {
   const { offset = 0, limit = DEFAULT_LINES } = options;
-  if (!Number.isSafeInteger(offset) || offset < 0) throw badNumber(path, "offset", offset);
+  if (!Number.isSafeInteger(offset) || offset < 0) throw createNumberError(path, "offset", offset);
   checkLimit(path, "limit", limit);
   return (text) => {
-    const lines = linesOf(text);
+    const lines = splitLines(text);
     const wanted = lines.slice(offset, offset + limit);
     const truncated = offset + limit < lines.length;
     const isCut = truncated || wanted.length === 0;
@@ -19,20 +19,20 @@ export function lineWindow(path: string, options: ReadOptions = {}): (text: stri
   };
 }
 
-/** Lines without their newlines; one at the end begins no further line. */
-export function linesOf(text: string): string[] {
+/** Splits a text into lines without their newlines. A final newline does not start another line. */
+export function splitLines(text: string): string[] {
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
   return lines;
 }
 
-/** Refuses a limit that is neither a whole number nor `Infinity`. */
+/** Throws `FilesystemError` if a limit is neither a non-negative integer nor `Infinity`. */
 export function checkLimit(path: string, field: string, limit: number): void {
   const isCount = Number.isSafeInteger(limit) && limit >= 0;
-  if (!isCount && limit !== Number.POSITIVE_INFINITY) throw badNumber(path, field, limit);
+  if (!isCount && limit !== Number.POSITIVE_INFINITY) throw createNumberError(path, field, limit);
 }
 
-function badNumber(path: string, field: string, value: unknown): FilesystemError {
-  const problem = `cannot be read with ${field} ${show(value)}: give a whole number from 0 on`;
+function createNumberError(path: string, field: string, value: unknown): FilesystemError {
+  const problem = `cannot be read with ${field} ${show(value)}. Use a non-negative integer.`;
   return FilesystemError.invalid(path, problem);
 }

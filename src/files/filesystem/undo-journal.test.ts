@@ -1,31 +1,35 @@
 import { expect, test } from "vitest";
 import { UndoJournal } from "./undo-journal.ts";
 
-test("without a snapshot nothing is kept", () => {
+test("UndoJournal records nothing without a snapshot", () => {
   const journal = new UndoJournal<string>();
   journal.record("a", "b");
-  expect([journal.isWanted, journal.length]).toEqual([false, 0]);
+  expect([journal.hasSnapshots, journal.length]).toEqual([false, 0]);
 });
 
-test("changes since a snapshot are given newest first, and are gone once it is rewound", () => {
+test("UndoJournal returns changes newest first and removes them on rewind", () => {
   const journal = new UndoJournal<string>();
   const snapshot = journal.snapshot();
   journal.record("a");
   journal.record("b", "c");
-  expect(journal.since(snapshot)).toEqual(["c", "b", "a"]);
+  expect(journal.getChangesSince(snapshot)).toEqual(["c", "b", "a"]);
   journal.rewind(snapshot);
-  expect([journal.since(snapshot), journal.length, journal.isWanted]).toEqual([[], 0, true]);
+  expect([journal.getChangesSince(snapshot), journal.length, journal.hasSnapshots]).toEqual([
+    [],
+    0,
+    true,
+  ]);
 });
 
-test("changes that could not be undone are given again", () => {
+test("UndoJournal retains changes that could not be undone", () => {
   const journal = new UndoJournal<string>();
   const snapshot = journal.snapshot();
   journal.record("a", "b", "c");
   journal.rewind(snapshot, ["a", "b"]);
-  expect(journal.since(snapshot)).toEqual(["b", "a"]);
+  expect(journal.getChangesSince(snapshot)).toEqual(["b", "a"]);
 });
 
-test("releasing gives what no other snapshot needs, and in the end nothing is kept", () => {
+test("UndoJournal.release() returns the changes that no other snapshot needs", () => {
   const journal = new UndoJournal<string>();
   const [first, , third] = ["a", "b", "c"].map((change) => {
     const snapshot = journal.snapshot();
@@ -36,13 +40,13 @@ test("releasing gives what no other snapshot needs, and in the end nothing is ke
   expect(journal.release(first)).toEqual(["a"]);
   expect(journal.length).toBe(2);
   expect(journal.release(third)).toEqual([]);
-  expect(journal.since(journal.snapshot())).toEqual([]);
+  expect(journal.getChangesSince(journal.snapshot())).toEqual([]);
   expect(journal.clear()).toEqual(["b", "c"]);
   journal.record("d");
-  expect([journal.length, journal.isWanted]).toEqual([0, false]);
+  expect([journal.length, journal.hasSnapshots]).toEqual([0, false]);
 });
 
-test("places stay right when what came before them was dropped", () => {
+test("UndoJournal adjusts positions when earlier changes are removed", () => {
   const journal = new UndoJournal<string>();
   const first = journal.snapshot();
   journal.record("a", "b");
@@ -51,12 +55,12 @@ test("places stay right when what came before them was dropped", () => {
   journal.release(first);
   const third = journal.snapshot();
   journal.record("d");
-  expect(journal.since(second)).toEqual(["d", "c"]);
+  expect(journal.getChangesSince(second)).toEqual(["d", "c"]);
   journal.rewind(third);
-  expect(journal.since(second)).toEqual(["c"]);
+  expect(journal.getChangesSince(second)).toEqual(["c"]);
 });
 
-test("a snapshot costs the same however much was recorded before", () => {
+test("UndoJournal.snapshot() takes the same time for any number of recorded changes", () => {
   const journal = new UndoJournal<number>();
   journal.snapshot();
   for (let change = 0; change < 100_000; change++) journal.record(change);
@@ -64,19 +68,19 @@ test("a snapshot costs the same however much was recorded before", () => {
   expect(journal.length).toBe(100_000);
 });
 
-test("the error says why a snapshot is none, or no longer one", () => {
+test("UndoJournal explains why a snapshot is invalid", () => {
   const journal = new UndoJournal<string>();
   const first = journal.snapshot();
   const second = journal.snapshot();
   journal.rewind(first);
-  expect(() => journal.since(second)).toThrow(
-    'EINVAL: "snapshot-2" is void: an earlier snapshot was restored',
+  expect(() => journal.getChangesSince(second)).toThrow(
+    'EINVAL: "snapshot-2" is invalid because an earlier snapshot was restored. Take a new one.',
   );
   journal.release(first);
-  expect(() => journal.since(first)).toThrow('EINVAL: "snapshot-1" was released');
+  expect(() => journal.getChangesSince(first)).toThrow('EINVAL: "snapshot-1" was released');
   const foreign = new UndoJournal<string>().snapshot();
-  expect(() => journal.since(foreign)).toThrow("is not a snapshot of this file system");
+  expect(() => journal.getChangesSince(foreign)).toThrow("is not a snapshot of this file system");
   expect(() => journal.release(foreign)).toThrow("is not a snapshot of this file system");
-  expect(() => journal.since(null as never)).toThrow('EINVAL: "null" is not a snapshot');
+  expect(() => journal.getChangesSince(null as never)).toThrow('EINVAL: "null" is not a snapshot');
   expect(journal.release(second)).toEqual([]);
 });

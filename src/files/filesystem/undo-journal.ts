@@ -3,78 +3,84 @@ import { show } from "../../base/show.ts";
 import type { FsSnapshot } from "./filesystem.ts";
 
 /**
- * What was changed since the oldest snapshot that somebody still wants. A snapshot is a place in
- * it; without one nothing is kept.
+ * Records the changes since the oldest live snapshot. A snapshot is a position in the journal. Records
+ * nothing without snapshots.
  */
 export class UndoJournal<Change> {
   #changes: Change[] = [];
-  /** How many changes were dropped before the first that is kept. */
+  /** The number of changes removed from the start of the journal. */
   #dropped = 0;
-  #taken = 0;
-  /** The places of live snapshots, oldest first. */
+  #snapshotCount = 0;
+  /** The positions of live snapshots, oldest first. */
   readonly #live = new Map<FsSnapshot, number>();
-  readonly #over = new WeakMap<FsSnapshot, string>();
+  readonly #invalidReasons = new WeakMap<FsSnapshot, string>();
 
+  /** The number of recorded changes. */
   get length(): number {
     return this.#changes.length;
   }
 
-  /** Whether anybody may want to undo what comes next. */
-  get isWanted(): boolean {
+  /** Whether a live snapshot requires changes to be recorded. */
+  get hasSnapshots(): boolean {
     return this.#live.size > 0;
   }
 
+  /** Creates a snapshot at the current position. */
   snapshot(): FsSnapshot {
-    this.#taken += 1;
-    const snapshot = Object.freeze({ id: `snapshot-${this.#taken}` });
+    this.#snapshotCount += 1;
+    const snapshot = Object.freeze({ id: `snapshot-${this.#snapshotCount}` });
     this.#live.set(snapshot, this.#dropped + this.#changes.length);
     return snapshot;
   }
 
+  /** Records changes, if there is a live snapshot. */
   record(...changes: readonly Change[]): void {
-    if (this.isWanted) this.#changes.push(...changes);
+    if (this.hasSnapshots) this.#changes.push(...changes);
   }
 
-  /** What was changed since, newest first: undo it in this order, then call `rewind`. */
-  since(snapshot: FsSnapshot): readonly Change[] {
-    return this.#changes.slice(this.#placeOf(snapshot)).reverse();
+  /** Returns the changes since a snapshot, newest first. Undo them in this order, then call `rewind`. */
+  getChangesSince(snapshot: FsSnapshot): readonly Change[] {
+    return this.#changes.slice(this.#getPosition(snapshot)).reverse();
   }
 
-  /** Takes what was changed since as undone, but for `left`, oldest first; later snapshots are void. */
-  rewind(snapshot: FsSnapshot, left: readonly Change[] = []): void {
-    const place = this.#placeOf(snapshot);
-    this.#changes.splice(place, this.#changes.length, ...left);
+  /** Removes the changes since a snapshot, except `remaining` (oldest first). Later snapshots become invalid. */
+  rewind(snapshot: FsSnapshot, remaining: readonly Change[] = []): void {
+    const place = this.#getPosition(snapshot);
+    this.#changes.splice(place, this.#changes.length, ...remaining);
     const live = [...this.#live.keys()];
     for (const later of live.slice(live.indexOf(snapshot) + 1)) {
-      this.#end(later, "is void: an earlier snapshot was restored");
+      this.#invalidate(
+        later,
+        "is invalid because an earlier snapshot was restored. Take a new one.",
+      );
     }
   }
 
-  /** Forgets a snapshot, and gives the changes that nobody can undo any more. */
+  /** Discards a snapshot and returns the changes that can no longer be undone. */
   release(snapshot: FsSnapshot): readonly Change[] {
-    if (this.#over.has(snapshot)) return [];
-    this.#placeOf(snapshot);
-    this.#end(snapshot, "was released");
+    if (this.#invalidReasons.has(snapshot)) return [];
+    this.#getPosition(snapshot);
+    this.#invalidate(snapshot, "was released");
     const [oldest = this.#dropped + this.#changes.length] = this.#live.values();
     const dropped = this.#changes.splice(0, oldest - this.#dropped);
     this.#dropped = oldest;
     return dropped;
   }
 
-  /** Releases every snapshot. */
+  /** Discards every snapshot and returns all changes. */
   clear(): readonly Change[] {
     return [...this.#live.keys()].flatMap((snapshot) => this.release(snapshot));
   }
 
-  #placeOf(snapshot: FsSnapshot): number {
+  #getPosition(snapshot: FsSnapshot): number {
     const place = this.#live.get(snapshot);
     if (place !== undefined) return place - this.#dropped;
-    const problem = this.#over.get(snapshot) ?? "is not a snapshot of this file system";
+    const problem = this.#invalidReasons.get(snapshot) ?? "is not a snapshot of this file system";
     throw FilesystemError.invalid(String(snapshot?.id ?? show(snapshot)), problem);
   }
 
-  #end(snapshot: FsSnapshot, how: string): void {
+  #invalidate(snapshot: FsSnapshot, how: string): void {
     this.#live.delete(snapshot);
-    this.#over.set(snapshot, how);
+    this.#invalidReasons.set(snapshot, how);
   }
 }

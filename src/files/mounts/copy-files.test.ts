@@ -19,58 +19,58 @@ import { copyFiles } from "./copy-files.ts";
 import { planMounts } from "./mount-plan.ts";
 import type { MountPlan } from "./planned-mounts.ts";
 
-function planned(folder: string, maxBytes?: number): MountPlan {
+function createPlan(folder: string, maxBytes?: number): MountPlan {
   const mounts = [{ hostPath: folder, mountPath: "in", maxBytes }];
   return planMounts(mounts, { allowedHostRoots: [folder] });
 }
 
-describe("copying", () => {
-  test("brings bytes, empty files and empty folders", () => {
+describe("copyFiles()", () => {
+  test("copies bytes, empty files and empty folders", () => {
     const large = Buffer.alloc(2_500_000, "abc");
     const name = `${"ü".repeat(127)}x`;
     const folder = temporaryTree({ large, "a/empty": "", [`a/${name}`]: "1", nothing: null });
     const target = temporaryTree();
-    copyFiles(planned(folder), target);
+    copyFiles(createPlan(folder), target);
     expect(readFileSync(join(target, "in/large")).equals(large)).toBe(true);
     expect(readFileSync(join(target, "in/a/empty"), "utf8")).toBe("");
     expect(readFileSync(join(target, "in/a", name), "utf8")).toBe("1");
     expect(statSync(join(target, "in/nothing")).isDirectory()).toBe(true);
   });
 
-  test("keeps of a mode only whether the owner may execute", () => {
+  test("preserves only the owner's executable bit of a mode", () => {
     const folder = temporaryTree({ run: "", wide: "", theirs: "" });
     chmodSync(join(folder, "run"), 0o4710);
     chmodSync(join(folder, "wide"), 0o666);
     chmodSync(join(folder, "theirs"), 0o655);
     const target = temporaryTree();
-    copyFiles(planned(folder), target);
+    copyFiles(createPlan(folder), target);
     const modes = ["run", "wide", "theirs"].map(
       (name) => statSync(join(target, "in", name)).mode & 0o7777,
     );
     expect(modes).toEqual([0o755, 0o644, 0o644]);
   });
 
-  test("overwrites nothing", () => {
+  test("does not overwrite an existing file", () => {
     const folder = temporaryTree({ a: "1" });
     const target = temporaryTree({ "in/a": "2" });
-    expect(() => copyFiles(planned(folder), target)).toThrow(
+    expect(() => copyFiles(createPlan(folder), target)).toThrow(
       expect.objectContaining({ name: "FilesystemError", path: join(target, "in/a") }),
     );
     expect(readFileSync(join(target, "in/a"), "utf8")).toBe("2");
   });
 
-  test("says where it could not write", () => {
+  test("names the path it could not write", () => {
     const folder = temporaryTree({ a: "1" });
     const target = temporaryTree({ in: "a file" });
-    expect(() => copyFiles(planned(folder), target)).toThrow(
-      "the mounts could not be copied there",
+    expect(() => copyFiles(createPlan(folder), target)).toThrow(
+      "copy the mounts to another folder",
     );
   });
 
-  test("does not leave the folder, whatever a plan says", () => {
+  test("rejects plan paths that leave the folder", () => {
     const folder = temporaryTree({ a: "1" });
     const target = temporaryTree();
-    const plan = planned(folder);
+    const plan = createPlan(folder);
     const files = plan.files.map((file) => ({ ...file, mountPath: "../a" }));
     expect(() => copyFiles({ ...plan, files }, target)).toThrow("leaves the root");
     expect(() => copyFiles({ ...plan, directories: ["../x"] }, target)).toThrow("leaves the root");
@@ -78,10 +78,10 @@ describe("copying", () => {
   });
 });
 
-describe("a budget", () => {
-  test("is counted again", () => {
+describe("the budget of copyFiles()", () => {
+  test("is checked again while copying", () => {
     const folder = temporaryTree({ a: "12", b: "34" });
-    const plan = planned(folder, 4);
+    const plan = createPlan(folder, 4);
     expect(() => copyFiles(plan, temporaryTree())).not.toThrow();
     const limits = [{ mountPath: "in", maxBytes: 3 }];
     expect(() => copyFiles({ ...plan, limits }, temporaryTree())).toThrow(
@@ -94,18 +94,18 @@ describe("a budget", () => {
     );
   });
 
-  test("counts what is at or below its mount, and nothing else", () => {
-    const plan = planned(temporaryTree({ a: "12", ab: "34" }));
-    const over = (mountPath: string, maxBytes: number) => () =>
+  test("counts only files at or below its mount path", () => {
+    const plan = createPlan(temporaryTree({ a: "12", ab: "34" }));
+    const copyWithLimit = (mountPath: string, maxBytes: number) => () =>
       copyFiles({ ...plan, limits: [{ mountPath, maxBytes }] }, temporaryTree());
-    expect(over("in/a", 2)).not.toThrow();
-    expect(over("in/a", 1)).toThrow('"in/a" brings it to 2');
-    expect(over(".", 4)).not.toThrow();
-    expect(over(".", 3)).toThrow('"in/ab" brings it to 4');
+    expect(copyWithLimit("in/a", 2)).not.toThrow();
+    expect(copyWithLimit("in/a", 1)).toThrow('"in/a" brings it to 2');
+    expect(copyWithLimit(".", 4)).not.toThrow();
+    expect(copyWithLimit(".", 3)).toThrow('"in/ab" brings it to 4');
   });
 });
 
-describe("a file that is no longer what was planned", () => {
+describe("copyFiles() with a file that changed after planning", () => {
   const changes: Readonly<Record<string, (path: string) => void>> = {
     longer: (path) => writeFileSync(path, "12345"),
     shorter: (path) => truncateSync(path, 1),
@@ -126,34 +126,34 @@ describe("a file that is no longer what was planned", () => {
     },
   };
 
-  test.each(Object.keys(changes))("is named: it is %s now", (change) => {
+  test.each(Object.keys(changes))("names the file: it is %s now", (change) => {
     const folder = temporaryTree({ a: "123" });
     const path = join(folder, "a");
     utimesSync(path, 1, 1);
-    const plan = planned(folder);
+    const plan = createPlan(folder);
     changes[change]?.(path);
     expect(() => copyFiles(plan, temporaryTree())).toThrow(
       expect.objectContaining({
         name: "FilesystemError",
         code: "EINVAL",
         path,
-        message: expect.stringContaining("has changed since it was planned: plan the mounts again"),
+        message: expect.stringContaining("has changed since it was planned. Plan the mounts again"),
       }),
     );
   });
 
-  test("is named: it is gone", () => {
+  test("names the file: it was removed", () => {
     const folder = temporaryTree({ a: "123" });
-    const plan = planned(folder);
+    const plan = createPlan(folder);
     rmSync(join(folder, "a"));
     expect(() => copyFiles(plan, temporaryTree())).toThrow(
       expect.objectContaining({ name: "FilesystemError", code: "ENOENT", path: join(folder, "a") }),
     );
   });
 
-  test("is not followed: it is a symlink now", () => {
+  test("does not follow the file: it is a symlink now", () => {
     const folder = temporaryTree({ "a/f": "123", b: "123" });
-    const plan = planned(join(folder, "a"));
+    const plan = createPlan(join(folder, "a"));
     rmSync(join(folder, "a/f"));
     symlinkSync("../b", join(folder, "a/f"));
     expect(() => copyFiles(plan, temporaryTree())).toThrow(
@@ -165,13 +165,13 @@ describe("a file that is no longer what was planned", () => {
   });
 });
 
-test("a file that may not be read is named", async () => {
+test("copyFiles() names a file that this user may not read", async () => {
   const folder = temporaryTree({ a: "123" });
   const target = temporaryTree();
   chmodSync(folder, 0o755);
   chmodSync(target, 0o777);
   chmodSync(join(folder, "a"), 0o000);
-  const plan = planned(folder);
+  const plan = createPlan(folder);
   await expect(asPlainUser(() => copyFiles(plan, target))).rejects.toMatchObject({
     name: "FilesystemError",
     code: "EACCES",

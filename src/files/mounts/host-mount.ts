@@ -1,14 +1,15 @@
-/** A folder or file of this machine that is offered to a model. */
+/** A folder or file of the host that is copied into a workspace. */
 export interface HostMount {
+  /** The folder or file on the host. A relative path is resolved against the working directory. */
   readonly hostPath: string;
-  /** Where the model finds it. @default the last part of `hostPath` */
+  /** The path in the workspace. @default the last part of `hostPath` */
   readonly mountPath?: string | undefined;
-  /** Only what matches one of these. @default everything */
+  /** Includes only files that match any of these globs. Globs apply to paths within the mount. @default all files */
   readonly includeGlob?: readonly string[] | undefined;
-  /** Never what matches one of these. */
+  /** Excludes files that match any of these globs, even if `includeGlob` matches them. @default none */
   readonly excludeGlob?: readonly string[] | undefined;
-  /** Exactly as many pass, one more is an error. @default no limit */
+  /** The maximum total size of the files, in bytes. @default no limit */
   readonly maxBytes?: number | undefined;
-  /** Never out of the allowed roots. @default false */
+  /** Follows symlinks, but never out of the allowed host roots. @default false */
   readonly followSymlinks?: boolean | undefined;
 }

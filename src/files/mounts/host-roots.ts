@@ -3,37 +3,39 @@ import { resolve } from "node:path";
 import { WorkspaceSecurityError } from "../../base/filesystem-error.ts";
 import { list } from "../../base/show.ts";
 import { hostCode, mountError } from "../../host/host-error.ts";
-import { checkedTexts } from "./mount-checks.ts";
+import { checkStrings } from "./mount-checks.ts";
 
-/** Where host files may come from. */
+/** The host folders that files may come from. */
 export interface HostRoots {
-  /** Refuses a real path that is outside; `given` is what led to it, for the message. */
+  /** Throws `WorkspaceSecurityError` if a real path is outside the roots. `given` is the original path, for the message. */
   check(realPath: string, given: string): void;
 }
 
-/** The roots by their real paths. A root that does not exist holds nothing. */
+/** Creates the check for allowed roots, compared by their real paths. A missing root allows nothing. */
 export function hostRoots(allowed: readonly string[] | "any"): HostRoots {
   if (allowed === "any") return { check: () => {} };
-  const roots = checkedTexts(allowed, "allowedHostRoots");
-  const prefixes = roots.map(realPathOf).map((root) => (root.endsWith("/") ? root : `${root}/`));
+  const roots = checkStrings(allowed, "allowedHostRoots");
+  const prefixes = roots
+    .map(resolveAllowedRoot)
+    .map((root) => (root.endsWith("/") ? root : `${root}/`));
   return {
     check(realPath, given) {
       if (prefixes.some((prefix) => `${realPath}/`.startsWith(prefix))) return;
       const shown = JSON.stringify(given);
       const path = realPath === resolve(given) ? shown : `${shown}, which is ${realPath},`;
-      const where = roots.length === 0 ? "and none is allowed" : list(roots);
+      const where = roots.length === 0 ? "which are empty" : list(roots);
       throw new WorkspaceSecurityError(
-        `${path} is outside the allowed host roots, ${where}: add its folder to allowedHostRoots`,
+        `${path} is outside the allowed host roots, ${where}. Add its folder to allowedHostRoots.`,
       );
     },
   };
 }
 
-function realPathOf(root: string): string {
+function resolveAllowedRoot(root: string): string {
   try {
     return realpathSync.native(root);
   } catch (error) {
     if (hostCode(error) === "ENOENT") return resolve(root);
-    throw mountError(error, root, "allowedHostRoots must name folders");
+    throw mountError(error, root, "use accessible folders in allowedHostRoots");
   }
 }

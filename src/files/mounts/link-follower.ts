@@ -1,16 +1,16 @@
 import { realpathSync, type Stats, statSync } from "node:fs";
 import { WorkspaceSecurityError } from "../../base/filesystem-error.ts";
 import { hostCode, mountError } from "../../host/host-error.ts";
-import { type EntryKind, kindOf } from "../folder-entries.ts";
+import { type EntryKind, toEntryKind } from "../folder-entries.ts";
 import type { HostRoots } from "./host-roots.ts";
 
-/** Links into folders of links multiply: a few dozen of them can stand for more files than exist. */
-const MOST_LINKS = 10_000;
+/** Symlinks into folders of symlinks multiply: a few dozen can expand to billions of files. */
+const MAX_LINKS = 10_000;
 
-/** Follows the links of one mount, never out of the roots and never in a circle. */
+/** Follows the symlinks of one mount. Rejects symlinks that leave the roots or form a cycle. */
 export class LinkFollower {
   readonly #roots: HostRoots;
-  /** Real paths of the folders that the walk is in. */
+  /** Real paths of the folders that the walk has entered and not left. */
   readonly #entered = new Set<string>();
   #followed = 0;
 
@@ -18,11 +18,14 @@ export class LinkFollower {
     this.#roots = roots;
   }
 
-  /** Where a link leads, or `null` if it leads nowhere. */
+  /** Returns the target of a symlink, or `null` if the target does not exist. */
   follow(link: string): { readonly hostPath: string; readonly kind: EntryKind } | null {
     this.#followed += 1;
-    if (this.#followed > MOST_LINKS) {
-      throw linkError(link, `is symlink ${MOST_LINKS + 1} of its mount`);
+    if (this.#followed > MAX_LINKS) {
+      throw createLinkError(
+        link,
+        `is symlink ${MAX_LINKS + 1} of its mount, and the maximum is ${MAX_LINKS}`,
+      );
     }
     let hostPath: string;
     let stats: Stats;
@@ -31,17 +34,18 @@ export class LinkFollower {
       stats = statSync(hostPath);
     } catch (error) {
       if (hostCode(error) === "ENOENT") return null;
-      if (hostCode(error) === "ELOOP") throw linkError(link, "is a symlink that leads to itself");
-      throw mountError(error, link, REMEDY);
+      if (hostCode(error) === "ELOOP")
+        throw createLinkError(link, "is a symlink that leads to itself");
+      throw mountError(error, link, LINK_REMEDY);
     }
     this.#roots.check(hostPath, link);
-    return { hostPath, kind: kindOf(stats) };
+    return { hostPath, kind: toEntryKind(stats) };
   }
 
-  /** Does `walk` in a folder; refuses a folder that it is in already. */
-  within<Result>(folder: string, walk: () => Result): Result {
+  /** Runs `walk` in a folder. Throws if the walk is already in that folder. */
+  enter<Result>(folder: string, walk: () => Result): Result {
     if (this.#entered.has(folder)) {
-      throw linkError(folder, "is reached from within itself, by a symlink");
+      throw createLinkError(folder, "contains itself through a symlink");
     }
     this.#entered.add(folder);
     try {
@@ -52,8 +56,10 @@ export class LinkFollower {
   }
 }
 
-const REMEDY = "name the link in excludeGlob, or do not set followSymlinks";
+const LINK_REMEDY = "add the link to excludeGlob, or do not set followSymlinks";
 
-function linkError(path: string, problem: string): WorkspaceSecurityError {
-  return new WorkspaceSecurityError(`${JSON.stringify(path)} ${problem}: ${REMEDY}`);
+function createLinkError(path: string, problem: string): WorkspaceSecurityError {
+  return new WorkspaceSecurityError(
+    `${JSON.stringify(path)} ${problem}. Add the link to excludeGlob, or do not set followSymlinks.`,
+  );
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { MountBudget } from "./mount-budget.ts";
 
-test("exactly as many bytes pass, and one more is told with the mount, the limit and the file", () => {
+test("MountBudget accepts maxBytes exactly and rejects one byte more, naming mount, limit and file", () => {
   const budget = new MountBudget("mounts[0]", 10);
   budget.spend(4, "a");
   budget.spend(6, "b");

@@ -7,9 +7,9 @@ import { list } from "../../base/show.ts";
 import { checkedPath, ROOT } from "../path.ts";
 import type { HostMount } from "./host-mount.ts";
 
-/** A copy of a mount whose fields are what they must be, with the defaults filled in. */
+/** A validated copy of a mount with its defaults. */
 export interface CheckedMount {
-  /** What it was given as: `mounts[0]`. */
+  /** The option's name, such as `mounts[0]`. */
   readonly field: string;
   readonly hostPath: string;
   readonly mountPath: string;
@@ -19,26 +19,28 @@ export interface CheckedMount {
   readonly followSymlinks: boolean;
 }
 
-const refuse = InvalidOptionError.at(""); // fields are named in full
+const refuse = InvalidOptionError.at(""); // callers pass full field names
 
-/** Refuses mounts that cannot be, and mounts that would stand in each other's way. */
-export function checkedMounts(mounts: readonly HostMount[]): readonly CheckedMount[] {
+/** Validates mounts. Throws `InvalidOptionError` or `WorkspaceSecurityError` for an invalid mount or overlapping mount paths. */
+export function checkMounts(mounts: readonly HostMount[]): readonly CheckedMount[] {
   const given: unknown = mounts;
-  if (!Array.isArray(given)) throw refuse("mounts", given, "must be a list", "write [ … ]");
-  const checked = given.map((mount: unknown, index) => checkedMount(mount, `mounts[${index}]`));
+  if (!Array.isArray(given)) throw refuse("mounts", given, "must be an array", "wrap it in [ … ]");
+  const checked = given.map((mount: unknown, index) => checkMount(mount, `mounts[${index}]`));
   for (const [index, mount] of checked.entries()) {
-    const other = checked.slice(0, index).find(({ mountPath }) => meet(mountPath, mount.mountPath));
-    if (other) throw inTheWay(mount, other);
+    const other = checked
+      .slice(0, index)
+      .find(({ mountPath }) => isOverlapping(mountPath, mount.mountPath));
+    if (other) throw createOverlapError(mount, other);
   }
   return checked;
 }
 
-/** A copy of a list of texts, none of them empty. */
-export function checkedTexts(value: unknown, field: string): readonly string[] {
+/** Validates an array of non-empty strings and returns a copy. */
+export function checkStrings(value: unknown, field: string): readonly string[] {
   if (!Array.isArray(value)) {
-    throw refuse(field, value, "must be a list", "write [ … ], even around a single entry");
+    throw refuse(field, value, "must be an array of strings", "use [ … ], even for a single entry");
   }
-  return value.map((item: unknown, index) => checkedText(item, `${field}[${index}]`));
+  return value.map((item: unknown, index) => checkString(item, `${field}[${index}]`));
 }
 
 const KEYS: { readonly [Key in keyof HostMount]-?: true } = {
@@ -50,77 +52,80 @@ const KEYS: { readonly [Key in keyof HostMount]-?: true } = {
   followSymlinks: true,
 };
 
-function checkedMount(mount: unknown, field: string): CheckedMount {
+function checkMount(mount: unknown, field: string): CheckedMount {
   if (!isPlainObject(mount)) {
-    throw refuse(field, mount, "must be a plain object", 'write { hostPath: "…" }');
+    throw refuse(field, mount, "must be a plain object", 'use { hostPath: "…" }');
   }
   const unknown = Object.keys(mount).find((key) => !Object.hasOwn(KEYS, key));
-  if (unknown !== undefined) throw unknownKey(unknown, field);
+  if (unknown !== undefined) throw createUnknownKeyError(unknown, field);
   const { mountPath, includeGlob = [], excludeGlob = [], maxBytes, followSymlinks = false } = mount;
-  const hostPath = checkedText(mount["hostPath"], `${field}.hostPath`);
+  const hostPath = checkString(mount["hostPath"], `${field}.hostPath`);
   if (typeof followSymlinks !== "boolean") {
     const rule = "must be a boolean";
-    throw refuse(`${field}.followSymlinks`, followSymlinks, rule, "write true or false");
+    throw refuse(`${field}.followSymlinks`, followSymlinks, rule, "use true or false");
   }
   return {
     field,
     hostPath,
-    mountPath: checkedMountPath(mountPath, hostPath, `${field}.mountPath`),
-    includeGlob: checkedTexts(includeGlob, `${field}.includeGlob`),
-    excludeGlob: checkedTexts(excludeGlob, `${field}.excludeGlob`),
-    maxBytes: maxBytes === undefined ? Infinity : checkedBytes(maxBytes, `${field}.maxBytes`),
+    mountPath: checkMountPath(mountPath, hostPath, `${field}.mountPath`),
+    includeGlob: checkStrings(includeGlob, `${field}.includeGlob`),
+    excludeGlob: checkStrings(excludeGlob, `${field}.excludeGlob`),
+    maxBytes: maxBytes === undefined ? Infinity : checkMaxBytes(maxBytes, `${field}.maxBytes`),
     followSymlinks,
   };
 }
 
-function checkedMountPath(value: unknown, hostPath: string, field: string): string {
+function checkMountPath(value: unknown, hostPath: string, field: string): string {
   if (value === undefined && basename(resolve(hostPath)) === "") {
-    throw refuse(field, value, `must be given for ${hostPath}, which has no name`, 'write "."');
+    throw refuse(field, value, `must be set for ${hostPath}, which has no name`, 'use "."');
   }
   const path = value === undefined ? basename(resolve(hostPath)) : value;
   if (typeof path !== "string") {
-    throw refuse(field, path, "must be a relative path", 'write it like "data/input"');
+    throw refuse(field, path, "must be a relative path", 'use a path like "data/input"');
   }
   try {
     return checkedPath(path);
   } catch (cause) {
-    const remedy = 'give a path below the workspace, like "data/input"';
-    throw new WorkspaceSecurityError(`${field} ${JSON.stringify(path)} is refused: ${remedy}`, {
-      cause,
-    });
+    const remedy = 'Use a relative path below the workspace, like "data/input".';
+    throw new WorkspaceSecurityError(
+      `${field} ${JSON.stringify(path)} is not a path in the workspace. ${remedy}`,
+      {
+        cause,
+      },
+    );
   }
 }
 
-function checkedBytes(value: unknown, field: string): number {
+function checkMaxBytes(value: unknown, field: string): number {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
-  const rule = "must be a whole number of bytes, 0 or more";
-  throw refuse(field, value, rule, "leave it out for no limit");
+  const rule = "must be a non-negative integer";
+  throw refuse(field, value, rule, "omit it for no limit");
 }
 
-function checkedText(value: unknown, field: string): string {
+function checkString(value: unknown, field: string): string {
   if (typeof value === "string" && value !== "" && !value.includes("\0")) return value;
-  const rule = "must be a text that is not empty and holds no NUL";
-  throw refuse(field, value, rule, "write it out as one string");
+  const rule = "must be a non-empty string without NUL characters";
+  throw refuse(field, value, rule, "pass a valid string");
 }
 
-/** Equal, or one within the other. */
-function meet(one: string, other: string): boolean {
+/** Whether two mount paths are equal or one is below the other. */
+function isOverlapping(one: string, other: string): boolean {
   if (one === ROOT || other === ROOT || one === other) return true;
   return one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
 }
 
-function inTheWay(mount: CheckedMount, other: CheckedMount): InvalidOptionError {
+function createOverlapError(mount: CheckedMount, other: CheckedMount): InvalidOptionError {
   return refuse(
     `${mount.field}.mountPath`,
     mount.mountPath,
-    `must be apart from ${other.field}, which is mounted at ${JSON.stringify(other.mountPath)}`,
-    "give each mount a folder of its own",
+    `must not overlap with ${other.field}, which is mounted at ${JSON.stringify(other.mountPath)}`,
+    "use a separate folder for each mount",
   );
 }
 
-function unknownKey(key: string, field: string): InvalidOptionError {
+function createUnknownKeyError(key: string, field: string): InvalidOptionError {
   const names = Object.keys(KEYS);
   const near = suggestion(key, names);
-  const remedy = near === null ? "there is no such option" : `did you mean "${near}"?`;
+  const remedy = near === null ? "remove it" : `did you mean "${near}"?`;
   return refuse(`${field} key`, key, `must be one of ${list(names)}`, remedy);
 }

@@ -6,8 +6,8 @@ import { planMounts } from "./mount-plan.ts";
 
 const anywhere = { allowedHostRoots: "any" } as const;
 
-describe("a plan", () => {
-  test("tells each file as it is, and copies nothing", () => {
+describe("planMounts()", () => {
+  test("records the state of each file", () => {
     const folder = temporaryTree({ "a.txt": "hello", "bin/run": "#!" });
     chmodSync(join(folder, "bin/run"), 0o750);
     utimesSync(join(folder, "a.txt"), 1, 1.5);
@@ -31,7 +31,7 @@ describe("a plan", () => {
     ]);
   });
 
-  test("is frozen", () => {
+  test("returns a frozen plan", () => {
     const folder = temporaryTree({ "a.txt": "a", ".env": "" });
     const plan = planMounts([{ hostPath: folder, maxBytes: 9 }], anywhere);
     const parts = [
@@ -46,16 +46,16 @@ describe("a plan", () => {
     expect(parts.every(Object.isFrozen)).toBe(true);
   });
 
-  test("of no mounts is empty", () => {
+  test("returns an empty plan for no mounts", () => {
     const empty = { files: [], directories: [], previews: [], limits: [] };
     expect(planMounts([], { allowedHostRoots: [] })).toEqual(empty);
   });
 
-  test("is in the order of code units, whatever order the mounts and the folder have", () => {
+  test("sorts files by code units, independent of the order of mounts and folders", () => {
     const tree = { "b/x": "", "a/z": "", "a.b": "", "a-b": "", a0: "", "B/x": "", é: "", "😀": "" };
     const backwards = Object.fromEntries(Object.entries(tree).reverse());
-    const one = temporaryTree({ ...growing("x", tree), ...growing("a", tree) });
-    const other = temporaryTree({ ...growing("a", backwards), ...growing("x", backwards) });
+    const one = temporaryTree({ ...addPrefix("x", tree), ...addPrefix("a", tree) });
+    const other = temporaryTree({ ...addPrefix("a", backwards), ...addPrefix("x", backwards) });
     const plan = (root: string, names: string[]) =>
       planMounts(
         names.map((name) => ({ hostPath: join(root, name) })),
@@ -71,7 +71,7 @@ describe("a plan", () => {
     expect(plan(other, ["a"]).previews[0]?.entries).toEqual(entries);
   });
 
-  test("has the folders that hold something or are empty, parents first", () => {
+  test("lists folders with included files and empty folders, parents first", () => {
     const folder = temporaryTree({
       "a/b/c.py": "",
       "a.d/x.py": "",
@@ -93,7 +93,7 @@ describe("a plan", () => {
     expect(planMounts([onlyPython], anywhere).directories).not.toContain("deep/in/empty");
   });
 
-  test("has one folder for mounts that share it", () => {
+  test("lists a folder that mounts share once", () => {
     const folder = temporaryTree({ a: "1", b: "2" });
     const mounts = ["a", "b"].map((name) => ({
       hostPath: join(folder, name),
@@ -104,22 +104,22 @@ describe("a plan", () => {
     expect(plan.files.map(({ mountPath }) => mountPath)).toEqual(["in/a", "in/b"]);
   });
 
-  test("puts a folder at the root of the workspace if asked", () => {
+  test("mounts a folder at the root of the workspace", () => {
     const folder = temporaryTree({ "a/b": "", c: "" });
     const plan = planMounts([{ hostPath: folder, mountPath: "." }], anywhere);
     expect(plan.files.map(({ mountPath }) => mountPath)).toEqual(["a/b", "c"]);
     expect(plan.directories).toEqual(["a"]);
   });
 
-  test("keeps the limits of the mounts that have one", () => {
+  test("lists the limits of mounts with maxBytes", () => {
     const folder = temporaryTree({ a: "", b: "" });
     const mounts = [{ hostPath: join(folder, "a"), maxBytes: 0 }, { hostPath: join(folder, "b") }];
     expect(planMounts(mounts, anywhere).limits).toEqual([{ mountPath: "a", maxBytes: 0 }]);
   });
 });
 
-describe("a preview", () => {
-  test("counts all and tells the first 20", () => {
+describe("the preview of planMounts()", () => {
+  test("counts all files and lists the first 20", () => {
     const names = Array.from({ length: 21 }, (_, n) => `f${String(n).padStart(2, "0")}`);
     const folder = temporaryTree(Object.fromEntries(names.map((name) => [name, "12"])));
     const preview = (excludeGlob: string[]) =>
@@ -136,7 +136,7 @@ describe("a preview", () => {
     expect(preview(["f20"])).toMatchObject({ files: 20, bytes: 40, truncated: false });
   });
 
-  test("of an empty folder tells that it is empty", () => {
+  test("is empty for an empty folder", () => {
     const folder = temporaryTree();
     const { previews, directories } = planMounts([{ hostPath: folder, mountPath: "x" }], anywhere);
     const nothing = { files: 0, bytes: 0, entries: [], truncated: false, withheld: [] };
@@ -144,7 +144,7 @@ describe("a preview", () => {
     expect(directories).toEqual(["x"]);
   });
 
-  test("of a single file names it", () => {
+  test("lists the file name of a single-file mount", () => {
     const hostPath = join(temporaryTree({ "a.txt": "abc" }), "a.txt");
     const plan = planMounts([{ hostPath, mountPath: "docs/b.txt" }], anywhere);
     expect(plan.previews[0]).toMatchObject({ files: 1, bytes: 3, entries: ["a.txt"] });
@@ -153,11 +153,11 @@ describe("a preview", () => {
   });
 });
 
-describe("host roots", () => {
+describe("allowedHostRoots of planMounts()", () => {
   const plan = (hostPath: string, ...allowedHostRoots: string[]) =>
     planMounts([{ hostPath }], { allowedHostRoots });
 
-  test("hold themselves and what is below them", () => {
+  test("allow themselves and everything below them", () => {
     const root = temporaryTree({ "in/a": "" });
     expect(plan(root, root).files).toHaveLength(1);
     expect(plan(join(root, "in"), "/nowhere", root).files).toHaveLength(1);
@@ -165,7 +165,7 @@ describe("host roots", () => {
     expect(plan(join(root, "in"), "/").files).toHaveLength(1);
   });
 
-  test("refuse what is outside, by name", () => {
+  test("reject a path outside them and name it", () => {
     const root = temporaryTree({ "in/a": "", "in-evil/a": "", b: "" });
     for (const path of ["in-evil", "b", ".", "in/../b"]) {
       expect(() => plan(`${root}/${path}`, join(root, "in"))).toThrow(
@@ -179,13 +179,15 @@ describe("host roots", () => {
     }
   });
 
-  test("allow nothing if there are none, and everything if any will do", () => {
+  test('allow nothing if empty, and everything if "any"', () => {
     const root = temporaryTree({ a: "" });
-    expect(() => plan(root)).toThrow("is outside the allowed host roots, and none is allowed");
+    expect(() => plan(root)).toThrow(
+      "is outside the allowed host roots, which are empty. Add its folder to allowedHostRoots.",
+    );
     expect(planMounts([{ hostPath: root }], anywhere).files).toHaveLength(1);
   });
 
-  test("and mounts are compared by their real paths", () => {
+  test("are compared with mounts by real paths", () => {
     const root = temporaryTree({ "real/in/a": "", "other/a": "" });
     symlinkSync(join(root, "real"), join(root, "link"));
     symlinkSync(join(root, "other"), join(root, "real/out"));
@@ -196,14 +198,14 @@ describe("host roots", () => {
     );
   });
 
-  test("and mounts may be relative to where the process is", () => {
+  test("may be relative to the working directory, like mounts", () => {
     const root = temporaryTree({ a: "" });
     const here = relative(process.cwd(), root);
     expect(plan(here, here).previews[0]?.hostPath).toBe(here);
     expect(plan(here, here).files[0]?.hostPath).toBe(join(root, "a"));
   });
 
-  test.each([[undefined], ["/tmp"], [[""]], [[5]]])("cannot be %j", (allowedHostRoots) => {
+  test.each([[undefined], ["/tmp"], [[""]], [[5]]])("must not be %j", (allowedHostRoots) => {
     const options = { allowedHostRoots } as never;
     expect(() => planMounts([], options)).toThrow(
       expect.objectContaining({ name: "InvalidOptionError" }),
@@ -218,7 +220,7 @@ describe("host roots", () => {
   });
 });
 
-test("a host path that does not exist is named", () => {
+test("planMounts() names a host path that does not exist", () => {
   const root = temporaryTree();
   const hostPath = join(root, "gone");
   expect(() => planMounts([{ hostPath }], anywhere)).toThrow(
@@ -226,18 +228,18 @@ test("a host path that does not exist is named", () => {
       name: "FilesystemError",
       code: "ENOENT",
       path: hostPath,
-      message: expect.stringContaining("mounts[0].hostPath must name a file or folder"),
+      message: expect.stringContaining("set mounts[0].hostPath to a file or folder of the host"),
     }),
   );
 });
 
-test("what may be allowed of secrets is a list", () => {
+test("planMounts() rejects allowSecrets that is not an array", () => {
   expect(() => planMounts([], { ...anywhere, allowSecrets: ".env" as never })).toThrow(
-    "allowSecrets must be a list",
+    "allowSecrets must be an array of strings",
   );
 });
 
-function growing(prefix: string, tree: Readonly<Record<string, string>>) {
+function addPrefix(prefix: string, tree: Readonly<Record<string, string>>) {
   return Object.fromEntries(
     Object.entries(tree).map(([path, text]) => [`${prefix}/${path}`, text]),
   );

@@ -1,67 +1,67 @@
 import { deepFreeze } from "../../base/freeze.ts";
 import type { HostMount } from "./host-mount.ts";
 import { hostRoots } from "./host-roots.ts";
-import { type CheckedMount, checkedMounts, checkedTexts } from "./mount-checks.ts";
+import { type CheckedMount, checkMounts, checkStrings } from "./mount-checks.ts";
 import type { HostMountPreview } from "./mount-preview.ts";
-import { mountSource } from "./mount-source.ts";
+import { findMountSource } from "./mount-source.ts";
 import { MountWalk } from "./mount-walk.ts";
 import type { PlannedFile } from "./planned-file.ts";
 import type { MountLimit, MountPlan } from "./planned-mounts.ts";
-import { secretsAllowedBy } from "./secrets.ts";
+import { secretAllowlist } from "./secrets.ts";
 
-/** Where host files may come from, and which key files may come along. */
+/** Options of {@link planMounts}. */
 export interface PlanMountsOptions {
-  /** Folders of this machine, compared by their real paths. */
+  /** The host folders that mounts may read, compared by their real paths. `"any"` allows the whole host. */
   readonly allowedHostRoots: readonly string[] | "any";
-  /** Paths or globs, within the mount or the workspace, of files that would be withheld. @default none */
+  /** Secret files to include although they are withheld by default: paths or globs within the mount or the workspace. @default none */
   readonly allowSecrets?: readonly string[] | undefined;
 }
 
 /**
- * Walks the mounts and checks all that can be checked without copying: roots, globs, budgets, links.
+ * Lists the files of the mounts and checks roots, globs, budgets and symlinks. Copies nothing.
  *
- * Throws `InvalidOptionError` for a mount that cannot be, `WorkspaceSecurityError` for one that
- * reaches out of where it may, `WorkspaceBudgetExceededError` for one that is too large, and
- * `FilesystemError` for what cannot be found or read.
+ * Throws `InvalidOptionError` for an invalid mount, `WorkspaceSecurityError` for a mount that leaves the allowed
+ * roots or the workspace, `WorkspaceBudgetExceededError` for a mount that exceeds `maxBytes`, and
+ * `FilesystemError` for a path that does not exist or cannot be read.
  */
 export function planMounts(
   mounts: readonly HostMount[],
   { allowedHostRoots, allowSecrets = [] }: PlanMountsOptions,
 ): MountPlan {
   const roots = hostRoots(allowedHostRoots);
-  const allowsSecret = secretsAllowedBy(checkedTexts(allowSecrets, "allowSecrets"));
-  const walks = checkedMounts(mounts).map((mount) => ({
+  const allowsSecret = secretAllowlist(checkStrings(allowSecrets, "allowSecrets"));
+  const walks = checkMounts(mounts).map((mount) => ({
     mount,
-    walk: new MountWalk(mount, { roots, allowsSecret }).from(mountSource(mount, roots)),
+    walk: new MountWalk(mount, { roots, allowsSecret }).walkFrom(findMountSource(mount, roots)),
   }));
   const files = walks.flatMap(({ walk }) => walk.files);
   const directories = new Set(walks.flatMap(({ walk }) => walk.directories));
   return Object.freeze({
-    files: Object.freeze(walks.length === 1 ? files : files.sort(byMountPath)),
+    files: Object.freeze(walks.length === 1 ? files : files.sort(compareByMountPath)),
     directories: Object.freeze([...directories].sort()),
-    previews: deepFreeze(walks.map(({ mount, walk }) => previewOf(mount, walk))),
-    limits: deepFreeze(walks.flatMap(({ mount }) => limitOf(mount))),
+    previews: deepFreeze(walks.map(({ mount, walk }) => createPreview(mount, walk))),
+    limits: deepFreeze(walks.flatMap(({ mount }) => createLimits(mount))),
   });
 }
 
-const MOST_ENTRIES = 20;
+const MAX_ENTRIES = 20;
 
-function byMountPath(one: PlannedFile, other: PlannedFile): number {
+function compareByMountPath(one: PlannedFile, other: PlannedFile): number {
   return one.mountPath < other.mountPath ? -1 : 1;
 }
 
-function previewOf({ hostPath, mountPath }: CheckedMount, walk: MountWalk): HostMountPreview {
+function createPreview({ hostPath, mountPath }: CheckedMount, walk: MountWalk): HostMountPreview {
   return {
     hostPath,
     mountPath,
     files: walk.files.length,
     bytes: walk.budget.bytes,
-    entries: walk.paths.slice(0, MOST_ENTRIES),
-    truncated: walk.paths.length > MOST_ENTRIES,
+    entries: walk.paths.slice(0, MAX_ENTRIES),
+    truncated: walk.paths.length > MAX_ENTRIES,
     withheld: walk.withheld,
   };
 }
 
-function limitOf({ mountPath, maxBytes }: CheckedMount): readonly MountLimit[] {
+function createLimits({ mountPath, maxBytes }: CheckedMount): readonly MountLimit[] {
   return maxBytes === Infinity ? [] : [{ mountPath, maxBytes }];
 }

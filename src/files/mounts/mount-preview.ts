@@ -1,15 +1,17 @@
-/** What a mount would bring, before a byte is copied. */
+/** A summary of a mount's files, available before they are copied. */
 export interface HostMountPreview {
-  /** As it was given. */
+  /** The mount's `hostPath`, unchanged. */
   readonly hostPath: string;
-  /** Where it is in the workspace. */
+  /** The path in the workspace. */
   readonly mountPath: string;
+  /** The number of files. */
   readonly files: number;
+  /** The total size of the files. */
   readonly bytes: number;
-  /** The first 20 files, by their paths within the mount; of a single file, its name. */
+  /** The paths of the first 20 files within the mount, or the file name of a single-file mount. */
   readonly entries: readonly string[];
-  /** There are more files than `entries` tells. */
+  /** Whether there are more files than `entries` lists. */
   readonly truncated: boolean;
-  /** Left out though the globs let them in: key files, sockets, pipes, devices, broken links. */
+  /** Files that match the globs but are omitted: secret files, sockets, pipes, devices and broken symlinks. */
   readonly withheld: readonly string[];
 }

@@ -6,18 +6,18 @@ import { ROOT } from "../path.ts";
 import type { HostRoots } from "./host-roots.ts";
 import type { CheckedMount } from "./mount-checks.ts";
 
-/** What a mount's host path is in truth. */
+/** The resolved host path of a mount. */
 export interface MountSource {
   readonly hostPath: string;
   readonly kind: "file" | "folder";
-  /** The path that was given is a link to it. */
+  /** Whether the mount's host path is a symlink. */
   readonly isLinked: boolean;
 }
 
-/** Finds it; refuses what does not exist, is outside the roots, or is a link that is not followed. */
-export function mountSource(mount: CheckedMount, roots: HostRoots): MountSource {
-  const given = resolve(mount.hostPath); // without a slash at its end, which would follow a link
-  const remedy = `${mount.field}.hostPath must name a file or folder of this machine`;
+/** Resolves a mount's host path. Throws if it does not exist, is outside the roots, or is a symlink that is not followed. */
+export function findMountSource(mount: CheckedMount, roots: HostRoots): MountSource {
+  const given = resolve(mount.hostPath); // removes a trailing slash, which would follow a symlink
+  const remedy = `set ${mount.field}.hostPath to a file or folder of the host`;
   let isLinked: boolean;
   let hostPath: string;
   let stats: Stats;
@@ -29,20 +29,23 @@ export function mountSource(mount: CheckedMount, roots: HostRoots): MountSource 
     throw mountError(error, mount.hostPath, remedy);
   }
   roots.check(hostPath, mount.hostPath);
-  if (isLinked && !mount.followSymlinks) throw linked(mount, hostPath);
+  if (isLinked && !mount.followSymlinks) throw createSymlinkError(mount, hostPath);
   if (stats.isDirectory()) return { hostPath, kind: "folder", isLinked };
   if (!stats.isFile()) {
-    throw FilesystemError.invalid(mount.hostPath, `is neither file nor folder: ${remedy}`);
+    throw FilesystemError.invalid(mount.hostPath, `is neither a file nor a folder: ${remedy}`);
   }
   if (mount.mountPath === ROOT) {
-    const problem = `is a file and cannot be the workspace itself: give ${mount.field}.mountPath a name`;
+    const problem = `is the root of the workspace and cannot be a file. Set ${mount.field}.mountPath to a file name.`;
     throw new FilesystemError("EISDIR", mount.mountPath, problem);
   }
   return { hostPath, kind: "file", isLinked };
 }
 
-function linked({ field, hostPath }: CheckedMount, target: string): WorkspaceSecurityError {
+function createSymlinkError(
+  { field, hostPath }: CheckedMount,
+  target: string,
+): WorkspaceSecurityError {
   return new WorkspaceSecurityError(
-    `${field}.hostPath ${JSON.stringify(hostPath)} is a symlink to ${target}: mount that, or set followSymlinks`,
+    `${field}.hostPath ${JSON.stringify(hostPath)} is a symlink to ${target}. Mount the target, or set followSymlinks.`,
   );
 }

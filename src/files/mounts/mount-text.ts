@@ -1,17 +1,17 @@
 import type { HostMountPreview } from "./mount-preview.ts";
 
-/** What the model reads about mounts, a line each: how much there is, and the first names. */
+/** Describes mounts for the model, one line each: the number of files, their size and the first names. */
 export function mountLines(previews: readonly HostMountPreview[]): readonly string[] {
-  return previews.map(mountLine);
+  return previews.map(describeMount);
 }
 
-/** Lines as the template of a section, in which `$$` is a dollar. */
+/** Joins lines to a section template. Escapes `$` as `$$`. */
 export function literalTemplate(lines: readonly string[]): string {
   return lines.join("\n").replaceAll("$", "$$$$");
 }
 
-function mountLine({ mountPath, files, bytes, entries, truncated }: HostMountPreview): string {
-  const shown = entries.slice(0, SHOWN);
+function describeMount({ mountPath, files, bytes, entries, truncated }: HostMountPreview): string {
+  const shown = entries.slice(0, MAX_NAMES);
   const more = files - shown.length;
   const rest = more > 0 || truncated ? `, … and ${more.toLocaleString("en-US")} more` : "";
   const size = `${files.toLocaleString("en-US")} ${files === 1 ? "file" : "files"}, ${bytes.toLocaleString("en-US")} bytes`;
@@ -19,4 +19,4 @@ function mountLine({ mountPath, files, bytes, entries, truncated }: HostMountPre
   return `- ${JSON.stringify(mountPath)}: ${size}${names === "" ? "" : `: ${names}${rest}`}`;
 }
 
-const SHOWN = 10;
+const MAX_NAMES = 10;

@@ -7,45 +7,46 @@ import { asPlainUser, temporaryTree } from "../../../tests/support/temporary-tre
 import type { HostMount } from "./host-mount.ts";
 import { planMounts } from "./mount-plan.ts";
 
-/** Mounts a folder at the root of the workspace. */
-function plan(hostPath: string, mount: Partial<HostMount> = {}, allowSecrets: string[] = []) {
+/** Plans a mount at the root of the workspace. */
+function createPlan(hostPath: string, mount: Partial<HostMount> = {}, allowSecrets: string[] = []) {
   const allowedHostRoots = [hostPath];
   const mounts = [{ hostPath, mountPath: ".", ...mount }];
   return planMounts(mounts, { allowedHostRoots, allowSecrets });
 }
 
-const paths = (...given: Parameters<typeof plan>) =>
-  plan(...given).files.map(({ mountPath }) => mountPath);
-const withheld = (...given: Parameters<typeof plan>) => plan(...given).previews[0]?.withheld;
+const planPaths = (...given: Parameters<typeof createPlan>) =>
+  createPlan(...given).files.map(({ mountPath }) => mountPath);
+const planWithheld = (...given: Parameters<typeof createPlan>) =>
+  createPlan(...given).previews[0]?.withheld;
 
-describe("globs", () => {
-  test("apply to the path within the mount, and what is excluded is out", () => {
+describe("globs of planMounts()", () => {
+  test("apply to paths within the mount, and excludeGlob takes precedence", () => {
     const folder = temporaryTree({ "a.py": "", "b/a.py": "", "b/test.py": "", "b/c.txt": "" });
-    expect(paths(folder, { includeGlob: ["*.py"] })).toEqual(["a.py", "b/a.py", "b/test.py"]);
-    expect(paths(folder, { includeGlob: ["*.py"], excludeGlob: ["b/test.py"] })).toEqual([
+    expect(planPaths(folder, { includeGlob: ["*.py"] })).toEqual(["a.py", "b/a.py", "b/test.py"]);
+    expect(planPaths(folder, { includeGlob: ["*.py"], excludeGlob: ["b/test.py"] })).toEqual([
       "a.py",
       "b/a.py",
     ]);
-    expect(paths(folder, { includeGlob: ["b/a.py"], excludeGlob: ["*"] })).toEqual([]);
-    expect(paths(folder, { includeGlob: [], excludeGlob: ["b/*"] })).toEqual(["a.py"]);
-    expect(paths(folder, { mountPath: "x", includeGlob: ["x/*"] })).toEqual([]);
+    expect(planPaths(folder, { includeGlob: ["b/a.py"], excludeGlob: ["*"] })).toEqual([]);
+    expect(planPaths(folder, { includeGlob: [], excludeGlob: ["b/*"] })).toEqual(["a.py"]);
+    expect(planPaths(folder, { mountPath: "x", includeGlob: ["x/*"] })).toEqual([]);
   });
 
-  test("apply to the name of a single file", () => {
+  test("apply to the file name of a single-file mount", () => {
     const folder = temporaryTree({ "a.py": "" });
     const at = { hostPath: join(folder, "a.py"), mountPath: "b.txt" };
-    expect(paths(folder, { ...at, includeGlob: ["*.py"] })).toEqual(["b.txt"]);
-    expect(paths(folder, { ...at, includeGlob: ["*.txt"] })).toEqual([]);
-    expect(paths(folder, { ...at, excludeGlob: ["a.py"] })).toEqual([]);
+    expect(planPaths(folder, { ...at, includeGlob: ["*.py"] })).toEqual(["b.txt"]);
+    expect(planPaths(folder, { ...at, includeGlob: ["*.txt"] })).toEqual([]);
+    expect(planPaths(folder, { ...at, excludeGlob: ["a.py"] })).toEqual([]);
   });
 
-  test("keep the walk out of what is excluded as a whole", async () => {
+  test("skip folders that are excluded completely", async () => {
     const folder = temporaryTree({ "closed/a": "", b: "" });
     chmodSync(folder, 0o755);
     chmodSync(join(folder, "closed"), 0o000);
     const [open, refusal] = await asPlainUser(() => [
-      paths(folder, { excludeGlob: ["closed/*"] }),
-      attempt(() => plan(folder)),
+      planPaths(folder, { excludeGlob: ["closed/*"] }),
+      catchError(() => createPlan(folder)),
     ]);
     chmodSync(join(folder, "closed"), 0o700);
     expect(open).toEqual(["b"]);
@@ -53,16 +54,16 @@ describe("globs", () => {
       name: "FilesystemError",
       code: "EACCES",
       path: join(folder, "closed/"),
-      message: expect.stringContaining('name "closed/*" in excludeGlob'),
+      message: expect.stringContaining('make it readable, or add "closed/*" to excludeGlob'),
     });
   });
 });
 
-test("a file that may not be looked at is named", async () => {
+test("planMounts() names a file that this user may not access", async () => {
   const folder = temporaryTree({ "listed/a": "" });
   chmodSync(folder, 0o755);
   chmodSync(join(folder, "listed"), 0o444);
-  const refusal = await asPlainUser(() => attempt(() => plan(folder)));
+  const refusal = await asPlainUser(() => catchError(() => createPlan(folder)));
   expect(refusal).toMatchObject({
     name: "FilesystemError",
     code: "EACCES",
@@ -70,26 +71,26 @@ test("a file that may not be looked at is named", async () => {
   });
 });
 
-describe("a budget", () => {
-  test("of exactly as many bytes passes, and one byte less does not", () => {
+describe("maxBytes of planMounts()", () => {
+  test("accepts exactly as many bytes and rejects one more", () => {
     const folder = temporaryTree({ a: "123", "b/c": "4567", "b/d": "" });
-    expect(plan(folder, { maxBytes: 7 }).previews[0]?.bytes).toBe(7);
-    expect(() => plan(folder, { maxBytes: 6 })).toThrow(
+    expect(createPlan(folder, { maxBytes: 7 }).previews[0]?.bytes).toBe(7);
+    expect(() => createPlan(folder, { maxBytes: 6 })).toThrow(
       expect.objectContaining({
         name: "WorkspaceBudgetExceededError",
-        message: `mounts[0] "${folder}" is over its maxBytes of 6: "b/c" brings it to 7; raise maxBytes, or leave files out by excludeGlob`,
+        message: `mounts[0] "${folder}" is over its maxBytes of 6: "b/c" brings it to 7. Raise maxBytes, or exclude files with excludeGlob.`,
       }),
     );
   });
 
-  test("of 0 lets only empty files in", () => {
+  test("accepts only empty files if it is 0", () => {
     const folder = temporaryTree({ a: "", b: "" });
-    expect(plan(folder, { maxBytes: 0 }).files).toHaveLength(2);
+    expect(createPlan(folder, { maxBytes: 0 }).files).toHaveLength(2);
     writeFileSync(join(folder, "b"), "1");
-    expect(() => plan(folder, { maxBytes: 0 })).toThrow("over its maxBytes of 0");
+    expect(() => createPlan(folder, { maxBytes: 0 })).toThrow("over its maxBytes of 0");
   });
 
-  test("is each mount's own, and counts only what is taken along", () => {
+  test("applies to each mount and counts only included files", () => {
     const folder = temporaryTree({ "a/x": "12", "b/x": "12", "b/.env": "3", "b/y.log": "4" });
     const mounts = ["a", "b"].map((name) => ({
       hostPath: join(folder, name),
@@ -99,118 +100,130 @@ describe("a budget", () => {
     expect(planMounts(mounts, { allowedHostRoots: [folder] }).files).toHaveLength(2);
   });
 
-  test("holds for a single file", () => {
+  test("applies to a single file", () => {
     const folder = temporaryTree({ a: "12" });
     const at = { hostPath: join(folder, "a"), mountPath: "a" };
-    expect(plan(folder, { ...at, maxBytes: 2 }).files).toHaveLength(1);
-    expect(() => plan(folder, { ...at, maxBytes: 1 })).toThrow('"a" brings it to 2');
+    expect(createPlan(folder, { ...at, maxBytes: 2 }).files).toHaveLength(1);
+    expect(() => createPlan(folder, { ...at, maxBytes: 1 })).toThrow('"a" brings it to 2');
   });
 });
 
-describe("other things than files and folders", () => {
-  test("are left out and listed", async () => {
+describe("planMounts() and entries that are neither files nor folders", () => {
+  test("omits them and lists them as withheld", async () => {
     const folder = temporaryTree({ a: "", "d/b": "" });
     execFileSync("mkfifo", [join(folder, "d/pipe")]);
     const server = createServer().listen(join(folder, "socket"));
     await new Promise((resolve) => server.once("listening", resolve));
     onTestFinished(() => void server.close());
-    expect(paths(folder)).toEqual(["a", "d/b"]);
-    expect(withheld(folder)).toEqual(["d/pipe", "socket"]);
-    expect(withheld(folder, { excludeGlob: ["*pipe"] })).toEqual(["socket"]);
+    expect(planPaths(folder)).toEqual(["a", "d/b"]);
+    expect(planWithheld(folder)).toEqual(["d/pipe", "socket"]);
+    expect(planWithheld(folder, { excludeGlob: ["*pipe"] })).toEqual(["socket"]);
   });
 
-  test("cannot be mounted themselves", () => {
+  test("rejects a device as the host path", () => {
     const options = { allowedHostRoots: ["/dev"] };
     expect(() => planMounts([{ hostPath: "/dev/null" }], options)).toThrow(
-      "is neither file nor folder",
+      "is neither a file nor a folder: set mounts[0].hostPath to a file or folder of the host",
     );
   });
 
-  test("are found by the names that they have, and a name that is no text is listed", () => {
+  test("accepts unusual names and lists names that are not UTF-8 as withheld", () => {
     const folder = temporaryTree({ "\uFFFD": "", "new\nline": "", " ": "", "back\\slash": "" });
     writeFileSync(Buffer.concat([Buffer.from(`${folder}/bad`), Buffer.from([0xff])]), "");
     mkdirSync(Buffer.concat([Buffer.from(`${folder}/worse`), Buffer.from([0xfe])]));
-    expect(paths(folder)).toEqual([" ", "back\\slash", "new\nline", "\uFFFD"]);
-    expect(withheld(folder)).toEqual(["bad\uFFFD", "worse\uFFFD"]);
+    expect(planPaths(folder)).toEqual([" ", "back\\slash", "new\nline", "\uFFFD"]);
+    expect(planWithheld(folder)).toEqual(["bad\uFFFD", "worse\uFFFD"]);
   });
 });
 
-describe("limits", () => {
-  test("let names of 255 bytes and 64 levels in", () => {
+describe("path limits of planMounts()", () => {
+  test("allow names of 255 bytes and 64 levels", () => {
     const name = `${"é".repeat(127)}x`;
     const deep = "d/".repeat(63);
     const folder = temporaryTree({ [name]: "1", [`${deep}f`]: "2" });
-    expect(paths(folder)).toEqual([`${deep}f`, name]);
+    expect(planPaths(folder)).toEqual([`${deep}f`, name]);
   });
 
-  test("refuse what is deeper", () => {
+  test("reject paths that are deeper", () => {
     const folder = temporaryTree({ [`${"d/".repeat(63)}f`]: "" });
-    expect(() => plan(folder, { mountPath: "in" })).toThrow(
+    expect(() => createPlan(folder, { mountPath: "in" })).toThrow(
       expect.objectContaining({
         name: "FilesystemError",
         code: "EINVAL",
-        message: expect.stringContaining("is 65 levels deep: at most 64 are allowed"),
+        message: expect.stringContaining("is 65 levels deep. The maximum is 64."),
       }),
     );
     const folders = temporaryTree({ [`${"d/".repeat(65)}f`]: "" });
-    expect(() => plan(folders)).toThrow("is 65 levels deep");
+    expect(() => createPlan(folders)).toThrow("is 65 levels deep");
   });
 
-  test("do not let a single file be the workspace itself", () => {
+  test("reject a single file as the root of the workspace", () => {
     const folder = temporaryTree({ a: "" });
-    expect(() => plan(folder, { hostPath: join(folder, "a") })).toThrow(
+    expect(() => createPlan(folder, { hostPath: join(folder, "a") })).toThrow(
       expect.objectContaining({ name: "FilesystemError", code: "EISDIR" }),
     );
   });
 });
 
-describe("key files", () => {
+describe("planMounts() and secret files", () => {
   const tree = { ".env": "1", ".env.example": "2", "certs/tls.key": "3", ".ssh/config": "4" };
 
-  test("are withheld and listed", () => {
+  test("withholds them and lists them", () => {
     const folder = temporaryTree(tree);
-    expect(paths(folder)).toEqual([".env.example"]);
-    expect(withheld(folder)).toEqual([".env", ".ssh/config", "certs/tls.key"]);
-    expect(plan(folder).previews[0]?.bytes).toBe(1);
-    expect(plan(folder).directories).toEqual([]);
+    expect(planPaths(folder)).toEqual([".env.example"]);
+    expect(planWithheld(folder)).toEqual([".env", ".ssh/config", "certs/tls.key"]);
+    expect(createPlan(folder).previews[0]?.bytes).toBe(1);
+    expect(createPlan(folder).directories).toEqual([]);
   });
 
-  test("come along if they are named", () => {
+  test("includes secret files listed in allowSecrets", () => {
     const folder = temporaryTree(tree);
-    expect(paths(folder, {}, [".env", "*.key"])).toEqual([".env", ".env.example", "certs/tls.key"]);
-    expect(paths(folder, { mountPath: "in" }, ["in/.env"])).toContain("in/.env");
-    expect(withheld(folder, {}, [".env", "*.key"])).toEqual([".ssh/config"]);
+    expect(planPaths(folder, {}, [".env", "*.key"])).toEqual([
+      ".env",
+      ".env.example",
+      "certs/tls.key",
+    ]);
+    expect(planPaths(folder, { mountPath: "in" }, ["in/.env"])).toContain("in/.env");
+    expect(planWithheld(folder, {}, [".env", "*.key"])).toEqual([".ssh/config"]);
   });
 
-  test("are none of the preview's business if a glob leaves them out", () => {
+  test("does not list secret files that a glob excludes", () => {
     const folder = temporaryTree(tree);
-    expect(withheld(folder, { excludeGlob: [".ssh/*"], includeGlob: ["*/*"] })).toEqual([
+    expect(planWithheld(folder, { excludeGlob: [".ssh/*"], includeGlob: ["*/*"] })).toEqual([
       "certs/tls.key",
     ]);
   });
 
-  test("are known by the folder that is mounted, and when mounted by themselves", () => {
+  test("recognizes them by the mounted folder and as single mounts", () => {
     const folder = temporaryTree(tree);
-    expect(withheld(join(folder, ".ssh"))).toEqual(["config"]);
+    expect(planWithheld(join(folder, ".ssh"))).toEqual(["config"]);
     const single = { hostPath: join(folder, ".env"), mountPath: "settings" };
-    expect(plan(folder, single)).toMatchObject({ files: [], previews: [{ withheld: [".env"] }] });
-    expect(paths(folder, single, ["settings"])).toEqual(["settings"]);
+    expect(createPlan(folder, single)).toMatchObject({
+      files: [],
+      previews: [{ withheld: [".env"] }],
+    });
+    expect(planPaths(folder, single, ["settings"])).toEqual(["settings"]);
   });
 
-  test("are known whichever name of a link tells", () => {
+  test("recognizes them by the symlink's name or the target's name", () => {
     const folder = temporaryTree({ ".env": "1", "keys/a": "2", plain: "3" });
     symlinkSync(".env", join(folder, "innocent"));
     symlinkSync("plain", join(folder, "tls.pem"));
     symlinkSync("keys", join(folder, ".ssh"));
     const followSymlinks = true;
-    expect(paths(folder, { followSymlinks })).toEqual(["keys/a", "plain"]);
-    expect(withheld(folder, { followSymlinks })).toEqual([".env", ".ssh/a", "innocent", "tls.pem"]);
+    expect(planPaths(folder, { followSymlinks })).toEqual(["keys/a", "plain"]);
+    expect(planWithheld(folder, { followSymlinks })).toEqual([
+      ".env",
+      ".ssh/a",
+      "innocent",
+      "tls.pem",
+    ]);
     const linked = { hostPath: join(folder, ".ssh"), followSymlinks };
-    expect(withheld(folder, linked)).toEqual(["a"]);
+    expect(planWithheld(folder, linked)).toEqual(["a"]);
   });
 });
 
-function attempt(work: () => unknown): unknown {
+function catchError(work: () => unknown): unknown {
   try {
     return work();
   } catch (error) {

@@ -7,7 +7,7 @@ import { digestFiles } from "../digests/file-digests.ts";
 import { planMounts } from "./mount-plan.ts";
 import { MountedFolder } from "./mounted-folder.ts";
 
-function mounted(tree: Tree, { keepsDigests = true } = {}) {
+function createMountedFolder(tree: Tree, { keepsDigests = true } = {}) {
   const host = temporaryTree(tree);
   const plan = planMounts([{ hostPath: host, mountPath: "p" }], { allowedHostRoots: "any" });
   const folder = new MountedFolder({ plan }, { keepsDigests });
@@ -15,9 +15,9 @@ function mounted(tree: Tree, { keepsDigests = true } = {}) {
   return { host, folder };
 }
 
-describe("a mounted folder", () => {
-  test("is a name until it is used, and then holds copies, made once", async () => {
-    const { host, folder } = mounted({ a: "1", "b/c": "2" });
+describe("MountedFolder", () => {
+  test("copies the files once, on first use", async () => {
+    const { host, folder } = createMountedFolder({ a: "1", "b/c": "2" });
     expect(existsSync(dirname(folder.root))).toBe(false);
     const [one, other] = await Promise.all([folder.ready(), folder.ready()]);
     expect(other).toBe(one);
@@ -27,8 +27,8 @@ describe("a mounted folder", () => {
     expect(filesIn(folder.root)).toEqual({ "p/a": "1", "p/b/c": "2" });
   });
 
-  test("knows where its files are from, and what they were at first", async () => {
-    const { host, folder } = mounted({ a: "1" });
+  test("returns the source and the original digest of its files", async () => {
+    const { host, folder } = createMountedFolder({ a: "1" });
     const files = await folder.ready();
     const before = await digestFiles(folder.root);
     await files.writeText("p/a", "2");
@@ -37,15 +37,15 @@ describe("a mounted folder", () => {
     expect([folder.sourceOf("p/a"), folder.sourceOf("p/b")]).toEqual([join(host, "a"), null]);
   });
 
-  test("reads nothing twice where nobody will ask", async () => {
-    const { folder } = mounted({ a: "1" }, { keepsDigests: false });
+  test("computes no digests unless they are requested", async () => {
+    const { folder } = createMountedFolder({ a: "1" }, { keepsDigests: false });
     await folder.ready();
     expect(folder.original.size).toBe(0);
     expect(filesIn(folder.root)).toEqual({ "p/a": "1" });
   });
 
-  test("that could not be filled leaves nothing, and may be tried again", async () => {
-    const { host, folder } = mounted({ a: "1" });
+  test("leaves nothing behind if copying fails, and can be retried", async () => {
+    const { host, folder } = createMountedFolder({ a: "1" });
     renameSync(join(host, "a"), join(host, "b"));
     await expect(folder.ready()).rejects.toMatchObject({ code: "ENOENT" });
     expect(existsSync(dirname(folder.root))).toBe(false);
@@ -54,8 +54,8 @@ describe("a mounted folder", () => {
     expect(filesIn(folder.root)).toEqual({ "p/a": "1" });
   });
 
-  test("can be removed while it fails to be filled", async () => {
-    const { host, folder } = mounted({ a: "1" });
+  test("can be removed while copying fails", async () => {
+    const { host, folder } = createMountedFolder({ a: "1" });
     renameSync(join(host, "a"), join(host, "b"));
     const filling = expect(folder.ready()).rejects.toMatchObject({ code: "ENOENT" });
     await folder.remove();
@@ -63,13 +63,13 @@ describe("a mounted folder", () => {
     expect(existsSync(dirname(folder.root))).toBe(false);
   });
 
-  test("is gone with all it holds when it is removed, even while it is filled", async () => {
-    const { folder } = mounted({ a: "1" });
+  test("removes all files, even while they are copied", async () => {
+    const { folder } = createMountedFolder({ a: "1" });
     const filling = folder.ready();
     await folder.remove();
     await filling;
     expect(existsSync(dirname(folder.root))).toBe(false);
     await folder.remove();
-    await expect(folder.ready()).rejects.toThrow("The workspace was cleaned up: make a new one");
+    await expect(folder.ready()).rejects.toThrow("The workspace was cleaned up. Create a new one.");
   });
 });

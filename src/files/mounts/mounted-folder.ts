@@ -16,25 +16,26 @@ import { HostFilesystem } from "../filesystem/host-filesystem.ts";
 import { type CopyTask, copyFilesJob } from "./copy-files.ts";
 import type { MountPlan } from "./planned-mounts.ts";
 
-/** What a folder is to hold: the files of a plan, or those that another folder already has. */
+/** The source of a mounted folder: a plan, or an existing folder. */
 export type MountedSource = { readonly plan: MountPlan } | { readonly root: string };
 
+/** Options of a {@link MountedFolder}. */
 export interface MountedFolderOptions {
-  /** Whether `original` is wanted: it takes reading them all once more. @default false */
+  /** Computes `original`, which reads all files once more. @default false */
   readonly keepsDigests?: boolean | undefined;
-  /** @default a new place */
+  /** The temporary folder to use. @default a new one */
   readonly folder?: TemporaryFolder | undefined;
 }
 
-/** A temporary folder that holds the files of a plan from its first use until it is removed. */
+/** A temporary folder with planned files. It is created on first use. */
 export class MountedFolder {
-  /** Where the files are. */
+  /** The folder with the files. */
   readonly root: string;
-  /** All that is temporary is below it. */
+  /** The folder that contains all temporary files. */
   readonly home: string;
   readonly #folder: TemporaryFolder;
   readonly #plan: MountPlan | null;
-  readonly #keepsDigests: boolean;
+  readonly #computeDigests: boolean;
   #ready: Promise<HostFilesystem> | null = null;
   #original: ReadonlyMap<string, string> = new Map();
   #sources: ReadonlyMap<string, string> | null = null;
@@ -46,23 +47,23 @@ export class MountedFolder {
     this.#plan = "plan" in source ? source.plan : null;
     this.root = "plan" in source ? folder.files : source.root;
     this.home = folder.home;
-    this.#keepsDigests = keepsDigests && this.#plan?.files.length !== 0;
+    this.#computeDigests = keepsDigests && this.#plan?.files.length !== 0;
   }
 
-  /** The digests of what was copied, where they are kept. */
+  /** The digests of the copied files by path; empty if they are not computed. */
   get original(): ReadonlyMap<string, string> {
     return this.#original;
   }
 
-  /** The real path of the host file that a path was copied from, if it was. */
+  /** Returns the real path of the host file that a path was copied from, or `null`. */
   sourceOf(path: string): string | null {
     this.#sources ??= new Map(this.#plan?.files.map((file) => [file.mountPath, file.hostPath]));
     return this.#sources.get(path) ?? null;
   }
 
-  /** The files, once they are copied. One that failed may be tried again. */
+  /** Copies the files on the first call and returns the file system. Can be retried after a failure. */
   async ready(): Promise<HostFilesystem> {
-    if (this.#isRemoved) throw new WinkError("The workspace was cleaned up: make a new one");
+    if (this.#isRemoved) throw new WinkError("The workspace was cleaned up. Create a new one.");
     this.#ready ??= this.#copy().catch((error) => {
       this.#ready = null;
       throw error;
@@ -70,7 +71,7 @@ export class MountedFolder {
     return await this.#ready;
   }
 
-  /** Removes all of it. */
+  /** Removes the folder. */
   async remove(): Promise<void> {
     this.#isRemoved = true;
     const host = await this.#ready?.catch(() => null);
@@ -82,8 +83,8 @@ export class MountedFolder {
     await sweepAbandonedFolders();
     await this.#folder.create();
     try {
-      if (this.#plan) await materialise(this.#plan, { into: this.root });
-      if (this.#keepsDigests) this.#original = await digestFiles(this.root);
+      if (this.#plan) await materialize(this.#plan, { into: this.root });
+      if (this.#computeDigests) this.#original = await digestFiles(this.root);
     } catch (error) {
       await this.#folder.remove();
       throw error;
@@ -93,46 +94,48 @@ export class MountedFolder {
 }
 
 /**
- * The files of a plan in a folder of this machine. Disposing of them removes the folder, or, where
- * it was given as `into`, everything in it.
+ * Planned files, copied to a host folder. Disposing removes the folder, or only its contents if it was passed
+ * as `into`.
  */
-export interface MaterialisedMounts extends AsyncDisposable {
+export interface MaterializedMounts extends AsyncDisposable {
+  /** The folder with the files. */
   readonly directory: string;
 }
 
-/** Where the files go, and what may end the copying. */
-export interface MaterialiseOptions {
+/** Options of {@link materialize}. */
+export interface MaterializeOptions {
+  /** Aborts copying; `materialize` then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * An empty folder that is there already and stays its owner's: when the copying fails, or the
-   * mounts are disposed of, it is emptied but not removed. @default a new temporary folder
+   * An existing, empty folder to copy to. It is emptied but not removed when copying fails or the mounts are
+   * disposed. @default a new temporary folder
    */
   readonly into?: string | undefined;
 }
 
 /**
- * Copies what was planned into a folder, off the event loop. Files keep their bytes and whether
- * their owner may execute them. When it fails or is aborted, nothing is left behind.
+ * Copies the planned files into a folder, off the event loop. Preserves bytes and the owner's executable bit.
+ * Leaves nothing behind if it fails or is aborted.
  *
- * Throws `FilesystemError` for a file that has changed since, is gone or may not be read and for an
- * `into` that is not an empty folder, `WorkspaceSecurityError` for a file that has become a symlink,
- * `WorkspaceBudgetExceededError` for a mount over its limit, and the signal's reason.
+ * Throws `FilesystemError` if a file has changed, is missing or cannot be read, or if `into` is not an empty
+ * folder; `WorkspaceSecurityError` if a file has become a symlink; `WorkspaceBudgetExceededError` if a mount
+ * exceeds its limit; and the signal's reason.
  */
-export async function materialise(
+export async function materialize(
   { directories, files, limits }: MountPlan,
-  { signal, into }: MaterialiseOptions = {},
-): Promise<MaterialisedMounts> {
+  { signal, into }: MaterializeOptions = {},
+): Promise<MaterializedMounts> {
   signal?.throwIfAborted();
-  const target = into === undefined ? await temporaryFolder() : await givenFolder(into);
-  const task: CopyTask = { folder: target.folder, order: { directories, files, limits } };
+  const target = into === undefined ? await createTemporaryTarget() : await createGivenTarget(into);
+  const task: CopyTask = { folder: target.folder, plan: { directories, files, limits } };
   try {
     await runInThread(copyFilesJob, task, {
       signal,
       job: "copies the mounts",
-      remedy: "the host's files are as they were, try again",
+      remedy: "try again; the host's files are unchanged",
     });
   } catch (error) {
-    await target.clear().catch(() => {}); // why the copying failed matters more
+    await target.clear().catch(() => {}); // the original error matters more
     throw error;
   }
   return Object.freeze({ directory: target.folder, [Symbol.asyncDispose]: target.clear });
@@ -140,23 +143,23 @@ export async function materialise(
 
 interface Target {
   readonly folder: string;
-  /** Takes away what was copied. */
+  /** Removes the copied files. */
   clear(): Promise<void>;
 }
 
-async function temporaryFolder(): Promise<Target> {
+async function createTemporaryTarget(): Promise<Target> {
   const folder = await mkdtemp(join(tmpdir(), "wink-workspace-"));
   return { folder, clear: async () => void (await removeFolder(folder)) };
 }
 
-async function givenFolder(folder: string): Promise<Target> {
+async function createGivenTarget(folder: string): Promise<Target> {
   const names = await readdir(folder).catch((error: unknown) => {
-    throw mountError(error, folder, NEEDS_EMPTY_FOLDER);
+    throw mountError(error, folder, EMPTY_FOLDER_REMEDY);
   });
   if (names.length > 0) {
-    throw new FilesystemError("EEXIST", folder, `is not empty: ${NEEDS_EMPTY_FOLDER}`);
+    throw new FilesystemError("EEXIST", folder, `is not empty: ${EMPTY_FOLDER_REMEDY}`);
   }
   return { folder, clear: () => emptyFolder(folder) };
 }
 
-const NEEDS_EMPTY_FOLDER = "mounts are copied into a new folder, or one that is there and empty";
+const EMPTY_FOLDER_REMEDY = "pass an existing, empty folder as into";

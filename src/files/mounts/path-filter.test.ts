@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { pathFilter } from "./path-filter.ts";
 
-test("everything is included where nothing is named", () => {
+test("pathFilter() includes everything without patterns", () => {
   const filter = pathFilter([], []);
   expect([filter.includes("a/b"), filter.excludes("a/b"), filter.prunes("a")]).toEqual([
     true,
@@ -10,7 +10,7 @@ test("everything is included where nothing is named", () => {
   ]);
 });
 
-test("a star crosses slashes", () => {
+test("pathFilter() lets a star match slashes", () => {
   const filter = pathFilter(["*.py"], [".git/*"]);
   expect(["a.py", "a/b.py", "a.pyc"].map((path) => filter.includes(path))).toEqual([
     true,
@@ -34,6 +34,9 @@ test.each([
   [".git/*.pack", ".git", false],
   ["*.pyc", "a", false],
   [".git", ".git", false],
-])("to exclude %j means not to look into a folder %j: %j", (pattern, folder, prunes) => {
-  expect(pathFilter([], [pattern]).prunes(folder)).toBe(prunes);
-});
+])(
+  "pathFilter() with the exclude pattern %j prunes the folder %j: %j",
+  (pattern, folder, prunes) => {
+    expect(pathFilter([], [pattern]).prunes(folder)).toBe(prunes);
+  },
+);

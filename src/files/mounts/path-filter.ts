@@ -1,18 +1,18 @@
 import { globMatcher } from "../filesystem/glob.ts";
 
-/** Which paths within a mount are wanted; what is excluded is out, whatever includes it. */
+/** Selects paths within a mount. Exclusion takes precedence. */
 export interface PathFilter {
   excludes(path: string): boolean;
   includes(path: string): boolean;
-  /** Everything below this folder is excluded: it need not be looked into. */
+  /** Whether everything below a folder is excluded, so that it can be skipped. */
   prunes(folder: string): boolean;
 }
 
-/** No `include` lets everything in. */
+/** Creates a filter. An empty `include` includes everything. */
 export function pathFilter(include: readonly string[], exclude: readonly string[]): PathFilter {
   const wanted = include.map(globMatcher);
   const unwanted = exclude.map(globMatcher);
-  // A star crosses slashes, so `a/*` has all of `a/b` if it has any name in it.
+  // A star also matches slashes, so `a/*` matches everything below `a/b` if it matches one name there.
   const whole = exclude.filter((pattern) => /\/\*\*?$/.test(pattern)).map(globMatcher);
   return {
     excludes: (path) => unwanted.some((matches) => matches(path)),

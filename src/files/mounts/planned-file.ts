@@ -1,24 +1,28 @@
 import type { Stats } from "node:fs";
 
-/** A host file that goes into a workspace, as it was when it was planned. */
+/** A host file to copy into a workspace, with its state when it was planned. */
 export interface PlannedFile {
-  /** Absolute, with no symlink in it. */
+  /** The absolute real path on the host. */
   readonly hostPath: string;
-  /** Within the workspace. */
+  /** The path in the workspace. */
   readonly mountPath: string;
+  /** The size of the file. */
   readonly bytes: number;
+  /** The file's mode, including its type bits. */
   readonly mode: number;
+  /** The modification time, in milliseconds since 1970. */
   readonly mtimeMs: number;
+  /** The inode number. */
   readonly ino: number;
 }
 
-/** What a file is, frozen at this moment. */
+/** Creates the frozen record of a file's current state. */
 export function plannedFile(hostPath: string, mountPath: string, stats: Stats): PlannedFile {
   const { size, mode, mtimeMs, ino } = stats;
   return Object.freeze({ hostPath, mountPath, bytes: size, mode, mtimeMs, ino });
 }
 
-/** Whether a file is still what was planned. */
-export function isAsPlanned({ bytes, mtimeMs, ino }: PlannedFile, stats: Stats): boolean {
+/** Whether a file is unchanged since it was planned. */
+export function matchesPlan({ bytes, mtimeMs, ino }: PlannedFile, stats: Stats): boolean {
   return stats.size === bytes && stats.mtimeMs === mtimeMs && stats.ino === ino;
 }

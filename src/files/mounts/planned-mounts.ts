@@ -1,20 +1,22 @@
 import type { HostMountPreview } from "./mount-preview.ts";
 import type { PlannedFile } from "./planned-file.ts";
 
-/** Which host files make up a workspace: plain data, nothing is copied yet. */
+/** The host files to copy into a workspace, as plain data. */
 export interface MountPlan {
-  /** In the order of the code units of `mountPath`. */
+  /** The files to copy, in code unit order of `mountPath`. */
   readonly files: readonly PlannedFile[];
-  /** Within the workspace, parents first. */
+  /** The folders to create in the workspace, parents first. */
   readonly directories: readonly string[];
-  /** One for each mount, in the order given. */
+  /** One preview per mount, in the order of the mounts. */
   readonly previews: readonly HostMountPreview[];
-  /** Of the mounts that have one. */
+  /** The limits of mounts with `maxBytes`. */
   readonly limits: readonly MountLimit[];
 }
 
-/** How many bytes may lie at or below a path of the workspace. */
+/** The maximum number of bytes at or below a path of the workspace. */
 export interface MountLimit {
+  /** The path in the workspace. */
   readonly mountPath: string;
+  /** The maximum number of bytes. */
   readonly maxBytes: number;
 }

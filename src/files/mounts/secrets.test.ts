@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isSecretPath, secretsAllowedBy } from "./secrets.ts";
+import { isSecretFile, secretAllowlist } from "./secrets.ts";
 
 test.each([
   "/p/.env",
@@ -40,8 +40,8 @@ test.each([
   "/p/shop-firebase-adminsdk-x1.json",
   "/p/client_secret_123.json",
   "/p/application_default_credentials.json",
-])("%s is a secret", (path) => {
-  expect(isSecretPath(path)).toBe(true);
+])("isSecretFile() recognizes %s", (path) => {
+  expect(isSecretFile(path)).toBe(true);
 });
 
 test.each([
@@ -64,13 +64,13 @@ test.each([
   "/p/docs/ssh/config",
   "/p/accounts.json",
   "/p/npmrc",
-])("%s is none", (path) => {
-  expect(isSecretPath(path)).toBe(false);
+])("isSecretFile() ignores %s", (path) => {
+  expect(isSecretFile(path)).toBe(false);
 });
 
-test("secrets are allowed by the path they are listed with, or by glob", () => {
-  const allows = secretsAllowedBy([".env", "certs/[1].pem", "*.key"]);
+test("secretAllowlist() allows secret files by path or by glob", () => {
+  const allows = secretAllowlist([".env", "certs/[1].pem", "*.key"]);
   expect([".env", "certs/[1].pem", "a/b.key"].map(allows)).toEqual([true, true, true]);
   expect(["sub/.env", "certs/2.pem", ".env.local"].map(allows)).toEqual([false, false, false]);
-  expect(secretsAllowedBy([])(".env")).toBe(false);
+  expect(secretAllowlist([])(".env")).toBe(false);
 });

@@ -1,17 +1,14 @@
 import { globMatcher } from "../filesystem/glob.ts";
 
-/**
- * Whether a file of this name, in this folder, is one that people keep keys in. Only the path is
- * looked at, and its case is not.
- */
-export function isSecretPath(hostPath: string): boolean {
+/** Whether a file usually contains keys or credentials. Checks only the path, ignoring case. */
+export function isSecretFile(hostPath: string): boolean {
   const path = hostPath.toLowerCase();
   const name = path.slice(path.lastIndexOf("/") + 1);
   return NAMES.has(name) || isEnvFile(name) || KEY_FILE.test(name) || IN_FOLDER.test(path);
 }
 
-/** Says which withheld paths the caller asked for, by what `withheld` calls them or by glob. */
-export function secretsAllowedBy(allowed: readonly string[]): (path: string) => boolean {
+/** Creates a predicate for the secret files that the caller allows, by path or by glob. */
+export function secretAllowlist(allowed: readonly string[]): (path: string) => boolean {
   const names = new Set(allowed);
   const matchers = allowed.map(globMatcher);
   return (path) => names.has(path) || matchers.some((matches) => matches(path));

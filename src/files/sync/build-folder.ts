@@ -4,56 +4,61 @@ import { dirname, join } from "node:path";
 import { someAtOnce } from "../../base/some-at-once.ts";
 import { hostCode } from "../../host/host-error.ts";
 import { removeFolder } from "../../host/remove-tree.ts";
-import { parentOf } from "../path.ts";
-import { type Staging, stagingBeside, stagingInside, stagingLike } from "./staging.ts";
-import { type SyncFailure, syncReason } from "./sync-reason.ts";
-import { FILES_AT_ONCE, type SyncTask } from "./sync-task.ts";
-import { copyTreeFile, treeFiles } from "./tree-file.ts";
+import { getParent } from "../path.ts";
+import {
+  createStagingBeside,
+  createStagingInside,
+  createStagingLike,
+  type Staging,
+} from "./staging.ts";
+import { type SyncFailure, toSyncReason } from "./sync-reason.ts";
+import { MAX_CONCURRENT_FILES, type SyncTask } from "./sync-task.ts";
+import { copyTreeFile, treeFileFinder } from "./tree-file.ts";
 
 /**
- * Makes the user's folder, which is not there or empty: all files of the task are written aside and
- * put there whole. If that cannot be done, all of them have failed and nothing has changed.
+ * Creates a destination folder that is missing or empty. Writes all files to a staging folder first, then moves
+ * them at once. If a file fails, all files are reported as failed and nothing changes.
  */
-export async function buildFolder(
+export async function createSyncTarget(
   task: SyncTask,
   kind: "missing" | "empty",
 ): Promise<readonly SyncFailure[]> {
   const { to, writes, signal } = task;
   try {
-    if (kind === "missing") return await besideNewParents(task);
+    if (kind === "missing") return await createWithParents(task);
     if (writes.length > 0) await access(to, constants.W_OK | constants.X_OK);
-    return writes.length > 0 ? await inPlaceOf(task) : [];
+    return writes.length > 0 ? await fillEmptyFolder(task) : [];
   } catch (error) {
     signal?.throwIfAborted();
-    const reason = syncReason(error, to);
+    const reason = toSyncReason(error, to);
     return writes.map((path) => ({ path, reason }));
   }
 }
 
-async function besideNewParents(task: SyncTask): Promise<readonly SyncFailure[]> {
+async function createWithParents(task: SyncTask): Promise<readonly SyncFailure[]> {
   const parent = dirname(task.to);
   const first = await mkdir(parent, { recursive: true });
   let isDone = false;
   try {
-    const failed = await build(task, await stagingBeside(task.to));
+    const failed = await stageAndCommit(task, await createStagingBeside(task.to));
     isDone = failed.length === 0;
     return failed;
   } finally {
-    if (!isDone && first !== undefined) await removeEmptyUpTo(first, parent);
+    if (!isDone && first !== undefined) await removeEmptyParents(first, parent);
   }
 }
 
-/** A folder that is a disk of its own, or another user's, cannot be replaced, but it can be filled. */
-async function inPlaceOf(task: SyncTask): Promise<readonly SyncFailure[]> {
+/** Replaces an empty folder, or fills it if it cannot be replaced: a mount point, or another user's folder. */
+async function fillEmptyFolder(task: SyncTask): Promise<readonly SyncFailure[]> {
   try {
-    return await build(task, await stagingLike(task.to));
+    return await stageAndCommit(task, await createStagingLike(task.to));
   } catch (error) {
-    if (!NOT_TO_BE_REPLACED.has(hostCode(error))) throw error;
-    return await build(task, await stagingInside(task.to));
+    if (!IRREPLACEABLE_CODES.has(hostCode(error))) throw error;
+    return await stageAndCommit(task, await createStagingInside(task.to));
   }
 }
 
-const NOT_TO_BE_REPLACED = new Set<string | undefined>([
+const IRREPLACEABLE_CODES = new Set<string | undefined>([
   "EACCES",
   "EPERM",
   "EROFS",
@@ -61,57 +66,60 @@ const NOT_TO_BE_REPLACED = new Set<string | undefined>([
   "EXDEV",
 ]);
 
-async function build(task: SyncTask, { folder, put }: Staging): Promise<readonly SyncFailure[]> {
+async function stageAndCommit(
+  task: SyncTask,
+  { folder, commit: put }: Staging,
+): Promise<readonly SyncFailure[]> {
   let isDone = false;
   try {
-    const failure = await fill(task, folder);
-    if (failure) return allFailed(task, failure);
+    const failure = await writeFiles(task, folder);
+    if (failure) return failAll(task, failure);
     await put();
     isDone = true;
     return [];
   } finally {
-    if (!isDone) await removeFolder(folder).catch(() => {}); // why it failed matters more
+    if (!isDone) await removeFolder(folder).catch(() => {}); // the original error matters more
   }
 }
 
-/** Gives the first file that could not be written. */
-async function fill(task: SyncTask, folder: string): Promise<SyncFailure | null> {
+/** Writes all files and returns the first failure, or `null`. */
+async function writeFiles(task: SyncTask, folder: string): Promise<SyncFailure | null> {
   const { from, to, writes, signal } = task;
   const failures: SyncFailure[] = [];
-  const fileAt = treeFiles(from);
-  const made = new Map<string, Promise<unknown>>();
-  const makeFolder = (path: string) => {
-    const making = made.get(path) ?? mkdir(join(folder, path), { recursive: true });
-    made.set(path, making);
+  const findFile = treeFileFinder(from);
+  const created = new Map<string, Promise<unknown>>();
+  const createFolder = (path: string) => {
+    const making = created.get(path) ?? mkdir(join(folder, path), { recursive: true });
+    created.set(path, making);
     return making;
   };
   const copy = async (path: string) => {
     try {
-      await makeFolder(parentOf(path));
-      await copyTreeFile(await fileAt(path), join(folder, path));
+      await createFolder(getParent(path));
+      await copyTreeFile(await findFile(path), join(folder, path));
     } catch (error) {
-      failures.push({ path, reason: syncReason(error, to) });
+      failures.push({ path, reason: toSyncReason(error, to) });
       throw error;
     }
   };
   try {
-    await someAtOnce(writes, copy, { atOnce: FILES_AT_ONCE, signal });
+    await someAtOnce(writes, copy, { atOnce: MAX_CONCURRENT_FILES, signal });
   } catch {
     signal?.throwIfAborted();
   }
   return failures[0] ?? null;
 }
 
-function allFailed({ to, writes }: SyncTask, first: SyncFailure): readonly SyncFailure[] {
+function failAll({ to, writes }: SyncTask, first: SyncFailure): readonly SyncFailure[] {
   const problem = `${JSON.stringify(first.path)} could not be written`;
-  const reason = `${problem}, and ${JSON.stringify(to)} gets all files or none: see to that one`;
+  const reason = `${problem}, and ${JSON.stringify(to)} receives all files or none. Fix that file first.`;
   const others = writes.filter((path) => path !== first.path);
   return [first, ...others.map((path) => ({ path, reason }))];
 }
 
-/** Folders that we made on the way, `first` being the uppermost. */
-async function removeEmptyUpTo(first: string, last: string): Promise<void> {
+/** Removes the folders created above the destination, from `last` up to `first`. */
+async function removeEmptyParents(first: string, last: string): Promise<void> {
   for (let folder = last; folder.length >= first.length; folder = dirname(folder)) {
-    await rmdir(folder).catch(() => {}); // somebody else has put something there
+    await rmdir(folder).catch(() => {}); // another process has put files there
   }
 }

@@ -4,42 +4,44 @@ import { WinkError } from "../../base/errors.ts";
 import { isWithin } from "../filesystem/host-place.ts";
 
 /**
- * Where paths of a tree are on the disk, synchronously. No path leads there through a link that
- * leads out; each folder is looked at once, so that it is for one piece of work and not kept.
+ * Resolves paths below a root, synchronously, and rejects paths that leave it through a symlink. Checks each
+ * folder only once, so use an instance for one operation and then discard it.
  */
-export class SafePlaces {
+export class ContainedPaths {
   readonly root: string;
   readonly #safe = new Set<string>();
-  readonly #made = new Set<string>();
+  readonly #created = new Set<string>();
   #real: string | null = null;
 
   constructor(root: string) {
     this.root = root;
   }
 
-  /** Throws `WinkError` if a link above it leads out. */
-  of(path: string): string {
+  /** Returns the path on disk. Throws `WinkError` if a symlink above it leads out of the root. */
+  resolve(path: string): string {
     const at = join(this.root, path);
     const folder = dirname(at);
     if (!this.#safe.has(folder)) this.#check(folder);
     return at;
   }
 
-  /** Makes a folder of the tree, and those above it, if they are not there. */
-  makeFolder(path: string): void {
-    if (this.#made.has(path)) return;
-    mkdirSync(this.of(path), { recursive: true });
-    this.#made.add(path);
+  /** Creates a folder and its parents, if they are missing. */
+  createFolder(path: string): void {
+    if (this.#created.has(path)) return;
+    mkdirSync(this.resolve(path), { recursive: true });
+    this.#created.add(path);
   }
 
-  /** What is not there yet will be a folder, so that what it is in is looked at. */
+  /** Checks the nearest existing folder: missing folders will be created below it. */
   #check(folder: string): void {
     this.#real ??= realpathSync.native(this.root);
     for (let above = folder; isWithin(this.root, above); above = dirname(above)) {
-      const real = realpathOf(above);
+      const real = tryRealpath(above);
       if (real === null) continue;
       if (!isWithin(this.#real, real)) {
-        throw new WinkError("a symlink above it leads out of the workspace");
+        throw new WinkError(
+          "A symlink above it leads out of the workspace. Replace it with a folder.",
+        );
       }
       if (above === folder) this.#safe.add(folder);
       return;
@@ -47,7 +49,7 @@ export class SafePlaces {
   }
 }
 
-function realpathOf(path: string): string | null {
+function tryRealpath(path: string): string | null {
   try {
     return realpathSync.native(path);
   } catch {

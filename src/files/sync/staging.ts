@@ -1,28 +1,30 @@
 import { randomBytes } from "node:crypto";
 import { chmod, chown, lstat, mkdir, readdir, rename, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { SyncRefusal } from "./sync-reason.ts";
+import { SyncError } from "./sync-reason.ts";
 
-/** Where the files are gathered, and how they get to where they belong. */
+/** A folder where files are collected before they are moved to their destination. */
 export interface Staging {
+  /** The folder to write to. */
   readonly folder: string;
-  put(): Promise<void>;
+  /** Moves the files to their destination. */
+  commit(): Promise<void>;
 }
 
-const LONGEST_LABEL_BYTES = 200;
+const MAX_LABEL_BYTES = 200;
 
-/** Beside the folder, which is not there yet. */
-export async function stagingBeside(to: string): Promise<Staging> {
-  const label = Buffer.byteLength(basename(to)) > LONGEST_LABEL_BYTES ? "" : `.${basename(to)}`;
+/** Creates a staging folder next to a destination that does not exist yet. */
+export async function createStagingBeside(to: string): Promise<Staging> {
+  const label = Buffer.byteLength(basename(to)) > MAX_LABEL_BYTES ? "" : `.${basename(to)}`;
   const folder = join(dirname(to), `${label}.wink-${randomBytes(8).toString("hex")}`);
   await mkdir(folder);
-  return { folder, put: () => rename(folder, to) };
+  return { folder, commit: () => rename(folder, to) };
 }
 
-/** Beside the folder, which is empty, with the owner and mode of what it will replace. */
-export async function stagingLike(to: string): Promise<Staging> {
+/** Creates a staging folder next to an empty destination, with the owner and mode of the folder it will replace. */
+export async function createStagingLike(to: string): Promise<Staging> {
   const before = await lstat(to);
-  const staging = await stagingBeside(to);
+  const staging = await createStagingBeside(to);
   const { uid, gid } = await lstat(staging.folder);
   try {
     if (uid !== before.uid || gid !== before.gid) {
@@ -36,15 +38,15 @@ export async function stagingLike(to: string): Promise<Staging> {
   }
 }
 
-/** Inside the folder, which is empty. What it holds is put there one after the other. */
-export async function stagingInside(to: string): Promise<Staging> {
+/** Creates a staging folder inside an empty destination. `commit` moves its entries one by one. */
+export async function createStagingInside(to: string): Promise<Staging> {
   const folder = join(to, `.wink-${randomBytes(8).toString("hex")}`);
   await mkdir(folder);
   return {
     folder,
-    async put() {
+    async commit() {
       const moved: string[] = [];
-      if ((await readdir(to)).length > 1) throw new SyncRefusal(NOT_ALONE);
+      if ((await readdir(to)).length > 1) throw new SyncError(FOREIGN_FILES);
       try {
         for (const name of await readdir(folder)) {
           await rename(join(folder, name), join(to, name));
@@ -59,4 +61,5 @@ export async function stagingInside(to: string): Promise<Staging> {
   };
 }
 
-const NOT_ALONE = "somebody else has put files there meanwhile: wait for them and sync again";
+const FOREIGN_FILES =
+  "Another process has added files there. Wait until it is done and sync again.";

@@ -2,19 +2,19 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { describe, expect, type TestContext, test } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 
-const moduleUrl = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
+const toModuleUrl = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
 
 /**
- * Runs in namespaces of its own, where a disk of one megabyte is at `disk` and vanishes with the
- * process. `large` has three files of 400,000 bytes; what `code` returns is given.
+ * Runs `code` in its own namespaces and returns its result. A 1 MB disk is mounted at `disk` and disappears
+ * with the process. `large` has three files of 400,000 bytes.
  */
-function onSmallDisk(code: string): unknown {
+function runOnSmallDisk(code: string): unknown {
   const [disk, large] = [temporaryTree(), temporaryTree()];
   const program = `
     import { execFileSync } from "node:child_process";
     import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
-    const { syncFolder } = await import(${moduleUrl("./sync-folder.ts")});
-    const { filesIn } = await import(${moduleUrl("../../../tests/support/files-in.ts")});
+    const { syncFolder } = await import(${toModuleUrl("./sync-folder.ts")});
+    const { filesIn } = await import(${toModuleUrl("../../../tests/support/files-in.ts")});
     const [disk, large] = ${JSON.stringify([disk, large])};
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", disk]);
     const changed = ["d/a", "d/b", "d/c"];
@@ -27,50 +27,49 @@ function onSmallDisk(code: string): unknown {
   return JSON.parse(execFileSync("unshare", args, { encoding: "utf8" }));
 }
 
-/** Some machines let nobody but root make a namespace, and some nobody at all. */
+/** Some systems let only root create a namespace, or do not support it. */
 const canMount =
   spawnSync("unshare", ["-rm", "sh", "-c", "mount -t tmpfs tmpfs /mnt"]).status === 0;
 
-function needsDisk({ skip }: TestContext): void {
-  skip(!canMount, "no disk can be mounted here: unshare -rm, with mount inside it, is not allowed");
+function skipWithoutDisk({ skip }: TestContext): void {
+  skip(!canMount, "no disk can be mounted here: unshare -rm with mount inside is not permitted");
 }
 
-const FULL =
-  /^there is no room left on the disk: free some and sync again, or sync to another folder than "/;
+const FULL = /^The disk is full\. Free some space and sync again, or sync to a folder other than "/;
 
-describe("a disk that is full", () => {
-  test("gets nothing of a new folder", (context) => {
-    needsDisk(context);
-    const said = onSmallDisk(`
+describe("syncFolder() with a full disk", () => {
+  test("leaves no part of a new folder", (context) => {
+    skipWithoutDisk(context);
+    const output = runOnSmallDisk(`
       const to = disk + "/above/to";
       const { failed } = await syncFolder({ from: large, to, changed, deleted: [] });
       return { failed, left: readdirSync(disk) };
     `);
-    expect(said).toEqual({
+    expect(output).toEqual({
       failed: expect.arrayContaining(
         ["d/a", "d/b", "d/c"].map((path) => ({ path, reason: expect.any(String) })),
       ),
       left: [],
     });
-    expect(said).toHaveProperty("failed.0.reason", expect.stringMatching(FULL));
-    expect(said).toHaveProperty(
+    expect(output).toHaveProperty("failed.0.reason", expect.stringMatching(FULL));
+    expect(output).toHaveProperty(
       "failed.1.reason",
-      expect.stringContaining("gets all files or none"),
+      expect.stringContaining("receives all files or none"),
     );
   });
 
-  test("gets nothing of a folder that is the whole disk", (context) => {
-    needsDisk(context);
-    const said = onSmallDisk(`
+  test("leaves no part of the files in a folder that is the whole disk", (context) => {
+    skipWithoutDisk(context);
+    const output = runOnSmallDisk(`
       const { failed } = await syncFolder({ from: large, to: disk, changed, deleted: [] });
       return { failed: failed.length, left: readdirSync(disk) };
     `);
-    expect(said).toEqual({ failed: 3, left: [] });
+    expect(output).toEqual({ failed: 3, left: [] });
   });
 
-  test("gets the files of a folder that fit, and keeps all others", (context) => {
-    needsDisk(context);
-    const said = onSmallDisk(`
+  test("writes the files that fit into an existing folder and leaves the others unchanged", (context) => {
+    skipWithoutDisk(context);
+    const output = runOnSmallDisk(`
       const to = disk + "/to";
       mkdirSync(to + "/d", { recursive: true });
       for (const name of ["/d/c", "/gone"]) writeFileSync(to + name, "old");
@@ -78,15 +77,17 @@ describe("a disk that is full", () => {
       const files = Object.entries(filesIn(to)).map(([path, text]) => [path, text.length]);
       return { failed, files: Object.fromEntries(files), names: readdirSync(to + "/d") };
     `) as { failed: { path: string; reason: string }[]; files: object; names: string[] };
-    expect(said.failed.at(-1)).toEqual({
+    expect(output.failed.at(-1)).toEqual({
       path: "gone",
-      reason: expect.stringContaining("it was left because other files could not be written"),
+      reason: expect.stringContaining(
+        "It was not removed because other files could not be written",
+      ),
     });
-    const full = said.failed.slice(0, -1);
+    const full = output.failed.slice(0, -1);
     expect(full.length).toBeGreaterThan(0);
     for (const { reason } of full) expect(reason).toMatch(FULL);
     const isWritten = (path: string) => !full.some((failure) => failure.path === path);
-    expect(said.files).toEqual({
+    expect(output.files).toEqual({
       gone: 3,
       ...(isWritten("d/a") ? { "d/a": 400_000 } : {}),
       ...(isWritten("d/b") ? { "d/b": 400_000 } : {}),
@@ -95,14 +96,14 @@ describe("a disk that is full", () => {
   });
 });
 
-describe("a folder that is a disk of its own", () => {
-  test("is filled, since it cannot be replaced", (context) => {
-    needsDisk(context);
-    const said = onSmallDisk(`
+describe("syncFolder() with a mount point", () => {
+  test("fills it, because it cannot be replaced", (context) => {
+    skipWithoutDisk(context);
+    const output = runOnSmallDisk(`
       const before = statSync(disk).ino;
       const result = await syncFolder({ from: large, to: disk, changed: ["d/a"], deleted: [] });
       return { result, sizes: statSync(disk + "/d/a").size, isSame: statSync(disk).ino === before };
     `);
-    expect(said).toEqual({ result: { failed: [] }, sizes: 400_000, isSame: true });
+    expect(output).toEqual({ result: { failed: [] }, sizes: 400_000, isSame: true });
   });
 });

@@ -18,14 +18,14 @@ const trees = fc
     return !paths.some((path) => paths.some((other) => other.startsWith(`${path}/`)));
   });
 
-test("any folder becomes any other, whatever is a file in one and a folder in the other", async () => {
+test("syncFolder() turns any folder into any other, even where files become folders", async () => {
   const root = temporaryTree();
   await fc.assert(
     fc.asyncProperty(trees, trees, fc.boolean(), async (before, after, isThere) => {
       const above = mkdtempSync(join(root, "to-"));
       const to = join(above, "to");
-      const isMade = isThere || Object.keys(before).length > 0;
-      if (isMade) mkdirSync(to);
+      const exists = isThere || Object.keys(before).length > 0;
+      if (exists) mkdirSync(to);
       growTree(to, before);
       const from = growTree(mkdtempSync(join(root, "from-")), after);
       const changed = Object.keys(after).filter((path) => before[path] !== after[path]);

@@ -18,8 +18,8 @@ const NOBODY = 65_534;
 const isRoot = process.geteuid?.() === 0;
 const WAIT = { interval: 1, timeout: 30_000 };
 
-/** More than can be written before somebody looks. */
-function largeTree(): Pick<FolderSync, "from" | "changed"> {
+/** Creates a tree that takes long enough to write that a test can interfere. */
+function createLargeTree(): Pick<FolderSync, "from" | "changed"> {
   const changed = Array.from({ length: 60 }, (_, index) => `large-${index}`);
   const from = temporaryTree(Object.fromEntries(changed.map((path) => [path, ""])));
   for (const path of changed) truncateSync(join(from, path), 5e6);
@@ -27,17 +27,17 @@ function largeTree(): Pick<FolderSync, "from" | "changed"> {
   return { from, changed };
 }
 
-/** Resolves when something of ours is found in a folder. */
-async function begun(...folders: readonly string[]): Promise<void> {
-  const isOurs = (name: string) => name.includes("wink-") || name.startsWith("large-");
+/** Waits until the sync has created a file in any of the folders. */
+async function waitForStart(...folders: readonly string[]): Promise<void> {
+  const isSyncFile = (name: string) => name.includes("wink-") || name.startsWith("large-");
   await vi.waitFor(() => {
     const names = folders.flatMap((folder) => readdirSync(folder));
-    expect(names.filter(isOurs)).not.toEqual([]);
+    expect(names.filter(isSyncFile)).not.toEqual([]);
   }, WAIT);
 }
 
-describe("an abort", () => {
-  test("before anything is done is thrown as it is", async () => {
+describe("syncFolder() on abort", () => {
+  test("throws the signal's reason before changing anything", async () => {
     const to = join(temporaryTree(), "to");
     const signal = AbortSignal.abort("no");
     const syncing = syncFolder({ from: "gone", to, changed: [], deleted: [] }, { signal });
@@ -45,28 +45,28 @@ describe("an abort", () => {
     expect(existsSync(to)).toBe(false);
   });
 
-  test.each(["new", "empty"])("leaves a folder that is %s as it was", async (kind) => {
+  test.each(["new", "empty"])("leaves a folder that is %s unchanged", async (kind) => {
     const above = temporaryTree({ empty: null });
     const controller = new AbortController();
-    const change = { ...largeTree(), to: join(above, kind), deleted: [] };
+    const change = { ...createLargeTree(), to: join(above, kind), deleted: [] };
     const syncing = syncFolder(change, { signal: controller.signal });
     syncing.catch(() => {});
-    await begun(above);
+    await waitForStart(above);
     controller.abort("enough");
     await expect(syncing).rejects.toBe("enough");
     expect(readdirSync(above)).toEqual(["empty"]);
     expect(readdirSync(join(above, "empty"))).toEqual([]);
   });
 
-  test("leaves no half of a file in a folder with files, and removes none", async () => {
+  test("leaves no partial file in an existing folder, and removes none", async () => {
     const to = temporaryTree({ x: "1" });
     const controller = new AbortController();
     const syncing = syncFolder(
-      { ...largeTree(), to, deleted: ["x"] },
+      { ...createLargeTree(), to, deleted: ["x"] },
       { signal: controller.signal },
     );
     syncing.catch(() => {});
-    await begun(to);
+    await waitForStart(to);
     controller.abort("enough");
     await expect(syncing).rejects.toBe("enough");
     const names = readdirSync(to);
@@ -77,30 +77,30 @@ describe("an abort", () => {
   });
 });
 
-describe("an empty folder into which somebody else writes", () => {
-  const reason = expect.stringContaining("somebody else has put files there meanwhile");
+describe("syncFolder() with an empty folder that another process writes to", () => {
+  const reason = expect.stringContaining("Another process has added files there");
 
-  test("stays theirs if it was to be replaced", async () => {
+  test("does not replace it", async () => {
     const above = temporaryTree({ to: null });
     const to = join(above, "to");
-    const tree = largeTree();
+    const tree = createLargeTree();
     const syncing = syncFolder({ ...tree, to, deleted: [] });
-    await begun(above);
+    await waitForStart(above);
     writeFileSync(join(to, "theirs"), "1");
     expect((await syncing).failed).toEqual(tree.changed.map((path) => ({ path, reason })));
     expect(filesIn(above)).toEqual({ "to/theirs": "1" });
   });
 
-  test("stays theirs if it was to be filled", async () => {
+  test("does not fill it", async () => {
     const above = temporaryTree({ to: null });
     const to = join(above, "to");
     chmodSync(to, 0o777);
     chmodSync(above, 0o555);
     onTestFinished(() => chmodSync(above, 0o755));
-    const tree = largeTree();
+    const tree = createLargeTree();
     const { failed } = await asPlainUser(async () => {
       const syncing = syncFolder({ ...tree, to, deleted: [] });
-      await begun(to);
+      await waitForStart(to);
       writeFileSync(join(to, "theirs"), "1");
       return await syncing;
     });
@@ -109,7 +109,7 @@ describe("an empty folder into which somebody else writes", () => {
   });
 });
 
-test("an empty folder that is closed stays as it is, though it could be replaced", () => {
+test("syncFolder() leaves an empty read-only folder unchanged, although it could be replaced", () => {
   const above = temporaryTree({ to: null });
   const [to, from] = [join(above, "to"), temporaryTree({ a: "1" })];
   chmodSync(above, 0o777);
@@ -121,18 +121,18 @@ test("an empty folder that is closed stays as it is, though it could be replaced
     const change = ${JSON.stringify({ from, to, changed: ["a"], deleted: [] })};
     console.log(JSON.stringify(await syncFolder(change)));
   `;
-  const said = execFileSync(process.execPath, ["--input-type=module", "-e", code], {
+  const output = execFileSync(process.execPath, ["--input-type=module", "-e", code], {
     encoding: "utf8",
     ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
   });
-  const reason = expect.stringContaining("it is not open to this user");
-  expect(JSON.parse(said)).toEqual({ failed: [{ path: "a", reason }] });
+  const reason = expect.stringContaining("This user has no access to it");
+  expect(JSON.parse(output)).toEqual({ failed: [{ path: "a", reason }] });
   expect(readdirSync(to)).toEqual([]);
   expect(readdirSync(above)).toEqual(["to"]);
 });
 
-describe.runIf(isRoot)("an empty folder of another user", () => {
-  test("stays theirs when it is replaced by root", async () => {
+describe.runIf(isRoot)("syncFolder() with another user's empty folder", () => {
+  test("preserves the owner when root replaces it", async () => {
     const to = temporaryTree();
     chownSync(to, NOBODY, NOBODY);
     const change = { from: temporaryTree({ a: "1" }), to, changed: ["a"], deleted: [] };
@@ -141,7 +141,7 @@ describe.runIf(isRoot)("an empty folder of another user", () => {
     expect(filesIn(to)).toEqual({ a: "1" });
   });
 
-  test("is filled if it cannot be given back to them", async () => {
+  test("fills it if the owner cannot be preserved", async () => {
     const above = temporaryTree({ to: null });
     const to = join(above, "to");
     for (const folder of [above, to]) chmodSync(folder, 0o777);

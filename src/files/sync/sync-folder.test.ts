@@ -16,7 +16,7 @@ import { filesIn } from "../../../tests/support/files-in.ts";
 import { asPlainUser, type Tree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { syncFolder } from "./sync-folder.ts";
 
-/** Brings all of a tree, or some of it, to a folder. */
+/** Syncs a tree, or only its `changed` files, to a folder. */
 async function sync(
   tree: Tree,
   to: string,
@@ -27,13 +27,13 @@ async function sync(
 
 const DONE = { failed: [] };
 
-const failed = (path: string, reason: string) => ({
+const expectFailure = (path: string, reason: string) => ({
   path,
   reason: expect.stringContaining(reason),
 });
 
-describe("a folder that is not there yet", () => {
-  test("is made with all files, and nothing else is left beside it", async () => {
+describe("syncFolder() with a missing folder", () => {
+  test("creates it with all files and leaves nothing next to it", async () => {
     const above = temporaryTree();
     const tree = { "a/b/c": "1", d: Buffer.alloc(100_000, "x"), empty: "", é: "2" };
     expect(
@@ -43,26 +43,26 @@ describe("a folder that is not there yet", () => {
     expect(readdirSync(above)).toEqual(["to"]);
   });
 
-  test("is made with the folders above it", async () => {
+  test("creates its parent folders", async () => {
     const above = temporaryTree();
     expect(await sync({ a: "1" }, join(above, "x/y/to"))).toEqual(DONE);
     expect(filesIn(above)).toEqual({ "x/y/to/a": "1" });
   });
 
-  test("is made empty if there is nothing to write, and nothing to remove there", async () => {
+  test("creates it empty without files to write", async () => {
     const to = join(temporaryTree(), "to");
     expect(await sync({}, to, { deleted: ["a"] })).toEqual(DONE);
     expect(readdirSync(to)).toEqual([]);
   });
 
-  test("may have a name that leaves no room for another", async () => {
+  test("supports a name of maximum length", async () => {
     const above = temporaryTree();
     const name = "n".repeat(255);
     expect(await sync({ a: "1" }, join(above, name))).toEqual(DONE);
     expect(readdirSync(above)).toEqual([name]);
   });
 
-  test("is not made at all if a file cannot be brought, and each says so", async () => {
+  test("does not create it if one file fails, and reports every file", async () => {
     const above = temporaryTree();
     const result = await sync({ a: "1", b: "2" }, join(above, "x/to"), {
       changed: ["a", "gone", "b"],
@@ -70,16 +70,16 @@ describe("a folder that is not there yet", () => {
     expect(result.failed).toHaveLength(3);
     expect(result.failed).toEqual(
       expect.arrayContaining([
-        failed("gone", "is not a file in the tree that is brought back"),
-        failed("a", '"gone" could not be written, and'),
-        failed("b", "gets all files or none: see to that one"),
+        expectFailure("gone", "It is not a file in the source folder. Write it there first."),
+        expectFailure("a", '"gone" could not be written, and'),
+        expectFailure("b", "receives all files or none. Fix that file first."),
       ]),
     );
     expect(result.failed[0]?.path).toBe("gone");
     expect(readdirSync(above)).toEqual([]);
   });
 
-  test("is not made where that is not allowed, or a file or a dead link is", async () => {
+  test("does not create it without permission, or over a file or a broken symlink", async () => {
     const above = temporaryTree({ closed: null, file: "1" });
     chmodSync(above, 0o755);
     chmodSync(join(above, "closed"), 0o555);
@@ -89,21 +89,23 @@ describe("a folder that is not there yet", () => {
     const change = { from, changed: ["a"], deleted: [] };
     const closed = join(above, "closed/to");
     expect(await asPlainUser(() => syncFolder({ ...change, to: closed }))).toEqual({
-      failed: [failed("a", "it is not open to this user: change its permissions")],
+      failed: [expectFailure("a", "This user has no access to it. Change its permissions")],
     });
     for (const name of ["file", "file/to", "link"]) {
       const {
         failed: [failure],
       } = await syncFolder({ ...change, to: join(above, name) });
-      expect(failure).toEqual(failed("a", "a file stands where a folder must be: move it away"));
+      expect(failure).toEqual(
+        expectFailure("a", "A file exists where a folder is needed. Move it"),
+      );
     }
     expect(filesIn(above)).toEqual({ file: "1", link: "-> nowhere" });
     expect(readdirSync(join(above, "closed"))).toEqual([]);
   });
 });
 
-describe("an empty folder", () => {
-  test("is replaced, and keeps its mode", async () => {
+describe("syncFolder() with an empty folder", () => {
+  test("replaces it and preserves its mode", async () => {
     const above = temporaryTree({ to: null });
     const to = join(above, "to");
     chmodSync(to, 0o2750);
@@ -112,7 +114,7 @@ describe("an empty folder", () => {
     expect(statSync(to).mode & 0o7777).toBe(0o2750);
   });
 
-  test("is found behind a link, which stays", async () => {
+  test("follows a symlink to it and preserves the symlink", async () => {
     const above = temporaryTree({ real: null });
     symlinkSync("real", join(above, "to"));
     expect(await sync({ a: "1" }, join(above, "to"))).toEqual(DONE);
@@ -120,7 +122,7 @@ describe("an empty folder", () => {
     expect(filesIn(join(above, "real"))).toEqual({ a: "1" });
   });
 
-  test("is not touched if there is nothing to write, or not everything can be", async () => {
+  test("does not touch it without files to write or if one file fails", async () => {
     const to = temporaryTree();
     const { ino } = statSync(to);
     expect(await sync({}, to, { deleted: ["a"] })).toEqual(DONE);
@@ -130,7 +132,7 @@ describe("an empty folder", () => {
     expect(readdirSync(to)).toEqual([]);
   });
 
-  test("is filled where it cannot be replaced", async () => {
+  test("fills it if it cannot be replaced", async () => {
     const above = temporaryTree({ to: null });
     const to = join(above, "to");
     const from = temporaryTree({ "a/b": "1", c: "2" });
@@ -146,8 +148,8 @@ describe("an empty folder", () => {
   });
 });
 
-describe("a folder with files", () => {
-  test("gets what has changed, loses what was deleted, and keeps the rest", async () => {
+describe("syncFolder() with an existing folder", () => {
+  test("writes changed files, removes deleted files and retains the rest", async () => {
     const to = temporaryTree({ same: "1", old: "2", "deep/old": "3", gone: "4", "deep/gone": "5" });
     const tree = {
       same: "not this",
@@ -168,7 +170,7 @@ describe("a folder with files", () => {
     });
   });
 
-  test("keeps modes but for whether a file may be executed", async () => {
+  test("preserves modes, except for the executable bits", async () => {
     const to = temporaryTree({ plain: "", run: "", private: "" });
     const from = temporaryTree({ plain: "1", run: "1", private: "1", added: "1", tool: "1" });
     const modes = (folder: string, set?: Record<string, number>) => {
@@ -191,7 +193,7 @@ describe("a folder with files", () => {
     });
   });
 
-  test.runIf(process.geteuid?.() === 0)("keeps the owner of what is replaced", async () => {
+  test.runIf(process.geteuid?.() === 0)("preserves the owner of a replaced file", async () => {
     const to = temporaryTree();
     chmodSync(to, 0o777);
     await asPlainUser(() => writeFileSync(join(to, "theirs"), "1"));
@@ -201,7 +203,7 @@ describe("a folder with files", () => {
     expect(statSync(join(to, "mine")).uid).toBe(0);
   });
 
-  test("lets a file become a folder, and a folder a file", async () => {
+  test("replaces a file with a folder, and a folder with a file", async () => {
     const to = temporaryTree({ a: "1", "b/c/d": "2", "b/e": "3", keep: "4" });
     mkdirSync(join(to, "b/f"));
     const deleted = ["a", "b/c/d", "b/e"];
@@ -209,54 +211,54 @@ describe("a folder with files", () => {
     expect(filesIn(to)).toEqual({ "a/x": "5", b: "6", keep: "4" });
   });
 
-  test("writes what is both changed and deleted", async () => {
+  test("writes a file that is both changed and deleted", async () => {
     const to = temporaryTree({ a: "1" });
     expect(await sync({ a: "2" }, to, { changed: ["a", "./a"], deleted: ["a"] })).toEqual(DONE);
     expect(filesIn(to)).toEqual({ a: "2" });
   });
 });
 
-describe("what fails in a folder with files", () => {
-  test("does not stop the others, but nothing is removed then", async () => {
+describe("a failure of syncFolder() in an existing folder", () => {
+  test("does not stop other writes, but prevents removals", async () => {
     const to = temporaryTree({ a: "1", "b/c": "2", d: "3" });
     const deleted = ["d"];
     const changed = ["a", "b", "gone", "a2"];
     const result = await sync({ a: "new", b: "new", a2: "new" }, to, { changed, deleted });
     expect(result.failed).toEqual([
-      failed("b", "a folder stands where a file must be: move it away"),
-      failed("gone", "is not a file in the tree that is brought back"),
-      failed("d", "it was left because other files could not be written: see to those"),
+      expectFailure("b", "A folder exists where a file is needed. Move it"),
+      expectFailure("gone", "It is not a file in the source folder"),
+      expectFailure("d", "It was not removed because other files could not be written. Fix those"),
     ]);
     expect(filesIn(to)).toEqual({ a: "new", "b/c": "2", d: "3", a2: "new" });
   });
 
-  test("may have something in its way that nobody deletes", async () => {
+  test("is reported if a file or folder that is not deleted blocks the path", async () => {
     const to = temporaryTree({ a: "1", "b/c": "2" });
     expect(await sync({ "a/x/y": "3", b: "4", d: "5" }, to)).toEqual({
       failed: [
-        failed("a/x/y", "a file stands where a folder must be: move it away"),
-        failed("b", "a folder stands where a file must be: move it away"),
+        expectFailure("a/x/y", "A file exists where a folder is needed. Move it"),
+        expectFailure("b", "A folder exists where a file is needed. Move it"),
       ],
     });
     expect(filesIn(to)).toEqual({ a: "1", "b/c": "2", d: "5" });
   });
 
-  test("is refused by name if its path cannot be", async () => {
+  test("is reported for each invalid path", async () => {
     const to = temporaryTree({ a: "1" });
     const changed = ["../x", "/etc/x", "a\0b", ".", "a"];
     const result = await sync({ a: "2" }, to, { changed, deleted: ["../y", "x/.."] });
     expect(result.failed).toEqual([
-      failed("../x", "leaves the root"),
-      failed("/etc/x", "is absolute"),
-      failed("a\0b", "holds a NUL"),
-      failed(".", "it is the folder itself: name a file"),
-      failed("../y", "leaves the root"),
-      failed("x/..", "it is the folder itself: name a file"),
+      expectFailure("../x", "leaves the root"),
+      expectFailure("/etc/x", "is absolute"),
+      expectFailure("a\0b", "contains a NUL character"),
+      expectFailure(".", "The path is the folder itself. Use the path of a file."),
+      expectFailure("../y", "leaves the root"),
+      expectFailure("x/..", "The path is the folder itself. Use the path of a file."),
     ]);
     expect(filesIn(to)).toEqual({ a: "2" });
   });
 
-  test("is what this user may not write", async () => {
+  test("is reported for each file without write permission", async () => {
     const to = temporaryTree({ "closed/a": "1", fixed: "2", open: "3" });
     const from = temporaryTree({ "closed/a": "4", "closed/x/b": "4", fixed: "5", open: "6" });
     for (const folder of [from, join(from, "closed"), join(from, "closed/x")]) {
@@ -269,36 +271,36 @@ describe("what fails in a folder with files", () => {
     chmodSync(join(to, "open"), 0o666);
     const changed = ["closed/a", "closed/x/b", "fixed", "open"];
     const remedy =
-      "it is not open to this user: change its permissions, or its folder's, and sync again";
+      "This user has no access to it. Change its permissions or its folder's and sync again";
     const result = await asPlainUser(() => syncFolder({ from, to, changed, deleted: [] }));
-    expect(result.failed).toEqual(changed.slice(0, 3).map((path) => failed(path, remedy)));
+    expect(result.failed).toEqual(changed.slice(0, 3).map((path) => expectFailure(path, remedy)));
     expect(filesIn(to)).toEqual({ "closed/a": "1", fixed: "2", open: "6" });
   });
 
-  test("is everything if there is no tree", async () => {
+  test("is reported for every file if the source folder is missing", async () => {
     const to = temporaryTree({ a: "1", b: "2" });
     const change = { from: join(to, "gone"), to, changed: ["a"], deleted: ["b"] };
     expect((await syncFolder(change)).failed).toEqual([
-      failed("a", "ENOENT: no such file or directory"),
-      failed("b", "see to it and sync again, or sync to another folder than"),
+      expectFailure("a", "ENOENT: no such file or directory"),
+      expectFailure("b", "Fix the cause and sync again, or sync to a folder other than"),
     ]);
     expect(filesIn(to)).toEqual({ a: "1", b: "2" });
   });
 
-  test("is a folder or something odd that is to be removed or replaced", async () => {
+  test("is reported for a folder or a pipe at the path", async () => {
     const to = temporaryTree({ "folder/a": "1" });
     execFileSync("mkfifo", [join(to, "pipe")]);
     expect((await sync({}, to, { deleted: ["folder", "pipe"] })).failed).toEqual([
-      failed("folder", "it is a folder there: remove it by hand"),
-      failed("pipe", "it is neither file nor folder there: move it away"),
+      expectFailure("folder", "The destination is a folder. Remove it by hand."),
+      expectFailure("pipe", "The destination is neither a file nor a folder. Move it"),
     ]);
     expect((await sync({ pipe: "" }, to)).failed).toEqual([
-      failed("pipe", "it is neither file nor folder there: move it away"),
+      expectFailure("pipe", "The destination is neither a file nor a folder. Move it"),
     ]);
     expect(lstatSync(join(to, "pipe")).isFIFO()).toBe(true);
   });
 
-  test("leaves no folder that was made for it", async () => {
+  test("leaves no folder that was created for the file", async () => {
     const to = temporaryTree({ a: "1" });
     const from = temporaryTree({ "x/y/z": "2", "x/v": "3" });
     for (const path of [from, join(from, "x"), join(from, "x/y")]) chmodSync(path, 0o755);
@@ -306,14 +308,14 @@ describe("what fails in a folder with files", () => {
     chmodSync(join(from, "x/y/z"), 0o000);
     const change = { from, to, changed: ["x/y/z", "x/v"], deleted: [] };
     const result = await asPlainUser(() => syncFolder(change));
-    expect(result.failed).toEqual([failed("x/y/z", "it is not open to this user")]);
+    expect(result.failed).toEqual([expectFailure("x/y/z", "This user has no access to it")]);
     expect(filesIn(to)).toEqual({ a: "1", "x/v": "3" });
     expect(readdirSync(join(to, "x"))).toEqual(["v"]);
   });
 });
 
-describe("a symlink", () => {
-  test("that leads out is neither followed nor removed", async () => {
+describe("syncFolder() and symlinks", () => {
+  test("neither follows nor removes a symlink that leads out of the folder", async () => {
     const outside = temporaryTree({ a: "theirs", "b/c": "theirs" });
     const to = temporaryTree({ x: "1" });
     symlinkSync(join(outside, "a"), join(to, "file"));
@@ -321,7 +323,7 @@ describe("a symlink", () => {
     symlinkSync(join(outside, "new"), join(to, "dead"));
     const paths = ["file", "folder/a", "folder/new", "folder/b/c", "dead"];
     const tree = { ...Object.fromEntries(paths.map((path) => [path, "ours"])), x: "2" };
-    const refusals = paths.map((path) => failed(path, "a symlink leads out of the folder"));
+    const refusals = paths.map((path) => expectFailure(path, "A symlink leads out of the folder"));
     expect(await sync(tree, to)).toEqual({ failed: refusals });
     expect(await sync({}, to, { deleted: paths })).toEqual({ failed: refusals });
     expect(filesIn(outside)).toEqual({ a: "theirs", "b/c": "theirs" });
@@ -329,7 +331,7 @@ describe("a symlink", () => {
     expect(readdirSync(to).sort()).toEqual(["dead", "file", "folder", "x"]);
   });
 
-  test("that stays inside is followed, or removed itself", async () => {
+  test("follows a symlink that stays inside, and removes only the symlink", async () => {
     const to = temporaryTree({ "real/a": "1", "real/b": "2" });
     symlinkSync("real", join(to, "folder"));
     symlinkSync("real/b", join(to, "file"));
@@ -346,14 +348,16 @@ describe("a symlink", () => {
     });
   });
 
-  test("in the tree itself is no file of it", async () => {
+  test("does not treat a symlink in the source folder as a file", async () => {
     const from = temporaryTree({ "d/a": "1" });
     symlinkSync("d", join(from, "link"));
     symlinkSync("/etc/passwd", join(from, "secret"));
     const to = temporaryTree({ x: "1" });
     const changed = ["link/a", "secret", "d", "no/such"];
     const { failed: failures } = await syncFolder({ from, to, changed, deleted: [] });
-    expect(failures).toEqual(changed.map((path) => failed(path, "is not a file in the tree")));
+    expect(failures).toEqual(
+      changed.map((path) => expectFailure(path, "It is not a file in the source folder")),
+    );
     expect(filesIn(to)).toEqual({ x: "1" });
   });
 });

@@ -3,90 +3,92 @@ import { resolve } from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import { hostCode } from "../../host/host-error.ts";
 import { checkedPath, ROOT } from "../path.ts";
-import { buildFolder } from "./build-folder.ts";
-import { type SyncFailure, syncReason } from "./sync-reason.ts";
-import { updateFolder } from "./update-folder.ts";
+import { createSyncTarget } from "./build-folder.ts";
+import { type SyncFailure, toSyncReason } from "./sync-reason.ts";
+import { updateSyncTarget } from "./update-folder.ts";
 
-/** What is brought to a folder of the user. */
+/** The files to sync to a folder. */
 export interface FolderSync {
-  /** The folder that holds the tree. */
+  /** The source folder. */
   readonly from: string;
-  /** The user's folder; it need not be there yet. */
+  /** The destination folder. It is created if it does not exist. */
   readonly to: string;
-  /** The files to write. A new folder gets these and no others. */
+  /** The files to write. A new folder receives only these. */
   readonly changed: readonly string[];
-  /** The files to remove, where they are there. */
+  /** The files to remove, if they exist. */
   readonly deleted: readonly string[];
 }
 
-/** What may end the writing. */
+/** Options of {@link syncFolder}. */
 export interface SyncOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What was not done; everything else was. */
+/** The result of {@link syncFolder}. */
 export interface FolderSyncResult {
+  /** The files that were not written or removed. All others were. */
   readonly failed: readonly SyncFailure[];
 }
 
 /**
- * Brings files to a folder of the user. One that is not there yet, or empty, comes to hold all of
- * them at once or stays as it is. In one with files each is replaced by itself, nothing else is
- * touched, and what is to be removed stays if not everything could be written. Nothing is done
- * through a symlink that leads out of the folder. A path that cannot be is a failure of its own,
- * and stops nothing.
+ * Syncs files to a destination folder. A missing or empty folder receives all files at once, or stays
+ * unchanged. In a folder with files, each file is replaced atomically and other files are not touched; files
+ * are removed only if every write succeeded. A symlink that leads out of the folder is never followed. An
+ * invalid path fails alone and does not stop the others.
  *
- * Throws nothing but the signal's reason.
+ * Throws only the signal's reason.
  */
 export async function syncFolder(
   { from, to, changed, deleted }: FolderSync,
   { signal }: SyncOptions = {},
 ): Promise<FolderSyncResult> {
   signal?.throwIfAborted();
-  const written = checkedPaths(changed);
-  const removed = checkedPaths(deleted);
+  const written = checkPaths(changed);
+  const removed = checkPaths(deleted);
   const writes = [...written.paths];
   const removals = [...removed.paths].filter((path) => !written.paths.has(path));
-  const refused = [...written.refused, ...removed.refused];
+  const rejected = [...written.rejected, ...removed.rejected];
   try {
-    const { kind, real } = await destinationOf(resolve(to));
+    const { kind, real } = await inspectDestination(resolve(to));
     const task = { from: await realpath(from), to: real, writes, removals, signal };
-    const failed = kind === "filled" ? await updateFolder(task) : await buildFolder(task, kind);
-    return { failed: [...refused, ...failed] };
+    const failed =
+      kind === "filled" ? await updateSyncTarget(task) : await createSyncTarget(task, kind);
+    return { failed: [...rejected, ...failed] };
   } catch (error) {
     signal?.throwIfAborted();
-    const reason = syncReason(error, to);
-    return { failed: [...refused, ...[...writes, ...removals].map((path) => ({ path, reason }))] };
+    const reason = toSyncReason(error, to);
+    return { failed: [...rejected, ...[...writes, ...removals].map((path) => ({ path, reason }))] };
   }
 }
 
 interface CheckedPaths {
   readonly paths: ReadonlySet<string>;
-  readonly refused: readonly SyncFailure[];
+  readonly rejected: readonly SyncFailure[];
 }
 
-function checkedPaths(given: readonly string[]): CheckedPaths {
+function checkPaths(given: readonly string[]): CheckedPaths {
   const paths = new Set<string>();
-  const refused: SyncFailure[] = [];
+  const rejected: SyncFailure[] = [];
   for (const path of given) {
     try {
       const checked = checkedPath(path);
-      if (checked === ROOT) refused.push({ path, reason: "it is the folder itself: name a file" });
+      if (checked === ROOT)
+        rejected.push({ path, reason: "The path is the folder itself. Use the path of a file." });
       else paths.add(checked);
     } catch (error) {
-      refused.push({ path, reason: messageOf(error) });
+      rejected.push({ path, reason: messageOf(error) });
     }
   }
-  return { paths, refused };
+  return { paths, rejected: rejected };
 }
 
 interface Destination {
   readonly kind: "missing" | "empty" | "filled";
-  /** A real path, if it is there. */
+  /** A real path, if the folder exists. */
   readonly real: string;
 }
 
-async function destinationOf(to: string): Promise<Destination> {
+async function inspectDestination(to: string): Promise<Destination> {
   try {
     const real = await realpath(to);
     return { kind: (await readdir(real)).length === 0 ? "empty" : "filled", real };

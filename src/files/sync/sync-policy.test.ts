@@ -6,6 +6,6 @@ test.each([
   [{ syncOnCleanup: true }, "cleanup"],
   [{ syncOnCleanup: true, syncPolicy: "never" }, "never"],
   [{ syncPolicy: "eachTurn" }, "eachTurn"],
-] as const)("of %o the policy is %j", (wishes, policy) => {
-  expect(syncPolicyOf(wishes)).toBe(policy);
+] as const)("the options %o give the sync policy %j", (options, policy) => {
+  expect(syncPolicyOf(options)).toBe(policy);
 });

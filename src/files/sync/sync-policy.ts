@@ -1,13 +1,13 @@
-/** When what was done to the files of a workspace is brought back. */
+/** When workspace files are synced to the host: never, on cleanup, or after each turn. */
 export type SyncPolicy = "never" | "cleanup" | "eachTurn";
 
-/** What a section says of it. */
-export interface SyncWishes {
+/** The sync options of a workspace section. */
+export interface SyncPolicyOptions {
   readonly syncPolicy?: SyncPolicy | undefined;
   readonly syncOnCleanup?: boolean | undefined;
 }
 
-/** The policy that was asked for; `syncOnCleanup` is the short way to say one. */
-export function syncPolicyOf({ syncPolicy, syncOnCleanup = false }: SyncWishes): SyncPolicy {
+/** Returns the sync policy. `syncOnCleanup: true` is short for `syncPolicy: "cleanup"`. */
+export function syncPolicyOf({ syncPolicy, syncOnCleanup = false }: SyncPolicyOptions): SyncPolicy {
   return syncPolicy ?? (syncOnCleanup ? "cleanup" : "never");
 }

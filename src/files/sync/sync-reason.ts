@@ -1,39 +1,43 @@
 import { messageOf } from "../../base/errors.ts";
 import { hostCode } from "../../host/host-error.ts";
 
-/** Something that was to be done to the user's folder and was not. */
+/** A file that could not be synced. */
 export interface SyncFailure {
+  /** The path of the file. */
   readonly path: string;
-  /** Why not, and what to do about it. */
+  /** Why it failed, and what to do. */
   readonly reason: string;
 }
 
-/** Why we do not do something; only its message leaves this room. */
-export class SyncRefusal extends Error {}
+/** An error whose message becomes the reason of a {@link SyncFailure}. It is never thrown to callers of the module. */
+export class SyncError extends Error {}
 
-/** Something stands in the way that may be among what is to be removed. */
-export class InTheWay extends SyncRefusal {}
+/** A file or folder blocks a write. The same sync may remove it later. */
+export class ObstructedError extends SyncError {}
 
-/** What is said of a failure in the folder `to`. */
-export function syncReason(error: unknown, to: string): string {
-  if (error instanceof SyncRefusal) return error.message;
-  const [problem, remedy] = REASONS.get(hostCode(error)) ?? [messageOf(error), "see to it"];
-  return `${problem}: ${remedy} and sync again, or sync to another folder than ${JSON.stringify(to)}`;
+/** Returns the reason for a failure in the destination folder `to`. */
+export function toSyncReason(error: unknown, to: string): string {
+  if (error instanceof SyncError) return error.message;
+  const [problem, remedy] = REASONS.get(hostCode(error)) ?? [messageOf(error), "Fix the cause"];
+  return `${problem}. ${remedy} and sync again, or sync to a folder other than ${JSON.stringify(to)}.`;
 }
 
-const CLOSED = ["it is not open to this user", "change its permissions, or its folder's,"] as const;
-const FULL = ["there is no room left on the disk", "free some"] as const;
-const READ_ONLY = ["the disk can only be read", "make it writable"] as const;
-const NO_FOLDER = ["a file stands where a folder must be", "move it away"] as const;
-const NOT_ALONE = ["somebody else has put files there meanwhile", "wait for them"] as const;
+const NO_ACCESS = [
+  "This user has no access to it",
+  "Change its permissions or its folder's",
+] as const;
+const DISK_FULL = ["The disk is full", "Free some space"] as const;
+const READ_ONLY = ["The disk is read-only", "Make it writable"] as const;
+const NOT_A_FOLDER = ["A file exists where a folder is needed", "Move it"] as const;
+const FOREIGN_FILES = ["Another process has added files there", "Wait until it is done"] as const;
 
 const REASONS = new Map<string | undefined, readonly [string, string]>([
-  ["ENOSPC", FULL],
-  ["EDQUOT", FULL],
-  ["EACCES", CLOSED],
-  ["EPERM", CLOSED],
+  ["ENOSPC", DISK_FULL],
+  ["EDQUOT", DISK_FULL],
+  ["EACCES", NO_ACCESS],
+  ["EPERM", NO_ACCESS],
   ["EROFS", READ_ONLY],
-  ["ENOTDIR", NO_FOLDER],
-  ["EEXIST", NO_FOLDER],
-  ["ENOTEMPTY", NOT_ALONE],
+  ["ENOTDIR", NOT_A_FOLDER],
+  ["EEXIST", NOT_A_FOLDER],
+  ["ENOTEMPTY", FOREIGN_FILES],
 ]);

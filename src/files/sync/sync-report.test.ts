@@ -7,8 +7,8 @@ import { type Tree, temporaryTree } from "../../../tests/support/temporary-tree.
 import { digestFiles } from "../digests/file-digests.ts";
 import { newSyncFolder, notSynced, syncTo } from "./sync-report.ts";
 
-/** A workspace that was mounted with some files, of this folder if one is named, and has others. */
-function workspace(mounted: Readonly<Record<string, string>>, now: Tree, from?: string) {
+/** Creates a workspace that was mounted with some files, optionally from a folder, and now has other files. */
+function createWorkspace(mounted: Readonly<Record<string, string>>, now: Tree, from?: string) {
   const root = temporaryTree(now);
   const digest = (text: string) => createHash("sha256").update(text).digest("hex");
   return {
@@ -19,9 +19,9 @@ function workspace(mounted: Readonly<Record<string, string>>, now: Tree, from?: 
   };
 }
 
-describe("bringing files to a folder", () => {
-  test("says what is new, other and gone since they were mounted", async () => {
-    const source = workspace(
+describe("syncTo()", () => {
+  test("reports files added, changed and deleted since they were mounted", async () => {
+    const source = createWorkspace(
       { "p/same": "1", "p/other": "2", "p/gone": "3" },
       { "p/same": "1", "p/other": "2!", "q/new": "4" },
     );
@@ -35,23 +35,23 @@ describe("bringing files to a folder", () => {
     expect(filesIn(to)).toEqual({ "p/same": "1", "p/other": "2!", "q/new": "4", theirs: "t" });
   });
 
-  test("leaves what nobody changed as it is where it was copied from", async () => {
+  test("does not overwrite the source of an unchanged file", async () => {
     const to = temporaryTree({ "p/a": "newer", "p/b": "newer" });
-    const source = workspace({ "p/a": "1", "p/b": "2" }, { "p/a": "1", "p/b": "2!" }, to);
+    const source = createWorkspace({ "p/a": "1", "p/b": "2" }, { "p/a": "1", "p/b": "2!" }, to);
     expect(await syncTo(to, source, [])).toMatchObject({ changed: ["p/b"], failed: [] });
     expect(filesIn(to)).toEqual({ "p/a": "newer", "p/b": "2!" });
   });
 
-  test("keeps all of them elsewhere where some cannot be written", async () => {
+  test("copies all files to another folder if some cannot be written", async () => {
     const to = temporaryTree({ "p/a/in-the-way": "x" });
-    const source = workspace({}, { "p/a": "1", "p/b": "2" });
+    const source = createWorkspace({}, { "p/a": "1", "p/b": "2" });
     const { failed, keptIn } = await syncTo(to, source, []);
     onTestFinished(() => rmSync(keptIn ?? "", { recursive: true }));
     expect(failed).toMatchObject([{ path: "p/a" }]);
     expect(filesIn(keptIn ?? "")).toEqual({ "p/a": "1", "p/b": "2" });
   });
 
-  test("into a folder of its own is into a new one each time", async () => {
+  test("creates a new default folder for every sync", async () => {
     const folders = [await newSyncFolder(), await newSyncFolder()];
     onTestFinished(() => {
       for (const folder of folders) rmSync(folder, { recursive: true });
@@ -60,7 +60,7 @@ describe("bringing files to a folder", () => {
     expect(folders.map(filesIn)).toEqual([{}, {}]);
   });
 
-  test("not at all is a report of nothing, which nobody can change", () => {
+  test("has an empty, frozen report for no sync", () => {
     expect(notSynced).toMatchObject({ directory: null, added: [], failed: [], keptIn: null });
     expect(notSynced.added).toSatisfy(Object.isFrozen);
   });

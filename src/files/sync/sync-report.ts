@@ -5,32 +5,35 @@ import { deepFreeze } from "../../base/freeze.ts";
 import { syncFolder } from "./sync-folder.ts";
 import type { SyncFailure } from "./sync-reason.ts";
 
-/** What came of bringing a workspace's files back. Paths are those of the workspace. */
+/** The result of syncing a workspace's files to the host. Paths are relative to the workspace. */
 export interface SyncReport {
-  /** Where the files are; `null` if none were asked for. */
+  /** The folder with the files, or `null` if no sync was requested. */
   readonly directory: string | null;
-  /** Compared with what was mounted. */
+  /** Files that were not among the mounted files. */
   readonly added: readonly string[];
+  /** Mounted files whose content has changed. */
   readonly changed: readonly string[];
+  /** Mounted files that no longer exist in the workspace. */
   readonly deleted: readonly string[];
+  /** Files that could not be synced. */
   readonly failed: readonly SyncFailure[];
-  /** Where all files are besides, because some could not be written to `directory`; else `null`. */
+  /** A folder with a copy of all files if some could not be written to `directory`, otherwise `null`. */
   readonly keptIn: string | null;
 }
 
-/** The files of a workspace as they are on this machine. */
+/** Workspace files on the host. */
 export interface SyncSource {
-  /** Where they are. */
+  /** The folder with the files. */
   readonly root: string;
-  /** The digests of what was mounted. */
+  /** The digests of the mounted files, by path. */
   readonly original: ReadonlyMap<string, string>;
-  /** The real path of the host file that a path was copied from, if it was. */
+  /** Returns the real path of the host file that a path was copied from, or `null`. */
   sourceOf(path: string): string | null;
-  /** The digest of every file there is now. */
+  /** Returns the digest of every current file, by path. */
   digests(): Promise<ReadonlyMap<string, string>>;
 }
 
-/** Nothing was brought back, because nobody asked for it. */
+/** The report of a workspace that was not synced, because no sync was requested. */
 export const notSynced: SyncReport = deepFreeze({
   directory: null,
   added: [],
@@ -40,7 +43,7 @@ export const notSynced: SyncReport = deepFreeze({
   keptIn: null,
 });
 
-/** Brings a workspace's files to a folder: aside first, then into their places. */
+/** Syncs a workspace's files to a folder and reports the changes since they were mounted. */
 export async function syncTo(
   directory: string,
   source: SyncSource,
@@ -51,14 +54,14 @@ export async function syncTo(
   const paths = [...now.keys()];
   const deleted = [...original.keys()].filter((path) => !now.has(path));
   const home = await realpath(directory).catch(() => null);
-  // What nobody changed is not put over what it was copied from, which may be newer by now.
+  // Do not overwrite the source of an unchanged file: the source may be newer.
   const written = paths.filter((path) => {
     const isItsSource = home !== null && source.sourceOf(path) === join(home, path);
     return !isItsSource || original.get(path) !== now.get(path);
   });
   const files = { from: source.root, to: directory, changed: written, deleted };
   const synced = await syncFolder(files);
-  const keptIn = synced.failed.length > 0 ? await kept(source.root, paths) : null;
+  const keptIn = synced.failed.length > 0 ? await saveCopy(source.root, paths) : null;
   return deepFreeze({
     directory,
     added: paths.filter((path) => !original.has(path)),
@@ -69,14 +72,14 @@ export async function syncTo(
   });
 }
 
-/** Nothing is lost because a destination was closed or full. */
-async function kept(from: string, changed: readonly string[]): Promise<string> {
-  const to = await newSyncFolder();
-  await syncFolder({ from, to, changed, deleted: [] });
-  return to;
+/** Copies all files to a new folder, so that no file is lost if the destination cannot be written. */
+async function saveCopy(from: string, changed: readonly string[]): Promise<string> {
+  const folder = await newSyncFolder();
+  await syncFolder({ from, to: folder, changed, deleted: [] });
+  return folder;
 }
 
-/** A folder for what is brought back, which stays. */
+/** Creates a temporary folder for synced files. It is not removed automatically. */
 export async function newSyncFolder(): Promise<string> {
   return await mkdtemp(join(tmpdir(), "wink-synced-"));
 }

@@ -1,13 +1,13 @@
-/** What is to be done to the user's folder; every path is checked, and none is there twice. */
+/** The changes to apply to a destination folder. Paths are normalized and unique. */
 export interface SyncTask {
-  /** The real path of the tree. */
+  /** The real path of the source folder. */
   readonly from: string;
-  /** The user's folder: a real path, if it is there. */
+  /** The destination folder: a real path, if it exists. */
   readonly to: string;
   readonly writes: readonly string[];
   readonly removals: readonly string[];
   readonly signal: AbortSignal | undefined;
 }
 
-/** More than a disk needs to be busy, and far less than there are descriptors. */
-export const FILES_AT_ONCE = 16;
+/** How many files are written at the same time: enough to keep a disk busy, and far below the descriptor limit. */
+export const MAX_CONCURRENT_FILES = 16;

@@ -18,49 +18,55 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { filesIn } from "../../../tests/support/files-in.ts";
 import { type Tree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { takeChanges } from "./take-changes.ts";
-import type { TakeOverTask } from "./take-over.ts";
+import type { ApplyChangesTask } from "./take-over.ts";
 
-const NOTHING = { deleted: [], prunes: false, gone: [], files: [], folders: [] };
+const NO_CHANGES: Omit<ApplyChangesTask, "root"> = {
+  deleted: [],
+  prunes: false,
+  gone: [],
+  files: [],
+  folders: [],
+};
 
-interface Wanted extends Partial<Omit<TakeOverTask, "files">> {
+interface ChangeOptions extends Partial<Omit<ApplyChangesTask, "files">> {
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** What is asked for, its files waiting in a folder of their own. */
-function taskOf(root: string, { files = {}, ...wanted }: Wanted): TakeOverTask {
+/** Creates a task and writes its new files to a staging folder. */
+function createTask(root: string, { files = {}, ...wanted }: ChangeOptions): ApplyChangesTask {
   const stage = temporaryTree();
   const waiting = Object.entries(files).map(([path, text], place) => {
     const from = join(stage, String(place));
     writeFileSync(from, text);
     return [path, from] as const;
   });
-  return { ...NOTHING, root, ...wanted, files: waiting };
+  return { ...NO_CHANGES, root, ...wanted, files: waiting };
 }
 
-/** So many that a thread is asked. */
+/** Enough changes to use a thread. */
 const MANY = Array.from({ length: 50 }, (_, place) => `not-there-${place}`);
 
-/** The same for few changes and for many: only the threads differ. */
+/** Runs every test without and with a thread. */
 describe.each([
   ["few", [] as readonly string[], 0],
   ["many", MANY, 1],
-])("of %s changes", (_, more, threads) => {
-  async function taken(root: string, wanted: Wanted) {
+])("applying %s changes", (_, more, threads) => {
+  async function runChanges(root: string, wanted: ChangeOptions) {
     const workers: Worker[] = [];
     const add = (worker: Worker) => workers.push(worker);
     process.on("worker", add);
     onTestFinished(() => void process.off("worker", add));
-    const task = taskOf(root, { ...wanted, deleted: [...more, ...(wanted.deleted ?? [])] });
+    const task = createTask(root, { ...wanted, deleted: [...more, ...(wanted.deleted ?? [])] });
     const failed = await takeChanges(task);
     expect(workers).toHaveLength(threads);
     return failed;
   }
 
-  const tree = (files: Tree) => temporaryTree(files);
+  const createTree = (files: Tree) => temporaryTree(files);
 
-  test("files come and go, and folders where they are told to", async () => {
-    const root = tree({ "a.txt": "a", "b/c.txt": "c", "gone/in": null, "full/x.txt": "x" });
-    const failed = await taken(root, {
+  test("writes and deletes files and folders", async () => {
+    const root = createTree({ "a.txt": "a", "b/c.txt": "c", "gone/in": null, "full/x.txt": "x" });
+    const failed = await runChanges(root, {
       deleted: ["b/c.txt"],
       gone: ["gone/in", "gone", "full"],
       files: { "a.txt": "new", "b/deep/er.txt": "er" },
@@ -72,19 +78,19 @@ describe.each([
     expect(statSync(join(root, "made/in")).isDirectory()).toBe(true);
   });
 
-  test("a folder goes with its last file only where that is asked for", async () => {
-    const [pruned, kept] = [tree({ "a/b/c": "1", "a/d": "2" }), tree({ "a/b/c": "1" })];
-    expect(await taken(pruned, { deleted: ["a/b/c"], prunes: true })).toEqual([]);
+  test("removes a folder with its last file only if pruning is enabled", async () => {
+    const [pruned, kept] = [createTree({ "a/b/c": "1", "a/d": "2" }), createTree({ "a/b/c": "1" })];
+    expect(await runChanges(pruned, { deleted: ["a/b/c"], prunes: true })).toEqual([]);
     expect(readdirSync(join(pruned, "a"))).toEqual(["d"]);
-    const task = taskOf(kept, { deleted: ["a/b/c"] });
+    const task = createTask(kept, { deleted: ["a/b/c"] });
     expect(await takeChanges(task)).toEqual([]);
     expect(readdirSync(join(kept, "a"))).toEqual(["b"]);
   });
 
-  test("what failed is told in the order of the changes, and the rest is done", async () => {
-    const root = tree({ file: "f", "folder/x": "x" });
+  test("reports failures in order and applies the rest", async () => {
+    const root = createTree({ file: "f", "folder/x": "x" });
     const files = { "file/z": "1", "folder/y": "2", folder: "3", "file/a": "4", ok: "5" };
-    const failed = await taken(root, { files, folders: ["file", "file/in", "fine"] });
+    const failed = await runChanges(root, { files, folders: ["file", "file/in", "fine"] });
     expect(failed.map(({ path }) => path)).toEqual([
       ...["file/z", "folder", "file/a", "file", "file/in"],
     ]);
@@ -93,19 +99,25 @@ describe.each([
     expect(existsSync(join(root, "fine"))).toBe(true);
   });
 
-  test("nothing goes through a link that leads out, and a link to within is as good as a folder", async () => {
-    const outside = tree({ "a.txt": "theirs" });
-    const root = tree({ "in/a.txt": "a" });
+  test("rejects symlinks that lead out of the root, and follows symlinks that stay inside", async () => {
+    const outside = createTree({ "a.txt": "theirs" });
+    const root = createTree({ "in/a.txt": "a" });
     symlinkSync(outside, join(root, "out"));
     symlinkSync("in", join(root, "within"));
     symlinkSync(join(outside, "a.txt"), join(root, "link"));
     const files = { "out/a.txt": "evil", "out/new/b": "evil", "within/b.txt": "b", link: "mine" };
-    const failed = await taken(root, { deleted: ["out/a.txt"], files, folders: ["out/made/in"] });
+    const failed = await runChanges(root, {
+      deleted: ["out/a.txt"],
+      files,
+      folders: ["out/made/in"],
+    });
     expect(failed.map(({ path }) => path)).toEqual([
       ...["out/a.txt", "out/a.txt", "out/new/b", "out/made/in"],
     ]);
     for (const { reason } of failed) {
-      expect(reason).toBe("a symlink above it leads out of the workspace");
+      expect(reason).toBe(
+        "A symlink above it leads out of the workspace. Replace it with a folder.",
+      );
     }
     expect(filesIn(outside)).toEqual({ "a.txt": "theirs" });
     expect(readdirSync(outside)).toEqual(["a.txt"]);
@@ -114,40 +126,40 @@ describe.each([
     expect(readlinkSync(join(root, "out"))).toBe(outside);
   });
 
-  test("a file keeps the mode of what it replaces", async () => {
-    const root = tree({ "run.sh": "a", "read.txt": "b" });
+  test("preserves the mode of a replaced file", async () => {
+    const root = createTree({ "run.sh": "a", "read.txt": "b" });
     chmodSync(join(root, "run.sh"), 0o750);
-    await taken(root, { files: { "run.sh": "new", "read.txt": "new" } });
+    await runChanges(root, { files: { "run.sh": "new", "read.txt": "new" } });
     expect(statSync(join(root, "run.sh")).mode & 0o777).toBe(0o750);
     expect(statSync(join(root, "read.txt")).mode & 0o777).toBe(0o644);
   });
 
-  test("a folder that was emptied makes way for a file, and a file for a folder", async () => {
-    const root = tree({ "d/a.txt": "a", "f.txt": "f" });
+  test("replaces an emptied folder with a file, and a deleted file with a folder", async () => {
+    const root = createTree({ "d/a.txt": "a", "f.txt": "f" });
     const files = { d: "a file", "f.txt/in/it": "in a folder" };
-    expect(await taken(root, { deleted: ["d/a.txt", "f.txt"], files })).toEqual([]);
+    expect(await runChanges(root, { deleted: ["d/a.txt", "f.txt"], files })).toEqual([]);
     expect(filesIn(root)).toEqual({ d: "a file", "f.txt/in/it": "in a folder" });
   });
 
-  test("a folder that is to be deleted as a file stays", async () => {
-    const root = tree({ "d/a.txt": "a" });
-    expect(await taken(root, { deleted: ["d"], prunes: true })).toEqual([]);
+  test("does not delete a folder listed as a file", async () => {
+    const root = createTree({ "d/a.txt": "a" });
+    expect(await runChanges(root, { deleted: ["d"], prunes: true })).toEqual([]);
     expect(filesIn(root)).toEqual({ "d/a.txt": "a" });
   });
 });
 
-test("changes whose root is gone fail one by one", async () => {
+test("applying changes to a missing root fails for each change", async () => {
   const root = join(temporaryTree(), "gone");
-  const failed = await takeChanges(taskOf(root, { deleted: ["a"], files: { b: "b" } }));
+  const failed = await takeChanges(createTask(root, { deleted: ["a"], files: { b: "b" } }));
   expect(failed.map(({ path }) => path)).toEqual(["a", "b"]);
   expect(failed[0]?.reason).toContain("ENOENT");
 });
 
-test("changes fail if their thread is killed", async () => {
+test("applying changes fails if the thread is killed", async () => {
   process.once("worker", (worker) => void worker.terminate());
   const root = temporaryTree({ "a.txt": "a" });
-  await expect(takeChanges(taskOf(root, { deleted: MANY }))).rejects.toThrow(
-    "The thread that takes files over ended before it was done: what is missing is fetched again, try again",
+  await expect(takeChanges(createTask(root, { deleted: MANY }))).rejects.toThrow(
+    "The thread that applies file changes ended before it was done: try again; missing files are downloaded again",
   );
   expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("a");
 });
@@ -156,15 +168,18 @@ const otherDisk = "/dev/shm";
 const isOther =
   existsSync(otherDisk) && statSync(otherDisk).dev !== statSync(dirname(import.meta.filename)).dev;
 
-test.skipIf(!isOther)("files come from another disk, and leave nothing beside them", async () => {
-  const root = mkdtempSync(join(otherDisk, "wink-test-"));
-  onTestFinished(() => rmSync(root, { recursive: true }));
-  mkdirSync(join(root, "d"));
-  writeFileSync(join(root, "d/a.txt"), "a");
-  const task = taskOf(root, { files: { "d/a.txt": "new", "b.txt": "b" } });
-  const files = [...task.files, ["c.txt", join(root, "not-there")] as const];
-  const failed = await takeChanges({ ...task, files });
-  expect(failed).toMatchObject([{ path: "c.txt", reason: expect.stringContaining("ENOENT") }]);
-  expect(filesIn(root)).toEqual({ "b.txt": "b", "d/a.txt": "new" });
-  expect(readdirSync(join(root, "d"))).toEqual(["a.txt"]);
-});
+test.skipIf(!isOther)(
+  "applying changes moves files from another disk and leaves no temporary files",
+  async () => {
+    const root = mkdtempSync(join(otherDisk, "wink-test-"));
+    onTestFinished(() => rmSync(root, { recursive: true }));
+    mkdirSync(join(root, "d"));
+    writeFileSync(join(root, "d/a.txt"), "a");
+    const task = createTask(root, { files: { "d/a.txt": "new", "b.txt": "b" } });
+    const files = [...task.files, ["c.txt", join(root, "not-there")] as const];
+    const failed = await takeChanges({ ...task, files });
+    expect(failed).toMatchObject([{ path: "c.txt", reason: expect.stringContaining("ENOENT") }]);
+    expect(filesIn(root)).toEqual({ "b.txt": "b", "d/a.txt": "new" });
+    expect(readdirSync(join(root, "d"))).toEqual(["a.txt"]);
+  },
+);

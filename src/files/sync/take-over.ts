@@ -4,60 +4,61 @@ import { dirname, join } from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import { hostCode } from "../../host/host-error.ts";
 import { threadJob } from "../../host/threads/thread-job.ts";
-import { SafePlaces } from "./safe-places.ts";
+import { ContainedPaths } from "./safe-places.ts";
 import type { SyncFailure } from "./sync-reason.ts";
 
-/** What is done to a tree of files. Paths are within its root. */
-export interface TakeOverTask {
+/** Changes to apply to a folder. Paths are relative to `root`. */
+export interface ApplyChangesTask {
   readonly root: string;
-  /** Files that go. */
+  /** Files to delete. */
   readonly deleted: readonly string[];
-  /** Whether a folder goes with the last file in it. */
+  /** Whether to remove a folder when its last file is deleted. */
   readonly prunes: boolean;
-  /** Folders that go, deepest first, unless they hold something. */
+  /** Folders to remove if they are empty, deepest first. */
   readonly gone: readonly string[];
-  /** Files that come, and where their bytes wait. */
+  /** Files to write, with the path of the file to move there. */
   readonly files: readonly (readonly [path: string, from: string])[];
-  /** Folders that are to be there. */
+  /** Folders to create if they are missing. */
   readonly folders: readonly string[];
 }
 
 /**
- * Takes changes over into a tree, synchronously: for a thread, or for few of them. Deletions come
- * first, so that a folder may stand where a file was. Gives what could not be done, in order.
+ * Applies changes to a folder. Synchronous: run it in a thread, or only for few changes. Deletes first, so that
+ * a folder can replace a file. Returns the failures in order.
  */
-export function takeOver(task: TakeOverTask): readonly SyncFailure[] {
+export function applyChangesSync(task: ApplyChangesTask): readonly SyncFailure[] {
   const { root, deleted, prunes, gone, files, folders } = task;
   const failed: SyncFailure[] = [];
-  const attempt = (path: string, work: () => void) => {
+  const collectFailure = (path: string, work: () => void) => {
     try {
       work();
     } catch (error) {
       failed.push({ path, reason: messageOf(error) });
     }
   };
-  const before = new SafePlaces(root);
-  for (const path of deleted) attempt(path, () => deleteFile(path, before, prunes));
-  for (const path of gone) isRemoved(join(root, path));
-  const after = new SafePlaces(root); // folders may have gone
-  for (const [path, from] of files) attempt(path, () => putFile(path, from, after));
-  for (const path of folders) attempt(path, () => after.makeFolder(path));
+  const before = new ContainedPaths(root);
+  for (const path of deleted) collectFailure(path, () => deleteFile(path, before, prunes));
+  for (const path of gone) tryRemoveFolder(join(root, path));
+  const after = new ContainedPaths(root); // folders may have been removed
+  for (const [path, from] of files) collectFailure(path, () => placeFile(path, from, after));
+  for (const path of folders) collectFailure(path, () => after.createFolder(path));
   return failed;
 }
 
 /** Runs `takeOver` in a thread. */
-export const takeOverJob = threadJob(import.meta.url, takeOver);
+export const applyChangesJob = threadJob(import.meta.url, applyChangesSync);
 
-function deleteFile(path: string, places: SafePlaces, prunes: boolean): void {
-  const at = places.of(path);
-  if (lookAt(at)?.isDirectory()) return;
+function deleteFile(path: string, places: ContainedPaths, prunes: boolean): void {
+  const at = places.resolve(path);
+  if (tryLstat(at)?.isDirectory()) return;
   rmSync(at, { force: true });
   if (!prunes) return;
-  for (let up = dirname(path); up !== "." && isRemoved(join(places.root, up)); ) up = dirname(up);
+  for (let up = dirname(path); up !== "." && tryRemoveFolder(join(places.root, up)); )
+    up = dirname(up);
 }
 
-/** Whether a folder is gone now: one that holds something stays. */
-function isRemoved(folder: string): boolean {
+/** Removes a folder if it is empty. Returns whether it was removed. */
+function tryRemoveFolder(folder: string): boolean {
   try {
     rmdirSync(folder);
     return true;
@@ -66,18 +67,18 @@ function isRemoved(folder: string): boolean {
   }
 }
 
-/** With the mode of what it replaces. */
-function putFile(path: string, from: string, places: SafePlaces): void {
-  const at = places.of(path);
-  places.makeFolder(dirname(path));
-  const before = lookAt(at);
+/** Moves a file to its path. It gets the mode of the file it replaces. */
+function placeFile(path: string, from: string, places: ContainedPaths): void {
+  const at = places.resolve(path);
+  places.createFolder(dirname(path));
+  const before = tryLstat(at);
   if (before?.isFile()) chmodSync(from, before.mode & 0o777);
   if (before?.isDirectory()) rmdirSync(at);
-  move(from, at);
+  moveFile(from, at);
 }
 
-/** A tree may be on another disk than what is on its way to it. */
-function move(from: string, to: string): void {
+/** Moves a file, also to another disk. */
+function moveFile(from: string, to: string): void {
   try {
     renameSync(from, to);
   } catch (error) {
@@ -92,6 +93,6 @@ function move(from: string, to: string): void {
   }
 }
 
-function lookAt(path: string) {
+function tryLstat(path: string) {
   return lstatSync(path, { throwIfNoEntry: false });
 }

@@ -2,34 +2,32 @@ import { constants, type Stats } from "node:fs";
 import { chmod, chown, copyFile, lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { unless } from "../../host/host-error.ts";
-import { parentOf } from "../path.ts";
-import { SyncRefusal } from "./sync-reason.ts";
+import { getParent } from "../path.ts";
+import { SyncError } from "./sync-reason.ts";
 
-/** A file of the tree that is brought back. */
+/** A file of the source folder. */
 export interface TreeFile {
   readonly real: string;
   readonly mode: number;
 }
 
-/** Finds the files of a tree, of which `from` is the real path; links in it are not followed. */
-export function treeFiles(from: string): (path: string) => Promise<TreeFile> {
+/** Creates a function that finds files in the source folder, whose real path is `from`. Does not follow symlinks. */
+export function treeFileFinder(from: string): (path: string) => Promise<TreeFile> {
   const folders = new Map<string, Promise<boolean>>();
   const isFolder = (folder: string) => {
-    const known = folders.get(folder) ?? isReal(join(from, folder));
+    const known = folders.get(folder) ?? isRealPath(join(from, folder));
     folders.set(folder, known);
     return known;
   };
   return async (path) => {
     const real = join(from, path);
-    const stats = (await isFolder(parentOf(path))) ? await lstat(real).catch(() => null) : null;
+    const stats = (await isFolder(getParent(path))) ? await lstat(real).catch(() => null) : null;
     if (stats?.isFile()) return { real, mode: stats.mode & 0o7777 };
-    throw new SyncRefusal(
-      "it is not a file in the tree that is brought back: write it there first",
-    );
+    throw new SyncError("It is not a file in the source folder. Write it there first.");
   };
 }
 
-async function isReal(folder: string): Promise<boolean> {
+async function isRealPath(folder: string): Promise<boolean> {
   return await realpath(folder).then(
     (real) => real === folder,
     () => false,
@@ -37,8 +35,8 @@ async function isReal(folder: string): Promise<boolean> {
 }
 
 /**
- * Copies a file of the tree to where nothing is yet. It keeps its mode; what replaces another file
- * gets that one's mode and owner, and only whether it may be executed is its own.
+ * Copies a source file to a new path. A new file keeps its mode. A file that replaces another gets the mode
+ * and owner of the other one, and keeps only whether it is executable.
  */
 export async function copyTreeFile(
   { real, mode }: TreeFile,
@@ -47,15 +45,15 @@ export async function copyTreeFile(
 ): Promise<void> {
   await copyFile(real, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   if (before && (before.uid !== process.geteuid?.() || before.gid !== process.getegid?.())) {
-    // Only a privileged process may give files away; for others the file becomes theirs.
+    // Only a privileged process may change the owner; otherwise the file belongs to this user.
     await unless(chown(target, before.uid, before.gid), "EPERM");
   }
-  const wanted = before ? modeAfter(before.mode, mode) : mode & 0o777;
+  const wanted = before ? mergeModes(before.mode, mode) : mode & 0o777;
   if (wanted !== mode) await chmod(target, wanted);
 }
 
-/** Whoever may read what may be executed may execute it too. */
-function modeAfter(before: number, mode: number): number {
+/** Merges the modes. An executable file is executable by everyone who may read it. */
+function mergeModes(before: number, mode: number): number {
   const kept = before & 0o777;
   const isExecutable = (mode & constants.S_IXUSR) !== 0;
   const wasExecutable = (before & constants.S_IXUSR) !== 0;

@@ -89,7 +89,7 @@ describe("refused before anything is sent:", () => {
   });
 
   test("an empty file", async () => {
-    expect(await refusal({ path: join(folder, "empty.txt") })).toContain("and has 0");
+    expect(await refusal({ path: join(folder, "empty.txt") })).toContain("(it has 0)");
   });
 
   test("more bytes than the API takes in one file", async () => {

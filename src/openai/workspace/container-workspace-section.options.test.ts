@@ -104,7 +104,7 @@ describe("an OpenAIContainerWorkspaceSection is refused", () => {
     [
       "with mounts that are no list",
       () => ({ mounts: "x", allowedHostRoots: "any" }),
-      "mounts must be a list",
+      "mounts must be an array",
     ],
     ["with a bad key", () => ({ key: "My Workspace" }), "key"],
   ])("%s", (_, options, message) => {

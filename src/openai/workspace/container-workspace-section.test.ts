@@ -47,7 +47,7 @@ describe("an OpenAIContainerWorkspaceSection", () => {
     expect([section.containerId, stage.requests]).toEqual([null, []]);
     await section.cleanup();
     expect(existsSync(dirname(section.tempDir))).toBe(false);
-    await expect(section.ready()).rejects.toThrow("The workspace was cleaned up: make a new one");
+    await expect(section.ready()).rejects.toThrow("The workspace was cleaned up. Create a new one.");
   });
 
   test("can be made ready again when the mounts could not be copied", async () => {

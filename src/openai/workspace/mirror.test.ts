@@ -107,7 +107,7 @@ describe("a mirror", () => {
       ...["out/a.txt", "out/a.txt", "out/new/deep/b.txt", "out/folder/in"],
     ]);
     for (const { reason } of failed) {
-      expect(reason).toBe("a symlink above it leads out of the workspace");
+      expect(reason).toBe("A symlink above it leads out of the workspace. Replace it with a folder.");
     }
     expect(filesIn(outside)).toEqual({ "a.txt": "theirs" });
     expect(existsSync(join(outside, "new"))).toBe(false);
@@ -155,7 +155,7 @@ describe("a mirror", () => {
     const stage = await mirror.stage();
     await mirror.remove();
     expect([existsSync(stage), existsSync(dirname(mirror.root))]).toEqual([false, false]);
-    await expect(mirror.ready()).rejects.toThrow("The workspace was cleaned up: make a new one");
+    await expect(mirror.ready()).rejects.toThrow("The workspace was cleaned up. Create a new one.");
     await mirror.remove();
   });
 });

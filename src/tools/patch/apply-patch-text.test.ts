@@ -189,7 +189,7 @@ describe("runPatch() changes nothing and rejects the patch because", () => {
     ["../a", "leaves the root"],
     ["a/../../b", "leaves the root"],
     ["a//b", "has an empty segment"],
-    ["a\0b", "holds a NUL"],
+    ["a\0b", "contains a NUL character"],
     [".", "the path is the root"],
     ["a/..", "the path is the root"],
   ])("%j is not the path of a file", async (path, problem) => {

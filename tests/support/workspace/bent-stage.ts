@@ -32,82 +32,86 @@ import { ContainerCalls } from "../../../src/openai/http/container-calls.ts";
 import { openAIClient } from "../../../src/openai/http/http-client.ts";
 import { workspaceSandbox } from "./stage.ts";
 
-/** A request that has come by. */
+/** A request on its way to the provider. */
 export interface BentRequest {
   readonly method: string;
-  /** Below `/v1`, without its query. */
+  /** The path below `/v1`, without the query. */
   readonly path: string;
-  /** `{}` for what is no JSON. */
+  /** The JSON body, or `{}` if the body is not a JSON object. */
   readonly body: Readonly<Record<string, unknown>>;
   /** The body in Latin-1. */
   readonly text: string;
-  /** What the provider answers. */
-  answer(): Promise<BentAnswer>;
+  /** Sends the request to the provider and returns its response. */
+  answer(): Promise<InterceptedResponse>;
 }
 
-export interface BentAnswer {
+/** The response to an intercepted request. */
+export interface InterceptedResponse {
   readonly status: number;
   readonly body: string | Uint8Array;
 }
 
-/** Answers in the provider's place, or waits first; `null` leaves it to the provider. */
-export type Bend = (request: BentRequest) => Promise<BentAnswer | null> | BentAnswer | null;
+/** Returns a response instead of the provider, or `null` to forward the request. May delay it. */
+export type Bend = (
+  request: BentRequest,
+) => Promise<InterceptedResponse | null> | InterceptedResponse | null;
 
-/** How a stage differs from the plainest. */
-export interface BentSetting {
+/** Options of the fixture. */
+export interface InterceptionOptions {
   readonly adapter?: Partial<OpenAIAdapterOptions>;
   readonly provider?: Partial<LocalProviderOptions>;
 }
 
-/** An adapter, and a provider whose answers may be bent on their way. */
+/** An adapter, and a provider whose responses can be intercepted. */
 export interface BentStage {
-  /** `"POST /containers"`, with ids left out, in the order they came. */
+  /** The requests in order, such as `"POST /containers"`, with ids replaced by `·`. */
   readonly requests: readonly string[];
   readonly seen: readonly BentRequest[];
-  /** Past all bending. */
+  /** Calls that bypass the interceptors. */
   readonly calls: ContainerCalls;
-  /** What an adapter of the stage talks by. */
+  /** The client of the fixture's adapter. */
   readonly client: OpenAIClient;
   readonly adapter: OpenAIAdapter;
   readonly session: Session;
   readonly bus: RecordingBus;
   bend(by: Bend): void;
-  /** A section of the session, from any root; cleaned up with the test. */
+  /** Creates a section of the session that allows any host root. It is cleaned up when the test ends. */
   section(
     options?: Partial<OpenAIContainerWorkspaceSectionOptions>,
   ): OpenAIContainerWorkspaceSection;
   evaluate(
     sections: Section | readonly Section[],
-    options?: EvaluateSetting,
+    options?: EvaluateFixtureOptions,
   ): Promise<PromptResponse<unknown>>;
-  /** What all code printed, call by call. */
+  /** Returns the output of each code call. */
   printed(): readonly string[];
 }
 
-export interface EvaluateSetting extends Partial<EvaluateOptions> {
+/** Options of an evaluation. */
+export interface EvaluateFixtureOptions extends Partial<EvaluateOptions> {
   readonly task?: string;
   readonly tools?: readonly Tool[];
   readonly hostedTools?: readonly HostedTool[];
 }
 
-/** A hundred thousand files take a while to remove, on a machine that others use as well. */
-const PATIENCE_MS = 300_000;
+/** Removing 100,000 files takes long on a busy machine. */
+const CLEANUP_TIMEOUT_MS = 300_000;
 
-/** Starts all of it, gone when the test is over. */
+/** Starts the fixture. It is disposed when the test ends. */
 export async function bentStage(
   script: ModelScript,
-  setting: BentSetting = {},
+  setting: InterceptionOptions = {},
 ): Promise<BentStage> {
   const provider = new LocalProvider({
     model: scriptedModel(script),
     sandbox: workspaceSandbox(),
     ...setting.provider,
   });
-  onTestFinished(() => provider[Symbol.asyncDispose](), PATIENCE_MS);
+  onTestFinished(() => provider[Symbol.asyncDispose](), CLEANUP_TIMEOUT_MS);
   const { url } = await provider.listen();
   const bends: Bend[] = [];
   const seen: BentRequest[] = [];
-  const between = await listening(url, async (request) => {
+  const between = await startProxy(url, async (request) => {
     seen.push(request);
     for (const bend of bends) {
       const answer = await bend(request);
@@ -144,7 +148,7 @@ export async function bentStage(
         const { directory, keptIn } = await section.cleanup();
         if (!options.syncDestination && directory) rmSync(directory, { recursive: true });
         if (keptIn) rmSync(keptIn, { recursive: true });
-      }, PATIENCE_MS);
+      }, CLEANUP_TIMEOUT_MS);
       return section;
     },
     async evaluate(
@@ -161,22 +165,22 @@ export async function bentStage(
   };
 }
 
-/** What Python printed is no longer what it was, in an answer to one of our own requests. */
+/** Whether the workspace itself sent the request, to run Python. */
 export function ownRequest({ path, body }: BentRequest): boolean {
   return path === "/responses" && Object(body["tool_choice"]).type === "code_interpreter";
 }
 
-async function listening(
+async function startProxy(
   to: string,
-  answer: (request: BentRequest) => Promise<BentAnswer>,
+  answer: (request: BentRequest) => Promise<InterceptedResponse>,
 ): Promise<string> {
   const server = createServer((request, response) => {
-    pass(request, response).catch(() => void response.destroy());
+    handleRequest(request, response).catch(() => void response.destroy());
   });
 
-  async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function handleRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const bytes = await buffer(request);
-    const { status, body } = await answer(requestOf(request, bytes, to));
+    const { status, body } = await answer(parseRequest(request, bytes, to));
     const type = typeof body === "string" ? "application/json" : "application/octet-stream";
     response.writeHead(status, { "content-type": type }).end(body);
   }
@@ -191,7 +195,7 @@ async function listening(
   return `http://127.0.0.1:${typeof address === "object" ? address?.port : null}/v1`;
 }
 
-function requestOf(request: IncomingMessage, bytes: Buffer, to: string): BentRequest {
+function parseRequest(request: IncomingMessage, bytes: Buffer, to: string): BentRequest {
   const { method = "", headers } = request;
   const { pathname, search } = new URL(request.url ?? "", "http://127.0.0.1");
   const path = pathname.replace(/^\/v1(?=\/)/, "");

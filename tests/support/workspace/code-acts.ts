@@ -1,22 +1,22 @@
 import fc from "fast-check";
-import { FINDING } from "./twin.ts";
+import { PATH_LOOKUP } from "./twin.ts";
 
-/** Files by path, each byte a character of Latin-1. */
+/** Files by path, decoded as Latin-1. */
 export type Files = ReadonlyMap<string, string>;
 
-/** Something that code does, told by numbers: which file that is depends on what there is. */
-export type CodeAct =
+/** A change that code makes. `which` selects an existing file. */
+export type CodeChange =
   | { readonly does: "create" | "edit" | "delete"; readonly which: number; readonly text: string }
   | { readonly does: "keep the size" | "move" | "move a folder"; readonly which: number }
   | { readonly does: "remove a folder"; readonly which: number };
 
-/** A few names that often meet; each may be a file here and a folder there. */
-export const aPath = fc
+/** Uses few names, so that paths often collide as files and folders. */
+export const arbitraryPath = fc
   .array(fc.constantFrom("a", "b.txt", "ä ü", "d"), { minLength: 1, maxLength: 3 })
   .map((names) => names.join("/"));
 
-/** What is in files: nothing, little, or something of a size. */
-export const aText = fc.oneof(
+/** File contents: empty, short or up to 40,000 bytes. */
+export const arbitraryText = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.string({ unit: fc.constantFrom("x", "\n", "\0", "ÿ"), maxLength: 6 }),
@@ -24,12 +24,12 @@ export const aText = fc.oneof(
   { weight: 1, arbitrary: fc.nat({ max: 40_000 }).map((length) => "z".repeat(length)) },
 );
 
-/** Any of them. */
-export const aCodeAct: fc.Arbitrary<CodeAct> = fc.oneof(
+/** Any code change. */
+export const arbitraryCodeChange: fc.Arbitrary<CodeChange> = fc.oneof(
   fc.record({
     does: fc.constantFrom("create" as const, "edit" as const, "delete" as const),
     which: fc.nat({ max: 40 }),
-    text: aText,
+    text: arbitraryText,
   }),
   fc.record({
     does: fc.constantFrom(
@@ -42,21 +42,25 @@ export const aCodeAct: fc.Arbitrary<CodeAct> = fc.oneof(
   }),
 );
 
-/** What code is to do now, and what the files are afterwards. */
+/** Python code, and the files after it has run. */
 export interface PlannedCode {
   readonly code: string;
   readonly after: Files;
 }
 
-/** Python that first prints a digest of what it finds, and then does all of that. */
-export function planned(acts: readonly CodeAct[], before: Files): PlannedCode {
+/** Creates Python code that prints a digest of the files it finds and then makes the changes. */
+export function planCode(acts: readonly CodeChange[], before: Files): PlannedCode {
   const files = new Map(before);
-  const lines = acts.flatMap((act, turn) => lineFor(act, files, turn));
-  return { code: [FINDING, RUNTIME, ...lines, "None"].join("\n"), after: files };
+  const lines = acts.flatMap((act, turn) => toPythonLines(act, files, turn));
+  return { code: [PATH_LOOKUP, RUNTIME, ...lines, "None"].join("\n"), after: files };
 }
 
-/** Changes `files`, and gives the line of Python that does the same; none if there is nothing to do it to. */
-function lineFor(act: CodeAct, files: Map<string, string>, turn: number): readonly string[] {
+/** Changes `files` and returns the Python line that does the same, or nothing if no file qualifies. */
+function toPythonLines(
+  act: CodeChange,
+  files: Map<string, string>,
+  turn: number,
+): readonly string[] {
   const paths = [...files.keys()].sort();
   const path = paths[act.which % Math.max(paths.length, 1)] ?? "";
   const text = files.get(path) ?? "";
@@ -65,37 +69,37 @@ function lineFor(act: CodeAct, files: Map<string, string>, turn: number): readon
       const made = `made/${act.which % 5}/${turn}.txt`;
       if (!isFree(made, files)) return [];
       files.set(made, act.text);
-      return [`write(own(${json(made)}), ${base64(act.text)})`];
+      return [`write(own(${toJson(made)}), ${toBase64(act.text)})`];
     }
     case "edit":
-      return path === "" ? [] : overwrite(path, act.text, files);
+      return path === "" ? [] : overwriteFile(path, act.text, files);
     case "keep the size":
-      return path === "" ? [] : overwrite(path, [...text].map(other).join(""), files);
+      return path === "" ? [] : overwriteFile(path, [...text].map(replaceByte).join(""), files);
     case "delete":
       if (!files.delete(path)) return [];
-      return [`os.remove(at(${json(path)}))`];
+      return [`os.remove(at(${toJson(path)}))`];
     case "move":
-      return path === "" ? [] : move([path], path, `moved/${turn}/x.txt`, files);
+      return path === "" ? [] : moveFiles([path], path, `moved/${turn}/x.txt`, files);
     case "move a folder":
     case "remove a folder": {
       const folder = path.slice(0, path.indexOf("/"));
       const inside = paths.filter((one) => folder !== "" && one.startsWith(`${folder}/`));
       if (inside.length === 0) return [];
-      if (act.does === "move a folder") return move(inside, folder, `folder ${turn}`, files);
+      if (act.does === "move a folder") return moveFiles(inside, folder, `folder ${turn}`, files);
       for (const one of inside) files.delete(one);
-      return [`remove(${json(folder)}, ${json(inside)})`];
+      return [`remove(${toJson(folder)}, ${toJson(inside)})`];
     }
     default:
       return act satisfies never;
   }
 }
 
-function overwrite(path: string, text: string, files: Map<string, string>): readonly string[] {
+function overwriteFile(path: string, text: string, files: Map<string, string>): readonly string[] {
   files.set(path, text);
-  return [`write(at(${json(path)}), ${base64(text)})`];
+  return [`write(at(${toJson(path)}), ${toBase64(text)})`];
 }
 
-function move(
+function moveFiles(
   paths: readonly string[],
   from: string,
   to: string,
@@ -106,29 +110,29 @@ function move(
     files.set(to + path.slice(from.length), files.get(path) ?? "");
     files.delete(path);
   }
-  return [`move(${json(from)}, ${json(to)}, ${json(paths)})`];
+  return [`move(${toJson(from)}, ${toJson(to)}, ${toJson(paths)})`];
 }
 
-/** Whether a file may be there: nothing is, and no file is where its folders are to be. */
+/** Whether a file can be created at a path without colliding with a file or folder. */
 function isFree(path: string, files: Files): boolean {
   return ![...files.keys()].some(
     (one) => one === path || one.startsWith(`${path}/`) || path.startsWith(`${one}/`),
   );
 }
 
-function other(byte: string): string {
+function replaceByte(byte: string): string {
   return byte === "k" ? "l" : "k";
 }
 
-function json(value: unknown): string {
+function toJson(value: unknown): string {
   return JSON.stringify(value);
 }
 
-function base64(text: string): string {
-  return json(Buffer.from(text, "latin1").toString("base64"));
+function toBase64(text: string): string {
+  return toJson(Buffer.from(text, "latin1").toString("base64"));
 }
 
-/** Whatever the container's way: with flat names a folder's files are moved one by one. */
+/** Helpers for both container layouts: with flat names, files are moved one by one. */
 const RUNTIME = `import base64, hashlib, re, shutil
 os.chdir("/mnt/data")
 def tree():

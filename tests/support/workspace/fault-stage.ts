@@ -18,36 +18,41 @@ import {
 } from "weakincentives/openai";
 import * as z from "zod";
 import type { ContainerCalls } from "../../../src/openai/http/container-calls.ts";
-import { type OwnAnswer, type Relay, type RelayedRequest, relayTo } from "./relay.ts";
-import { workspaceStage } from "./stage.ts";
+import { type CannedResponse, type Relay, type RelayedRequest, relayTo } from "./relay.ts";
+import { createWorkspaceFixture } from "./stage.ts";
 
-/** How a container may die: away, out of time, without an interpreter, or told in an answer of 200. */
-export type Form = "deleted" | "expired" | "kernel" | "told";
+/** How a container fails: deleted, expired, without an interpreter, or reported as missing in a response with status 200. */
+export type ContainerFault = "deleted" | "expired" | "kernel" | "reported";
 
-/** What is tried: an adapter whose provider is behind a relay, and a prompt with a workspace. */
-export interface FaultStage {
+/** An adapter whose provider is behind a relay, and a prompt with a workspace. */
+export interface ContainerFaultFixture {
   readonly relay: Relay;
-  /** Past the relay. */
+  /** Calls that bypass the relay. */
   readonly calls: ContainerCalls;
   readonly section: OpenAIContainerWorkspaceSection;
   readonly events: readonly BusEvent[];
-  kill(form: Form): (containerId: string) => Promise<void>;
+  kill(form: ContainerFault): (containerId: string) => Promise<void>;
   evaluate(task: string): Promise<string>;
-  /** What came of that: events of one type. */
-  told<Type extends BusEvent["type"]>(type: Type): readonly Extract<BusEvent, { type: Type }>[];
+  /** Returns the events of one type. */
+  findEvents<Type extends BusEvent["type"]>(
+    type: Type,
+  ): readonly Extract<BusEvent, { type: Type }>[];
 }
 
-/** How a stage differs from the plainest. */
-export interface FaultSetting {
+/** Options of the fixture. */
+export interface ContainerFaultOptions {
   readonly section: Partial<OpenAIContainerWorkspaceSectionOptions>;
   readonly adapter?: Partial<OpenAIAdapterOptions>;
-  /** What the tool `note` does. */
+  /** The handler of the tool `note`. */
   readonly note?: () => Promise<void>;
 }
 
-/** Starts all of it, gone when the test is over. */
-export async function faultStage(script: Script, setting: FaultSetting): Promise<FaultStage> {
-  const { url, calls } = await workspaceStage(dyingOnRequest(script));
+/** Starts the fixture. It is disposed when the test ends. */
+export async function createContainerFaultFixture(
+  script: TaskScript,
+  setting: ContainerFaultOptions,
+): Promise<ContainerFaultFixture> {
+  const { url, calls } = await createWorkspaceFixture(withExpiry(script));
   const relay = await relayTo(url);
   onTestFinished(() => relay[Symbol.asyncDispose]());
   const session = new Session();
@@ -83,7 +88,7 @@ export async function faultStage(script: Script, setting: FaultSetting): Promise
     calls,
     section,
     events,
-    kill: killing({ url, relay, calls }),
+    kill: createKill({ url, relay, calls }),
     async evaluate(task) {
       const first = new MarkdownSection({
         key: "task",
@@ -98,20 +103,20 @@ export async function faultStage(script: Script, setting: FaultSetting): Promise
       });
       return (await adapter.evaluate(new Prompt(template), { session })).text ?? "";
     },
-    told: (type) => events.filter((event): event is never => event.type === type),
+    findEvents: (type) => events.filter((event): event is never => event.type === type),
   };
 }
 
-/** Made from the task, and from the items that came after it. */
-export type Script = (
+/** Returns the model's actions for the task and the items so far. */
+export type TaskScript = (
   task: string,
   items: readonly Readonly<Record<string, unknown>>[],
 ) => readonly ModelAction[];
 
-/** What the model lets a container expire for. */
+/** The input that makes the scripted model expire the container. */
 export const EXPIRE = "Let the container expire.";
 
-function dyingOnRequest(script: Script): ModelScript {
+function withExpiry(script: TaskScript): ModelScript {
   return ({ items, text }) => {
     if (text === EXPIRE) return [{ expireContainer: true }, { say: "It has." }];
     const all = items.map((item) => ({ ...item }) as Readonly<Record<string, unknown>>);
@@ -127,7 +132,7 @@ const DEAD_KERNEL = {
   code: null,
 };
 
-function killing({
+function createKill({
   url,
   relay,
   calls,
@@ -135,12 +140,12 @@ function killing({
   readonly url: string;
   readonly relay: Relay;
   readonly calls: ContainerCalls;
-}): FaultStage["kill"] {
-  const dead = new Map<string, OwnAnswer>();
+}): ContainerFaultFixture["kill"] {
+  const dead = new Map<string, CannedResponse>();
   relay.answerBy(({ method, path, containerId }: RelayedRequest) =>
     method === "POST" && path === "/responses" ? (dead.get(containerId ?? "") ?? null) : null,
   );
-  const failed = (id: string) => ({
+  const createFailedResponse = (id: string) => ({
     id: "resp_1",
     object: "response",
     created_at: 1,
@@ -152,14 +157,14 @@ function killing({
   });
   return (form) => async (id) => {
     if (form === "kernel") dead.set(id, { status: 400, json: { error: DEAD_KERNEL } });
-    if (form === "told") dead.set(id, { status: 200, json: failed(id) });
-    if (form === "deleted" || form === "told") await calls.remove(id);
-    if (form === "expired") await expire(url, id);
+    if (form === "reported") dead.set(id, { status: 200, json: createFailedResponse(id) });
+    if (form === "deleted" || form === "reported") await calls.remove(id);
+    if (form === "expired") await expireContainer(url, id);
   };
 }
 
-/** Lets a container expire, past the relay. */
-export async function expire(url: string, container: string): Promise<void> {
+/** Expires a container, bypassing the relay. */
+export async function expireContainer(url: string, container: string): Promise<void> {
   const answer = await fetch(`${url}/responses`, {
     method: "POST",
     headers: { "content-type": "application/json", authorization: "Bearer local" },
@@ -169,6 +174,6 @@ export async function expire(url: string, container: string): Promise<void> {
       tools: [{ type: "code_interpreter", container }],
     }),
   });
-  if (!answer.ok) throw new Error(`It did not expire: ${await answer.text()}`);
+  if (!answer.ok) throw new Error(`The container did not expire: ${await answer.text()}`);
   await answer.arrayBuffer();
 }

@@ -14,38 +14,38 @@ import { fakeClock } from "../../../src/testing/fake-clock.ts";
 import { hostSandbox } from "../host-sandbox.ts";
 import { type Relay, relayTo } from "./relay.ts";
 
-/** A provider behind a relay, and managers of its containers. */
-export interface ManagerStage {
+/** A provider behind a relay, and managers for its containers. */
+export interface ContainerManagerFixture {
   readonly relay: Relay;
   readonly url: string;
   readonly calls: ContainerCalls;
-  /** How many containers were asked for. */
+  /** The number of container creation requests. */
   readonly made: number;
-  /** As anybody makes one. */
+  /** Creates a public container manager. */
   manager(options?: Partial<ContainerManagerOptions>): ContainerManager;
-  /** As a workspace makes one. */
-  filling(fill: Fill): Filling;
-  /** What the provider says of a container: its status, or that of its answer. */
+  /** Creates a container as a workspace does. */
+  filling(fill: Fill): FilledContainer;
+  /** Returns the container's status, or the HTTP status if the request fails. */
   statusOf(id: string | null): Promise<unknown>;
 }
 
-/** Fills a new container, and says how far it is. */
+/** Fills a new container and reports its progress. */
 type Fill = (id: string, step: FillStep["report"], signal: AbortSignal) => Promise<void>;
 
-/** A container that is filled, and which one took the place of which. */
-export interface Filling {
+/** A filled container and its replacements. */
+export interface FilledContainer {
   readonly manager: ContainerLifecycle;
   readonly replacements: readonly {
     readonly containerId: string;
     readonly replacedBy: string;
     readonly reason: string;
-    /** Whether anything had run in it. */
+    /** Whether code had run in the container. */
     readonly hasServed: boolean;
   }[];
 }
 
-/** Starts all of it, gone when the test is over. */
-export async function managerStage(): Promise<ManagerStage> {
+/** Starts the fixture. It is disposed when the test ends. */
+export async function managerStage(): Promise<ContainerManagerFixture> {
   const provider = new LocalProvider({ sandbox: hostSandbox() });
   onTestFinished(() => provider[Symbol.asyncDispose]());
   const { url } = await provider.listen();
@@ -63,10 +63,10 @@ export async function managerStage(): Promise<ManagerStage> {
     },
     manager: (options = {}) => new ContainerManager({ client, clock, ...options }),
     filling(fill) {
-      const replacements: Filling["replacements"][number][] = [];
+      const replacements: FilledContainer["replacements"][number][] = [];
       const connection = new WorkspaceConnection(client, clock);
       connection.publish = (event) => {
-        if (event.type !== "ContainerReplaced") throw new Error(`There was ${event.type}.`);
+        if (event.type !== "ContainerReplaced") throw new Error(`Unexpected event ${event.type}`);
         const { containerId, replacedBy, reason, lost } = event;
         const hasServed = lost.includes("what code held in memory");
         replacements.push({ containerId, replacedBy, reason, hasServed });
@@ -90,16 +90,16 @@ export async function managerStage(): Promise<ManagerStage> {
 
 const CREATE = "POST /containers";
 
-/** Something that is refused when the container is gone. */
-export function looks(at: ManagerStage): (id: string) => Promise<string> {
+/** Creates an operation that fails if the container does not exist. */
+export function looks(at: ContainerManagerFixture): (id: string) => Promise<string> {
   return async (id) => {
     await at.calls.list(id).next();
     return id;
   };
 }
 
-/** Dies in so many containers, and then no more. */
-export function dying(at: ManagerStage, times: number) {
+/** Creates an operation that deletes its container the first `times` times. */
+export function dying(at: ContainerManagerFixture, times: number) {
   const seen: string[] = [];
   const operation = async (id: string) => {
     seen.push(id);

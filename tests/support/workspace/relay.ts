@@ -9,87 +9,92 @@ import { buffer } from "node:stream/consumers";
 import { isPlainObject } from "../../../src/base/freeze.ts";
 import { maybeTextAt, recordsAt } from "../../../src/base/reading.ts";
 
-/** A request that has come by. */
+/** A request that the relay received. */
 export interface RelayedRequest {
   readonly method: string;
-  /** Below `/v1`. */
+  /** The path below `/v1`. */
   readonly path: string;
-  /** `{}` for what is no JSON. */
+  /** The JSON body, or `{}` if the body is not a JSON object. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly text: string;
-  /** The container that it is about: named in its path, or by a tool. */
+  /** The container of the request, named in its path or by a tool. */
   readonly containerId: string | null;
 }
 
-/** When something happens: before a request is passed on, in the middle of it, or before its answer is. */
-export type Moment = "before" | "during" | "after";
+/** When a fault happens: before the request is forwarded, during it, or before its response is returned. */
+export type FaultMoment = "before" | "during" | "after";
 
-/** What is to happen at a request. */
-export interface Strike {
-  /** Looked for in the method and the path: `/^POST .*\/files$/`. */
+/** A fault that happens at a request. */
+export interface Fault {
+  /** Matches the method and path, such as `/^POST .*\/files$/`. */
   readonly on: RegExp;
-  readonly fits?: (request: RelayedRequest) => boolean;
-  /** Counted from when the strike was set. @default 1 */
+  readonly matches?: (request: RelayedRequest) => boolean;
+  /** The first matching request that is affected, counted from 1 since the fault was injected. @default 1 */
   readonly nth?: number;
-  /** At so many requests from there on. @default 1 */
+  /** How many matching requests are affected. @default 1 */
   readonly times?: number;
-  readonly when: Moment;
-  /** `containerId`: the request's, or for one that makes a container that of its answer. */
+  readonly when: FaultMoment;
+  /** Runs the fault. `containerId` is the request's container, or the container that the response creates. */
   act(containerId: string): Promise<void>;
 }
 
-/** An answer that is not the server's. */
-export interface OwnAnswer {
+/** A response that replaces the server's. */
+export interface CannedResponse {
   readonly status: number;
   readonly json: object;
 }
 
-/** Stands between a client and a server, on a socket of its own, and strikes when it is told to. */
+/** A proxy between a client and a server that injects faults. */
 export interface Relay extends AsyncDisposable {
   /** `http://127.0.0.1:port/v1`. */
   readonly url: string;
-  /** Every request, in the order they came. */
+  /** All requests, in order. */
   readonly requests: readonly RelayedRequest[];
-  strike(strike: Strike): { readonly struck: number };
-  /** Answers what `answer` has an answer for; that may change while a request is under way. */
-  answerBy(answer: (request: RelayedRequest) => OwnAnswer | null): void;
+  injectFault(fault: Fault): { readonly hits: number };
+  /** Responds with the result of `answer` unless it is `null`. It is called again after the request was forwarded. */
+  answerBy(answer: (request: RelayedRequest) => CannedResponse | null): void;
 }
 
-/** Passes everything on to `to`. A connection that breaks behind it breaks before it too. */
+/** Starts a relay that forwards all requests to `to`. If the server's connection breaks, the client's breaks too. */
 export async function relayTo(to: string): Promise<Relay> {
   const requests: RelayedRequest[] = [];
-  const strikes: SetStrike[] = [];
-  const answerers: ((request: RelayedRequest) => OwnAnswer | null)[] = [];
-  const own = (seen: RelayedRequest) => answerers.map((one) => one(seen)).find(Boolean) ?? null;
+  const faults: InjectedFault[] = [];
+  const responders: ((request: RelayedRequest) => CannedResponse | null)[] = [];
+  const findResponse = (seen: RelayedRequest) =>
+    responders.map((one) => one(seen)).find(Boolean) ?? null;
 
-  async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function handleRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const bytes = await buffer(request);
-    const seen = seenIn(request, bytes);
+    const seen = parseRequest(request, bytes);
     requests.push(seen);
-    const due = strikes.filter((one) => one.isDue(seen));
-    const act = async (when: Moment, id = seen.containerId) => {
-      for (const one of due) if (one.strike.when === when) await one.act(id ?? "");
+    const due = faults.filter((one) => one.isDue(seen));
+    const act = async (when: FaultMoment, id = seen.containerId) => {
+      for (const one of due) if (one.fault.when === when) await one.act(id ?? "");
     };
     await act("before");
-    const said = own(seen);
-    if (said) return answerWith(response, said);
-    const isStruck = due.some(({ strike }) => strike.when === "during");
-    const middle = isStruck && seen.method === "POST" ? () => act("during") : null;
-    const answer = await passedOn(to, request, { bytes, middle, isOver: () => own(seen) !== null });
+    const cannedResponse = findResponse(seen);
+    if (cannedResponse) return sendResponse(response, cannedResponse);
+    const isInterrupted = due.some(({ fault }) => fault.when === "during");
+    const middle = isInterrupted && seen.method === "POST" ? () => act("during") : null;
+    const answer = await forward(to, request, {
+      bytes,
+      middle,
+      isOver: () => findResponse(seen) !== null,
+    });
     const whole = answer ? await buffer(answer) : Buffer.alloc(0);
-    await act("after", seen.containerId ?? idIn(whole));
-    const instead = own(seen);
-    if (instead) return answerWith(response, instead);
+    await act("after", seen.containerId ?? parseId(whole));
+    const replacement = findResponse(seen);
+    if (replacement) return sendResponse(response, replacement);
     if (!answer) return void response.destroy();
-    response.writeHead(answer.statusCode ?? 502, kept(answer.headers));
-    if (!isStruck || middle) return void response.end(whole);
+    response.writeHead(answer.statusCode ?? 502, filterHeaders(answer.headers));
+    if (!isInterrupted || middle) return void response.end(whole);
     response.write(whole.subarray(0, whole.length / 2));
     await act("during");
     response.destroy();
   }
 
   const server = createServer((request, response) => {
-    pass(request, response).catch(() => void response.destroy());
+    handleRequest(request, response).catch(() => void response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
@@ -97,12 +102,12 @@ export async function relayTo(to: string): Promise<Relay> {
   return {
     url: `http://127.0.0.1:${port}/v1`,
     requests,
-    strike(strike) {
-      const set = new SetStrike(strike);
-      strikes.push(set);
+    injectFault(fault) {
+      const set = new InjectedFault(fault);
+      faults.push(set);
       return set;
     },
-    answerBy: (answer) => void answerers.push(answer),
+    answerBy: (answer) => void responders.push(answer),
     async [Symbol.asyncDispose]() {
       const ended = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
@@ -111,51 +116,51 @@ export async function relayTo(to: string): Promise<Relay> {
   };
 }
 
-class SetStrike {
-  readonly strike: Strike;
-  struck = 0;
-  #met = 0;
+class InjectedFault {
+  readonly fault: Fault;
+  hits = 0;
+  #matched = 0;
 
-  constructor(strike: Strike) {
-    this.strike = strike;
+  constructor(fault: Fault) {
+    this.fault = fault;
   }
 
   isDue(request: RelayedRequest): boolean {
-    const { on, fits, nth = 1, times = 1 } = this.strike;
+    const { on, matches: fits, nth = 1, times = 1 } = this.fault;
     if (!on.test(`${request.method} ${request.path}`) || fits?.(request) === false) return false;
-    this.#met += 1;
-    return this.#met >= nth && this.#met < nth + times;
+    this.#matched += 1;
+    return this.#matched >= nth && this.#matched < nth + times;
   }
 
   async act(containerId: string): Promise<void> {
-    this.struck += 1;
-    await this.strike.act(containerId);
+    this.hits += 1;
+    await this.fault.act(containerId);
   }
 }
 
-interface Passing {
+interface ForwardOptions {
   readonly bytes: Buffer;
-  /** What happens when half of an upload is there, or while an answer is being made. */
+  /** Called after half of an upload, or before the response. */
   readonly middle: (() => Promise<void>) | null;
-  /** Whether the server's answer has become of no interest by that. */
+  /** Whether the server's response is no longer needed. */
   readonly isOver: () => boolean;
 }
 
-async function passedOn(
+async function forward(
   to: string,
   request: IncomingMessage,
-  { bytes, middle, isOver }: Passing,
+  { bytes, middle, isOver }: ForwardOptions,
 ): Promise<IncomingMessage | null> {
   const { method, headers } = request;
   const path = (request.url ?? "").replace(/^\/v1/, "");
   const onward = httpRequest(`${to}${path}`, {
     method,
-    headers: { ...kept(headers), "content-length": bytes.length },
+    headers: { ...filterHeaders(headers), "content-length": bytes.length },
   });
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     onward.once("response", resolve).once("error", reject);
   });
-  answered.catch(() => undefined); // it is waited for below
+  answered.catch(() => undefined); // awaited below
   const half = isJson(headers) ? bytes.length : bytes.length >> 1;
   onward.write(bytes.subarray(0, half));
   await middle?.();
@@ -167,7 +172,7 @@ async function passedOn(
   return await answered;
 }
 
-function seenIn(request: IncomingMessage, bytes: Buffer): RelayedRequest {
+function parseRequest(request: IncomingMessage, bytes: Buffer): RelayedRequest {
   const { method = "", headers } = request;
   const { pathname } = new URL(request.url ?? "", "http://127.0.0.1");
   const path = pathname.replace(/^\/v1(?=\/)/, "");
@@ -179,12 +184,12 @@ function seenIn(request: IncomingMessage, bytes: Buffer): RelayedRequest {
   return { method, path, body, text, containerId: named ?? null };
 }
 
-function idIn(answer: Buffer): string | null {
+function parseId(answer: Buffer): string | null {
   const json: unknown = JSON.parse(answer.toString());
   return isPlainObject(json) ? maybeTextAt(json, "id") : null;
 }
 
-function answerWith(response: ServerResponse, { status, json }: OwnAnswer): void {
+function sendResponse(response: ServerResponse, { status, json }: CannedResponse): void {
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(json));
 }
 
@@ -192,10 +197,12 @@ function isJson(headers: IncomingHttpHeaders): boolean {
   return (headers["content-type"] ?? "").startsWith("application/json");
 }
 
-/** What is said of one connection is not true of the next. */
-const ofConnection = new Set("connection host keep-alive transfer-encoding expect".split(" "));
+/** Headers that apply to one connection only. */
+const CONNECTION_HEADERS = new Set(
+  "connection host keep-alive transfer-encoding expect".split(" "),
+);
 
-function kept(headers: IncomingHttpHeaders): Record<string, string> {
-  const stay = Object.entries(headers).filter(([name]) => !ofConnection.has(name));
+function filterHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const stay = Object.entries(headers).filter(([name]) => !CONNECTION_HEADERS.has(name));
   return Object.fromEntries(stay.map(([name, value]) => [name, String(value)]));
 }

@@ -18,38 +18,38 @@ import { hostSandbox } from "../host-sandbox.ts";
 const bubblewrap = bubblewrapSandbox();
 
 /**
- * Whether bubblewrap works here. Tests that need files at `/mnt/data`, or an interpreter that lives from one
- * call to the next, are skipped without it.
+ * Whether bubblewrap works here. Tests that need files at `/mnt/data`, or an interpreter that keeps its state
+ * between calls, are skipped without it.
  */
 export const { usable: hasBubblewrap } = await bubblewrap.probe();
 
-/** Bubblewrap if it works; otherwise this machine's Python, which isolates nothing. */
+/** Returns bubblewrap if it works, otherwise the host's Python without isolation. */
 export function workspaceSandbox(): Sandbox {
   return hasBubblewrap ? bubblewrap : hostSandbox();
 }
 
-/** A local provider on a socket, an adapter on it, and the calls to look into its containers. */
-export interface WorkspaceStage {
+/** A local provider on a socket, an adapter for it, and calls to inspect its containers. */
+export interface WorkspaceFixture {
   readonly provider: LocalProvider;
   readonly url: string;
   readonly adapter: OpenAIAdapter;
   readonly calls: ContainerCalls;
   readonly session: Session;
-  /** Everything that was published on the session, in order. */
+  /** All events of the session, in order. */
   readonly events: readonly BusEvent[];
-  /** A section of the session; cleaned up with the test. */
-  section(
+  /** Creates a section of the session. It is cleaned up when the test ends. */
+  createSection(
     options?: Partial<OpenAIContainerWorkspaceSectionOptions>,
   ): OpenAIContainerWorkspaceSection;
-  /** Evaluates a prompt that has this section and one task. */
+  /** Evaluates a prompt with this section and one task. */
   run(section: OpenAIContainerWorkspaceSection, task?: string): Promise<string>;
 }
 
-/** Starts all of it, gone when the test is over. */
-export async function workspaceStage(
+/** Starts the fixture. It is disposed when the test ends. */
+export async function createWorkspaceFixture(
   script: ModelScript,
   options: { readonly sandbox?: Sandbox | "wasm" } = {},
-): Promise<WorkspaceStage> {
+): Promise<WorkspaceFixture> {
   const provider = new LocalProvider({
     model: scriptedModel(script),
     sandbox: options.sandbox ?? workspaceSandbox(),
@@ -73,7 +73,7 @@ export async function workspaceStage(
     session,
     events,
     calls: new ContainerCalls(openAIClient(clientConfig)),
-    section(given = {}) {
+    createSection(given = {}) {
       const section = new OpenAIContainerWorkspaceSection({ session, ...given });
       onTestFinished(async () => {
         await section.cleanup();
@@ -93,7 +93,7 @@ export async function workspaceStage(
   };
 }
 
-/** A folder with these files, gone when the test is over. */
+/** Creates a folder with these files. It is removed when the test ends. */
 export function repository(files: Readonly<Record<string, string | Uint8Array>>): string {
   const folder = mkdtempSync(join(tmpdir(), "wink-repository-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -104,7 +104,7 @@ export function repository(files: Readonly<Record<string, string | Uint8Array>>)
   return folder;
 }
 
-/** Every file below a folder, as text in Latin-1: byte for byte. */
+/** Reads every file below a folder as Latin-1, which preserves every byte. */
 export function filesIn(folder: string): Readonly<Record<string, string>> {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());

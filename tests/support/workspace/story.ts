@@ -5,15 +5,20 @@ import type { ModelAction } from "weakincentives/local";
 import type { OpenAIContainerWorkspaceSectionOptions } from "weakincentives/openai";
 import { isPlainObject } from "../../../src/base/freeze.ts";
 import { recordsAt, textAt } from "../../../src/base/reading.ts";
-import { type FaultStage, type Form, faultStage, type Script } from "./fault-stage.ts";
+import {
+  type ContainerFault,
+  type ContainerFaultFixture,
+  createContainerFaultFixture,
+  type TaskScript,
+} from "./fault-stage.ts";
 import type { RelayedRequest } from "./relay.ts";
 import { filesIn, repository } from "./stage.ts";
-import { FINDING, Twin } from "./twin.ts";
+import { PATH_LOOKUP, ReferenceFolder } from "./twin.ts";
 
-/** What code does, in the order it is done. */
-export type Act = "first" | "second" | "third";
+/** The code steps, in order. */
+export type ScenarioStep = "first" | "second" | "third";
 
-const CODE: Readonly<Record<Act, string>> = {
+const CODE: Readonly<Record<ScenarioStep, string>> = {
   first: `open(at("p/a.txt"), "a").write("two\\n")
 os.makedirs("p/out", exist_ok=True)
 open("p/out/made.png", "wb").write(bytes(range(256)))
@@ -37,155 +42,164 @@ const MOUNTED = {
   "empty.txt": "",
 };
 
-/** How a story is told. */
-export interface StoryOptions {
+/** Options of a {@link FaultScenario}. */
+export interface FaultScenarioOptions {
   readonly unpack: "bootstrap" | "files";
-  readonly form: Form;
+  readonly fault: ContainerFault;
   readonly section?: Partial<OpenAIContainerWorkspaceSectionOptions>;
-  /** What code does in this act goes with the container, and is not done again. @default none */
-  readonly loses?: Act | undefined;
-  /** Within the tool, before it writes. */
-  readonly inTool?: ((story: Story) => Promise<void>) | undefined;
+  /** The step whose changes are lost with the container and not repeated. @default none */
+  readonly loses?: ScenarioStep | undefined;
+  /** Called in the tool before it writes. */
+  readonly inTool?: ((scenario: FaultScenario) => Promise<void>) | undefined;
 }
 
 /**
- * Two evaluations of one workspace: code, a tool that writes and deletes, code again; a write from
- * outside; code once more. A plain folder sees the same, and is compared with what comes back.
+ * Two evaluations of one workspace: code, a tool that writes and deletes, code again; then a write by the caller,
+ * and code once more. The same changes are applied to a plain folder, which is compared with the synced files.
  */
-export class Story {
-  readonly options: StoryOptions;
-  readonly stage: FaultStage;
-  readonly twin: Twin;
-  /** Code that is run in place of the next act, once. */
-  readonly instead: string[] = [];
+export class FaultScenario {
+  readonly options: FaultScenarioOptions;
+  readonly fixture: ContainerFaultFixture;
+  readonly reference: ReferenceFolder;
+  /** Code to run once instead of the next step. */
+  readonly replacementCode: string[] = [];
 
-  private constructor(options: StoryOptions, stage: FaultStage, twin: Twin) {
+  private constructor(
+    options: FaultScenarioOptions,
+    fixture: ContainerFaultFixture,
+    reference: ReferenceFolder,
+  ) {
     this.options = options;
-    this.stage = stage;
-    this.twin = twin;
+    this.fixture = fixture;
+    this.reference = reference;
   }
 
-  static async begin(options: StoryOptions): Promise<Story> {
+  static async start(options: FaultScenarioOptions): Promise<FaultScenario> {
     const folder = repository(MOUNTED);
-    const twin = new Twin(repository({}));
-    for (const [path, bytes] of Object.entries(MOUNTED)) twin.write(`p/${path}`, bytes);
-    const script: Script = (task, items) => story.#play(task, items);
-    const stage = await faultStage(script, {
+    const reference = new ReferenceFolder(repository({}));
+    for (const [path, bytes] of Object.entries(MOUNTED)) reference.write(`p/${path}`, bytes);
+    const script: TaskScript = (task, items) => scenario.#playModel(task, items);
+    const fixture = await createContainerFaultFixture(script, {
       section: {
         mounts: [{ hostPath: folder, mountPath: "p" }],
         unpack: options.unpack,
         syncPolicy: "eachTurn",
         ...options.section,
       },
-      note: () => story.#note(),
+      note: () => scenario.#runNoteTool(),
     });
-    const story = new Story(options, stage, twin);
-    return story;
+    const scenario = new FaultScenario(options, fixture, reference);
+    return scenario;
   }
 
-  /** Kills whichever container it is told. */
+  /** Returns the function that kills a container. */
   get kill(): (containerId: string) => Promise<void> {
-    return this.stage.kill(this.options.form);
+    return this.fixture.kill(this.options.fault);
   }
 
-  /** Kills the one that is used now. */
-  async killNow(): Promise<void> {
-    await this.kill(this.stage.section.containerId ?? "");
+  /** Kills the current container. */
+  async killCurrent(): Promise<void> {
+    await this.kill(this.fixture.section.containerId ?? "");
   }
 
-  async one(): Promise<void> {
-    expect(await this.stage.evaluate("One.")).toBe("Done.");
-    this.twinActs("first");
-    this.twinNotes();
-    this.twinActs("second");
+  async evaluateFirst(): Promise<void> {
+    expect(await this.fixture.evaluate("One.")).toBe("Done.");
+    this.applyToReference("first");
+    this.applyNoteToReference();
+    this.applyToReference("second");
   }
 
-  async between(): Promise<void> {
-    await this.stage.section.filesystem.writeText("p/between.txt", "from outside\n");
-    this.twin.write("p/between.txt", "from outside\n");
+  async writeBetween(): Promise<void> {
+    await this.fixture.section.filesystem.writeText("p/between.txt", "from outside\n");
+    this.reference.write("p/between.txt", "from outside\n");
   }
 
-  async two(): Promise<void> {
-    expect(await this.stage.evaluate("Two.")).toBe("Done.");
-    this.twinActs("third");
+  async evaluateSecond(): Promise<void> {
+    expect(await this.fixture.evaluate("Two.")).toBe("Done.");
+    this.applyToReference("third");
   }
 
-  async all(): Promise<void> {
-    await this.one();
-    await this.between();
-    await this.two();
+  async runAll(): Promise<void> {
+    await this.evaluateFirst();
+    await this.writeBetween();
+    await this.evaluateSecond();
   }
 
-  twinActs(act: Act): void {
-    if (act !== this.options.loses) this.twin.run(CODE[act]);
+  applyToReference(act: ScenarioStep): void {
+    if (act !== this.options.loses) this.reference.run(CODE[act]);
   }
 
-  twinNotes(): void {
-    this.twin.write("p/note.md", "a note\n");
-    this.twin.delete("p/keep.md");
+  applyNoteToReference(): void {
+    this.reference.write("p/note.md", "a note\n");
+    this.reference.delete("p/keep.md");
   }
 
-  /** Cleans up, finds not one byte that differs, and that what was sent and told is in order. */
+  /** Cleans up, then asserts that the synced files equal the reference and that requests and events are consistent. */
   async expectNothingLost(): Promise<void> {
-    const { section } = this.stage;
+    const { section } = this.fixture;
     await section.cleanup();
-    expect(filesIn(section.syncedDir ?? "")).toEqual(this.twin.files);
+    expect(filesIn(section.syncedDir ?? "")).toEqual(this.reference.files);
     expect(existsSync(dirname(section.tempDir))).toBe(false);
-    expectAllInOrder(this.stage);
+    expectConsistentRequests(this.fixture);
   }
 
-  async #note(): Promise<void> {
-    const { filesystem } = this.stage.section;
+  async #runNoteTool(): Promise<void> {
+    const { filesystem } = this.fixture.section;
     await this.options.inTool?.(this);
     await filesystem.writeText("p/note.md", "a note\n");
     await filesystem.delete("p/keep.md");
   }
 
-  /** Whatever was dropped from the history: the same act is not done twice. */
-  #play(task: string, items: readonly Readonly<Record<string, unknown>>[]): readonly ModelAction[] {
+  /** Chooses the next step from the history, so that no step runs twice even if items were dropped. */
+  #playModel(
+    task: string,
+    items: readonly Readonly<Record<string, unknown>>[],
+  ): readonly ModelAction[] {
     const noted = items.findLastIndex(({ type }) => type === "function_call_output");
     const ran = items.slice(noted + 1).some(({ type }) => type === "code_interpreter_call");
     if (ran) return noted < 0 && task.includes("One.") ? [{ call: NOTE }] : [{ say: "Done." }];
-    const code = this.instead.shift();
+    const code = this.replacementCode.shift();
     if (code !== undefined) return [{ code }];
     const act = task.includes("Two.") ? "third" : noted < 0 ? "first" : "second";
-    return [{ code: FINDING + CODE[act] }];
+    return [{ code: PATH_LOOKUP + CODE[act] }];
   }
 }
 
 const NOTE = { name: "note", args: {} };
 
-/** A request of the conversation, not one of the workspace's own. */
-export function isTurn(request: RelayedRequest): boolean {
-  return isRequest(request) && !isBlock(request);
+/** Whether a request belongs to the conversation, not to the workspace. */
+export function isConversationRequest(request: RelayedRequest): boolean {
+  return isResponseRequest(request) && !isWorkspaceRequest(request);
 }
 
-/** A request of the workspace's own, which runs a block of Python. */
-export function isBlock(request: RelayedRequest): boolean {
-  return isRequest(request) && isPlainObject(request.body["tool_choice"]);
+/** Whether the workspace sent the request to run Python. */
+export function isWorkspaceRequest(request: RelayedRequest): boolean {
+  return isResponseRequest(request) && isPlainObject(request.body["tool_choice"]);
 }
 
-/** What the model is told of a replacement in a request. */
-export function replacementsToldIn({ body }: RelayedRequest): readonly string[] {
-  const said = recordsAt(body, "input").filter(({ role }) => role === "developer");
-  return said.map((message) => textAt(message, "content")).filter((text) => /replaced/.test(text));
+/** Returns the notes about replaced containers in a request. */
+export function readReplacementNotes({ body }: RelayedRequest): readonly string[] {
+  const messages = recordsAt(body, "input").filter(({ role }) => role === "developer");
+  return messages
+    .map((message) => textAt(message, "content"))
+    .filter((text) => /replaced/.test(text));
 }
 
-function isRequest({ method, path }: RelayedRequest): boolean {
+function isResponseRequest({ method, path }: RelayedRequest): boolean {
   return method === "POST" && path === "/responses";
 }
 
-/** No code failed; after a replacement nothing names the dead container, and the model is told. */
-function expectAllInOrder({ relay, told }: FaultStage): void {
-  const failures = told("ToolInvoked").filter((event) =>
+/** Asserts that no code failed, and that after a replacement no request names the old container and the model is informed. */
+function expectConsistentRequests({ relay, findEvents }: ContainerFaultFixture): void {
+  const failures = findEvents("ToolInvoked").filter((event) =>
     JSON.stringify(event).includes("Traceback"),
   );
   expect(failures).toEqual([]);
-  for (const { containerId, replacedBy, lost } of told("ContainerReplaced")) {
+  for (const { containerId, replacedBy, lost } of findEvents("ContainerReplaced")) {
     const first = relay.requests.findIndex((request) => request.containerId === replacedBy);
-    const turns = relay.requests.slice(first).filter(isTurn);
+    const turns = relay.requests.slice(first).filter(isConversationRequest);
     expect(turns.filter(({ text }) => text.includes(containerId))).toEqual([]);
-    const lines = turns.slice(0, 1).flatMap(replacementsToldIn);
+    const lines = turns.slice(0, 1).flatMap(readReplacementNotes);
     expect(lines.length > 0).toBe(turns.length > 0 && lost.length > 0);
     expect(lines.join()).not.toContain("\n");
   }

@@ -4,25 +4,25 @@ import { dirname, join } from "node:path";
 import { filesIn } from "./stage.ts";
 
 /**
- * Goes before Python that has paths of a workspace: `at(path)` is where the file is, be it in a
- * container with a tree, in one with flat names, or in a folder of this machine.
+ * Python that defines `at(path)`, which returns where a workspace file is: in a container with folders, in a
+ * container with flat names, or in a host folder.
  */
-export const FINDING = `import glob, json, os
+export const PATH_LOOKUP = `import glob, json, os
 _listed = glob.glob("/mnt/data/*-wink-7c1e-paths.json")
 _places = json.load(open(max(_listed, key=os.path.getmtime))) if _listed else {}
 def at(path):
     return _places.get(path, path)
 `;
 
-/** A plain folder of this machine, to which the same is done as to a workspace. */
-export class Twin {
+/** A plain host folder that receives the same changes as a workspace. */
+export class ReferenceFolder {
   readonly folder: string;
 
   constructor(folder: string) {
     this.folder = folder;
   }
 
-  /** Byte for byte, by path. */
+  /** The files by path, as Latin-1. */
   get files(): Readonly<Record<string, string>> {
     return filesIn(this.folder);
   }
@@ -36,8 +36,8 @@ export class Twin {
     rmSync(join(this.folder, path));
   }
 
-  /** Runs the same Python, without any container. */
+  /** Runs Python in the folder, without a container. */
   run(code: string): void {
-    execFileSync("python3", ["-c", `${FINDING}${code}`], { cwd: this.folder });
+    execFileSync("python3", ["-c", `${PATH_LOOKUP}${code}`], { cwd: this.folder });
   }
 }

@@ -8,199 +8,205 @@ import type { Filesystem, FsSnapshot } from "../../../src/files/filesystem/files
 import { HostFilesystem } from "../../../src/files/filesystem/host-filesystem.ts";
 import { InMemoryFilesystem } from "../../../src/files/filesystem/in-memory-filesystem.ts";
 import { type Tree, treeOf } from "../../../src/testing/filesystem/filesystem-case.ts";
-import { type CodeAct, type Files, planned } from "./code-acts.ts";
-import { type FaultStage, type Form, faultStage } from "./fault-stage.ts";
-import type { Moment } from "./relay.ts";
+import { type CodeChange, type Files, planCode } from "./code-acts.ts";
+import {
+  type ContainerFault,
+  type ContainerFaultFixture,
+  createContainerFaultFixture,
+} from "./fault-stage.ts";
+import type { FaultMoment } from "./relay.ts";
 import { filesIn } from "./stage.ts";
 
-/** Something done through a file system, `marks` being the snapshots that were taken so far. */
-export type FileAct = (filesystem: Filesystem, marks: FsSnapshot[]) => Promise<unknown>;
+/** An operation on a file system. `marks` are the snapshots taken so far. */
+export type FileOperation = (filesystem: Filesystem, marks: FsSnapshot[]) => Promise<unknown>;
 
-/** A death that waits for its request. */
-export interface Ambush {
+/** A container fault that happens at a later request. */
+export interface PlannedFault {
   readonly on: RegExp;
-  readonly when: Moment;
+  readonly when: FaultMoment;
   readonly nth: number;
-  readonly form: Form;
+  readonly fault: ContainerFault;
 }
 
-/** A workspace, and what is known of it here: the same is done to both, and they are compared. */
-export class World {
-  readonly stage: FaultStage;
+/** A workspace and a model of its files. Every operation is applied to both, and the results are compared. */
+export class WorkspaceModel {
+  readonly fixture: ContainerFaultFixture;
   #model = new InMemoryFilesystem();
   #files: Files = new Map();
   #marks: { readonly real: FsSnapshot[]; readonly known: FsSnapshot[] } = { real: [], known: [] };
   #code: string | null = null;
   #deaths = 0;
 
-  private constructor(stage: FaultStage) {
-    this.stage = stage;
+  private constructor(fixture: ContainerFaultFixture) {
+    this.fixture = fixture;
   }
 
-  /** With a container that has nothing in it. */
-  static async begin(unpack: "bootstrap" | "files"): Promise<World> {
+  /** Starts with an empty container. */
+  static async start(unpack: "bootstrap" | "files"): Promise<WorkspaceModel> {
     const section = { unpack, syncPolicy: "eachTurn" } as const;
-    const stage = await faultStage((_task, items) => world.#play(items), { section });
-    const world = new World(stage);
-    await world.talks();
-    return world;
+    const fixture = await createContainerFaultFixture((_task, items) => model.#playModel(items), {
+      section,
+    });
+    const model = new WorkspaceModel(fixture);
+    await model.evaluateWithoutCode();
+    return model;
   }
 
-  /** Byte for byte, by path. */
+  /** The files by path, as Latin-1. */
   get files(): Files {
     return this.#files;
   }
 
-  /** Does the same to both. What fails because containers die has done nothing. */
-  async does(act: FileAct): Promise<void> {
-    const { filesystem } = this.stage.section;
+  /** Applies an operation to the workspace and the model. An operation that fails with a lost container must change nothing. */
+  async apply(act: FileOperation): Promise<void> {
+    const { filesystem } = this.fixture.section;
     const deaths = this.#deaths;
-    const real = await outcome(filesystem, this.#marks.real, act);
+    const real = await runOperation(filesystem, this.#marks.real, act);
     if (real === "gone") return void expect(this.#deaths).toBeGreaterThan(deaths);
-    expect(real).toEqual(await outcome(this.#model, this.#marks.known, act));
-    this.#files = textsIn(await treeOf(this.#model));
+    expect(real).toEqual(await runOperation(this.#model, this.#marks.known, act));
+    this.#files = toTexts(await treeOf(this.#model));
   }
 
-  /** An evaluation in which no code runs changes nothing. */
-  async talks(): Promise<void> {
+  /** Evaluates a prompt without code and asserts that no file changes. */
+  async evaluateWithoutCode(): Promise<void> {
     this.#code = null;
-    await this.#evaluates();
-    await this.expectSame();
+    await this.#evaluate();
+    await this.expectSameFiles();
   }
 
-  /** An evaluation with code: all of it is done, or nothing if a container died on the way. */
-  async runs(acts: readonly CodeAct[]): Promise<void> {
-    await this.#forgetSnapshots();
+  /** Evaluates a prompt with code. All changes are applied, or none if a container was lost. */
+  async runCode(acts: readonly CodeChange[]): Promise<void> {
+    await this.#releaseSnapshots();
     const before = this.#files;
-    const { code, after } = planned(acts, before);
+    const { code, after } = planCode(acts, before);
     this.#code = code;
     const deaths = this.#deaths;
-    const found = await this.#evaluates();
-    if (this.#deaths > deaths) await this.#settles();
-    const is = new Map(Object.entries(filesIn(this.stage.section.tempDir)));
+    const found = await this.#evaluate();
+    if (this.#deaths > deaths) await this.#fetchAgain();
+    const is = new Map(Object.entries(filesIn(this.fixture.section.tempDir)));
     const mayBeLost = found === null || this.#deaths > deaths;
-    expect(is).toEqual(mayBeLost && isSame(is, before) ? before : after);
-    if (found !== null) expect(found).toContain(`tree:${digestOf(before)}`);
-    await this.#takeOver();
+    expect(is).toEqual(mayBeLost && hasSameFiles(is, before) ? before : after);
+    if (found !== null) expect(found).toContain(`tree:${computeDigest(before)}`);
+    await this.#resetFromHost();
   }
 
-  /** Kills the container that there is. */
-  async dies(form: Form): Promise<void> {
-    const id = this.stage.section.containerId;
+  /** Kills the current container. */
+  async kill(form: ContainerFault): Promise<void> {
+    const id = this.fixture.section.containerId;
     if (id !== null) await this.#kill(form, id);
   }
 
-  /** Kills the container at a request to come. */
-  liesInWait({ on, when, nth, form }: Ambush): void {
-    this.stage.relay.strike({ on, when, nth, act: (id) => this.#kill(form, id) });
+  /** Kills the container at a later request. */
+  killAtRequest({ on, when, nth, fault: form }: PlannedFault): void {
+    this.fixture.relay.injectFault({ on, when, nth, act: (id) => this.#kill(form, id) });
   }
 
-  /** The files on this machine are what is known of them. */
-  async expectSame(): Promise<void> {
-    expect(await this.#treeHere()).toEqual(await treeOf(this.#model));
+  /** Asserts that the host's files equal the model. */
+  async expectSameFiles(): Promise<void> {
+    expect(await this.#readHostTree()).toEqual(await treeOf(this.#model));
   }
 
-  /** So are those that are brought back in the end. */
-  async ends(): Promise<void> {
-    const { section } = this.stage;
+  /** Cleans up and asserts that the synced files equal the model. */
+  async expectSyncedFiles(): Promise<void> {
+    const { section } = this.fixture;
     await section.cleanup();
     expect(new Map(Object.entries(filesIn(section.syncedDir ?? "")))).toEqual(this.#files);
   }
 
-  async #kill(form: Form, id: string): Promise<void> {
+  async #kill(form: ContainerFault, id: string): Promise<void> {
     this.#deaths += 1;
-    await this.stage
+    await this.fixture
       .kill(form)(id)
-      .catch(() => undefined); // it may be dead
+      .catch(() => undefined); // it may already be lost
   }
 
-  /** What code printed; `null` if containers died too often. */
-  async #evaluates(): Promise<string | null> {
-    const { stage } = this;
-    const ran = stage.told("ToolInvoked").length;
+  /** Returns the output of the code, or `null` if too many containers were lost. */
+  async #evaluate(): Promise<string | null> {
+    const { fixture } = this;
+    const ran = fixture.findEvents("ToolInvoked").length;
     const deaths = this.#deaths;
     try {
-      expect(await stage.evaluate("Go on.")).toBe("Done.");
+      expect(await fixture.evaluate("Continue.")).toBe("Done.");
     } catch (error) {
-      if (!isGone(error)) throw error;
+      if (!isContainerLost(error)) throw error;
       expect(this.#deaths).toBeGreaterThan(deaths);
       return null;
     }
-    const [call, ...more] = stage.told("ToolInvoked").slice(ran);
+    const [call, ...more] = fixture.findEvents("ToolInvoked").slice(ran);
     const { stdout = "", stderr = "" } = Object(call?.result.value);
     const printed = `${stdout}${stderr}`;
     expect([printed.includes("Traceback"), more], printed).toEqual([false, []]);
     return printed;
   }
 
-  #play(items: readonly Readonly<Record<string, unknown>>[]): readonly ModelAction[] {
+  #playModel(items: readonly Readonly<Record<string, unknown>>[]): readonly ModelAction[] {
     const hasRun = items.some(({ type }) => type === "code_interpreter_call");
     return hasRun || this.#code === null ? [{ say: "Done." }] : [{ code: this.#code }];
   }
 
-  /** What could not be fetched after a turn is fetched before the next look, if it is still there. */
-  async #settles(): Promise<void> {
-    const { filesystem } = this.stage.section;
+  /** Retries until the changes of the last turn are fetched. */
+  async #fetchAgain(): Promise<void> {
+    const { filesystem } = this.fixture.section;
     for (let tries = 0; tries < 5; tries++) {
-      if ((await outcome(filesystem, [], (files) => files.exists("."))) !== "gone") return;
+      if ((await runOperation(filesystem, [], (files) => files.exists("."))) !== "gone") return;
     }
-    throw new Error("Containers die for ever");
+    throw new Error("Containers keep failing");
   }
 
-  /** A snapshot covers what is done through the file system, not what code does. */
-  async #forgetSnapshots(): Promise<void> {
-    const { filesystem } = this.stage.section;
+  /** Releases all snapshots: they cover changes through the file system, not changes by code. */
+  async #releaseSnapshots(): Promise<void> {
+    const { filesystem } = this.fixture.section;
     for (const mark of this.#marks.real) await filesystem.release(mark);
     this.#marks = { real: [], known: [] };
   }
 
-  /** Which folders are left after code is not told; which files are, was checked. */
-  async #takeOver(): Promise<void> {
+  /** Copies the host's files to the model, because empty folders are not predicted after code has run. */
+  async #resetFromHost(): Promise<void> {
     this.#model = new InMemoryFilesystem();
-    for (const [path, bytes] of Object.entries(await this.#treeHere())) {
+    for (const [path, bytes] of Object.entries(await this.#readHostTree())) {
       if (bytes === null) await this.#model.mkdir(path);
       else await this.#model.write(path, new Uint8Array(bytes));
     }
-    this.#files = textsIn(await treeOf(this.#model));
+    this.#files = toTexts(await treeOf(this.#model));
   }
 
-  async #treeHere(): Promise<Tree> {
-    return await treeOf(new HostFilesystem(this.stage.section.tempDir));
+  async #readHostTree(): Promise<Tree> {
+    return await treeOf(new HostFilesystem(this.fixture.section.tempDir));
   }
 }
 
-/** What came of it: a result, or the code of its error; `"gone"` if a container was not to be had. */
-async function outcome(
+/** Runs an operation. Returns its result, the code of its error, or `"gone"` if the container was lost. */
+async function runOperation(
   filesystem: Filesystem,
   marks: FsSnapshot[],
-  act: FileAct,
+  act: FileOperation,
 ): Promise<unknown> {
   try {
     return { result: await act(filesystem, marks) };
   } catch (error) {
     if (error instanceof FilesystemError) return { code: error.code };
-    if (isGone(error)) return "gone";
+    if (isContainerLost(error)) return "gone";
     throw error;
   }
 }
 
-function isGone(error: unknown): boolean {
+function isContainerLost(error: unknown): boolean {
   if (error instanceof ContainerExpiredError) return true;
   return error instanceof Error && error.cause instanceof ContainerExpiredError;
 }
 
-function isSame(one: Files, other: Files): boolean {
+function hasSameFiles(one: Files, other: Files): boolean {
   return one.size === other.size && [...one].every(([path, text]) => other.get(path) === text);
 }
 
-function textsIn(tree: Tree): Files {
+function toTexts(tree: Tree): Files {
   const files = Object.entries(tree).flatMap(([path, bytes]) =>
     bytes === null ? [] : [[path, Buffer.from(bytes).toString("latin1")] as const],
   );
   return new Map(files);
 }
 
-function digestOf(files: Files): string {
+function computeDigest(files: Files): string {
   const digests = [...files].map(
     ([path, text]) =>
       [path, createHash("sha256").update(Buffer.from(text, "latin1")).digest("hex")] as const,

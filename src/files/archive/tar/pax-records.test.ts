@@ -1,25 +1,27 @@
 import { expect, test } from "vitest";
-import { paxRecords } from "../../../../tests/support/crafted-tar.ts";
-import { readPax } from "./pax-records.ts";
+import { createPaxRecords } from "../../../../tests/support/crafted-tar.ts";
+import { parsePax } from "./pax-records.ts";
 
-const read = (text: string) => readPax(Buffer.from(text));
+const parse = (text: string) => parsePax(Buffer.from(text));
 
-test("records say a path, a size and whether there are holes", () => {
-  expect(readPax(paxRecords({ path: "é/a=b\nc", size: "8589934592", mtime: "1.5" }))).toEqual({
+test("parsePax() reads the path, the size and whether the file is sparse", () => {
+  expect(
+    parsePax(createPaxRecords({ path: "é/a=b\nc", size: "8589934592", mtime: "1.5" })),
+  ).toEqual({
     path: "é/a=b\nc",
     bytes: 8_589_934_592,
   });
-  expect(readPax(paxRecords({ "GNU.sparse.major": "1" }))).toEqual({ isSparse: true });
-  expect(read("")).toEqual({});
+  expect(parsePax(createPaxRecords({ "GNU.sparse.major": "1" }))).toEqual({ isSparse: true });
+  expect(parse("")).toEqual({});
 });
 
-test("the last of two records holds", () => {
-  const records = Buffer.concat([paxRecords({ path: "a" }), paxRecords({ path: "b" })]);
-  expect(readPax(records)).toEqual({ path: "b" });
+test("parsePax() uses the last of two records with one key", () => {
+  const records = Buffer.concat([createPaxRecords({ path: "a" }), createPaxRecords({ path: "b" })]);
+  expect(parsePax(records)).toEqual({ path: "b" });
 });
 
-test("a path that is not UTF-8 is told as none", () => {
-  expect(readPax(paxRecords({ path: Buffer.from([0xff]) }))).toEqual({ path: null });
+test("parsePax() returns null as the path if it is not UTF-8", () => {
+  expect(parsePax(createPaxRecords({ path: Buffer.from([0xff]) }))).toEqual({ path: null });
 });
 
 test.each([
@@ -39,6 +41,6 @@ test.each([
   "11 size=1e3\n",
   "26 size=9007199254740992\n",
   "25 size=9007199254740992\n",
-])("what is not of their form is refused: %j", (text) => {
-  expect(read(text)).toBeNull();
+])("parsePax() rejects malformed records: %j", (text) => {
+  expect(parse(text)).toBeNull();
 });

@@ -1,25 +1,25 @@
-import { tarText } from "./tar-block.ts";
+import { decodeTarText } from "./tar-block.ts";
 
-/** What pax records say about the entry after them. */
+/** The fields that pax records set for the next entry. */
 export interface PaxRecords {
-  /** `null` if it is not UTF-8. */
+  /** The entry's path, or `null` if it is not valid UTF-8. */
   readonly path?: string | null;
   readonly bytes?: number;
-  /** The entry's bytes are not the file's: they have holes. */
+  /** Set if the entry is a sparse file, whose stored bytes omit the holes. */
   readonly isSparse?: true;
 }
 
-/** Reads records of the form `length key=value\n`. `null` if they are not, or cannot be true. */
-export function readPax(bytes: Uint8Array): PaxRecords | null {
-  let said: PaxRecords = {};
+/** Parses records of the form `length key=value\n`. Returns `null` if one is malformed or its size is not a valid integer. */
+export function parsePax(bytes: Uint8Array): PaxRecords | null {
+  let records: PaxRecords = {};
   for (let rest = bytes; rest.length > 0; ) {
-    const record = firstRecord(rest);
+    const record = parseFirstRecord(rest);
     if (record === null) return null;
-    said = { ...said, ...meaningOf(record) };
-    if (Number.isNaN(said.bytes)) return null;
+    records = { ...records, ...interpretRecord(record) };
+    if (Number.isNaN(records.bytes)) return null;
     rest = rest.subarray(record.length);
   }
-  return said;
+  return records;
 }
 
 interface PaxRecord {
@@ -28,12 +28,12 @@ interface PaxRecord {
   readonly value: Uint8Array;
 }
 
-const LONGEST_LENGTH = 8;
+const MAX_LENGTH_DIGITS = 8;
 const [SPACE, EQUALS, NEWLINE] = [0x20, 0x3d, 0x0a];
 
-function firstRecord(bytes: Uint8Array): PaxRecord | null {
-  const space = bytes.subarray(0, LONGEST_LENGTH).indexOf(SPACE);
-  const length = decimal(bytes.subarray(0, Math.max(space, 0)));
+function parseFirstRecord(bytes: Uint8Array): PaxRecord | null {
+  const space = bytes.subarray(0, MAX_LENGTH_DIGITS).indexOf(SPACE);
+  const length = parseDecimal(bytes.subarray(0, Math.max(space, 0)));
   const equals = bytes.indexOf(EQUALS, space);
   const isWhole = length <= bytes.length && bytes[length - 1] === NEWLINE;
   if (!isWhole || equals < 0 || equals >= length) return null;
@@ -41,14 +41,14 @@ function firstRecord(bytes: Uint8Array): PaxRecord | null {
   return { length, key, value: bytes.subarray(equals + 1, length - 1) };
 }
 
-function meaningOf({ key, value }: PaxRecord): PaxRecords {
-  if (key === "path") return { path: tarText(value) };
-  if (key === "size") return { bytes: decimal(value) };
+function interpretRecord({ key, value }: PaxRecord): PaxRecords {
+  if (key === "path") return { path: decodeTarText(value) };
+  if (key === "size") return { bytes: parseDecimal(value) };
   return key.startsWith("GNU.sparse.") ? { isSparse: true } : {};
 }
 
-/** `NaN` for what is not a whole number that can be counted to. */
-function decimal(bytes: Uint8Array): number {
+/** Parses decimal digits. Returns `NaN` if they are not a safe integer. */
+function parseDecimal(bytes: Uint8Array): number {
   const text = Buffer.from(bytes).toString("latin1");
   const value = /^[0-9]+$/.test(text) ? Number(text) : Number.NaN;
   return Number.isSafeInteger(value) ? value : Number.NaN;

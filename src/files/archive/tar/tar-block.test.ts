@@ -1,13 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { type CraftedEntry, craftedEntry } from "../../../../tests/support/crafted-tar.ts";
-import { isEmptyBlock, readBlock, tarText, untilNul } from "./tar-block.ts";
+import { type CraftedEntry, createTarEntry } from "../../../../tests/support/crafted-tar.ts";
+import { decodeTarText, isEmptyBlock, parseTarBlock, trimAtNul } from "./tar-block.ts";
 
-const read = (entry: CraftedEntry) => readBlock(craftedEntry(entry).subarray(0, 512));
-const nameOf = (entry: CraftedEntry) => tarText(read(entry)?.name ?? Buffer.from("none"));
+const parseEntry = (entry: CraftedEntry) => parseTarBlock(createTarEntry(entry).subarray(0, 512));
+const readName = (entry: CraftedEntry) =>
+  decodeTarText(parseEntry(entry)?.name ?? Buffer.from("none"));
 
-describe("a header", () => {
-  test("says what it is, how long and for whom", () => {
-    expect(read({ name: "é", type: "5", size: 8 ** 11 - 1, mode: "0000755\0" })).toEqual({
+describe("parseTarBlock()", () => {
+  test("reads the type, size, mode and name", () => {
+    expect(parseEntry({ name: "é", type: "5", size: 8 ** 11 - 1, mode: "0000755\0" })).toEqual({
       type: "5",
       bytes: 8 ** 11 - 1,
       mode: 0o755,
@@ -15,19 +16,19 @@ describe("a header", () => {
     });
   });
 
-  test("is none if its checksum is wrong or missing, or it is not a block", () => {
-    expect(read({ checksum: "0000000\0" })).toBeNull();
-    expect(read({ checksum: "\0".repeat(8) })).toBeNull();
-    expect(readBlock(craftedEntry({}).subarray(0, 511))).toBeNull();
-    const block = craftedEntry({});
+  test("rejects a wrong or missing checksum and a short block", () => {
+    expect(parseEntry({ checksum: "0000000\0" })).toBeNull();
+    expect(parseEntry({ checksum: "\0".repeat(8) })).toBeNull();
+    expect(parseTarBlock(createTarEntry({}).subarray(0, 511))).toBeNull();
+    const block = createTarEntry({});
     block[100] = 0x37;
-    expect(readBlock(block)).toBeNull();
+    expect(parseTarBlock(block)).toBeNull();
   });
 
   test.each(["", "9", "-1", "0x10", "1 2", "1\u00002", "1.5", "\xff\xff\xff\xff"])(
-    "is none if its size is %j",
+    "rejects the size %j",
     (size) => {
-      expect(read({ size: Buffer.from(size.padEnd(12, "\0"), "latin1") })).toBeNull();
+      expect(parseEntry({ size: Buffer.from(size.padEnd(12, "\0"), "latin1") })).toBeNull();
     },
   );
 
@@ -37,48 +38,48 @@ describe("a header", () => {
     ["00000644", 0o644],
     ["7\0\0\0\0\0\0\0", 7],
     ["\0\0\0\0\0\0\0\0", undefined],
-  ])("has a mode if that is octal: %j", (mode, expected) => {
-    expect(read({ mode })?.mode).toBe(expected);
+  ])("parses an octal mode: %j", (mode, expected) => {
+    expect(parseEntry({ mode })?.mode).toBe(expected);
   });
 
-  test("may say a large size in bytes, if it can be counted to", () => {
-    const sizeOf = (hex: string) =>
-      read({ size: Buffer.from(hex.padStart(24, "0"), "hex") })?.bytes;
-    expect(sizeOf("800000000000000200000000")).toBe(2 ** 33);
-    expect(sizeOf("80000000001fffffffffffff")).toBe(Number.MAX_SAFE_INTEGER);
-    expect(sizeOf("800000000020000000000000")).toBeUndefined();
-    expect(sizeOf("ffffffffffffffffffffffff")).toBeUndefined();
+  test("parses a binary size up to the largest safe integer", () => {
+    const parseSize = (hex: string) =>
+      parseEntry({ size: Buffer.from(hex.padStart(24, "0"), "hex") })?.bytes;
+    expect(parseSize("800000000000000200000000")).toBe(2 ** 33);
+    expect(parseSize("80000000001fffffffffffff")).toBe(Number.MAX_SAFE_INTEGER);
+    expect(parseSize("800000000020000000000000")).toBeUndefined();
+    expect(parseSize("ffffffffffffffffffffffff")).toBeUndefined();
   });
 });
 
-describe("a name", () => {
-  test("has a first part of its own only in the format of POSIX", () => {
-    expect(nameOf({ name: "b", prefix: "a" })).toBe("a/b");
-    expect(nameOf({ name: "b" })).toBe("b");
-    expect(nameOf({ name: "b", prefix: "12345678901", magic: "ustar  \0" })).toBe("b");
-    expect(nameOf({ name: "b", prefix: "a", magic: "" })).toBe("b");
+describe("the name in a tar block", () => {
+  test("includes the prefix field only in the POSIX format", () => {
+    expect(readName({ name: "b", prefix: "a" })).toBe("a/b");
+    expect(readName({ name: "b" })).toBe("b");
+    expect(readName({ name: "b", prefix: "12345678901", magic: "ustar  \0" })).toBe("b");
+    expect(readName({ name: "b", prefix: "a", magic: "" })).toBe("b");
   });
 
-  test("may fill its field, and ends at a NUL", () => {
+  test("may fill its whole field, and ends at a NUL", () => {
     const long = "x".repeat(100);
-    expect(nameOf({ name: long, prefix: "y".repeat(155) })).toBe(`${"y".repeat(155)}/${long}`);
-    expect(nameOf({ name: "a\0b" })).toBe("a");
+    expect(readName({ name: long, prefix: "y".repeat(155) })).toBe(`${"y".repeat(155)}/${long}`);
+    expect(readName({ name: "a\0b" })).toBe("a");
   });
 
-  test("is UTF-8, of which nothing is lost", () => {
-    expect(nameOf({ name: "\ufeffa" })).toBe("\ufeffa");
-    expect(nameOf({ name: Buffer.from([0x61, 0xff]) })).toBeNull();
+  test("is decoded as UTF-8 with its byte order mark, or as null", () => {
+    expect(readName({ name: "\ufeffa" })).toBe("\ufeffa");
+    expect(readName({ name: Buffer.from([0x61, 0xff]) })).toBeNull();
   });
 });
 
-test("an empty block is all zeros", () => {
+test("isEmptyBlock() accepts only zeros", () => {
   const block = new Uint8Array(512);
   expect(isEmptyBlock(block)).toBe(true);
   block[511] = 1;
   expect(isEmptyBlock(block)).toBe(false);
 });
 
-test("what has no NUL ends where it ends", () => {
-  expect(untilNul(Buffer.from("abc")).length).toBe(3);
-  expect(untilNul(Buffer.from("ab\0c")).length).toBe(2);
+test("trimAtNul() returns all bytes without a NUL", () => {
+  expect(trimAtNul(Buffer.from("abc")).length).toBe(3);
+  expect(trimAtNul(Buffer.from("ab\0c")).length).toBe(2);
 });

@@ -1,19 +1,26 @@
 import { FilesystemError } from "../../../base/filesystem-error.ts";
-import { type PaxRecords, readPax } from "./pax-records.ts";
-import { isEmptyBlock, readBlock, type TarBlock, tarText, untilNul } from "./tar-block.ts";
+import { type PaxRecords, parsePax } from "./pax-records.ts";
+import {
+  decodeTarText,
+  isEmptyBlock,
+  parseTarBlock,
+  type TarBlock,
+  trimAtNul,
+} from "./tar-block.ts";
 import { TAR_BLOCK_BYTES } from "./tar-header.ts";
-import { cutOff, TAR_CHUNK_BYTES, type TarSource } from "./tar-source.ts";
+import { createCutOffError, TAR_CHUNK_BYTES, type TarSource } from "./tar-source.ts";
 
-/** Anything that a tar holds. Of its name, only that it is text is known. */
+/** An entry of any kind in a tar. The name is valid UTF-8 but not checked further. */
 export interface TarMember {
   readonly name: string;
   readonly kind: TarKind;
   readonly bytes: number;
   readonly mode: number;
-  /** Where its bytes are. */
+  /** Where the entry's bytes start in the tar. */
   readonly offset: number;
 }
 
+/** The kind of a tar entry. */
 export type TarKind =
   | "file"
   | "folder"
@@ -22,63 +29,68 @@ export type TarKind =
   | "device"
   | "pipe"
   | "sparse file"
-  | "note on the archive"
-  | "thing of an unknown kind";
+  | "global header"
+  | "file of unknown type";
 
 /**
- * What a tar holds, in order: the form of it is checked, and what it says is not. Throws
- * `FilesystemError` for one that is damaged or cut off.
+ * Reads the entries of a tar in order. Checks the format, but not names or kinds. Throws `FilesystemError`
+ * if the tar is damaged or cut off.
  */
-export async function* tarMembers(source: TarSource): AsyncGenerator<TarMember> {
-  let ahead: SaidAhead = {};
+export async function* readTarMembers(source: TarSource): AsyncGenerator<TarMember> {
+  let extended: ExtendedHeaders = {};
   for (let at = 0; ; ) {
-    const block = await source.bytes(at, TAR_BLOCK_BYTES);
+    const block = await source.readBytes(at, TAR_BLOCK_BYTES);
     if (isEmptyBlock(block)) {
-      const next = await source.bytes(at + TAR_BLOCK_BYTES, TAR_BLOCK_BYTES);
-      if (!isEmptyBlock(next) || Object.keys(ahead).length > 0) throw damaged(source, at);
+      const next = await source.readBytes(at + TAR_BLOCK_BYTES, TAR_BLOCK_BYTES);
+      if (!isEmptyBlock(next) || Object.keys(extended).length > 0)
+        throw createDamageError(source, at);
       return;
     }
-    const header = readBlock(block);
-    if (header === null) throw damaged(source, at);
+    const header = parseTarBlock(block);
+    if (header === null) throw createDamageError(source, at);
     const offset = at + TAR_BLOCK_BYTES;
-    const isAhead = AHEAD.has(header.type);
-    const bytes = isAhead ? header.bytes : (ahead.pax?.bytes ?? header.bytes);
-    if (!source.holds(offset, bytes)) throw cutOff(source);
-    if (isAhead) {
-      ahead = await withSaid(ahead, { ...header, offset, source });
+    const isExtended = EXTENDED_TYPES.has(header.type);
+    const bytes = isExtended ? header.bytes : (extended.pax?.bytes ?? header.bytes);
+    if (!source.hasBytes(offset, bytes)) throw createCutOffError(source);
+    if (isExtended) {
+      extended = await addExtendedHeader(extended, { ...header, offset, source });
     } else {
-      yield memberOf(header, ahead, { bytes, offset, source });
-      ahead = {};
+      yield createMember(header, extended, { bytes, offset, source });
+      extended = {};
     }
     at = offset + bytes + (-bytes & (TAR_BLOCK_BYTES - 1));
   }
 }
 
-/** What stands before an entry, about it. */
-interface SaidAhead {
+/** The extended headers that precede an entry and describe it. */
+interface ExtendedHeaders {
   readonly pax?: PaxRecords;
   readonly longName?: Uint8Array;
   readonly longLink?: true;
 }
 
-const AHEAD: ReadonlySet<string> = new Set(["x", "L", "K"]);
+const EXTENDED_TYPES: ReadonlySet<string> = new Set(["x", "L", "K"]);
 
-interface Saying extends TarBlock {
+interface ExtendedHeader extends TarBlock {
   readonly offset: number;
   readonly source: TarSource;
 }
 
-/** Each thing is said once, and none of them at such length that it would fill the memory. */
-async function withSaid(ahead: SaidAhead, said: Saying): Promise<SaidAhead> {
-  const { type, bytes, offset, source } = said;
+/** Adds an extended header. Rejects duplicates and headers too large to hold in memory. */
+async function addExtendedHeader(
+  extended: ExtendedHeaders,
+  header: ExtendedHeader,
+): Promise<ExtendedHeaders> {
+  const { type, bytes, offset, source } = header;
   const key = type === "x" ? "pax" : type === "L" ? "longName" : "longLink";
-  if (key in ahead || bytes > TAR_CHUNK_BYTES) throw damaged(source, offset - TAR_BLOCK_BYTES);
-  if (key === "longLink") return { ...ahead, longLink: true };
-  const content = await source.bytes(offset, bytes);
-  if (key === "longName") return { ...ahead, longName: untilNul(content) };
-  const pax = readPax(content);
-  if (pax === null) throw damaged(source, offset - TAR_BLOCK_BYTES);
-  return { ...ahead, pax };
+  if (key in extended || bytes > TAR_CHUNK_BYTES)
+    throw createDamageError(source, offset - TAR_BLOCK_BYTES);
+  if (key === "longLink") return { ...extended, longLink: true };
+  const content = await source.readBytes(offset, bytes);
+  if (key === "longName") return { ...extended, longName: trimAtNul(content) };
+  const pax = parsePax(content);
+  if (pax === null) throw createDamageError(source, offset - TAR_BLOCK_BYTES);
+  return { ...extended, pax };
 }
 
 const KINDS: ReadonlyMap<string, TarKind> = new Map([
@@ -92,35 +104,42 @@ const KINDS: ReadonlyMap<string, TarKind> = new Map([
   ["5", "folder"],
   ["6", "pipe"],
   ["S", "sparse file"],
-  ["g", "note on the archive"],
+  ["g", "global header"],
 ]);
 
-/** No two readers agree on what follows one of these that claims to hold bytes. */
-const EMPTY: ReadonlySet<TarKind> = new Set(["folder", "hard link", "symlink", "device", "pipe"]);
+/** Kinds that must have no bytes. Tar readers disagree about the next header if such an entry claims a size. */
+const KINDS_WITHOUT_BYTES: ReadonlySet<TarKind> = new Set([
+  "folder",
+  "hard link",
+  "symlink",
+  "device",
+  "pipe",
+]);
 
-function memberOf(
+function createMember(
   { type, mode, name: short }: TarBlock,
-  { pax, longName }: SaidAhead,
-  { bytes, offset, source }: Pick<Saying, "bytes" | "offset" | "source">,
+  { pax, longName }: ExtendedHeaders,
+  { bytes, offset, source }: Pick<ExtendedHeader, "bytes" | "offset" | "source">,
 ): TarMember {
-  const name = pax?.path === undefined ? tarText(longName ?? short) : pax.path;
-  if (name === null) throw notText(source, offset);
-  const kind = kindOf(type, name, pax?.isSparse ?? false);
-  if (EMPTY.has(kind) && bytes > 0) throw damaged(source, offset - TAR_BLOCK_BYTES);
+  const name = pax?.path === undefined ? decodeTarText(longName ?? short) : pax.path;
+  if (name === null) throw createNameError(source, offset);
+  const kind = toTarKind(type, name, pax?.isSparse ?? false);
+  if (KINDS_WITHOUT_BYTES.has(kind) && bytes > 0)
+    throw createDamageError(source, offset - TAR_BLOCK_BYTES);
   return { name, kind, bytes, mode, offset };
 }
 
-function kindOf(type: string, name: string, isSparse: boolean): TarKind {
-  if (type === "\0" && name.endsWith("/")) return "folder"; // from before there were folders
-  const kind = KINDS.get(type) ?? "thing of an unknown kind";
+function toTarKind(type: string, name: string, isSparse: boolean): TarKind {
+  if (type === "\0" && name.endsWith("/")) return "folder"; // tar formats before POSIX had no folder type
+  const kind = KINDS.get(type) ?? "file of unknown type";
   return kind === "file" && isSparse ? "sparse file" : kind;
 }
 
-function damaged({ path }: TarSource, at: number): FilesystemError {
-  return FilesystemError.invalid(path, `is damaged at byte ${at}: make the archive again`);
+function createDamageError({ path }: TarSource, at: number): FilesystemError {
+  return FilesystemError.invalid(path, `is damaged at byte ${at}. Create the archive again.`);
 }
 
-function notText({ path }: TarSource, at: number): FilesystemError {
-  const problem = `names a file before byte ${at} by what is not UTF-8: rename it there`;
+function createNameError({ path }: TarSource, at: number): FilesystemError {
+  const problem = `has a file name before byte ${at} that is not valid UTF-8. Rename the file.`;
   return FilesystemError.invalid(path, problem);
 }

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { FilesystemError, WorkspaceSecurityError } from "../../../base/filesystem-error.ts";
 import { TarPaths } from "./tar-paths.ts";
 
-const add = (name: string) => new TarPaths().addFile(name);
+const addFile = (name: string) => new TarPaths().addFile(name);
 
-describe("a path in an archive", () => {
+describe("TarPaths.addFile()", () => {
   test.each([
     ["a/b", "a/b"],
     ["./a", "a"],
@@ -14,8 +14,8 @@ describe("a path in an archive", () => {
     ["a\\b", "a\\b"],
     ["c:d", "c:d"],
     ["é😀", "é😀"],
-  ])("is taken if it stays inside: %j", (name, path) => {
-    expect(add(name)).toBe(path);
+  ])("accepts a path that stays inside the folder: %j", (name, path) => {
+    expect(addFile(name)).toBe(path);
   });
 
   test.each([
@@ -29,18 +29,18 @@ describe("a path in an archive", () => {
     "a\\..\\b",
     "C:\\a",
     "//host/a",
-  ])("is refused if it leads out, or would elsewhere: %j", (name) => {
-    expect(() => add(name)).toThrow(WorkspaceSecurityError);
-    expect(() => add(name)).toThrow(
+  ])("rejects a path that leads out of the folder on any system: %j", (name) => {
+    expect(() => addFile(name)).toThrow(WorkspaceSecurityError);
+    expect(() => addFile(name)).toThrow(
       `The archive's entry ${JSON.stringify(name)} leads out of its folder`,
     );
   });
 
   test.each(["a\nb", "a\0b", "\x1b[2J", "a\x7f", "a\u009f"])(
-    "is refused if it holds a control character: %j",
+    "rejects a path with a control character: %j",
     (name) => {
-      expect(() => add(name)).toThrow(FilesystemError);
-      expect(() => add(name)).toThrow("holds a control character: rename it there");
+      expect(() => addFile(name)).toThrow(FilesystemError);
+      expect(() => addFile(name)).toThrow("contains a control character. Rename it.");
     },
   );
 
@@ -48,15 +48,15 @@ describe("a path in an archive", () => {
     ["", "is empty"],
     ["a//b", "has an empty segment"],
     ["a/", "has an empty segment"],
-    ["x".repeat(256), "more than 255 bytes"],
+    ["x".repeat(256), "longer than 255 bytes"],
     [`${"a/".repeat(64)}b`, "levels deep"],
-  ])("is refused if no path is like that: %.8s", (name, problem) => {
-    expect(() => add(name)).toThrow(FilesystemError);
-    expect(() => add(name)).toThrow(problem);
+  ])("rejects an invalid path: %.8s", (name, problem) => {
+    expect(() => addFile(name)).toThrow(FilesystemError);
+    expect(() => addFile(name)).toThrow(problem);
   });
 });
 
-describe("two entries", () => {
+describe("TarPaths with two entries", () => {
   const addAll =
     (...names: readonly string[]) =>
     () => {
@@ -67,7 +67,7 @@ describe("two entries", () => {
       }
     };
 
-  test("may share folders, which may be told any number of times", () => {
+  test("accepts repeated and shared folders", () => {
     expect(addAll("./", "a/", "a/", "a/b/", "a/b/c", "a/d", "a/")).not.toThrow();
     expect(() => new TarPaths().addFolder(".")).not.toThrow();
   });
@@ -80,11 +80,11 @@ describe("two entries", () => {
     ["a", "a/"],
     ["a/", "a"],
     ["./", "."],
-  ])("cannot both be there: %j and %j", (one, other) => {
-    expect(addAll(one, other)).toThrow("is in the archive twice: make the archive again");
+  ])("rejects paths that collide: %j and %j", (one, other) => {
+    expect(addAll(one, other)).toThrow("is in the archive twice. Create the archive again.");
   });
 
-  test("that are folders lead out no more than files do", () => {
+  test("rejects folders that lead out of the folder", () => {
     expect(addAll("../")).toThrow(WorkspaceSecurityError);
     expect(addAll("/")).toThrow(FilesystemError);
     expect(addAll("//")).toThrow(WorkspaceSecurityError);

@@ -1,48 +1,49 @@
 import { FilesystemError, WorkspaceSecurityError } from "../../../base/filesystem-error.ts";
 import { ancestorsOf, checkedPath, ROOT } from "../../path.ts";
 
-/** The paths of one archive, each of which may stand there once, and only as one thing. */
+/** Collects the paths of one archive. Each file path must be unique, and no path may be both a file and a folder. */
 export class TarPaths {
   readonly #files = new Set<string>();
   readonly #folders = new Set<string>([ROOT]);
 
-  /** The one spelling of a file's path. */
+  /** Adds a file and returns its normalized path. */
   addFile(name: string): string {
-    const path = innerPath(name);
-    if (this.#files.has(path) || this.#folders.has(path)) throw twice(name);
+    const path = toInnerPath(name);
+    if (this.#files.has(path) || this.#folders.has(path)) throw createDuplicateError(name);
     this.#addFolders(name, ancestorsOf(path));
     this.#files.add(path);
     return path;
   }
 
+  /** Adds a folder and its ancestors. The same folder may be added repeatedly. */
   addFolder(name: string): void {
-    const path = innerPath(name.endsWith("/") ? name.slice(0, -1) : name);
+    const path = toInnerPath(name.endsWith("/") ? name.slice(0, -1) : name);
     this.#addFolders(name, [path, ...ancestorsOf(path)]);
   }
 
   #addFolders(name: string, paths: readonly string[]): void {
     for (const path of paths) {
-      if (this.#files.has(path)) throw twice(name);
+      if (this.#files.has(path)) throw createDuplicateError(name);
       this.#folders.add(path);
     }
   }
 }
 
-/** Also what leads out only where a backslash stands between folders. */
-const LEADS_OUT = /^[/\\]|^[a-z]:\\|(?:^|[/\\])\.\.(?:[/\\]|$)/i;
+/** Matches paths that leave the folder, also on systems where a backslash separates folders. */
+const ESCAPES_FOLDER = /^[/\\]|^[a-z]:\\|(?:^|[/\\])\.\.(?:[/\\]|$)/i;
 const CONTROL_CHARACTER = /\p{Cc}/u;
 
-function innerPath(name: string): string {
-  if (LEADS_OUT.test(name)) {
-    const problem = `The archive's entry ${JSON.stringify(name)} leads out of its folder`;
-    throw new WorkspaceSecurityError(`${problem}: nothing of this archive can be trusted`);
+function toInnerPath(name: string): string {
+  if (ESCAPES_FOLDER.test(name)) {
+    const problem = `The archive's entry ${JSON.stringify(name)} leads out of its folder.`;
+    throw new WorkspaceSecurityError(`${problem} Do not use this archive.`);
   }
   if (CONTROL_CHARACTER.test(name)) {
-    throw FilesystemError.invalid(name, "holds a control character: rename it there");
+    throw FilesystemError.invalid(name, "contains a control character. Rename it.");
   }
   return checkedPath(name);
 }
 
-function twice(name: string): FilesystemError {
-  return FilesystemError.invalid(name, "is in the archive twice: make the archive again");
+function createDuplicateError(name: string): FilesystemError {
+  return FilesystemError.invalid(name, "is in the archive twice. Create the archive again.");
 }

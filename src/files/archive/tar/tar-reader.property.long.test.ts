@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { craftedTar, paxRecords } from "../../../../tests/support/crafted-tar.ts";
+import { createPaxRecords, createTar } from "../../../../tests/support/crafted-tar.ts";
 import { tarContents } from "../../../../tests/support/tar-contents.ts";
 import { growTree, temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import { FilesystemError, WorkspaceSecurityError } from "../../../base/filesystem-error.ts";
@@ -21,7 +21,7 @@ const names = fc
   )
   .filter((name) => isName(name));
 
-/** Files of a few levels, none of which is also a folder. */
+/** Generates files at up to 5 levels, where no file is also a folder. */
 const trees = fc
   .dictionary(
     fc.array(names, { minLength: 1, maxLength: 5 }).map((path) => path.join("/")),
@@ -33,12 +33,12 @@ const trees = fc
     return !paths.some((path) => paths.some((other) => other.startsWith(`${path}/`)));
   });
 
-test("what we pack is read as it went in", async () => {
+test("readTar() returns the files that writeTar() packed", async () => {
   const root = temporaryTree();
   await fc.assert(
     fc.asyncProperty(trees, async (tree) => {
       const folder = growTree(mkdtempSync(join(root, "in-")), tree);
-      await expectContents(writtenTo(root, tarOf(folder)), tree);
+      await expectContents(writeArchive(root, packFolder(folder)), tree);
     }),
     { numRuns: 60 },
   );
@@ -53,7 +53,7 @@ for folder in sys.argv[1:]:
             tar.add(folder, arcname=".")
 `;
 
-test("what Python packs is read as it went in, in both of its formats", async () => {
+test("readTar() returns the files that Python's tarfile packed in both formats", async () => {
   const root = temporaryTree();
   const sample = fc.sample(trees, 40).map((tree, index) => {
     const folder = join(root, String(index));
@@ -67,11 +67,11 @@ test("what Python packs is read as it went in, in both of its formats", async ()
   }
 });
 
-/** Has one of everything that a reader has to understand. */
-const EVERYTHING = craftedTar(
-  { type: "g", name: "pax_global_header", content: paxRecords({ comment: "x" }) },
+/** One entry of every kind that a reader must support. */
+const EVERYTHING = createTar(
+  { type: "g", name: "pax_global_header", content: createPaxRecords({ comment: "x" }) },
   { type: "5", name: "d/" },
-  { type: "x", name: "PaxHeaders/a", content: paxRecords({ path: "d/é", size: "700" }) },
+  { type: "x", name: "PaxHeaders/a", content: createPaxRecords({ path: "d/é", size: "700" }) },
   { name: "d/_", content: "x".repeat(700) },
   { type: "L", name: "././@LongLink", content: `${"long/".repeat(30)}name\0` },
   { name: "short", magic: "ustar  \0", content: "y" },
@@ -80,25 +80,25 @@ const EVERYTHING = craftedTar(
   { type: "\0", name: "old" },
 );
 
-/** What was flipped reaches further than the checksum if that is made right again. */
+/** With `isSigned`, checksums are corrected so that the damage gets past them. */
 const damages = fc.record({
   flips: fc.array(
-    fc.record({ at: fc.nat(EVERYTHING.length - 1), to: fc.oneof(fc.nat(255), oddBytes()) }),
+    fc.record({ at: fc.nat(EVERYTHING.length - 1), to: fc.oneof(fc.nat(255), pickOddBytes()) }),
     { minLength: 1, maxLength: 6 },
   ),
   isSigned: fc.boolean(),
   length: fc.oneof(fc.constant(EVERYTHING.length), fc.nat(EVERYTHING.length)),
 });
 
-test("whatever is done to a tar, it is refused or its paths stay inside", async () => {
+test("readTar() rejects a damaged tar or returns only paths inside the folder", async () => {
   const root = temporaryTree();
-  let refused = 0;
+  let rejected = 0;
   await fc.assert(
     fc.asyncProperty(damages, async ({ flips, isSigned, length }) => {
       const tar = Buffer.from(EVERYTHING);
       for (const { at, to } of flips) tar[at] = to;
       if (isSigned) signAll(tar);
-      const path = writtenTo(root, tar.subarray(0, length));
+      const path = writeArchive(root, tar.subarray(0, length));
       try {
         const { files } = await tarContents(path, { maxBytes: 10_000, maxEntries: 20 });
         for (const name of Object.keys(files)) {
@@ -109,19 +109,19 @@ test("whatever is done to a tar, it is refused or its paths stay inside", async 
         const isExpected =
           error instanceof FilesystemError || error instanceof WorkspaceSecurityError;
         if (!isExpected) throw error;
-        refused += 1;
+        rejected += 1;
       }
     }),
     { numRuns: 2000 },
   );
-  expect(refused).toBeGreaterThan(300);
+  expect(rejected).toBeGreaterThan(300);
 });
 
-function oddBytes() {
+function pickOddBytes() {
   return fc.constantFrom(...[..."/.\\ 01257xLKgS"].map((letter) => letter.charCodeAt(0)), 0, 0x80);
 }
 
-/** Makes the checksum of every block right, as if each were a header. */
+/** Corrects the checksum of every header block. */
 function signAll(tar: Buffer): void {
   for (let at = 0; at + 512 <= tar.length; at += 512) {
     const block = tar.subarray(at, at + 512);
@@ -142,21 +142,21 @@ async function expectContents(
   tree: Readonly<Record<string, Uint8Array>>,
 ): Promise<void> {
   const { files, skipped } = await tarContents(path);
-  const inHex = (of: Readonly<Record<string, Uint8Array>>) =>
+  const toHexLines = (of: Readonly<Record<string, Uint8Array>>) =>
     Object.entries(of)
       .map(([name, bytes]) => `${name} ${Buffer.from(bytes).toString("hex")}`)
       .sort();
-  expect(inHex(files)).toEqual(inHex(tree));
+  expect(toHexLines(files)).toEqual(toHexLines(tree));
   expect(skipped).toEqual([]);
 }
 
-function writtenTo(root: string, tar: Uint8Array): string {
+function writeArchive(root: string, tar: Uint8Array): string {
   const path = join(root, "a.tar");
   writeFileSync(path, tar);
   return path;
 }
 
-function tarOf(folder: string): Buffer {
+function packFolder(folder: string): Buffer {
   const chunks: Uint8Array[] = [];
   writeTar(folder, (chunk) => chunks.push(chunk));
   return Buffer.concat(chunks);

@@ -1,72 +1,71 @@
 import { FilesystemError } from "../../../base/filesystem-error.ts";
-import { type TarKind, type TarMember, tarMembers } from "./tar-members.ts";
+import { readTarMembers, type TarKind, type TarMember } from "./tar-members.ts";
 import { TarPaths } from "./tar-paths.ts";
 import { openTar, TAR_CHUNK_BYTES, type TarSource } from "./tar-source.ts";
 
 /** A file in a tar. */
 export interface TarFile {
-  /** Checked: it is below wherever the tar is unpacked. */
+  /** The normalized path, checked: it stays below the folder that the tar is unpacked into. */
   readonly path: string;
   readonly bytes: number;
-  /** As the tar says it: whoever writes the file decides how much of it to take over. */
+  /** The mode in the tar, unchecked. The writer decides which bits to apply. */
   readonly mode: number;
-  /** Its bytes in chunks, to be read before the next file is asked for. */
+  /** Reads the file in chunks. Call it before you advance to the next file. */
   read(): AsyncIterable<Uint8Array>;
 }
 
-/** Something in a tar that is neither file nor folder. */
+/** An entry that was skipped because it is neither a file nor a folder. */
 export interface SkippedEntry {
-  /** As the tar says it: it was not checked. */
+  /** The name in the tar, unchecked. */
   readonly name: string;
   readonly reason: string;
 }
 
-/** How much a tar may hold. */
+/** Limits for reading a tar. */
 export interface TarLimits {
-  /** Of all files together. */
+  /** The limit on the bytes of all files together. */
   readonly maxBytes: number;
-  /** Files, folders and whatever else is in it. */
+  /** The limit on the number of entries of any kind. */
   readonly maxEntries: number;
   readonly onSkipped?: ((entry: SkippedEntry) => void) | undefined;
 }
 
 /**
- * The files of a tar on disk that nobody vouches for. Folders are told by the paths of the files.
- * Links, devices and pipes are skipped.
+ * Reads files from an untrusted tar on disk. Folders are not yielded: file paths imply them. Links,
+ * devices and pipes are skipped.
  *
- * Throws `WorkspaceSecurityError` for a path that leads out, and `FilesystemError` for any other
- * path that cannot be, for one that is there twice, for a tar that is damaged or cut off, and for
- * what is beyond the limits.
+ * Throws `WorkspaceSecurityError` if a path leads out of the folder. Throws `FilesystemError` if a path is
+ * invalid or occurs twice, if the tar is damaged or cut off, and if it exceeds a limit.
  */
 export async function* readTar(path: string, limits: TarLimits): AsyncGenerator<TarFile> {
   const source = await openTar(path);
   try {
     const paths = new TarPaths();
-    const count = counter(limits);
-    for await (const member of tarMembers(source)) {
+    const count = createCounter(limits);
+    for await (const member of readTarMembers(source)) {
       count(member);
       const { name, kind } = member;
-      if (kind === "file") yield fileOf(member, paths.addFile(name), source);
+      if (kind === "file") yield toTarFile(member, paths.addFile(name), source);
       else if (kind === "folder") paths.addFolder(name);
-      else if (kind !== "note on the archive")
-        limits.onSkipped?.({ name, reason: reasonFor(kind) });
+      else if (kind !== "global header") limits.onSkipped?.({ name, reason: describeSkip(kind) });
     }
   } finally {
     await source.close();
   }
 }
 
-function counter({ maxBytes, maxEntries }: TarLimits): (member: TarMember) => void {
+function createCounter({ maxBytes, maxEntries }: TarLimits): (member: TarMember) => void {
   let [entries, total] = [0, 0];
   return ({ name, kind, bytes }) => {
     entries += 1;
-    if (entries > maxEntries) throw beyond(name, `is entry ${entries}`, maxEntries);
+    if (entries > maxEntries) throw createLimitError(name, `is entry ${entries}`, maxEntries);
     if (kind === "file") total += bytes;
-    if (total > maxBytes) throw beyond(name, `brings the archive to ${total} bytes`, maxBytes);
+    if (total > maxBytes)
+      throw createLimitError(name, `brings the archive to ${total} bytes`, maxBytes);
   };
 }
 
-function fileOf({ bytes, mode, offset }: TarMember, path: string, source: TarSource): TarFile {
+function toTarFile({ bytes, mode, offset }: TarMember, path: string, source: TarSource): TarFile {
   return {
     path,
     bytes,
@@ -74,17 +73,17 @@ function fileOf({ bytes, mode, offset }: TarMember, path: string, source: TarSou
     async *read() {
       for (let done = 0; done < bytes; ) {
         const length = Math.min(bytes - done, TAR_CHUNK_BYTES);
-        yield await source.bytes(offset + done, length);
+        yield await source.readBytes(offset + done, length);
         done += length;
       }
     },
   };
 }
 
-function reasonFor(kind: TarKind): string {
-  return `is a ${kind}: only files and folders are taken`;
+function describeSkip(kind: TarKind): string {
+  return `is a ${kind}, and only files and folders are unpacked`;
 }
 
-function beyond(name: string, problem: string, limit: number): FilesystemError {
+function createLimitError(name: string, problem: string, limit: number): FilesystemError {
   return new FilesystemError("EFBIG", name, `${problem}, over the limit of ${limit}`);
 }

@@ -2,20 +2,20 @@ import { type FileHandle, open } from "node:fs/promises";
 import { FilesystemError } from "../../../base/filesystem-error.ts";
 import { mountError } from "../../../host/host-error.ts";
 
-/** At most so many bytes are given at once, and held. */
+/** The most bytes that one read returns, and that are held in memory. */
 export const TAR_CHUNK_BYTES = 64 * 1024;
 
-/** Opens a tar; whoever does closes it. */
+/** Opens a tar. The caller closes it. */
 export async function openTar(path: string): Promise<TarSource> {
   try {
     const file = await open(path, "r");
     return new TarSource(path, file, (await file.stat()).size);
   } catch (error) {
-    throw mountError(error, path, TO_READ);
+    throw mountError(error, path, READ_REMEDY);
   }
 }
 
-/** The bytes of a tar on disk, a window at a time: headers are small and near each other. */
+/** Reads a tar on disk through a window, because headers are small and close together. */
 export class TarSource {
   readonly path: string;
   readonly size: number;
@@ -30,17 +30,20 @@ export class TarSource {
     this.size = size;
   }
 
-  /** Whether so many bytes are there. */
-  holds(offset: number, length: number): boolean {
+  /** Whether the file has `length` bytes at `offset`. */
+  hasBytes(offset: number, length: number): boolean {
     return offset + length <= this.size;
   }
 
-  /** A copy of so many bytes, at most `TAR_CHUNK_BYTES`. */
-  async bytes(offset: number, length: number): Promise<Uint8Array> {
+  /** Returns a copy of `length` bytes, at most {@link TAR_CHUNK_BYTES}. */
+  async readBytes(offset: number, length: number): Promise<Uint8Array> {
     if (this.#isClosed) {
-      throw FilesystemError.invalid(this.path, "is closed: read each entry when it is given");
+      throw FilesystemError.invalid(
+        this.path,
+        "is closed. Read each entry before advancing to the next one.",
+      );
     }
-    if (!this.holds(offset, length)) throw cutOff(this);
+    if (!this.hasBytes(offset, length)) throw createCutOffError(this);
     const from = offset - this.#start;
     if (from >= 0 && from + length <= this.#window.length) {
       return this.#window.slice(from, from + length);
@@ -51,12 +54,13 @@ export class TarSource {
     return window.slice(0, length);
   }
 
+  /** Closes the file; later reads fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#file.close();
   }
 
-  /** As much as there is from `offset` on, and not less than `least`. */
+  /** Reads up to one window of bytes from `offset`, at least `least` bytes. */
   async #read(offset: number, least: number): Promise<Uint8Array<ArrayBuffer>> {
     const window = new Uint8Array(TAR_CHUNK_BYTES);
     let filled = 0;
@@ -64,18 +68,18 @@ export class TarSource {
       const { bytesRead } = await this.#file
         .read(window, filled, window.length - filled, offset + filled)
         .catch((error: unknown) => {
-          throw mountError(error, this.path, TO_READ);
+          throw mountError(error, this.path, READ_REMEDY);
         });
-      if (bytesRead === 0) throw cutOff(this);
+      if (bytesRead === 0) throw createCutOffError(this);
       filled += bytesRead;
     }
     return window.subarray(0, filled);
   }
 }
 
-const TO_READ = "an archive is read whole, or not at all";
+const READ_REMEDY = "make it readable, then try again";
 
-/** A tar that ends too early. */
-export function cutOff({ path, size }: TarSource): FilesystemError {
-  return FilesystemError.invalid(path, `is cut off after ${size} bytes: fetch it again`);
+/** Creates the error for a tar that ends too early. */
+export function createCutOffError({ path, size }: TarSource): FilesystemError {
+  return FilesystemError.invalid(path, `is cut off after ${size} bytes. Download it again.`);
 }

@@ -32,27 +32,27 @@ const { folder: folders } = fc.letrec<{ node: Node; folder: Folder }>((tie) => (
   }),
 }));
 
-test("any tree comes out of its tar as it went in, and twice the same", () => {
+test("writeTar() packs any tree so that it unpacks unchanged and packs to the same bytes", () => {
   const root = temporaryTree();
-  const comesOutAsItWentIn = (tree: Folder) => {
+  const checkRoundTrip = (tree: Folder) => {
     const source = mkdtempSync(join(root, "in-"));
     const target = mkdtempSync(join(root, "out-"));
-    grow(source, tree);
-    const tar = tarOf(source);
+    writeTree(source, tree);
+    const tar = packFolder(source);
     execFileSync("tar", ["-xf", "-", "-C", target], { input: tar });
     expect(execFileSync("diff", ["-r", source, target], { encoding: "utf8" })).toBe("");
     compareModes(source, target, tree);
-    expect(tarOf(target).equals(tar)).toBe(true);
+    expect(packFolder(target).equals(tar)).toBe(true);
   };
-  fc.assert(fc.property(folders, comesOutAsItWentIn), { numRuns: 30 });
+  fc.assert(fc.property(folders, checkRoundTrip), { numRuns: 30 });
 });
 
-function grow(folder: string, { inside }: Folder): void {
+function writeTree(folder: string, { inside }: Folder): void {
   for (const [name, node] of Object.entries(inside)) {
     const path = join(folder, name);
     if ("inside" in node) {
       mkdirSync(path);
-      grow(path, node);
+      writeTree(path, node);
     } else {
       writeFileSync(path, node.bytes);
       chmodSync(path, node.isExecutable ? 0o755 : 0o644);
@@ -68,7 +68,7 @@ function compareModes(source: string, target: string, { inside }: Folder): void 
   }
 }
 
-function tarOf(folder: string): Buffer {
+function packFolder(folder: string): Buffer {
   const chunks: Uint8Array[] = [];
   writeTar(folder, (chunk) => chunks.push(chunk));
   return Buffer.concat(chunks);

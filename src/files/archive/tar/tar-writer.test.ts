@@ -6,21 +6,21 @@ import { describe, expect, test } from "vitest";
 import { asPlainUser, temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import { writeTar } from "./tar-writer.ts";
 
-function tarOf(folder: string): Buffer {
+function packFolder(folder: string): Buffer {
   const chunks: Uint8Array[] = [];
   writeTar(folder, (chunk) => chunks.push(chunk));
   return Buffer.concat(chunks);
 }
 
-const gnuTar = (args: readonly string[], input: Buffer) =>
+const runGnuTar = (args: readonly string[], input: Buffer) =>
   execFileSync("tar", args, { input, encoding: "utf8", env: { ...process.env, TZ: "UTC" } });
 
-describe("a tar", () => {
-  test("is what GNU tar lists", () => {
+describe("writeTar()", () => {
+  test("writes an archive that GNU tar lists", () => {
     const folder = temporaryTree({ "b/run": "#!", "b.txt": "hello", a: "", empty: null });
     chmodSync(join(folder, "b/run"), 0o700);
     chmodSync(join(folder, "b.txt"), 0o666);
-    expect(gnuTar(["-tvf", "-"], tarOf(folder)).split("\n")).toEqual([
+    expect(runGnuTar(["-tvf", "-"], packFolder(folder)).split("\n")).toEqual([
       "-rw-r--r-- 0/0               0 1980-01-02 00:00 a",
       "-rw-r--r-- 0/0               5 1980-01-02 00:00 b.txt",
       "drwxr-xr-x 0/0               0 1980-01-02 00:00 b/",
@@ -30,7 +30,7 @@ describe("a tar", () => {
     ]);
   });
 
-  test("is what GNU tar extracts, whatever the names and sizes", () => {
+  test("writes an archive with unusual names and sizes that GNU tar extracts", () => {
     const deep = Array.from({ length: 30 }, (_, level) => `level-${level}`).join("/");
     const folder = temporaryTree({
       ["x".repeat(255)]: "1",
@@ -49,13 +49,13 @@ describe("a tar", () => {
       nothing: null,
     });
     const target = temporaryTree();
-    gnuTar(["-xf", "-", "-C", target], tarOf(folder));
+    runGnuTar(["-xf", "-", "-C", target], packFolder(folder));
     expect(execFileSync("diff", ["-r", folder, target], { encoding: "utf8" })).toBe("");
   });
 
-  test("is what another reader finds", async () => {
+  test("writes an archive that modern-tar reads in strict mode", async () => {
     const folder = temporaryTree({ "é/a.txt": "hello", z: "" });
-    const found = await unpackTar(tarOf(folder), { strict: true });
+    const found = await unpackTar(packFolder(folder), { strict: true });
     const TIME = Date.UTC(1980, 0, 2);
     expect(
       found.map(({ header, data }) => [header.name, header.mtime?.getTime(), data?.length]),
@@ -66,25 +66,25 @@ describe("a tar", () => {
     ]);
   });
 
-  test("of an empty folder is its end alone", () => {
-    const tar = tarOf(temporaryTree());
+  test("writes only the end blocks for an empty folder", () => {
+    const tar = packFolder(temporaryTree());
     expect(tar.length).toBe(1024);
-    expect(gnuTar(["-tf", "-"], tar)).toBe("");
+    expect(runGnuTar(["-tf", "-"], tar)).toBe("");
   });
 
-  test("is equal, byte for byte, for equal trees", () => {
+  test("writes equal bytes for equal trees", () => {
     const tree = { "a/1": "x", "a.b": "y", "B/2": "z", é: "" };
     const one = temporaryTree(tree);
     const other = temporaryTree(Object.fromEntries(Object.entries(tree).reverse()));
     utimesSync(join(other, "a/1"), 1, 1);
     chmodSync(join(other, "a/1"), 0o600);
-    expect(tarOf(other).equals(tarOf(one))).toBe(true);
-    expect(tarOf(`${one}/`).equals(tarOf(one))).toBe(true);
+    expect(packFolder(other).equals(packFolder(one))).toBe(true);
+    expect(packFolder(`${one}/`).equals(packFolder(one))).toBe(true);
     chmodSync(join(other, "a/1"), 0o700);
-    expect(tarOf(other).equals(tarOf(one))).toBe(false);
+    expect(packFolder(other).equals(packFolder(one))).toBe(false);
   });
 
-  test("has files of more than 8 GiB", () => {
+  test("writes the size of files larger than 8 GiB", () => {
     const folder = temporaryTree({ huge: "", "z-last": "end" });
     truncateSync(join(folder, "huge"), 8 * 1024 ** 3);
     let head: Buffer | undefined;
@@ -99,11 +99,11 @@ describe("a tar", () => {
   });
 });
 
-describe("what cannot be packed is named:", () => {
+describe("writeTar() rejects", () => {
   test("a symlink", () => {
     const folder = temporaryTree({ a: "" });
     symlinkSync("a", join(folder, "link"));
-    expect(() => tarOf(folder)).toThrow(
+    expect(() => packFolder(folder)).toThrow(
       expect.objectContaining({
         name: "FilesystemError",
         code: "EINVAL",
@@ -115,20 +115,26 @@ describe("what cannot be packed is named:", () => {
   test("a pipe", () => {
     const folder = temporaryTree({ a: "" });
     execFileSync("mkfifo", [join(folder, "pipe")]);
-    expect(() => tarOf(folder)).toThrow("is neither file nor folder");
+    expect(() => packFolder(folder)).toThrow(
+      "is neither a file nor a folder. Remove it, then pack again.",
+    );
   });
 
-  test("a folder that does not exist, or is none", () => {
+  test("a missing folder and a file", () => {
     const folder = temporaryTree({ a: "" });
-    expect(() => tarOf(join(folder, "gone"))).toThrow(expect.objectContaining({ code: "ENOENT" }));
-    expect(() => tarOf(join(folder, "a"))).toThrow(expect.objectContaining({ code: "ENOTDIR" }));
+    expect(() => packFolder(join(folder, "gone"))).toThrow(
+      expect.objectContaining({ code: "ENOENT" }),
+    );
+    expect(() => packFolder(join(folder, "a"))).toThrow(
+      expect.objectContaining({ code: "ENOTDIR" }),
+    );
   });
 
-  test("a file that may not be read", async () => {
+  test("a file that this user may not read", async () => {
     const folder = temporaryTree({ a: "" });
     chmodSync(folder, 0o755);
     chmodSync(join(folder, "a"), 0o000);
-    await expect(asPlainUser(() => tarOf(folder))).rejects.toMatchObject({
+    await expect(asPlainUser(() => packFolder(folder))).rejects.toMatchObject({
       name: "FilesystemError",
       code: "EACCES",
       path: join(folder, "a"),

@@ -2,13 +2,13 @@ import { closeSync, constants, fstatSync, readSync } from "node:fs";
 import { FilesystemError } from "../../../base/filesystem-error.ts";
 import { openNoFollow } from "../../../host/file-access.ts";
 import { mountError } from "../../../host/host-error.ts";
-import { entriesByPath } from "../../folder-entries.ts";
+import { readSortedEntries } from "../../folder-entries.ts";
 import { ChunkedOutput, type ChunkedOutputOptions, type EmitChunk } from "../chunked-output.ts";
-import { fillHeader, paxBlocks, TAR_BLOCK_BYTES, type TarEntry } from "./tar-header.ts";
+import { createPaxBlocks, fillTarHeader, TAR_BLOCK_BYTES, type TarEntry } from "./tar-header.ts";
 
 /**
- * Gives the tar of a folder chunk by chunk, synchronously: for a thread of its own. Equal trees give
- * equal bytes. Throws `FilesystemError` for what is neither file nor folder or cannot be read.
+ * Emits the tar of a folder chunk by chunk. Synchronous, so run it in a thread. Deterministic: equal trees
+ * give equal bytes. Throws `FilesystemError` if an entry is neither a file nor a folder or cannot be read.
  */
 export function writeTar(
   folder: string,
@@ -17,12 +17,12 @@ export function writeTar(
 ): void {
   const output = new ChunkedOutput(emit, options);
   writeFolder(folder.endsWith("/") ? folder : `${folder}/`, "", output);
-  output.skip(2 * TAR_BLOCK_BYTES); // two empty blocks are its end
-  output.end();
+  output.skip(2 * TAR_BLOCK_BYTES); // two empty blocks end a tar
+  output.finish();
 }
 
 function writeFolder(hostPrefix: string, prefix: string, output: ChunkedOutput): void {
-  for (const { name, kind, hostPath } of entriesByPath(hostPrefix, TO_PACK)) {
+  for (const { name, kind, hostPath } of readSortedEntries(hostPrefix, PACK_REMEDY)) {
     if (kind === "folder") {
       const path = `${prefix}${name}/`;
       writeHeader({ path, type: "directory", bytes: 0, isExecutable: false }, output);
@@ -30,16 +30,16 @@ function writeFolder(hostPrefix: string, prefix: string, output: ChunkedOutput):
     } else if (kind === "file") {
       writeFile(hostPath, prefix + name, output);
     } else {
-      throw notAFile(hostPath);
+      throw createNotAFileError(hostPath);
     }
   }
 }
 
-/** Chunks are whole blocks, so there is always room for one where an entry begins. */
+/** Writes a header. A chunk is a whole number of blocks, so a block always fits where an entry starts. */
 function writeHeader(entry: TarEntry, output: ChunkedOutput): void {
-  const before = paxBlocks(entry);
+  const before = createPaxBlocks(entry);
   if (before) output.write(before);
-  fillHeader(output.room(), entry);
+  fillTarHeader(output.getFreeSpace(), entry);
   output.skip(TAR_BLOCK_BYTES);
 }
 
@@ -47,13 +47,13 @@ function writeFile(hostPath: string, path: string, output: ChunkedOutput): void 
   const file = openFile(hostPath);
   try {
     const stats = fstatSync(file);
-    if (!stats.isFile()) throw notAFile(hostPath);
+    if (!stats.isFile()) throw createNotAFileError(hostPath);
     const isExecutable = (stats.mode & constants.S_IXUSR) !== 0;
     writeHeader({ path, type: "file", bytes: stats.size, isExecutable }, output);
     for (let left = stats.size; left > 0; ) {
-      const room = output.room();
-      const read = readSync(file, room, 0, Math.min(left, room.length), null);
-      if (read === 0) throw shrunk(hostPath);
+      const space = output.getFreeSpace();
+      const read = readSync(file, space, 0, Math.min(left, space.length), null);
+      if (read === 0) throw createShrunkError(hostPath);
       output.skip(read);
       left -= read;
     }
@@ -67,17 +67,20 @@ function openFile(hostPath: string): number {
   try {
     return openNoFollow(hostPath);
   } catch (error) {
-    throw mountError(error, hostPath, TO_PACK);
+    throw mountError(error, hostPath, PACK_REMEDY);
   }
 }
 
-const TO_PACK = "a folder is packed whole, or not at all";
+const PACK_REMEDY = "make it readable or remove it, then pack again";
 
-function notAFile(path: string): FilesystemError {
-  return FilesystemError.invalid(path, "is neither file nor folder: remove it, then pack");
+function createNotAFileError(path: string): FilesystemError {
+  return FilesystemError.invalid(
+    path,
+    "is neither a file nor a folder. Remove it, then pack again.",
+  );
 }
 
-function shrunk(path: string): FilesystemError {
-  const problem = "became shorter while it was packed: pack again when it is left alone";
+function createShrunkError(path: string): FilesystemError {
+  const problem = "became shorter while it was packed. Pack again once nothing writes to it.";
   return FilesystemError.invalid(path, problem);
 }
