@@ -19,43 +19,52 @@ import type { IsolationConfig } from "./isolation.ts";
 import {
   type ClaudeModelConfig,
   checkModelConfig,
-  modelOptions,
-  modelVariables,
+  toModelOptions,
+  toModelVariables,
 } from "./model-config.ts";
 import { type PermissionMode, permissionModes } from "./permissions.ts";
 import type { ClaudeSdk } from "./sdk.ts";
-import { fileTools } from "./tools/file-tools.ts";
+import { createFileTools } from "./tools/file-tools.ts";
 
 /** Options of a `ClaudeAgentSDKAdapter`. */
 export interface ClaudeAgentSDKAdapterOptions {
-  /** The model by Anthropic's name: `"claude-sonnet-5"`. @default the SDK's own */
+  /** Anthropic's name of the model: `"claude-sonnet-5"`. @default the SDK's default model */
   readonly model?: string | undefined;
+  /** Effort, output limit, fallback model and cost limit. @default the SDK's defaults */
   readonly modelConfig?: ClaudeModelConfig | undefined;
-  /** What the model may do. Nothing ever asks for permission. @default "dontAsk" */
+  /** The actions that the model may take. It never prompts for permission. @default "dontAsk" */
   readonly permissionMode?: PermissionMode | undefined;
-  /** What the SDK's process and the model's commands see of this machine. @default almost nothing */
+  /**
+   * The access of the SDK's process and the model's commands to the host.
+   * @default no network, no home folders, and only harmless environment variables
+   */
   readonly isolation?: IsolationConfig | undefined;
-  /** Environment variables for the SDK's process. They override all others. */
+  /** Environment variables for the SDK's process. They override `isolation.env` and inherited ones. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** The limit for evaluations that set none themselves. @default 50 */
+  /** The turn limit of evaluations that do not set `maxTurns`. @default 50 */
   readonly maxTurns?: number | undefined;
-  /** Added to every prompt, except where the prompt has a tool of the same kind. @default none */
+  /** Hosted tools to add to every prompt that does not have the same kind already. @default none */
   readonly hostedTools?: ClaudeHostedToolsConfig | null | undefined;
-  /** `"omit"` leaves out tools that the SDK cannot run, and publishes an event. @default "error" */
+  /**
+   * `"error"` rejects hosted tools that the SDK cannot run. `"omit"` removes them and publishes
+   * `HostedToolOmitted`. @default "error"
+   */
   readonly unsupportedHostedTools?: "error" | "omit" | undefined;
-  /** Rolls back session and workspace when a call of the SDK's own tools fails. @default false */
+  /** Rolls back session and workspace if the SDK's `Bash`, `Edit` or `Write` fails. @default false */
   readonly rollBackFailedNativeTools?: boolean | undefined;
-  /** How a throttled first request is retried. The SDK itself retries later requests once. */
+  /** The retry policy for a throttled first request. The SDK itself retries later requests once. */
   readonly throttle?: Partial<ThrottlePolicy> | undefined;
-  /** The SDK, if it cannot be imported by its package name. @default the installed one */
+  /** The SDK, if it cannot be imported by its package name. @default the installed package */
   readonly sdk?: ClaudeSdk | undefined;
+  /** The clock for deadlines, retries and timestamps. @default the system clock */
   readonly clock?: Clock | undefined;
   /** Returns a number from 0 up to 1, to vary the pauses between retries. @default Math.random */
   readonly random?: (() => number) | undefined;
+  /** Receives debug messages and warnings. @default a logger that discards them */
   readonly logger?: Logger | undefined;
 }
 
-/** The options of an adapter, checked and with their defaults. */
+/** Validated adapter options with their defaults. */
 export interface AdapterSettings {
   readonly model: string | null;
   /** The SDK's options for the model. */
@@ -78,8 +87,8 @@ export interface AdapterSettings {
 
 const NAME = "ClaudeAgentSDKAdapter";
 
-/** Checks the options of an adapter and fills in their defaults. */
-export function adapterSettings(options: ClaudeAgentSDKAdapterOptions = {}): AdapterSettings {
+/** Validates the options of an adapter and fills in their defaults. */
+export function toAdapterSettings(options: ClaudeAgentSDKAdapterOptions = {}): AdapterSettings {
   checkKeys<ClaudeAgentSDKAdapterOptions>({ ...checkOptions(options, NAME) }, NAME, {
     model: optional(checkText),
     permissionMode: optional(oneOf([...permissionModes])),
@@ -87,7 +96,7 @@ export function adapterSettings(options: ClaudeAgentSDKAdapterOptions = {}): Ada
     rollBackFailedNativeTools: optional(checkBoolean),
     env: optional(checkEnv),
     sdk: optional(checkSdk),
-    // These are checked where they are used.
+    // Validated where they are used.
     modelConfig: elsewhere,
     isolation: elsewhere,
     maxTurns: elsewhere,
@@ -101,13 +110,13 @@ export function adapterSettings(options: ClaudeAgentSDKAdapterOptions = {}): Ada
   const permissionMode = options.permissionMode ?? "dontAsk";
   return {
     model: options.model ?? null,
-    modelOptions: modelOptions(options.model ?? null, modelConfig),
+    modelOptions: toModelOptions(options.model ?? null, modelConfig),
     permissionMode,
     isolation: checkIsolation(options.isolation ?? {}),
-    env: { ...modelVariables(modelConfig), ...options.env },
+    env: { ...toModelVariables(modelConfig), ...options.env },
     maxTurns: options.maxTurns,
     hostedTools: createHostedTools(options.hostedTools ?? {}),
-    fileTools: fileTools(permissionMode),
+    fileTools: createFileTools(permissionMode),
     unsupported: options.unsupportedHostedTools ?? "error",
     rollsBack: options.rollBackFailedNativeTools ?? false,
     throttle: throttlePolicy(options.throttle),
@@ -119,19 +128,19 @@ export function adapterSettings(options: ClaudeAgentSDKAdapterOptions = {}): Ada
 }
 
 function checkEnv(value: unknown, field: string): void {
-  const isRight = Object(value) === value && Object.values(Object(value)).every(isText);
-  if (isRight) return;
-  const rule = "must be an object of texts";
-  const remedy = 'for example { TZ: "UTC" }';
+  const isValid = Object(value) === value && Object.values(Object(value)).every(isString);
+  if (isValid) return;
+  const rule = "must be an object of strings";
+  const remedy = 'pass variables by name, for example { TZ: "UTC" }';
   throw new InvalidOptionError({ field, value, rule, remedy, secret: true });
 }
 
-function isText(value: unknown): boolean {
+function isString(value: unknown): boolean {
   return typeof value === "string";
 }
 
 function checkSdk(value: unknown, field: string): void {
   if (typeof Object(value).query === "function") return;
   const rule = "must be the package @anthropic-ai/claude-agent-sdk";
-  throw new InvalidOptionError({ field, value, rule, remedy: "give what import(…) of it gives" });
+  throw new InvalidOptionError({ field, value, rule, remedy: "pass the imported module" });
 }

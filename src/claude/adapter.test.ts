@@ -6,17 +6,17 @@ import { Session } from "../session/session.ts";
 import { ClaudeAgentSDKAdapter } from "./adapter.ts";
 import { ClaudeAgentWorkspaceSection } from "./workspace/workspace-section.ts";
 
-test("cancelling does not wait for mounts that are still copied, nor start anything after them", async () => {
-  /** A mount as large as you like. */
+test("aborting an evaluation does not wait for mounts to be copied and does not start the SDK", async () => {
+  /** A workspace whose mounts are never fully copied. */
   class EndlessWorkspace extends ClaudeAgentWorkspaceSection {
     override ready(): Promise<void> {
       return new Promise(() => {});
     }
   }
-  const asked: object[] = [];
+  const requests: object[] = [];
   const sdk = {
     async *query(request: object) {
-      asked.push(request);
+      requests.push(request);
       yield {};
     },
   };
@@ -29,6 +29,6 @@ test("cancelling does not wait for mounts that are still copied, nor start anyth
   const adapter = new ClaudeAgentSDKAdapter({ isolation: { apiKey: "k" }, sdk });
   const work = adapter.evaluate(new Prompt(template), { session, signal: stop.signal });
   await expect(work).rejects.toBe("enough");
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
   await workspace.cleanup();
 });

@@ -7,23 +7,25 @@ import type {
 import type { Prompt } from "../prompt/prompt.ts";
 import {
   type AdapterSettings,
-  adapterSettings,
   type ClaudeAgentSDKAdapterOptions,
+  toAdapterSettings,
 } from "./adapter-options.ts";
 import { Conversation } from "./conversation.ts";
 
-/** Runs prompts on the Claude Agent SDK, in a process of its own for each evaluation. */
+/** Runs prompts on the Claude Agent SDK. Each evaluation starts a separate process. */
 export class ClaudeAgentSDKAdapter implements ProviderAdapter {
+  /** The adapter's name in events. */
   readonly name = "claude";
-  /** `null` if the SDK chooses. */
+  /** The model's name; `null` if the SDK chooses the model. */
   readonly model: string | null;
   readonly #settings: AdapterSettings;
 
   constructor(options: ClaudeAgentSDKAdapterOptions = {}) {
-    this.#settings = adapterSettings(options);
+    this.#settings = toAdapterSettings(options);
     this.model = this.#settings.model;
   }
 
+  /** Runs a prompt until the model has answered. */
   async evaluate<Output>(
     prompt: Prompt<Output>,
     options: EvaluateOptions,
@@ -34,7 +36,7 @@ export class ClaudeAgentSDKAdapter implements ProviderAdapter {
       prompt,
       session: options?.session,
       continues: options?.continue ?? false,
-      allowed: options?.allowHostedTools,
+      allowedHostedTools: options?.allowHostedTools,
     });
     return await evaluate(prompt, conversation, {
       ...options,

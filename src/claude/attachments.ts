@@ -10,31 +10,31 @@ import {
 } from "../files/attached-bytes.ts";
 import type { Attachment } from "../prompt/attachment.ts";
 
-/** Anthropic's limit for one request, with room for the rest of it. */
+/** Stays below Anthropic's limit for one request, so that the prompt fits too. */
 const LIMIT: AttachmentLimit = {
   mostBytes: 20_000_000,
-  remedy: "mount a larger one in a ClaudeAgentWorkspaceSection, where the model can read it",
+  remedy: "mount a larger file in a ClaudeAgentWorkspaceSection, where the model can read it",
 };
 
-/** Throws for a file of another provider, before anything is started. */
+/** Throws if an attachment refers to another provider's file. Call it before the SDK starts. */
 export function checkAttachment(attachment: Attachment): void {
-  if ("fileId" in attachment) throw refuseFile(attachment.fileId);
+  if ("fileId" in attachment) throw refuseFileId(attachment.fileId);
 }
 
-/** Converts a file or image of a prompt to a block of a message. */
-export async function toAttachedBlock(attachment: Attachment): Promise<object> {
-  if ("fileId" in attachment) throw refuseFile(attachment.fileId);
+/** Converts an attached file or image to a content block of Anthropic's API. */
+export async function toAttachmentBlock(attachment: Attachment): Promise<object> {
+  if ("fileId" in attachment) throw refuseFileId(attachment.fileId);
   if ("imageUrl" in attachment) return toImageBlock(attachment.imageUrl);
   if ("bytes" in attachment) return toInlineBlock(attachment.bytes, attachment.filename);
   return toInlineBlock(await attachedBytes(attachment.path, LIMIT), fileNameOf(attachment.path));
 }
 
-function refuseFile(value: string): InvalidOptionError {
+function refuseFileId(value: string): InvalidOptionError {
   return new InvalidOptionError({
     field: "attach(files).fileId",
     value,
-    rule: "must be left out on Claude, which has no such files",
-    remedy: "attach it by path or bytes",
+    rule: "must be omitted on Claude, which cannot read files by id",
+    remedy: "attach the file by path or bytes",
   });
 }
 
@@ -67,8 +67,9 @@ function decodeText(bytes: Uint8Array, filename: string): string {
     throw new InvalidOptionError({
       field: "attach(files)",
       value: filename,
-      rule: "must be an image, a PDF or a text in UTF-8 on Claude",
-      remedy: "mount it in a ClaudeAgentWorkspaceSection, where the model's tools can read it",
+      rule: "must be an image, a PDF or UTF-8 text on Claude",
+      remedy:
+        "mount the file in a ClaudeAgentWorkspaceSection, where the model's tools can read it",
       cause,
     });
   }

@@ -12,7 +12,7 @@ import { checkNetworkPolicy } from "../tools/hosted/network-policy.ts";
 import type { IsolationConfig, SandboxConfig } from "./isolation.ts";
 import { checkPlainPath } from "./permissions.ts";
 
-/** Returns a frozen copy of a config. Throws if it is invalid; no error quotes a secret. */
+/** Validates a config and returns a frozen copy. Errors never contain secrets. */
 export function checkIsolation(config: IsolationConfig, field = "isolation"): IsolationConfig {
   checkObjectUnquoted(config, field);
   checkKeys<IsolationConfig>(config, field, {
@@ -20,28 +20,28 @@ export function checkIsolation(config: IsolationConfig, field = "isolation"): Is
     sandbox: optional(checkSandbox),
     env: optional(checkVariables),
     apiKey: optional(checkApiKey),
-    baseURL: optional(checkAddress),
+    baseURL: optional(checkBaseUrl),
     includeHostEnv: optional(checkBoolean),
     inheritAuth: optional(checkBoolean),
   });
   return frozenCopy(config);
 }
 
-/** Throws if a value is not an object of variables by name. Their values are not quoted. */
+/** Throws if a value is not an object of environment variables. Errors never contain their values. */
 function checkVariables(value: unknown, field: string): void {
   checkObjectUnquoted(value, field);
   for (const [name, text] of Object.entries(value)) {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
-      const rule = "must be a name of letters, digits and _ that begins with no digit";
-      const remedy = 'write one like "MY_VARIABLE"';
+      const rule = "must consist of letters, digits and _, and must not start with a digit";
+      const remedy = 'use a name like "MY_VARIABLE"';
       throw new PromptValidationError({ field: `${field} key`, value: name, rule, remedy });
     }
     if (typeof text === "string" && !text.includes("\0")) continue;
     throw new PromptValidationError({
       field: `${field}.${name}`,
       value: undefined,
-      rule: "must be a text without a NUL",
-      remedy: "write it as a string, numbers too",
+      rule: "must be a string without NUL characters",
+      remedy: "pass numbers as strings too",
       secret: true,
     });
   }
@@ -53,8 +53,8 @@ function checkPolicy(value: unknown, field: string): void {
   throw new PromptValidationError({
     field: `${field}.domainSecrets`,
     value: undefined,
-    rule: "must be left out",
-    remedy: "secrets are put into requests at OpenAI only: make the request in a tool of your own",
+    rule: "must be omitted on Claude, which does not add secrets to requests",
+    remedy: "send the request from a Tool with a handler",
     secret: true,
   });
 }
@@ -69,19 +69,19 @@ function checkSandbox(value: unknown, field: string): void {
   });
 }
 
-/** The key goes into a header. */
+/** The key is sent in a header. */
 function checkApiKey(value: unknown, field: string): void {
   if (typeof value === "string" && /^[\x21-\x7e]+$/.test(value)) return;
-  const rule = "must be one word of ASCII";
-  const remedy = "give the key as Anthropic shows it, without spaces or a line's end";
+  const rule = "must consist of printable ASCII characters without spaces";
+  const remedy = "pass the key as Anthropic shows it, without spaces or a line break";
   throw new PromptValidationError({ field, value, rule, remedy, secret: true });
 }
 
-function checkAddress(value: unknown, field: string): void {
+function checkBaseUrl(value: unknown, field: string): void {
   const url = typeof value === "string" && /^https?:\/\/\S+$/i.test(value) && URL.parse(value);
   if (url && url.username === "" && url.password === "") return;
   const secret = typeof value === "string" && value.includes("@"); // it may contain a password
-  const rule = "must be an http: or https: address without user and password";
-  const remedy = 'write one like "https://api.anthropic.com", and give the key as apiKey';
+  const rule = "must be an http: or https: URL without a user name and password";
+  const remedy = 'use a URL like "https://api.anthropic.com", and pass the key as apiKey';
   throw new PromptValidationError({ field, value, rule, remedy, secret });
 }

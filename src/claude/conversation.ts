@@ -9,24 +9,24 @@ import type { HostedTool } from "../tools/hosted-tool.ts";
 import { runsAtProvider } from "../tools/projected-tool.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { AdapterSettings } from "./adapter-options.ts";
-import { checkAttachment, toAttachedBlock } from "./attachments.ts";
-import { explainEnd, retryFailure, runFailure } from "./run/run-failure.ts";
+import { checkAttachment, toAttachmentBlock } from "./attachments.ts";
+import { toResultError, toRetryError, toRunError } from "./run/run-failure.ts";
 import { RunResources } from "./run/run-resources.ts";
 import type { NativeCall, RunStep } from "./run/run-state.ts";
 import { claudeHistorySlice, Transcript } from "./run/transcript.ts";
-import { findAttempt, toCompaction, toTurn, UsageMeter } from "./run/turn.ts";
+import { findAttemptedAnswer, toCompactionEvent, toTurn, UsageMeter } from "./run/turn.ts";
 import { checkHostedTools } from "./tools/hosted-to-native.ts";
-import { type NativeTools, undisclosedTools } from "./tools/native-tools.ts";
+import { listUndisclosedTools, type NativeTools } from "./tools/native-tools.ts";
 import { checkOneWorkspace, findWorkspace, type WorkspaceOwner } from "./workspace/workspace.ts";
 
-/** What one evaluation's conversation is made from. */
+/** Settings of one evaluation's conversation. */
 export interface ConversationSettings extends AdapterSettings {
   readonly prompt: Prompt;
   readonly session: Session;
-  /** Whether it continues from the session's stored history. */
+  /** Whether the conversation continues the session's stored history. */
   readonly continues: boolean;
-  /** Which hosted tools the caller allows. */
-  readonly allowed: boolean | readonly string[] | undefined;
+  /** The hosted tools that the caller allows. */
+  readonly allowedHostedTools: boolean | readonly string[] | undefined;
 }
 
 /** One evaluation's conversation on the Claude Agent SDK, driven by `evaluate`. */
@@ -36,20 +36,20 @@ export class Conversation implements ModelClient {
   readonly hostedTools: readonly HostedTool[];
   readonly #settings: ConversationSettings;
   readonly #workspace: WorkspaceOwner | null;
-  #native: NativeTools | null = null;
+  #nativeTools: NativeTools | null = null;
   #resources: Promise<RunResources> | null = null;
   #closing: Promise<void> | null = null;
   #transcript = new Transcript([]);
   #usageMeter = new UsageMeter();
-  /** The prompt as the model has last read it. */
+  /** The prompt that was last sent to the model. */
   #promptText = "";
-  /** The last turn whose news was sent. If its request failed, the news must not be sent again. */
+  /** The last turn whose answers and notes were sent. If its request fails, they are not resent. */
   #sentTurn = 0;
   #text = "";
-  /** The last structured answer that the model tried, as it wrote it. */
-  #attempt: string | null = null;
-  /** Calls that ran before a request that failed. The next turn reports them. */
-  readonly #unreported: NativeCall[] = [];
+  /** The model's last attempt at a structured answer, as JSON. */
+  #attemptedAnswer: string | null = null;
+  /** Calls that ran before a failed request. The next turn reports them. */
+  readonly #unreportedCalls: NativeCall[] = [];
 
   constructor(settings: ConversationSettings) {
     this.#settings = settings;
@@ -81,10 +81,10 @@ export class Conversation implements ModelClient {
   }
 
   *hostedOutputs(): Iterable<readonly [name: string, output: unknown]> {
-    yield* this.#native?.hostedOutputs(this.#text) ?? [];
+    yield* this.#nativeTools?.listHostedOutputs(this.#text) ?? [];
   }
 
-  /** Ends the SDK's process and removes everything that was created for it. */
+  /** Ends the SDK's process and removes its temporary files. */
   async end(): Promise<void> {
     const resources = await this.#resources?.catch(() => null); // `send` has thrown that error
     this.#resources = null;
@@ -95,58 +95,63 @@ export class Conversation implements ModelClient {
 
   async #send(request: TurnRequest): Promise<Turn> {
     const { rendered, turn, signal } = request;
-    this.#resources ??= this.#begin(request);
+    this.#resources ??= this.#startRun(request);
     const resources = await this.#resources;
-    if (this.#sentTurn === turn) resources.run.say("The last request was not answered. Go on.");
+    if (this.#sentTurn === turn)
+      resources.run.sendText("The last request was not answered. Continue.");
     else if (turn > 1) await this.#sendNews(resources, request);
     this.#sentTurn = turn;
     const step = await resources.run.next(signal).catch((error: unknown) => {
       signal.throwIfAborted();
-      throw explainEnd(error, resources, rendered.promptName);
+      throw toRunError(error, resources, rendered.promptName);
     });
     if (step.retry) {
-      await this.end(); // nothing has happened yet, so the same request may start a new run
-      throw retryFailure(step.retry, rendered.promptName);
+      await this.end(); // nothing has happened yet, so a retry may start a new run
+      throw toRetryError(step.retry, rendered.promptName);
     }
-    if (step.result && isFailed(step.result)) {
-      this.#unreported.push(...step.native);
+    if (step.result && hasFailed(step.result)) {
+      this.#unreportedCalls.push(...step.native);
       if (turn === 1) await this.end();
-      const attempt = findAttempt(step) ?? this.#attempt;
-      const [result, failure] = [step.result, step.failure].map(resources.withoutSecrets);
-      throw runFailure(result ?? {}, failure ?? null, rendered.promptName, attempt);
+      const attempt = findAttemptedAnswer(step) ?? this.#attemptedAnswer;
+      const [result, failure] = [step.result, step.failure].map(resources.redact);
+      throw toResultError(result ?? {}, failure ?? null, rendered.promptName, attempt);
     }
     return this.#toTurn(resources, step);
   }
 
-  /** Prepares a run and starts it with the prompt. */
-  async #begin(request: TurnRequest): Promise<RunResources> {
+  /** Prepares a run and sends the prompt. */
+  async #startRun(request: TurnRequest): Promise<RunResources> {
     const { rendered, toolChoice, signal, isNested = false } = request;
-    refuseChoice(toolChoice);
-    const { session, continues, prompt, allowed } = this.#settings;
+    checkToolChoice(toolChoice);
+    const { session, continues, prompt, allowedHostedTools } = this.#settings;
     session.register(claudeHistorySlice);
     const earlier = continues && !isNested ? session.get(claudeHistorySlice) : [];
     this.#transcript = new Transcript(earlier);
     this.#usageMeter = new UsageMeter();
     const content: object[] = [{ type: "text", text: rendered.text }];
-    for (const attachment of rendered.attachments) content.push(await toAttachedBlock(attachment));
-    const isMute = toolChoice === "none";
-    this.#workspace?.workspace.bind((event) => this.#announce(event));
+    for (const attachment of rendered.attachments)
+      content.push(await toAttachmentBlock(attachment));
+    const withoutTools = toolChoice === "none";
+    this.#workspace?.workspace.bind((event) => this.#publishEvent(event));
     this.#promptText = rendered.text;
     const resources = await RunResources.open({
       ...this.#settings,
       ...{ rendered, signal, workspace: this.#workspace, transcript: this.#transcript },
-      hostedTools: isMute ? [] : [...rendered.hostedTools, ...undisclosedTools(prompt, allowed)],
-      promptText: () => this.#promptText,
-      compacted: (about) => this.#announce(toCompaction(about)),
+      hostedTools: withoutTools
+        ? []
+        : [...rendered.hostedTools, ...listUndisclosedTools(prompt, allowedHostedTools)],
+      getPromptText: () => this.#promptText,
+      onCompacted: (metadata) => this.#publishEvent(toCompactionEvent(metadata)),
     });
-    this.#native = resources.native;
-    resources.native.render(rendered.hostedTools);
-    // An evaluation that was aborted meanwhile needs no process.
-    if (!signal.aborted) await resources.run.start(content, isMute ? [] : ownTools(rendered));
+    this.#nativeTools = resources.native;
+    resources.native.setHostedTools(rendered.hostedTools);
+    // Do not start a process if the evaluation was aborted during the preparation.
+    if (!signal.aborted)
+      await resources.run.start(content, withoutTools ? [] : selectClientTools(rendered));
     return resources;
   }
 
-  /** Sends what is new since the last turn, and the prompt if it reads differently now. */
+  /** Sends tool results and notes since the last turn, and the prompt if its text changed. */
   async #sendNews({ native, run }: RunResources, request: TurnRequest): Promise<void> {
     const { rendered, toolChoice } = request;
     const answers = request.answers.map(
@@ -155,45 +160,45 @@ export class Conversation implements ModelClient {
     const isChanged = rendered.text !== this.#promptText;
     this.#promptText = rendered.text;
     const changed = isChanged ? [`The instructions now read:\n\n${rendered.text}`] : [];
-    const tools = toolChoice === "none" ? [] : ownTools(rendered);
-    native.render(rendered.hostedTools);
+    const tools = toolChoice === "none" ? [] : selectClientTools(rendered);
+    native.setHostedTools(rendered.hostedTools);
     await run.answer(new Map(answers), { notes: [...request.notes, ...changed], tools });
   }
 
-  #toTurn({ native, withoutSecrets }: RunResources, step: RunStep): Turn {
-    const calls = [...this.#unreported.splice(0), ...step.native].map(withoutSecrets);
-    const hostedCalls = calls.flatMap((call) => native.hostedCall(call) ?? []);
+  #toTurn({ native, redact }: RunResources, step: RunStep): Turn {
+    const calls = [...this.#unreportedCalls.splice(0), ...step.native].map(redact);
+    const hostedCalls = calls.flatMap((call) => native.toHostedCall(call) ?? []);
     const turn = toTurn(step, hostedCalls);
     this.#text = turn.text;
-    this.#attempt = findAttempt(step) ?? this.#attempt;
+    this.#attemptedAnswer = findAttemptedAnswer(step) ?? this.#attemptedAnswer;
     return {
       ...turn,
       ...this.#usageMeter.measure(step),
-      citations: step.result ? native.citations(turn.text) : [],
-      history: this.#transcript.step(),
+      citations: step.result ? native.findCitations(turn.text) : [],
+      history: this.#transcript.takeStep(),
     };
   }
 
-  #announce(event: Announcement): void {
+  #publishEvent(event: Announcement): void {
     const { session, prompt, clock } = this.#settings;
     announce({ session, prompt, adapterName: this.adapterName, clock }, event);
   }
 }
 
-function refuseChoice(toolChoice: TurnRequest["toolChoice"]): void {
+function checkToolChoice(toolChoice: TurnRequest["toolChoice"]): void {
   if (toolChoice === "auto" || toolChoice === "none") return;
   throw new InvalidOptionError({
     field: "toolChoice",
     value: toolChoice,
-    rule: 'must be "auto" or "none" on the Claude Agent SDK, which cannot make the model call a tool',
-    remedy: "say in the prompt which tool is to be called",
+    rule: 'must be "auto" or "none" on Claude: the SDK cannot force the model to call a tool',
+    remedy: "name the tool to call in the prompt",
   });
 }
 
-function ownTools({ tools }: RenderedPrompt): readonly Tool[] {
+function selectClientTools({ tools }: RenderedPrompt): readonly Tool[] {
   return tools.filter((tool) => !runsAtProvider(tool));
 }
 
-function isFailed(result: UnknownRecord): boolean {
+function hasFailed(result: UnknownRecord): boolean {
   return result["is_error"] === true || result["subtype"] !== "success";
 }

@@ -1,30 +1,30 @@
 import { describe, expect, test } from "vitest";
 import { type ClaudeHostedToolsConfig, createHostedTools } from "./hosted-tools-config.ts";
 
-const kinds = (config?: ClaudeHostedToolsConfig) =>
+const listKinds = (config?: ClaudeHostedToolsConfig) =>
   createHostedTools(config).map(({ kind }) => kind);
 
-describe("hosted tools of the adapter", () => {
+describe("createHostedTools()", () => {
   test.each([
     undefined,
     {},
     { codeInterpreter: false, webSearch: false },
     { webSearch: undefined },
-  ])("are none where nothing is switched on: %j", (config) => {
+  ])("returns no tools for %j", (config) => {
     expect(createHostedTools(config)).toEqual([]);
     expect(createHostedTools(config)).toSatisfy(Object.isFrozen);
   });
 
-  test("are those that are switched on", () => {
-    expect(kinds({ codeInterpreter: true })).toEqual(["code_interpreter"]);
-    expect(kinds({ webSearch: true })).toEqual(["web_search"]);
-    expect(kinds({ codeInterpreter: true, webSearch: {} })).toEqual([
+  test("returns the enabled tools", () => {
+    expect(listKinds({ codeInterpreter: true })).toEqual(["code_interpreter"]);
+    expect(listKinds({ webSearch: true })).toEqual(["web_search"]);
+    expect(listKinds({ codeInterpreter: true, webSearch: {} })).toEqual([
       "code_interpreter",
       "web_search",
     ]);
   });
 
-  test("take a config of their own", () => {
+  test("passes a tool's config to the tool", () => {
     const [search] = createHostedTools({ webSearch: { allowLiveAccess: false } });
     expect(search?.config).toMatchObject({ allowLiveAccess: false });
   });
@@ -35,11 +35,11 @@ describe("hosted tools of the adapter", () => {
     ["all", "ClaudeAgentSDKAdapter.hostedTools must be a plain object"],
     [{ webSearch: "yes" }, "must be a plain object"],
     [{ webSearch: null }, "must be a plain object"],
-  ])("are refused: %j", (config, words) => {
-    expect(() => createHostedTools(config as ClaudeHostedToolsConfig)).toThrow(words);
+  ])("rejects %j", (config, message) => {
+    expect(() => createHostedTools(config as ClaudeHostedToolsConfig)).toThrow(message);
   });
 
-  test("are refused in the words of whoever asks for them", () => {
+  test("uses the caller's field name in errors", () => {
     const config = { shell: true } as ClaudeHostedToolsConfig;
     expect(() => createHostedTools(config, "with(options).hostedTools")).toThrow(
       "with(options).hostedTools",

@@ -3,7 +3,7 @@ import { codeInterpreterTool } from "../tools/hosted/code-interpreter.ts";
 import { type WebSearchConfig, webSearchTool } from "../tools/hosted/web-search.ts";
 import type { HostedTool } from "../tools/hosted-tool.ts";
 
-/** Hosted tools that the adapter adds to every prompt that has none of the same kind. */
+/** Hosted tools that the adapter adds to every prompt that does not have the same kind already. */
 export interface ClaudeHostedToolsConfig {
   /** Lets the model run commands with the SDK's `Bash`. @default false */
   readonly codeInterpreter?: boolean | undefined;
@@ -11,7 +11,7 @@ export interface ClaudeHostedToolsConfig {
   readonly webSearch?: boolean | WebSearchConfig | undefined;
 }
 
-/** Creates the hosted tools that a config switches on. */
+/** Creates the hosted tools that a config enables. */
 export function createHostedTools(
   config: ClaudeHostedToolsConfig = {},
   field = "ClaudeAgentSDKAdapter.hostedTools",

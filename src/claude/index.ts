@@ -1,7 +1,7 @@
 /**
- * The Claude Agent SDK: the same agent in another runtime.
+ * Runs the same prompts on the Claude Agent SDK.
  *
- * A name added here is public: it gets a line in CHANGELOG.md in the same commit.
+ * Every name exported here is public. Add a line to CHANGELOG.md in the same commit.
  */
 
 // The adapter

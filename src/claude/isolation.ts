@@ -5,28 +5,32 @@ import {
   type NetworkPolicy,
 } from "../tools/hosted/network-policy.ts";
 
-/** What the SDK's process and the commands of the model see of this machine. */
+/** The access of the SDK's process and the model's commands to the host. */
 export interface IsolationConfig {
-  /** The hosts that commands may reach. It does not restrict the model or your own tools. @default none */
+  /** The hosts that commands may reach. It does not restrict model requests or your tools. @default none */
   readonly networkPolicy?: NetworkPolicy | undefined;
+  /** The sandbox for the model's commands. @default enabled */
   readonly sandbox?: SandboxConfig | undefined;
-  /** Variables for the SDK's process. Commands see them too. */
+  /** Environment variables for the SDK's process. Commands inherit them. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** @default what the environment has: `ANTHROPIC_API_KEY`, a token, Bedrock or Vertex */
+  /**
+   * The API key.
+   * @default credentials from the environment: `ANTHROPIC_API_KEY`, a token, Bedrock or Vertex
+   */
   readonly apiKey?: string | undefined;
-  /** Where requests go. @default the environment's `ANTHROPIC_BASE_URL`, or Anthropic */
+  /** The API's base URL. @default the environment's `ANTHROPIC_BASE_URL`, or Anthropic's API */
   readonly baseURL?: string | undefined;
-  /** Passes on the variables of this process, except those that look like secrets. @default false */
+  /** Passes all variables of this process to the SDK, except likely secrets. @default false */
   readonly includeHostEnv?: boolean | undefined;
   /** Whether credentials may come from this process's environment. @default true */
   readonly inheritAuth?: boolean | undefined;
 }
 
-/** The sandbox in which commands of the model run. */
+/** The sandbox for the model's commands. */
 export interface SandboxConfig {
-  /** `false` runs commands without a sandbox, with all rights of your user. @default true */
+  /** `false` runs commands without a sandbox, with your user's permissions. @default true */
   readonly enabled?: boolean | undefined;
-  /** Absolute paths that the model may write besides the workspace. @default none */
+  /** Absolute paths outside the workspace that the model may write. @default none */
   readonly writablePaths?: readonly string[] | undefined;
   /** Absolute paths in home or temporary folders that the model may read. @default none */
   readonly readablePaths?: readonly string[] | undefined;
@@ -36,12 +40,12 @@ export interface SandboxConfig {
   readonly allowUnsandboxedCommands?: boolean | undefined;
 }
 
-/** Creates a network policy by which commands reach no host. It is also the default. */
+/** Creates a network policy that blocks all hosts. It is also the default. */
 export function noNetwork(): NetworkDisabled {
   return Object.freeze({ type: "disabled" });
 }
 
-/** Creates a network policy by which commands reach only these hosts. */
+/** Creates a network policy that allows only these hosts. Throws if a host is invalid. */
 export function withDomains(...domains: readonly string[]): NetworkAllowlist {
   const policy = { type: "allowlist", allowedDomains: Object.freeze([...domains]) } as const;
   checkNetworkPolicy(policy, "networkPolicy");

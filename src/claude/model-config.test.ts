@@ -3,22 +3,22 @@ import { InvalidOptionError } from "../base/errors.ts";
 import {
   type ClaudeModelConfig,
   checkModelConfig,
-  modelOptions,
-  modelVariables,
+  toModelOptions,
+  toModelVariables,
 } from "./model-config.ts";
 
-const whole: ClaudeModelConfig = {
+const fullConfig: ClaudeModelConfig = {
   effort: "xhigh",
   maxOutputTokens: 4000,
   fallbackModel: "claude-small",
   maxBudgetUsd: 0.5,
 };
 
-/** A config as a program without types might give it. */
-const checking = (config: unknown) => () => checkModelConfig(config as ClaudeModelConfig);
+/** Checks a config of any type, as a JavaScript caller may pass it. */
+const checkAny = (config: unknown) => () => checkModelConfig(config as ClaudeModelConfig);
 
-describe("a model config", () => {
-  test.each([{}, whole, { effort: undefined }])("may be %j", (config) => {
+describe("checkModelConfig()", () => {
+  test.each([{}, fullConfig, { effort: undefined }])("accepts %j", (config) => {
     expect(checkModelConfig(config)).toBe(config);
   });
 
@@ -27,35 +27,32 @@ describe("a model config", () => {
     [{ fallbackModel: "" }, "fallbackModel must be"],
     [{ temperature: 1 }, "temperature"],
     [null, "must be a plain object"],
-  ])("is refused: %j", (config, words) => {
-    expect(checking(config)).toThrow(InvalidOptionError);
-    expect(checking(config)).toThrow(words);
-    expect(checking(config)).toThrow("ClaudeAgentSDKAdapter.modelConfig");
+  ])("rejects %j", (config, message) => {
+    expect(checkAny(config)).toThrow(InvalidOptionError);
+    expect(checkAny(config)).toThrow(message);
+    expect(checkAny(config)).toThrow("ClaudeAgentSDKAdapter.modelConfig");
   });
 
-  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, "5"])(
-    "is refused where a limit is %s",
-    (limit) => {
-      for (const field of ["maxOutputTokens", "maxBudgetUsd"]) {
-        expect(checking({ [field]: limit })).toThrow(
-          new RegExp(
-            `^ClaudeAgentSDKAdapter.modelConfig.${field} must be a positive (whole )?number.*: leave it out for no limit of your own`,
-          ),
-        );
-      }
-    },
-  );
+  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, "5"])("rejects the limit %s", (limit) => {
+    for (const field of ["maxOutputTokens", "maxBudgetUsd"]) {
+      expect(checkAny({ [field]: limit })).toThrow(
+        new RegExp(
+          `^ClaudeAgentSDKAdapter.modelConfig.${field} must be a positive (integer|number), got .*\\. Omit it for (the SDK's|no) limit\\.$`,
+        ),
+      );
+    }
+  });
 
-  test("is refused where the tokens of an answer are no whole number", () => {
-    expect(checking({ maxOutputTokens: 1.5 })).toThrow(InvalidOptionError);
-    expect(checking({ maxBudgetUsd: 1.5 })).not.toThrow();
+  test("rejects a fractional maxOutputTokens, but not a fractional maxBudgetUsd", () => {
+    expect(checkAny({ maxOutputTokens: 1.5 })).toThrow(InvalidOptionError);
+    expect(checkAny({ maxBudgetUsd: 1.5 })).not.toThrow();
   });
 });
 
-describe("the SDK is told", () => {
-  test("the model and what it has an option for", () => {
-    const { effort, fallbackModel, maxBudgetUsd } = whole;
-    expect(modelOptions("claude-big", whole)).toEqual({
+describe("a model config converted for the SDK", () => {
+  test("sets the options that the SDK has", () => {
+    const { effort, fallbackModel, maxBudgetUsd } = fullConfig;
+    expect(toModelOptions("claude-big", fullConfig)).toEqual({
       model: "claude-big",
       effort,
       fallbackModel,
@@ -63,13 +60,13 @@ describe("the SDK is told", () => {
     });
   });
 
-  test("nothing that was left out", () => {
-    expect(modelOptions(null, {})).toEqual({});
-    expect(Object.keys(modelOptions(null, { effort: "low" }))).toEqual(["effort"]);
-    expect(modelVariables({})).toEqual({});
+  test("omits unset options", () => {
+    expect(toModelOptions(null, {})).toEqual({});
+    expect(Object.keys(toModelOptions(null, { effort: "low" }))).toEqual(["effort"]);
+    expect(toModelVariables({})).toEqual({});
   });
 
-  test("the tokens of an answer by a variable", () => {
-    expect(modelVariables(whole)).toEqual({ CLAUDE_CODE_MAX_OUTPUT_TOKENS: "4000" });
+  test("sets maxOutputTokens as an environment variable", () => {
+    expect(toModelVariables(fullConfig)).toEqual({ CLAUDE_CODE_MAX_OUTPUT_TOKENS: "4000" });
   });
 });

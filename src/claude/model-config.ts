@@ -2,31 +2,31 @@ import { InvalidOptionError } from "../base/errors.ts";
 import type { UnknownRecord } from "../base/reading.ts";
 import { checkKeys, checkText, oneOf, optional } from "../tools/config-checks.ts";
 
-/** How the model works. */
+/** Settings of the model. */
 export interface ClaudeModelConfig {
-  /** How much the model thinks before it answers. @default the model's own */
+  /** How much the model thinks before it answers. @default the model's default */
   readonly effort?: "low" | "medium" | "high" | "xhigh" | "max" | undefined;
-  /** The most tokens of one answer. @default the SDK's own */
+  /** The maximum number of tokens in one response. @default the SDK's limit */
   readonly maxOutputTokens?: number | undefined;
-  /** The model to use when the first one is overloaded. @default none */
+  /** The model to use when the main model has no capacity. @default none */
   readonly fallbackModel?: string | undefined;
-  /** The most that an evaluation may cost, by the SDK's estimate. The SDK ends it above that. @default no limit */
+  /** The cost, by the SDK's estimate, above which the SDK ends an evaluation. @default no limit */
   readonly maxBudgetUsd?: number | undefined;
 }
 
-/** Throws if a model config is invalid. */
+/** Throws if a model config is invalid. Otherwise returns it. */
 export function checkModelConfig(config: ClaudeModelConfig): ClaudeModelConfig {
   checkKeys<ClaudeModelConfig>(config, "ClaudeAgentSDKAdapter.modelConfig", {
     effort: optional(oneOf(["low", "medium", "high", "xhigh", "max"])),
-    maxOutputTokens: optional(checkWhole),
+    maxOutputTokens: optional(checkPositiveInteger),
     fallbackModel: optional(checkText),
-    maxBudgetUsd: optional(checkPositive),
+    maxBudgetUsd: optional(checkPositiveNumber),
   });
   return config;
 }
 
 /** Converts a model config to the SDK's options. */
-export function modelOptions(model: string | null, config: ClaudeModelConfig): UnknownRecord {
+export function toModelOptions(model: string | null, config: ClaudeModelConfig): UnknownRecord {
   const { effort, fallbackModel, maxBudgetUsd } = config;
   return Object.fromEntries(
     Object.entries({ model: model ?? undefined, effort, fallbackModel, maxBudgetUsd }).filter(
@@ -35,21 +35,21 @@ export function modelOptions(model: string | null, config: ClaudeModelConfig): U
   );
 }
 
-/** Converts the settings that the SDK reads from environment variables. */
-export function modelVariables({ maxOutputTokens }: ClaudeModelConfig): Record<string, string> {
+/** Converts model settings to the environment variables that the SDK reads. */
+export function toModelVariables({ maxOutputTokens }: ClaudeModelConfig): Record<string, string> {
   return maxOutputTokens === undefined
     ? {}
     : { CLAUDE_CODE_MAX_OUTPUT_TOKENS: String(maxOutputTokens) };
 }
 
-function checkWhole(value: unknown, field: string): void {
+function checkPositiveInteger(value: unknown, field: string): void {
   if (Number.isSafeInteger(value) && Number(value) > 0) return;
-  const remedy = "leave it out for no limit of your own";
-  throw new InvalidOptionError({ field, value, rule: "must be a positive whole number", remedy });
+  const remedy = "omit it for the SDK's limit";
+  throw new InvalidOptionError({ field, value, rule: "must be a positive integer", remedy });
 }
 
-function checkPositive(value: unknown, field: string): void {
+function checkPositiveNumber(value: unknown, field: string): void {
   if (typeof value === "number" && Number.isFinite(value) && value > 0) return;
-  const remedy = "leave it out for no limit of your own";
+  const remedy = "omit it for no limit";
   throw new InvalidOptionError({ field, value, rule: "must be a positive number", remedy });
 }

@@ -3,10 +3,15 @@ import { PromptValidationError } from "../base/errors.ts";
 import type { IsolationConfig } from "./isolation.ts";
 
 /**
- * What a model may do: everything that is switched on (`"dontAsk"`; `"bypassPermissions"` is the same,
- * because the SDK refuses its own mode of that name to root), edits and only simple commands on files
- * (`"acceptEdits"`), reading and your own tools (`"default"`), or only reading (`"plan"`). The web may be
- * searched in every mode. Everything else is denied; nothing asks for permission.
+ * The actions that a model may take:
+ *
+ * - `"dontAsk"`: use every tool of the prompt.
+ * - `"bypassPermissions"`: the same, because the SDK does not allow its own mode of that name for root.
+ * - `"acceptEdits"`: edit files, run simple file commands, use your own tools.
+ * - `"default"`: read, and use your own tools.
+ * - `"plan"`: read only.
+ *
+ * Web search works in every mode. All other actions are denied without a permission prompt.
  */
 export type PermissionMode = (typeof permissionModes)[number];
 
@@ -19,18 +24,18 @@ export const permissionModes = Object.freeze([
   "bypassPermissions",
 ] as const);
 
-/** The tools that are switched on for one run, and where they work. */
+/** The tools that are enabled for one run, and the folders they may use. */
 export interface PermittedTools {
   /** By the SDK's names: `"Bash"`, `"Read"`. */
   readonly native: readonly string[];
-  /** Our own tools, by the names that the model uses: `"mcp__wink__add"`. */
+  /** The prompt's own tools, by the names that the model uses: `"mcp__wink__add"`. */
   readonly bridged: readonly string[];
-  /** The real path of the folder that the SDK works in. */
+  /** The real path of the SDK's working folder. */
   readonly workspace: string;
   readonly isolation: IsolationConfig;
 }
 
-/** The SDK's options of the same names. */
+/** The SDK's permission options, by its names. */
 export interface PermissionOptions {
   readonly permissionMode: Exclude<PermissionMode, "bypassPermissions">;
   readonly permissionPrompts: "none";
@@ -38,10 +43,13 @@ export interface PermissionOptions {
 }
 
 /**
- * Returns the permission rules of a run. The SDK's tools for files run in its own process, outside the
- * sandbox, so they get only rules for the folders that they may read and write.
+ * Returns the permission rules of a run. The SDK's file tools run in its own process, outside the
+ * sandbox, so their rules name the folders that they may read and write.
  */
-export function permissionOptions(mode: PermissionMode, tools: PermittedTools): PermissionOptions {
+export function toPermissionOptions(
+  mode: PermissionMode,
+  tools: PermittedTools,
+): PermissionOptions {
   checkPlainPath(tools.workspace, "workspace");
   const allowsAll = mode === "dontAsk" || mode === "bypassPermissions";
   const { readablePaths = [], writablePaths = [] } = tools.isolation.sandbox ?? {};
@@ -50,10 +58,10 @@ export function permissionOptions(mode: PermissionMode, tools: PermittedTools): 
   const allowedTools = [
     ...tools.bridged,
     ...readable,
-    ...(allowsAll && tools.native.some((name) => EDITING.has(name)) ? writable : []),
+    ...(allowsAll && tools.native.some((name) => EDIT_TOOLS.has(name)) ? writable : []),
     ...tools.native
-      .filter((name) => allowsAll || name === SEARCHING)
-      .flatMap((name) => toRules(name, tools.isolation)),
+      .filter((name) => allowsAll || name === SEARCH_TOOL)
+      .flatMap((name) => toPermissionRules(name, tools.isolation)),
   ];
   return {
     permissionMode: mode === "bypassPermissions" ? "dontAsk" : mode,
@@ -62,7 +70,7 @@ export function permissionOptions(mode: PermissionMode, tools: PermittedTools): 
   };
 }
 
-/** Throws for a path that the SDK would resolve, or read as a pattern. */
+/** Throws for a path that the SDK would resolve, or interpret as a pattern. */
 export function checkPlainPath(value: unknown, field: string): void {
   if (typeof value === "string" && isAbsolute(value) && !/[*?[\]{}()!\\\p{Cc}]/u.test(value))
     return;
@@ -70,18 +78,18 @@ export function checkPlainPath(value: unknown, field: string): void {
     field,
     value,
     rule: "must be an absolute path without any of * ? [ ] { } ( ) ! \\",
-    remedy: 'write the whole path, like "/opt/data"; a folder stands for all below it',
+    remedy: 'use a full path like "/opt/data"; a folder includes everything below it',
   });
 }
 
-const EDITING = new Set(["Edit", "Write", "NotebookEdit"]);
-/** It changes nothing, but the SDK would ask for permission. */
-const SEARCHING = "WebSearch";
-/** They may read the workspace without a rule. With one they could read the whole machine. */
-const READING = new Set(["Read", "Glob", "Grep"]);
+const EDIT_TOOLS = new Set(["Edit", "Write", "NotebookEdit"]);
+/** Reads only, but without a rule the SDK would prompt for permission. */
+const SEARCH_TOOL = "WebSearch";
+/** These read the workspace without a rule. A rule would let them read the whole host. */
+const READ_TOOLS = new Set(["Read", "Glob", "Grep"]);
 
-function toRules(name: string, { networkPolicy }: IsolationConfig): readonly string[] {
-  if (EDITING.has(name) || READING.has(name)) return [];
+function toPermissionRules(name: string, { networkPolicy }: IsolationConfig): readonly string[] {
+  if (EDIT_TOOLS.has(name) || READ_TOOLS.has(name)) return [];
   if (name !== "WebFetch") return [name];
   const domains = networkPolicy?.type === "allowlist" ? networkPolicy.allowedDomains : [];
   return domains.map((domain) => `WebFetch(domain:${domain})`);

@@ -1,54 +1,54 @@
 import { describe, expect, test } from "vitest";
 import { UserMessages } from "./sdk.ts";
 
-const block = (text: string) => ({ type: "text", text });
-const message = (text: string) => ({
+const createBlock = (text: string) => ({ type: "text", text });
+const createMessage = (text: string) => ({
   type: "user",
-  message: { role: "user", content: [block(text)] },
+  message: { role: "user", content: [createBlock(text)] },
   parent_tool_use_id: null,
 });
 
-async function all(inbox: UserMessages): Promise<readonly unknown[]> {
+async function readAll(queue: UserMessages): Promise<readonly unknown[]> {
   const messages: unknown[] = [];
-  for await (const one of inbox) messages.push(one);
+  for await (const one of queue) messages.push(one);
   return messages;
 }
 
-describe("a queue of messages to the model", () => {
-  test("gives what was put before anybody listened, in order, as the SDK's messages", async () => {
-    const inbox = new UserMessages();
-    inbox.put([block("one")]);
-    inbox.put([block("two")]);
-    inbox.close();
-    expect(await all(inbox)).toEqual([message("one"), message("two")]);
+describe("UserMessages", () => {
+  test("yields messages that were added before reading, in order and in the SDK's format", async () => {
+    const queue = new UserMessages();
+    queue.add([createBlock("one")]);
+    queue.add([createBlock("two")]);
+    queue.close();
+    expect(await readAll(queue)).toEqual([createMessage("one"), createMessage("two")]);
   });
 
-  test("keeps who listens waiting until something is put", async () => {
-    const inbox = new UserMessages();
-    const messages = inbox[Symbol.asyncIterator]();
+  test("waits until a message is added", async () => {
+    const queue = new UserMessages();
+    const messages = queue[Symbol.asyncIterator]();
     for (const text of ["one", "two"]) {
       const next = messages.next();
-      inbox.put([block(text)]);
-      expect(await next).toEqual({ done: false, value: message(text) });
+      queue.add([createBlock(text)]);
+      expect(await next).toEqual({ done: false, value: createMessage(text) });
     }
   });
 
-  test("loses nothing that is put while the listener wakes up", async () => {
-    const inbox = new UserMessages();
-    const messages = inbox[Symbol.asyncIterator]();
+  test("loses no message that is added while the reader resumes", async () => {
+    const queue = new UserMessages();
+    const messages = queue[Symbol.asyncIterator]();
     const first = messages.next();
-    inbox.put([block("one")]);
-    inbox.put([block("two")]);
-    expect((await first).value).toEqual(message("one"));
-    expect((await messages.next()).value).toEqual(message("two"));
+    queue.add([createBlock("one")]);
+    queue.add([createBlock("two")]);
+    expect((await first).value).toEqual(createMessage("one"));
+    expect((await messages.next()).value).toEqual(createMessage("two"));
   });
 
-  test("that is closed ends who listens, after all that was put", async () => {
-    const inbox = new UserMessages();
-    const heard = all(inbox);
-    inbox.put([block("one")]);
-    inbox.close();
-    inbox.close();
-    expect(await heard).toEqual([message("one")]);
+  test("ends the reader when closed, after all added messages", async () => {
+    const queue = new UserMessages();
+    const received = readAll(queue);
+    queue.add([createBlock("one")]);
+    queue.close();
+    queue.close();
+    expect(await received).toEqual([createMessage("one")]);
   });
 });

@@ -11,64 +11,71 @@ import { loadSdk } from "./sdk.ts";
 const src = fileURLToPath(new URL("../", import.meta.url));
 const main = `
 import { loadSdk } from "./src/claude/sdk.ts";
-const told = await loadSdk().then((sdk) => sdk.query(), (error) => error);
-const { name, message, cause } = told;
+const outcome = await loadSdk().then((sdk) => sdk.query(), (error) => error);
+const { name, message, cause } = outcome;
 console.log(JSON.stringify({ name, message, hasCause: cause instanceof Error }));
 `;
 
-/** What comes of loading the SDK where its package has these files. */
-async function loaded(sdk: Tree): Promise<unknown> {
+/** Loads the SDK in a new process where its package has these files, and returns the outcome. */
+async function loadInProcess(sdk: Tree): Promise<unknown> {
   const at = "node_modules/@anthropic-ai/claude-agent-sdk";
   const files = Object.entries(sdk).map(([path, text]) => [join(at, path), text]);
   const folder = temporaryTree({ "main.ts": main, ...Object.fromEntries(files) });
   symlinkSync(src, join(folder, "src"));
   const flags = ["--no-warnings", "--preserve-symlinks", "--preserve-symlinks-main"];
-  const ran = await promisify(execFile)(process.execPath, [...flags, join(folder, "main.ts")]);
-  return JSON.parse(ran.stdout);
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    ...flags,
+    join(folder, "main.ts"),
+  ]);
+  return JSON.parse(stdout);
 }
 
-const about = JSON.stringify({
+const manifest = JSON.stringify({
   name: "@anthropic-ai/claude-agent-sdk",
   version: "0.3.0",
   type: "module",
   exports: "./sdk.js",
 });
-const remedy = "run npm install @anthropic-ai/claude-agent-sdk, or give it as the adapter's sdk";
+const remedy =
+  "Run npm install @anthropic-ai/claude-agent-sdk, or pass the module as the adapter's sdk option.";
 
-describe("the SDK", () => {
-  test("is the package that is installed", async () => {
-    const code = 'export const query = () => ({ message: "asked" });';
-    expect(await loaded({ "package.json": about, "sdk.js": code })).toMatchObject({
-      message: "asked",
+describe("loadSdk()", () => {
+  test("loads the installed package", async () => {
+    const code = 'export const query = () => ({ message: "called" });';
+    expect(await loadInProcess({ "package.json": manifest, "sdk.js": code })).toMatchObject({
+      message: "called",
     });
   });
 
-  test("that is not installed is asked for", async () => {
-    expect(await loaded({})).toEqual({
+  test("reports a missing package with the install command", async () => {
+    expect(await loadInProcess({})).toEqual({
       name: "WinkError",
-      message: `The Claude Agent SDK is not installed: ${remedy}`,
+      message: `The Claude Agent SDK is not installed. ${remedy}`,
       hasCause: true,
     });
   });
 
-  test("that cannot be loaded says why", async () => {
+  test("reports why the package could not be loaded", async () => {
     const code = 'throw new Error("needs another Node");';
-    expect(await loaded({ "package.json": about, "sdk.js": code })).toEqual({
+    expect(await loadInProcess({ "package.json": manifest, "sdk.js": code })).toEqual({
       name: "WinkError",
-      message: `The Claude Agent SDK could not be loaded (needs another Node): ${remedy}`,
+      message: `The Claude Agent SDK could not be loaded (needs another Node). ${remedy}`,
       hasCause: true,
     });
   });
 
-  test("that is too old to be asked is refused", async () => {
-    expect(await loaded({ "package.json": about, "sdk.js": "export const old = true;" })).toEqual({
+  test("rejects a package without query()", async () => {
+    expect(
+      await loadInProcess({ "package.json": manifest, "sdk.js": "export const old = true;" }),
+    ).toEqual({
       name: "WinkError",
-      message: "@anthropic-ai/claude-agent-sdk has no query(): install version 0.3 or later",
+      message:
+        "@anthropic-ai/claude-agent-sdk does not export query(). Install version 0.3 or later.",
       hasCause: false,
     });
   });
 
-  test("is here or is not, and nothing else comes of it", async () => {
+  test("either loads the package or reports that it is not installed", async () => {
     const outcome: unknown = await loadSdk().catch((error: unknown) => error);
     if (outcome instanceof WinkError) expect(outcome.message).toContain("is not installed");
     else expect(outcome).toHaveProperty("query", expect.any(Function));

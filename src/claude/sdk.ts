@@ -1,12 +1,13 @@
 import { messageOf, WinkError } from "../base/errors.ts";
 import type { UnknownRecord } from "../base/reading.ts";
 
-/** The part of `@anthropic-ai/claude-agent-sdk` that the adapter uses. The package fits as it is. */
+/** The part of `@anthropic-ai/claude-agent-sdk` that the adapter uses. Pass the imported module. */
 export interface ClaudeSdk {
+  /** Starts the SDK and yields its messages. */
   query(request: SdkRequest): AsyncIterable<unknown>;
 }
 
-/** What the SDK's `query` takes. */
+/** The argument of the SDK's `query`. */
 export interface SdkRequest {
   readonly prompt: AsyncIterable<SdkUserMessage>;
   readonly options: UnknownRecord;
@@ -19,15 +20,15 @@ export interface SdkUserMessage {
   readonly parent_tool_use_id: null;
 }
 
-/** A queue of messages to the model, which the SDK reads until it is closed. */
+/** A queue of user messages that the SDK reads until the queue is closed. */
 export class UserMessages implements AsyncIterable<SdkUserMessage> {
-  readonly #waiting: SdkUserMessage[] = [];
+  readonly #queue: SdkUserMessage[] = [];
   #changed = Promise.withResolvers<void>();
   #isClosed = false;
 
-  /** Adds a message of content blocks. */
-  put(content: readonly object[]): void {
-    this.#waiting.push({
+  /** Adds a message with these content blocks. */
+  add(content: readonly object[]): void {
+    this.#queue.push({
       type: "user",
       message: { role: "user", content },
       parent_tool_use_id: null,
@@ -35,7 +36,7 @@ export class UserMessages implements AsyncIterable<SdkUserMessage> {
     this.#changed.resolve();
   }
 
-  /** Ends the queue: the SDK ends when it has answered the messages that are in it. */
+  /** Closes the queue: the SDK ends after it has answered the remaining messages. */
   close(): void {
     this.#isClosed = true;
     this.#changed.resolve();
@@ -43,7 +44,7 @@ export class UserMessages implements AsyncIterable<SdkUserMessage> {
 
   async *[Symbol.asyncIterator](): AsyncIterator<SdkUserMessage> {
     for (;;) {
-      const next = this.#waiting.shift();
+      const next = this.#queue.shift();
       if (next) yield next;
       else if (this.#isClosed) return;
       else {
@@ -56,7 +57,10 @@ export class UserMessages implements AsyncIterable<SdkUserMessage> {
 
 const PACKAGE = "@anthropic-ai/claude-agent-sdk";
 
-/** Imports the installed SDK. It is an optional peer, because it is large and has its own license. */
+/**
+ * Imports the installed SDK. It is an optional peer dependency, because it is large and has its own
+ * license.
+ */
 export async function loadSdk(
   load: () => Promise<Partial<ClaudeSdk>> = () => import(PACKAGE),
 ): Promise<ClaudeSdk> {
@@ -69,9 +73,9 @@ export async function loadSdk(
         messageOf(cause),
       );
     const problem = isMissing ? "is not installed" : `could not be loaded (${messageOf(cause)})`;
-    const remedy = `run npm install ${PACKAGE}, or give it as the adapter's sdk`;
-    throw new WinkError(`The Claude Agent SDK ${problem}: ${remedy}`, { cause });
+    const message = `The Claude Agent SDK ${problem}. Run npm install ${PACKAGE}, or pass the module as the adapter's sdk option.`;
+    throw new WinkError(message, { cause });
   }
   if (typeof loaded.query === "function") return loaded as ClaudeSdk;
-  throw new WinkError(`${PACKAGE} has no query(): install version 0.3 or later`);
+  throw new WinkError(`${PACKAGE} does not export query(). Install version 0.3 or later.`);
 }

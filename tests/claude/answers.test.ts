@@ -2,53 +2,55 @@ import { describe, expect, test } from "vitest";
 import { MarkdownSection, Prompt, PromptTemplate } from "weakincentives";
 import { z } from "zod";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
-import { say, use } from "../support/claude/messages-server.ts";
-import { lastTold, wireStage } from "../support/claude/stage.ts";
+import { textBlock, toolUse } from "../support/claude/messages-server.ts";
+import { createServerFixture, readLastMessage } from "../support/claude/stage.ts";
 
 const section = new MarkdownSection({ key: "task", title: "Task", template: "Go." });
 const owl = z.object({ name: z.string(), age: z.number() });
 
-function promptFor<Output>(output: z.ZodType<Output>): Prompt<Output> {
+function createTypedPrompt<Output>(output: z.ZodType<Output>): Prompt<Output> {
   return new Prompt(new PromptTemplate({ ns: "test", key: "typed", sections: [section], output }));
 }
 
-const answer = (input: object) => ({ content: [use("StructuredOutput", input)] });
+const createAnswer = (input: object) => ({ content: [toolUse("StructuredOutput", input)] });
 
 describe.skipIf(sdkMissing)("A structured answer on the real SDK", () => {
   test(
-    "that does not fit is asked for again, and the one that fits is the output",
+    "is requested again if it does not match its schema",
     async () => {
-      const stage = await wireStage([
-        answer({ name: "Ula", age: "old" }),
-        answer({ name: "Ula", age: 4 }),
+      const fixture = await createServerFixture([
+        createAnswer({ name: "Ula", age: "old" }),
+        createAnswer({ name: "Ula", age: 4 }),
       ]);
-      const response = await stage.run(promptFor(owl));
+      const response = await fixture.run(createTypedPrompt(owl));
       expect(response.output).toEqual({ name: "Ula", age: 4 });
       expect(response.text).toBeNull();
-      expect(lastTold(stage)).toContain("is_error");
-      expect(stage.requests).toHaveLength(2);
-      expect(stage.bus.of("TurnCompleted")).toHaveLength(2);
-      expect(stage.bus.of("ToolInvoked")).toEqual([]);
+      expect(readLastMessage(fixture)).toContain("is_error");
+      expect(fixture.requests).toHaveLength(2);
+      expect(fixture.bus.of("TurnCompleted")).toHaveLength(2);
+      expect(fixture.bus.of("ToolInvoked")).toEqual([]);
     },
     SDK_TIMEOUT,
   );
 
   test(
-    "may be a list",
+    "can be an array",
     async () => {
-      const stage = await wireStage([answer({ items: [{ name: "Ula", age: 4 }] })]);
-      const response = await stage.run(promptFor(z.array(owl)));
+      const fixture = await createServerFixture([
+        createAnswer({ items: [{ name: "Ula", age: 4 }] }),
+      ]);
+      const response = await fixture.run(createTypedPrompt(z.array(owl)));
       expect(response.output).toEqual([{ name: "Ula", age: 4 }]);
     },
     SDK_TIMEOUT,
   );
 
   test(
-    "that never fits fails in phase parse, and what was said is not lost",
+    "fails in phase parse if it never matches, and keeps the last attempt",
     async () => {
       const wrong = { name: "Ula", age: "old" };
-      const stage = await wireStage(() => answer(wrong));
-      const failed = await stage.failure(promptFor(owl));
+      const fixture = await createServerFixture(() => createAnswer(wrong));
+      const failed = await fixture.runToError(createTypedPrompt(owl));
       expect(failed).toMatchObject({ name: "PromptEvaluationError", phase: "parse" });
       expect(failed["providerPayload"]).toEqual(JSON.stringify(wrong));
     },
@@ -56,31 +58,31 @@ describe.skipIf(sdkMissing)("A structured answer on the real SDK", () => {
   );
 
   test(
-    "may be said in words that hold it",
+    "can be JSON inside a text answer",
     async () => {
       const text = 'Here: {"name":"Ula","age":4}';
-      const stage = await wireStage(() => ({ content: [say(text)] }));
-      const response = await stage.run(promptFor(owl));
+      const fixture = await createServerFixture(() => ({ content: [textBlock(text)] }));
+      const response = await fixture.run(createTypedPrompt(owl));
       expect(response.output).toEqual({ name: "Ula", age: 4 });
     },
     SDK_TIMEOUT,
   );
 
   test(
-    "is made as the model's config says",
+    "uses the settings of modelConfig",
     async () => {
-      const stage = await wireStage([answer({ name: "Ula", age: 4 })]);
+      const fixture = await createServerFixture([createAnswer({ name: "Ula", age: 4 })]);
       const modelConfig = { effort: "low", maxOutputTokens: 1234 } as const;
-      const response = await stage.run(promptFor(owl), {
+      const response = await fixture.run(createTypedPrompt(owl), {
         adapter: { model: "claude-sonnet-4-6", modelConfig },
       });
       expect(response.output.age).toBe(4);
-      expect(stage.requests[0]?.body).toMatchObject({
+      expect(fixture.requests[0]?.body).toMatchObject({
         model: "claude-sonnet-4-6",
         max_tokens: 1234,
         output_config: { effort: "low" },
       });
-      expect(stage.bus.of("PromptExecuted")).toMatchObject([{ model: "claude-sonnet-4-6" }]);
+      expect(fixture.bus.of("PromptExecuted")).toMatchObject([{ model: "claude-sonnet-4-6" }]);
     },
     SDK_TIMEOUT,
   );

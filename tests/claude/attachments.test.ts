@@ -2,29 +2,29 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { recordsAt, textAt } from "../../src/base/reading.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
-import { localStage, promptOf } from "../support/claude/stage.ts";
+import { createLocalFixture, createPrompt } from "../support/claude/stage.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
 
-/** One pixel. */
+/** An image of one pixel. */
 const png =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const pdf = Buffer.from("%PDF-1.4\n1 0 obj\n<</Type/Catalog>>\nendobj\ntrailer<</Root 1 0 R>>\n");
 
 describe.skipIf(sdkMissing)("Attachments on the real SDK", () => {
   test(
-    "go with the first message, by path, by bytes or by address",
+    "are sent with the first message, by path, bytes or URL",
     async () => {
-      const stage = await localStage([[{ say: "Seen." }]]);
+      const fixture = await createLocalFixture([[{ say: "Seen." }]]);
       const folder = temporaryTree({ "pixel.png": Buffer.from(png, "base64"), "a.pdf": pdf });
-      const prompt = promptOf().attach(
+      const prompt = createPrompt().attach(
         { path: join(folder, "pixel.png") },
         { path: join(folder, "a.pdf") },
         { bytes: new TextEncoder().encode("Grüße"), filename: "notes.txt" },
         { imageUrl: `data:image/png;base64,${png}` },
       );
-      const response = await stage.run(prompt);
+      const response = await fixture.run(prompt);
       expect(response.text).toBe("Seen.");
-      const [first] = recordsAt(stage.requests[0]?.body ?? {}, "messages");
+      const [first] = recordsAt(fixture.requests[0]?.body ?? {}, "messages");
       const blocks = recordsAt(first ?? {}, "content").filter((block) => block["type"] !== "text");
       const image = { type: "base64", media_type: "image/png" };
       expect(blocks).toMatchObject([
@@ -49,23 +49,23 @@ describe.skipIf(sdkMissing)("Attachments on the real SDK", () => {
   );
 
   test(
-    "of another provider, or that are not there, are refused before anything starts",
+    "are rejected before the SDK starts if they are another provider's, unsupported or missing",
     async () => {
-      const stage = await localStage([[{ say: "Not asked." }]]);
-      const file = await stage.failure(promptOf().attach({ fileId: "file_1" }));
+      const fixture = await createLocalFixture([[{ say: "Not requested." }]]);
+      const file = await fixture.runToError(createPrompt().attach({ fileId: "file_1" }));
       expect(file.message).toBe(
-        "attach(files).fileId must be left out on Claude, which has no such files, got " +
-          '"file_1": attach it by path or bytes',
+        "attach(files).fileId must be omitted on Claude, which cannot read files by id, got " +
+          '"file_1". Attach the file by path or bytes.',
       );
       const bytes = Uint8Array.of(0xff, 0xfe, 0xfd);
-      const odd = await stage.failure(promptOf().attach({ bytes, filename: "odd.bin" }));
+      const odd = await fixture.runToError(createPrompt().attach({ bytes, filename: "odd.bin" }));
       expect(odd.message).toBe(
-        "attach(files) must be an image, a PDF or a text in UTF-8 on Claude, got " +
-          '"odd.bin": mount it in a ClaudeAgentWorkspaceSection, where the model\'s tools can read it',
+        "attach(files) must be an image, a PDF or UTF-8 text on Claude, got " +
+          '"odd.bin". Mount the file in a ClaudeAgentWorkspaceSection, where the model\'s tools can read it.',
       );
-      const missing = await stage.failure(promptOf().attach({ path: "/nowhere/a.png" }));
+      const missing = await fixture.runToError(createPrompt().attach({ path: "/nowhere/a.png" }));
       expect(missing.message).toContain("/nowhere/a.png");
-      expect(stage.requests).toEqual([]);
+      expect(fixture.requests).toEqual([]);
     },
     SDK_TIMEOUT,
   );

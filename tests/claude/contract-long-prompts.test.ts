@@ -4,12 +4,12 @@ import { ClaudeAgentSDKAdapter } from "weakincentives/claude";
 import { recordingBus } from "weakincentives/testing";
 import { noteTool } from "../../src/testing/contract/prompts.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
-import { messagesServer, say, use } from "../support/claude/messages-server.ts";
+import { startMessagesServer, textBlock, toolUse } from "../support/claude/messages-server.ts";
 
 const rules = Array.from({ length: 2_000 }, (_, rule) => `Rule ${rule}: count owls.`);
 
-/** A prompt that is far longer than what a hook of the SDK may say at once. */
-function longPrompt(): Prompt<string> {
+/** Creates a prompt that is much longer than the output limit of an SDK hook. */
+function createLongPrompt(): Prompt<string> {
   const template = rules.join("\n");
   const section = new MarkdownSection({
     key: "rules",
@@ -20,9 +20,9 @@ function longPrompt(): Prompt<string> {
   return new Prompt(new PromptTemplate({ ns: "tests", key: "long", sections: [section] }));
 }
 
-describe.skipIf(sdkMissing)("a prompt that is rendered anew", () => {
+describe.skipIf(sdkMissing)("a prompt that changes during a run on the real SDK", () => {
   test(
-    "reaches the model whole, however long it is by then",
+    "reaches the model completely, even if it has become long",
     async () => {
       const closed = new MarkdownSection({
         key: "rules",
@@ -34,9 +34,9 @@ describe.skipIf(sdkMissing)("a prompt that is rendered anew", () => {
       });
       const template = new PromptTemplate({ ns: "tests", key: "closed", sections: [closed] });
       const opening = { section_keys: ["rules"], reason: "to know them" };
-      const server = await messagesServer([
-        { content: [use("mcp__wink__open_sections", opening)] },
-        { content: [say("Done.")] },
+      const server = await startMessagesServer([
+        { content: [toolUse("mcp__wink__open_sections", opening)] },
+        { content: [textBlock("Done.")] },
       ]);
       onTestFinished(() => server.close());
       const isolation = { apiKey: "tests", baseURL: server.url };
@@ -50,15 +50,15 @@ describe.skipIf(sdkMissing)("a prompt that is rendered anew", () => {
   );
 });
 
-describe.skipIf(sdkMissing)("a conversation that the SDK makes shorter", () => {
+describe.skipIf(sdkMissing)("a conversation that the real SDK compacts", () => {
   test(
-    "goes on with the whole prompt, however long, and what that cost is counted",
+    "continues with the complete prompt, and counts the usage of the compaction",
     async () => {
-      const note = (word: string) => use("mcp__wink__note", { word });
-      const server = await messagesServer([
-        { content: [note("one")] },
-        { content: [note("two")], usage: { input_tokens: 150_000 } },
-        { content: [say("Done.")] },
+      const createNote = (word: string) => toolUse("mcp__wink__note", { word });
+      const server = await startMessagesServer([
+        { content: [createNote("one")] },
+        { content: [createNote("two")], usage: { input_tokens: 150_000 } },
+        { content: [textBlock("Done.")] },
       ]);
       onTestFinished(() => server.close());
       const adapter = new ClaudeAgentSDKAdapter({
@@ -67,7 +67,7 @@ describe.skipIf(sdkMissing)("a conversation that the SDK makes shorter", () => {
       });
       const bus = recordingBus();
       const session = new Session({ bus });
-      const { text, usage } = await adapter.evaluate(longPrompt(), { session });
+      const { text, usage } = await adapter.evaluate(createLongPrompt(), { session });
       expect(text).toBe("Done.");
       expect(bus.of("ContextCompacted")).toMatchObject([
         { strategy: "sdk", tokensBefore: expect.any(Number), tokensAfter: expect.any(Number) },
@@ -76,7 +76,7 @@ describe.skipIf(sdkMissing)("a conversation that the SDK makes shorter", () => {
       expect(rules.filter((rule) => !last.includes(rule))).toEqual([]);
       expect(last).toContain("Much was read.");
       expect(last).not.toContain("noted one");
-      // Ten for each request, that for the summary among them.
+      // Ten tokens for each request, including the request for the summary.
       expect(usage.inputTokens).toBe(150_030);
     },
     SDK_TIMEOUT,

@@ -6,22 +6,32 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Ending } from "../support/claude/crash-main.ts";
-import { bash, ownTemporaryFolder } from "../support/claude/ending-stage.ts";
+import { createTemporaryFolder, useBash } from "../support/claude/ending-stage.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
-import { processesAbout } from "../support/claude/left-behind.ts";
-import { type MessagesScript, messagesServer, say } from "../support/claude/messages-server.ts";
+import { listFolderProcesses } from "../support/claude/left-behind.ts";
+import {
+  type MessagesScript,
+  startMessagesServer,
+  textBlock,
+} from "../support/claude/messages-server.ts";
 
 const main = fileURLToPath(new URL("../support/claude/crash-main.ts", import.meta.url));
-const stubborn = "setsid sleep 601 & nohup sleep 602 >/dev/null 2>&1 & sleep 600";
-const waiting: MessagesScript = [{ content: [bash(stubborn)] }];
-const answering: MessagesScript = [{ content: [bash("sleep 0.1")] }, { content: [say("Done.")] }];
+const lingering = "setsid sleep 601 & nohup sleep 602 >/dev/null 2>&1 & sleep 600";
+const waiting: MessagesScript = [{ content: [useBash(lingering)] }];
+const answering: MessagesScript = [
+  { content: [useBash("sleep 0.1")] },
+  { content: [textBlock("Done.")] },
+];
 
-/** How long what a program has started may outlive it. */
-const LAST_MOMENTS_MS = 10_000;
+/** Time for a program's processes to end after the program. */
+const EXIT_TIMEOUT_MS = 10_000;
 
-/** A program of its own that evaluates a prompt, with a temporary folder that only its runs use. */
-async function program(temporary: string, { script, ending, isSandboxed = false }: ProgramOptions) {
-  const server = await messagesServer(script);
+/** Starts a program that evaluates a prompt, with its own temporary folder. */
+async function startProgram(
+  temporary: string,
+  { script, ending, isSandboxed = false }: ProgramOptions,
+) {
+  const server = await startMessagesServer(script);
   onTestFinished(() => server.close());
   const child = spawn(process.execPath, [main, server.url, ending, String(isSandboxed)], {
     env: { PATH: process.env["PATH"], TMPDIR: temporary },
@@ -29,7 +39,7 @@ async function program(temporary: string, { script, ending, isSandboxed = false 
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   const ended = once(child, "exit").then(([code, signal]) => ({ code, signal }));
-  return { child, ended, said: text(child.stdout), complaint: text(child.stderr) };
+  return { child, ended, output: text(child.stdout), errors: text(child.stderr) };
 }
 
 interface ProgramOptions {
@@ -38,64 +48,69 @@ interface ProgramOptions {
   readonly isSandboxed?: boolean;
 }
 
-const commands = (temporary: string) => processesAbout(temporary).map(({ command }) => command);
+const listCommands = (temporary: string) =>
+  listFolderProcesses(temporary).map(({ command }) => command);
 
-async function expectNobodyLeft(temporary: string): Promise<void> {
-  await expect.poll(() => commands(temporary), { timeout: LAST_MOMENTS_MS }).toEqual([]);
+async function expectNoProcesses(temporary: string): Promise<void> {
+  await expect.poll(() => listCommands(temporary), { timeout: EXIT_TIMEOUT_MS }).toEqual([]);
 }
 
-/** How a program ends, by itself or by what is done to it once its command runs. */
-async function endOf(given: ProgramOptions, act: (child: ChildProcess) => unknown = () => {}) {
-  const temporary = ownTemporaryFolder();
-  const { child, ended, complaint } = await program(temporary, given);
-  if (given.script === waiting) await commandBegun(temporary);
+/** Runs a program to its end, and calls `act` after its command has started. */
+async function runToEnd(options: ProgramOptions, act: (child: ChildProcess) => unknown = () => {}) {
+  const temporary = createTemporaryFolder();
+  const { child, ended, errors } = await startProgram(temporary, options);
+  if (options.script === waiting) await waitForCommand(temporary);
   await act(child);
   const end = await ended;
-  if (given.ending === "throws") expect(await complaint).toContain("SyntaxError");
-  await expectNobodyLeft(temporary);
+  if (options.ending === "throws") expect(await errors).toContain("SyntaxError");
+  await expectNoProcesses(temporary);
   return end;
 }
 
-async function commandBegun(temporary: string): Promise<void> {
-  await expect.poll(() => commands(temporary)).toContain("sleep 600");
+async function waitForCommand(temporary: string): Promise<void> {
+  await expect.poll(() => listCommands(temporary)).toContain("sleep 600");
 }
 
-/** It removes what the one before it could not. */
+/** Runs another program, which removes the previous one's leftovers. */
 async function runNext(temporary: string, isSandboxed = false): Promise<void> {
   expect(readdirSync(temporary)).not.toEqual([]);
-  const next = await program(temporary, { script: answering, ending: "answered", isSandboxed });
-  expect(await next.said).toBe("Done.\n");
+  const next = await startProgram(temporary, {
+    script: answering,
+    ending: "answered",
+    isSandboxed,
+  });
+  expect(await next.output).toBe("Done.\n");
   expect(readdirSync(temporary)).toEqual([]);
 }
 
-describe.skipIf(sdkMissing)("A program that runs the real SDK", { timeout: SDK_TIMEOUT }, () => {
+describe.skipIf(sdkMissing)("A program on the real SDK", { timeout: SDK_TIMEOUT }, () => {
   for (const isSandboxed of [true, false]) {
     const where = isSandboxed ? "in its sandbox" : "without a sandbox";
-    test(`may be killed while a command runs ${where}: all ends, and the next one tidies up`, async () => {
-      const temporary = ownTemporaryFolder();
-      const given = { script: waiting, ending: "waits", isSandboxed } as const;
-      const { child, ended } = await program(temporary, given);
-      await commandBegun(temporary);
+    test(`leaves no processes if it is killed while a command runs ${where}, and the next program cleans up`, async () => {
+      const temporary = createTemporaryFolder();
+      const options = { script: waiting, ending: "waits", isSandboxed } as const;
+      const { child, ended } = await startProgram(temporary, options);
+      await waitForCommand(temporary);
       child.kill("SIGKILL");
       expect(await ended).toEqual({ code: null, signal: "SIGKILL" });
-      await expectNobodyLeft(temporary);
+      await expectNoProcesses(temporary);
       await runNext(temporary, isSandboxed);
     });
   }
 
-  test("may end in any other way: all that it has started ends with it", async () => {
-    const asked = Promise.withResolvers<void>();
+  test("leaves no processes if it ends by a signal, an error or exit()", async () => {
+    const requested = Promise.withResolvers<void>();
     const stalling: MessagesScript = () => {
-      asked.resolve();
+      requested.resolve();
       return { stall: true };
     };
     const ends = await Promise.all([
-      endOf({ script: waiting, ending: "waits" }, (child) => child.kill("SIGINT")),
-      endOf({ script: waiting, ending: "waits" }, (child) => child.kill("SIGTERM")),
-      endOf({ script: waiting, ending: "throws" }),
-      endOf({ script: waiting, ending: "exits" }),
-      endOf({ script: stalling, ending: "waits" }, async (child) => {
-        await asked.promise;
+      runToEnd({ script: waiting, ending: "waits" }, (child) => child.kill("SIGINT")),
+      runToEnd({ script: waiting, ending: "waits" }, (child) => child.kill("SIGTERM")),
+      runToEnd({ script: waiting, ending: "throws" }),
+      runToEnd({ script: waiting, ending: "exits" }),
+      runToEnd({ script: stalling, ending: "waits" }, async (child) => {
+        await requested.promise;
         child.kill("SIGKILL");
       }),
     ]);
@@ -108,30 +123,30 @@ describe.skipIf(sdkMissing)("A program that runs the real SDK", { timeout: SDK_T
     ]);
   });
 
-  for (const [ending, script, words] of [
+  for (const [ending, script, expected] of [
     ["answered", answering, "Done.\n"],
-    ["cancelled", waiting, "begun\nError: I changed my mind\n"],
+    ["canceled", waiting, "started\nError: I changed my mind\n"],
   ] as const) {
-    test(`ends by itself when its evaluation is ${ending}, and has left nothing`, async () => {
-      const temporary = ownTemporaryFolder();
-      const { child, ended, said } = await program(temporary, { script, ending });
-      await until(child.stdout, words.trimEnd().split("\n").at(-1) ?? "");
+    test(`exits when its evaluation is ${ending}, and leaves nothing`, async () => {
+      const temporary = createTemporaryFolder();
+      const { child, ended, output } = await startProgram(temporary, { script, ending });
+      await waitForOutput(child.stdout, expected.trimEnd().split("\n").at(-1) ?? "");
       const end = await Promise.race([ended, pause(2_000, "it still runs")]);
       expect(end).toEqual({ code: 0, signal: null });
-      expect(await said).toBe(words);
-      expect(commands(temporary)).toEqual([]);
+      expect(await output).toBe(expected);
+      expect(listCommands(temporary)).toEqual([]);
       expect(readdirSync(temporary)).toEqual([]);
     });
   }
 });
 
-/** Until a program has said these words. */
-async function until(stream: NodeJS.ReadableStream, words: string): Promise<void> {
-  let said = "";
+/** Waits until a program has printed a text. */
+async function waitForOutput(stream: NodeJS.ReadableStream, expected: string): Promise<void> {
+  let output = "";
   await new Promise<void>((resolve) => {
     stream.on("data", (chunk) => {
-      said += chunk;
-      if (said.includes(words)) resolve();
+      output += chunk;
+      if (output.includes(expected)) resolve();
     });
   });
 }

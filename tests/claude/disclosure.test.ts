@@ -9,9 +9,9 @@ import {
 import { ClaudeAgentSDKAdapter } from "weakincentives/claude";
 import { recordingBus } from "weakincentives/testing";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
-import { messagesServer, say, use } from "../support/claude/messages-server.ts";
+import { startMessagesServer, textBlock, toolUse } from "../support/claude/messages-server.ts";
 
-describe.skipIf(sdkMissing)("a closed section with a hosted tool", () => {
+describe.skipIf(sdkMissing)("a summarized section with a hosted tool on the real SDK", () => {
   const lab = new MarkdownSection({
     key: "lab",
     title: "Lab",
@@ -24,23 +24,26 @@ describe.skipIf(sdkMissing)("a closed section with a hosted tool", () => {
   const prompt = new Prompt(new PromptTemplate({ ns: "c", key: "lab", sections: [task, lab] }));
 
   test(
-    "has it once the model has opened the section, and not before",
+    "provides the tool only after the model has opened the section",
     async () => {
-      const bash = () => use("Bash", { command: "echo counted", description: "Counts" });
-      await using server = await messagesServer([
-        { content: [bash()] },
+      const createBashCall = () =>
+        toolUse("Bash", { command: "echo counted", description: "Counts" });
+      await using server = await startMessagesServer([
+        { content: [createBashCall()] },
         {
-          content: [use("mcp__wink__open_sections", { section_keys: ["lab"], reason: "to count" })],
+          content: [
+            toolUse("mcp__wink__open_sections", { section_keys: ["lab"], reason: "to count" }),
+          ],
         },
-        { content: [bash()] },
-        { content: [say("Done.")] },
+        { content: [createBashCall()] },
+        { content: [textBlock("Done.")] },
       ]);
       const isolation = { apiKey: "k", baseURL: server.url };
       const bus = recordingBus();
       await new ClaudeAgentSDKAdapter({ isolation }).evaluate(prompt, {
         session: new Session({ bus }),
       });
-      expect(server.requests[1]?.text).toContain("Bash is not open to you now");
+      expect(server.requests[1]?.text).toContain("Bash is not available now");
       expect(server.requests[2]?.text).toContain("Try things out here.");
       expect(server.requests[3]?.text).toContain("counted");
       const hosted = bus.of("ToolInvoked").filter(({ origin }) => origin);
@@ -52,9 +55,9 @@ describe.skipIf(sdkMissing)("a closed section with a hosted tool", () => {
   );
 
   test(
-    "does not have it where the caller allows none",
+    "never provides the tool if the caller allows no hosted tools",
     async () => {
-      await using server = await messagesServer([{ content: [say("Done.")] }]);
+      await using server = await startMessagesServer([{ content: [textBlock("Done.")] }]);
       const isolation = { apiKey: "k", baseURL: server.url };
       const session = new Session();
       const adapter = new ClaudeAgentSDKAdapter({ isolation });

@@ -1,30 +1,30 @@
 import { describe, expect, test } from "vitest";
 import type { ClaudeSdk } from "../../src/claude/sdk.ts";
-import { bash, endingStage, note, own } from "../support/claude/ending-stage.ts";
+import { createEndingFixture, noteTool, useBash, useTool } from "../support/claude/ending-stage.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
-import { say } from "../support/claude/messages-server.ts";
+import { textBlock } from "../support/claude/messages-server.ts";
 
 const reason = new Error("I changed my mind");
 
-/** A signal, and what aborts it. */
-function cancellation() {
+/** Creates a signal and a function that aborts it. */
+function createCancellation() {
   const controller = new AbortController();
   const cancel = () => controller.abort(reason);
   return { signal: controller.signal, cancel };
 }
 
 describe.skipIf(sdkMissing)(
-  "A cancelled evaluation on the real SDK",
+  "A canceled evaluation on the real SDK",
   { timeout: SDK_TIMEOUT },
   () => {
-    test("starts nothing if it was cancelled before", async () => {
-      const stage = await endingStage([]);
-      expect(await stage.failure({ signal: AbortSignal.abort(reason) })).toBe(reason);
-      expect(stage.bus.of("TurnStarted")).toEqual([]);
-      await stage.expectNothingLeft();
+    test("starts nothing if it was canceled before", async () => {
+      const fixture = await createEndingFixture([]);
+      expect(await fixture.runToError({ signal: AbortSignal.abort(reason) })).toBe(reason);
+      expect(fixture.bus.of("TurnStarted")).toEqual([]);
+      await fixture.expectNothingLeft();
     });
 
-    test("starts no process if it is cancelled as its first turn starts", async () => {
+    test("starts no process if it is canceled at the start of its first turn", async () => {
       let queries = 0;
       const sdk: ClaudeSdk = {
         query() {
@@ -32,110 +32,110 @@ describe.skipIf(sdkMissing)(
           throw new Error("It was started");
         },
       };
-      const stage = await endingStage([], { adapter: { sdk } });
-      const { signal, cancel } = cancellation();
-      stage.bus.subscribe("TurnStarted", () => queueMicrotask(cancel));
-      expect(await stage.failure({ signal })).toBe(reason);
+      const fixture = await createEndingFixture([], { adapter: { sdk } });
+      const { signal, cancel } = createCancellation();
+      fixture.bus.subscribe("TurnStarted", () => queueMicrotask(cancel));
+      expect(await fixture.runToError({ signal })).toBe(reason);
       expect(queries).toBe(0);
-      await stage.expectNothingLeft();
+      await fixture.expectNothingLeft();
     });
 
     test("ends while the SDK's process starts", async () => {
-      const stage = await endingStage([{ content: [say("Too late.")] }]);
-      const { signal, cancel } = cancellation();
-      const failure = stage.failure({ signal });
-      await expect.poll(stage.sdkProcess, { interval: 1 }).not.toBeNull();
+      const fixture = await createEndingFixture([{ content: [textBlock("Too late.")] }]);
+      const { signal, cancel } = createCancellation();
+      const failure = fixture.runToError({ signal });
+      await expect.poll(fixture.findSdkProcess, { interval: 1 }).not.toBeNull();
       cancel();
       expect(await failure).toBe(reason);
-      await stage.expectNothingLeft();
+      await fixture.expectNothingLeft();
     });
 
-    test("ends while the model is asked", async () => {
-      const { signal, cancel } = cancellation();
-      const stage = await endingStage(() => {
+    test("ends during a request to the model", async () => {
+      const { signal, cancel } = createCancellation();
+      const fixture = await createEndingFixture(() => {
         cancel();
         return { stall: true };
       });
-      expect(await stage.failure({ signal })).toBe(reason);
-      expect(stage.server.requests).toHaveLength(1);
-      await stage.expectNothingLeft();
+      expect(await fixture.runToError({ signal })).toBe(reason);
+      expect(fixture.server.requests).toHaveLength(1);
+      await fixture.expectNothingLeft();
     });
 
-    test("ends while the model is asked by a process that no longer does anything", async () => {
-      const { signal, cancel } = cancellation();
-      const stage = await endingStage(() => {
-        const { pid } = stage.sdkProcess() ?? { pid: 0 };
+    test("ends during a request even if the SDK's process is suspended", async () => {
+      const { signal, cancel } = createCancellation();
+      const fixture = await createEndingFixture(() => {
+        const { pid } = fixture.findSdkProcess() ?? { pid: 0 };
         process.kill(pid, "SIGSTOP");
         cancel();
         return { stall: true };
       });
-      expect(await stage.failure({ signal })).toBe(reason);
-      await stage.expectNothingLeft();
+      expect(await fixture.runToError({ signal })).toBe(reason);
+      await fixture.expectNothingLeft();
     });
 
-    test("ends between two turns, and nothing is asked after that", async () => {
-      const { signal, cancel } = cancellation();
-      const stage = await endingStage([
-        { content: [own(note)] },
-        { content: [bash("echo hello")] },
-        { content: [bash("touch again")] },
+    test("ends between two turns and sends no further requests", async () => {
+      const { signal, cancel } = createCancellation();
+      const fixture = await createEndingFixture([
+        { content: [useTool(noteTool)] },
+        { content: [useBash("echo hello")] },
+        { content: [useBash("touch again")] },
       ]);
-      stage.bus.subscribe("TurnCompleted", ({ turn }) => void (turn === 2 && cancel()));
-      expect(await stage.failure({ signal })).toBe(reason);
-      expect(stage.server.requests).toHaveLength(2);
-      expect(stage.noted()).toEqual(["before", "by our tool"]);
-      await stage.expectNothingLeft();
+      fixture.bus.subscribe("TurnCompleted", ({ turn }) => void (turn === 2 && cancel()));
+      expect(await fixture.runToError({ signal })).toBe(reason);
+      expect(fixture.server.requests).toHaveLength(2);
+      expect(fixture.readNotes()).toEqual(["before", "by our tool"]);
+      await fixture.expectNothingLeft();
     });
 
-    test("is answered all the same if it is cancelled when only cleaning up is left", async () => {
-      const { signal, cancel } = cancellation();
-      const stage = await endingStage([
-        { content: [bash("sleep 0.1")] },
-        { content: [say("Done.")] },
+    test("returns its answer if it is canceled during the final cleanup", async () => {
+      const { signal, cancel } = createCancellation();
+      const fixture = await createEndingFixture([
+        { content: [useBash("sleep 0.1")] },
+        { content: [textBlock("Done.")] },
       ]);
-      stage.bus.subscribe("PromptExecuted", () => void setTimeout(cancel, 10));
-      expect((await stage.run({ signal })).text).toBe("Done.");
+      fixture.bus.subscribe("PromptExecuted", () => void setTimeout(cancel, 10));
+      expect((await fixture.run({ signal })).text).toBe("Done.");
       expect(signal.aborted).toBe(true);
-      await stage.expectNothingLeft();
+      await fixture.expectNothingLeft();
     });
 
-    test("leaves nothing at whatever moment it is cancelled, again and again", async () => {
-      const stage = await endingStage(
+    test("leaves nothing when it is canceled repeatedly at random times", async () => {
+      const fixture = await createEndingFixture(
         ({ text }) =>
           text.includes('"tool_result"')
-            ? { content: [bash("(setsid sleep 600 &); sleep 600")] }
-            : { content: [own(note), bash("sleep 0.3")] },
+            ? { content: [useBash("(setsid sleep 600 &); sleep 600")] }
+            : { content: [useTool(noteTool), useBash("sleep 0.3")] },
         { adapter: { rollBackFailedNativeTools: true } },
       );
-      await stage.section.ready();
-      const before = resourcesNow();
-      const random = seeded(20_26);
+      await fixture.section.ready();
+      const before = listResources();
+      const random = createRandom(20_26);
       for (let run = 0; run < 10; run++) {
-        const { signal, cancel } = cancellation();
+        const { signal, cancel } = createCancellation();
         const after = Math.floor(random() * 2_000);
         setTimeout(cancel, after);
-        expect([after, await stage.failure({ signal })]).toEqual([after, reason]);
-        expect([after, stage.processes()]).toEqual([after, []]);
-        expect([after, stage.folders()]).toEqual([after, []]);
+        expect([after, await fixture.runToError({ signal })]).toEqual([after, reason]);
+        expect([after, fixture.listProcesses()]).toEqual([after, []]);
+        expect([after, fixture.listFolders()]).toEqual([after, []]);
       }
-      expect(resourcesNow()).toEqual(before);
-      await stage.expectNothingLeft();
+      expect(listResources()).toEqual(before);
+      await fixture.expectNothingLeft();
     });
   },
 );
 
-/** What a run may not leave in this process. */
-function resourcesNow() {
+/** Lists listeners and resources of this process that a run must not leave behind. */
+function listResources() {
   const events = ["exit", "SIGINT", "SIGTERM", "beforeExit", "uncaughtException"];
-  const held = process.getActiveResourcesInfo();
+  const active = process.getActiveResourcesInfo();
   return {
     listeners: events.map((event) => `${event} ${process.listenerCount(event)}`),
-    pipes: held.filter((name) => /^(Pipe|Process|FSEvent|MessagePort)/.test(name)).sort(),
+    pipes: active.filter((name) => /^(Pipe|Process|FSEvent|MessagePort)/.test(name)).sort(),
   };
 }
 
-/** The same numbers every time. */
-function seeded(seed: number): () => number {
+/** Creates a deterministic random number generator. */
+function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state * 1_103_515_245 + 12_345) % 2 ** 31;

@@ -3,14 +3,20 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Deadline, DeadlineExceededError } from "weakincentives";
 import { fakeClock } from "weakincentives/testing";
-import { bash, endingStage, hungTool, note, own } from "../support/claude/ending-stage.ts";
+import {
+  createEndingFixture,
+  createHangingTool,
+  noteTool,
+  useBash,
+  useTool,
+} from "../support/claude/ending-stage.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
-import { say } from "../support/claude/messages-server.ts";
+import { textBlock } from "../support/claude/messages-server.ts";
 
 const LONGEST_MS = 5_000;
 const reason = new Error("I have waited long enough");
 
-/** What will not end by itself: in the foreground, beside it, in sessions of its own, deaf to signals. */
+/** Processes that do not end on their own: in the background, in new sessions, ignoring signals. */
 const STUBBORN = `
   setsid sleep 601 &
   nohup sleep 602 >/dev/null 2>&1 &
@@ -19,22 +25,28 @@ const STUBBORN = `
   sleep 605; sleep 606
 `;
 
-describe.skipIf(sdkMissing)("What hangs on the real SDK", { timeout: SDK_TIMEOUT }, () => {
+describe.skipIf(sdkMissing)("A hanging call on the real SDK", { timeout: SDK_TIMEOUT }, () => {
   for (const by of ["a deadline", "a signal"] as const) {
-    test(`is given up by ${by} where it is a tool of ours, and all that it did is undone`, async () => {
-      const { tool, begun } = hungTool();
-      const stage = await endingStage(
-        [{ content: [own(note)] }, { content: [say("Now."), own(tool)] }, { content: [bash(":")] }],
-        { tools: [note, tool] },
+    test(`to a prompt's tool is stopped by ${by}, and its changes are rolled back`, async () => {
+      const { tool, started } = createHangingTool();
+      const fixture = await createEndingFixture(
+        [
+          { content: [useTool(noteTool)] },
+          { content: [textBlock("Now."), useTool(tool)] },
+          { content: [useBash(":")] },
+        ],
+        { tools: [noteTool, tool] },
       );
-      const given = new AbortController();
+      const controller = new AbortController();
       const clock = fakeClock();
       const deadline = Deadline.after(1_000, clock);
-      const failure = stage.failure(by === "a signal" ? { signal: given.signal } : { deadline });
-      await begun;
-      expect(stage.noted()).toEqual(["before", "by our tool", "by a tool that hangs"]);
+      const failure = fixture.runToError(
+        by === "a signal" ? { signal: controller.signal } : { deadline },
+      );
+      await started;
+      expect(fixture.readNotes()).toEqual(["before", "by our tool", "by a tool that hangs"]);
       const start = Date.now();
-      given.abort(reason);
+      controller.abort(reason);
       await clock.advance(1_000);
       const error = await failure;
       expect(Date.now() - start).toBeLessThan(LONGEST_MS);
@@ -43,41 +55,46 @@ describe.skipIf(sdkMissing)("What hangs on the real SDK", { timeout: SDK_TIMEOUT
         expect(error).toBeInstanceOf(DeadlineExceededError);
         expect(error.partial).toMatchObject({ text: "Now.", turns: 2 });
       }
-      expect(stage.noted()).toEqual(["before", "by our tool"]);
-      expect(existsSync(join(stage.section.tempDir, "noted.txt"))).toBe(true);
-      expect(existsSync(join(stage.section.tempDir, "hung.txt"))).toBe(false);
-      expect(stage.server.requests).toHaveLength(2);
-      await stage.expectNothingLeft();
+      expect(fixture.readNotes()).toEqual(["before", "by our tool"]);
+      expect(existsSync(join(fixture.section.tempDir, "noted.txt"))).toBe(true);
+      expect(existsSync(join(fixture.section.tempDir, "hung.txt"))).toBe(false);
+      expect(fixture.server.requests).toHaveLength(2);
+      await fixture.expectNothingLeft();
     });
   }
 
   for (const isSandboxed of [true, false]) {
     const where = isSandboxed ? "in its sandbox" : "without a sandbox";
-    test(`ends with the deadline where it is a command ${where}, with all that it started`, async () => {
-      const stage = await endingStage(
-        [{ content: [say("First."), own(note)] }, { content: [bash(STUBBORN)] }],
+    test(`that runs a command ${where} is stopped by the deadline, with all its processes`, async () => {
+      const fixture = await createEndingFixture(
+        [{ content: [textBlock("First."), useTool(noteTool)] }, { content: [useBash(STUBBORN)] }],
         { isSandboxed },
       );
       const clock = fakeClock();
-      const failure = stage.failure({ deadline: Deadline.after(1_000, clock) });
-      await stage.commandBegun();
-      const sleeping = () => stage.processes().filter(({ command }) => /^sleep 60/.test(command));
-      await expect.poll(() => sleeping().length).toBe(4);
+      const failure = fixture.runToError({ deadline: Deadline.after(1_000, clock) });
+      await fixture.waitForCommand();
+      const listSleeping = () =>
+        fixture.listProcesses().filter(({ command }) => /^sleep 60/.test(command));
+      await expect.poll(() => listSleeping().length).toBe(4);
       await clock.advance(1_000);
       const error = await failure;
       expect(error).toBeInstanceOf(DeadlineExceededError);
       expect(error.partial).toMatchObject({ text: "First.", turns: 1 });
-      expect(stage.noted()).toEqual(["before", "by our tool"]);
-      await stage.expectNothingLeft();
+      expect(fixture.readNotes()).toEqual(["before", "by our tool"]);
+      await fixture.expectNothingLeft();
     });
 
-    test(`does not outlive the answer where a command left it behind ${where}`, async () => {
-      const left = "nohup sleep 601 >/dev/null 2>&1 & setsid sleep 602 >/dev/null 2>&1 & sleep 0.1";
-      const stage = await endingStage([{ content: [bash(left)] }, { content: [say("Done.")] }], {
-        isSandboxed,
-      });
-      expect((await stage.run()).text).toBe("Done.");
-      await stage.expectNothingLeft();
+    test(`leaves no background processes of a command ${where} after the answer`, async () => {
+      const command =
+        "nohup sleep 601 >/dev/null 2>&1 & setsid sleep 602 >/dev/null 2>&1 & sleep 0.1";
+      const fixture = await createEndingFixture(
+        [{ content: [useBash(command)] }, { content: [textBlock("Done.")] }],
+        {
+          isSandboxed,
+        },
+      );
+      expect((await fixture.run()).text).toBe("Done.");
+      await fixture.expectNothingLeft();
     });
   }
 });

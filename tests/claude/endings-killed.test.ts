@@ -7,109 +7,126 @@ import {
   Tool,
   ToolResult,
 } from "weakincentives";
-import { bash, type EndingStage, endingStage, note, own } from "../support/claude/ending-stage.ts";
+import {
+  createEndingFixture,
+  type EndingFixture,
+  noteTool,
+  useBash,
+  useTool,
+} from "../support/claude/ending-stage.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
-import { say, use } from "../support/claude/messages-server.ts";
+import { textBlock, toolUse } from "../support/claude/messages-server.ts";
 
-const WORDS =
-  "The Claude Agent SDK ended before it answered (Claude Code process terminated by signal SIGKILL): evaluate it again";
+const MESSAGE =
+  "The Claude Agent SDK ended before it answered (Claude Code process terminated by signal SIGKILL). Evaluate the prompt again.";
 const LONGEST_MS = 5_000;
 
-/** Kills the SDK's process, and waits for the evaluation to say so. */
-async function killed(stage: EndingStage, failure: Promise<PromptEvaluationError>) {
-  stage.killSdk();
+/** Kills the SDK's process, and returns the evaluation's error. */
+async function killAndCatch(fixture: EndingFixture, failure: Promise<PromptEvaluationError>) {
+  fixture.killSdk();
   const start = Date.now();
   const error = await failure;
   expect(Date.now() - start).toBeLessThan(LONGEST_MS);
   expect(error).toBeInstanceOf(PromptEvaluationError);
-  expect(error).toMatchObject({ message: WORDS, phase: "response", promptName: "test:run" });
+  expect(error).toMatchObject({ message: MESSAGE, phase: "response", promptName: "test:run" });
   return error;
 }
 
-describe.skipIf(sdkMissing)("When the SDK's process is killed", { timeout: SDK_TIMEOUT }, () => {
-  test("while the model is asked, the evaluation says so and what to do", async () => {
-    const asked = Promise.withResolvers<void>();
-    const stage = await endingStage(() => {
-      asked.resolve();
+describe.skipIf(sdkMissing)("Killing the SDK's process", { timeout: SDK_TIMEOUT }, () => {
+  test("during a request makes the evaluation throw an error with a remedy", async () => {
+    const requested = Promise.withResolvers<void>();
+    const fixture = await createEndingFixture(() => {
+      requested.resolve();
       return { stall: true };
     });
-    const failure = stage.failure();
-    await asked.promise;
-    const { partial } = await killed(stage, failure);
+    const failure = fixture.runToError();
+    await requested.promise;
+    const { partial } = await killAndCatch(fixture, failure);
     expect(partial).toMatchObject({ text: null, turns: 0, hostedCalls: [] });
-    expect(stage.noted()).toEqual(["before"]);
-    await stage.expectNothingLeft();
+    expect(fixture.readNotes()).toEqual(["before"]);
+    await fixture.expectNothingLeft();
   });
 
   for (const isSandboxed of [true, false]) {
     const where = isSandboxed ? "in its sandbox" : "without a sandbox";
-    test(`while a command runs ${where}, that ends too, and earlier turns are kept`, async () => {
-      const stage = await endingStage(
-        [{ content: [say("First."), own(note)] }, { content: [bash("sleep 600")] }],
+    test(`while a command runs ${where} stops the command and keeps earlier turns`, async () => {
+      const fixture = await createEndingFixture(
+        [
+          { content: [textBlock("First."), useTool(noteTool)] },
+          { content: [useBash("sleep 600")] },
+        ],
         { isSandboxed },
       );
-      const failure = stage.failure();
-      await stage.commandBegun();
-      const commands = () => stage.processes().map(({ command }) => command);
-      await expect.poll(commands).toContain("sleep 600");
-      const { partial } = await killed(stage, failure);
+      const failure = fixture.runToError();
+      await fixture.waitForCommand();
+      const listCommands = () => fixture.listProcesses().map(({ command }) => command);
+      await expect.poll(listCommands).toContain("sleep 600");
+      const { partial } = await killAndCatch(fixture, failure);
       expect(partial).toMatchObject({ text: "First.", turns: 1, usage: { totalTokens: 15 } });
-      expect(stage.noted()).toEqual(["before", "by our tool"]);
-      await stage.expectNothingLeft();
+      expect(fixture.readNotes()).toEqual(["before", "by our tool"]);
+      await fixture.expectNothingLeft();
     });
   }
 
-  test("while a tool of ours runs, that is finished first", async () => {
-    let stage: EndingStage | null = null;
+  test("while a prompt's tool runs lets the tool finish first", async () => {
+    let fixture: EndingFixture | null = null;
     const killing = new Tool({
       name: "killing",
-      description: "Kills whoever called it.",
+      description: "Kills the SDK's process.",
       params: null,
       handler: async (_params, { session }) => {
-        stage?.killSdk();
+        fixture?.killSdk();
         await new Promise((resolve) => setTimeout(resolve, 300));
-        session.dispatch({ type: "EndingNoted", note: "afterwards" });
+        session.dispatch({ type: "EndingNoted", note: "after the kill" });
         return ToolResult.ok(null);
       },
     });
-    stage = await endingStage([{ content: [say("I call."), own(killing)] }], { tools: [killing] });
-    const error = await stage.failure();
-    expect(error).toMatchObject({ message: WORDS, partial: { text: "I call.", turns: 1 } });
-    expect(stage.noted()).toEqual(["before", "afterwards"]);
-    await stage.expectNothingLeft();
+    fixture = await createEndingFixture([{ content: [textBlock("I call."), useTool(killing)] }], {
+      tools: [killing],
+    });
+    const error = await fixture.runToError();
+    expect(error).toMatchObject({ message: MESSAGE, partial: { text: "I call.", turns: 1 } });
+    expect(fixture.readNotes()).toEqual(["before", "after the kill"]);
+    await fixture.expectNothingLeft();
   });
 
-  test("between two turns, what its commands did is known", async () => {
-    const stage = await endingStage([{ content: [say("I look."), bash("echo hello")] }]);
-    stage.bus.subscribe("TurnCompleted", () => stage.killSdk());
-    const error = await stage.failure();
+  test("between two turns keeps the results of its commands", async () => {
+    const fixture = await createEndingFixture([
+      { content: [textBlock("I look."), useBash("echo hello")] },
+    ]);
+    fixture.bus.subscribe("TurnCompleted", () => fixture.killSdk());
+    const error = await fixture.runToError();
     const calls = [{ name: "shell", success: true, message: "hello" }];
     expect(error).toMatchObject({
-      message: WORDS,
+      message: MESSAGE,
       partial: { text: "I look.", turns: 1, hostedCalls: calls },
     });
-    await stage.expectNothingLeft();
+    await fixture.expectNothingLeft();
   });
 
-  test("just before it is told of new tools, the evaluation says the same", async () => {
-    const stage = await endingStage([
-      { content: [use("mcp__wink__open_sections", { section_keys: ["more"], reason: "I must." })] },
+  test("before new tools are offered makes the evaluation throw the same error", async () => {
+    const fixture = await createEndingFixture([
+      {
+        content: [
+          toolUse("mcp__wink__open_sections", { section_keys: ["more"], reason: "I must." }),
+        ],
+      },
     ]);
-    stage.bus.subscribe("ToolInvoked", () => stage.killSdk());
+    fixture.bus.subscribe("ToolInvoked", () => fixture.killSdk());
     const more = new MarkdownSection({
       key: "more",
       title: "More",
       template: "More.",
       summary: "There is more.",
       visibility: "summary",
-      tools: [note],
+      tools: [noteTool],
     });
     const prompt = new Prompt(new PromptTemplate({ ns: "test", key: "run", sections: [more] }));
     const [done] = await Promise.allSettled([
-      stage.adapter.evaluate(prompt, { session: stage.session }),
+      fixture.adapter.evaluate(prompt, { session: fixture.session }),
     ]);
-    expect(done).toMatchObject({ status: "rejected", reason: { message: WORDS } });
-    expect(stage.bus.of("ToolInvoked")).toMatchObject([{ result: { success: true } }]);
-    await stage.expectNothingLeft();
+    expect(done).toMatchObject({ status: "rejected", reason: { message: MESSAGE } });
+    expect(fixture.bus.of("ToolInvoked")).toMatchObject([{ result: { success: true } }]);
+    await fixture.expectNothingLeft();
   });
 });

@@ -1,47 +1,49 @@
 import { describe, expect, test } from "vitest";
 import { defineSlice } from "weakincentives";
-import { bash, endingStage, note, own } from "../support/claude/ending-stage.ts";
+import { createEndingFixture, noteTool, useBash, useTool } from "../support/claude/ending-stage.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
-import { say } from "../support/claude/messages-server.ts";
+import { textBlock } from "../support/claude/messages-server.ts";
 import { filesIn } from "../support/files-in.ts";
 
-/** How many turns there were, as the session knows it. */
+/** Counts the session's turns. */
 const turns = defineSlice("ending.turns", {
   initial: 0,
   on: { TurnStarted: (count) => count + 1 },
 });
 
 describe.skipIf(sdkMissing)(
-  "An evaluation that waits for another",
+  "An evaluation that waits for another one on the real SDK",
   { timeout: SDK_TIMEOUT },
   () => {
-    test("begins when all of that is undone and over, and loses nothing by it", async () => {
-      const stage = await endingStage(
+    test("starts after the other one's rollback and cleanup, and keeps its own changes", async () => {
+      const fixture = await createEndingFixture(
         [
-          { content: [bash("echo x > made.txt; sleep 600")] },
-          { content: [own(note)] },
-          { content: [say("Done.")] },
+          { content: [useBash("echo x > made.txt; sleep 600")] },
+          { content: [useTool(noteTool)] },
+          { content: [textBlock("Done.")] },
         ],
         { adapter: { rollBackFailedNativeTools: true } },
       );
-      stage.session.register(turns);
-      const given = new AbortController();
-      const failure = stage.failure({ signal: given.signal });
-      await stage.commandBegun();
-      const left: (readonly unknown[])[] = [];
-      stage.bus.subscribe("PromptRendered", () => left.push(stage.processes(), stage.folders()));
-      const next = stage.run();
-      given.abort(new Error("I changed my mind"));
+      fixture.session.register(turns);
+      const controller = new AbortController();
+      const failure = fixture.runToError({ signal: controller.signal });
+      await fixture.waitForCommand();
+      const leftovers: (readonly unknown[])[] = [];
+      fixture.bus.subscribe("PromptRendered", () =>
+        leftovers.push(fixture.listProcesses(), fixture.listFolders()),
+      );
+      const next = fixture.run();
+      controller.abort(new Error("I changed my mind"));
       expect((await failure).message).toBe("I changed my mind");
       expect((await next).text).toBe("Done.");
-      expect(left).toEqual([[], []]);
-      expect(stage.session.get(turns)).toBe(3);
-      expect(stage.noted()).toEqual(["before", "by our tool"]);
-      expect(filesIn(stage.section.tempDir)).toEqual({
+      expect(leftovers).toEqual([[], []]);
+      expect(fixture.session.get(turns)).toBe(3);
+      expect(fixture.readNotes()).toEqual(["before", "by our tool"]);
+      expect(filesIn(fixture.section.tempDir)).toEqual({
         "a.txt": "one",
         "noted.txt": "by our tool",
       });
-      await stage.expectNothingLeft();
+      await fixture.expectNothingLeft();
     });
   },
 );

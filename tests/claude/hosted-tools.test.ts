@@ -10,16 +10,16 @@ import {
 } from "weakincentives";
 import { recordsAt, textAt } from "../../src/base/reading.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
-import { localStage, promptOf } from "../support/claude/stage.ts";
+import { createLocalFixture, createPrompt } from "../support/claude/stage.ts";
 
-const toolNames = (body: Readonly<Record<string, unknown>> | undefined) =>
+const listToolNames = (body: Readonly<Record<string, unknown>> | undefined) =>
   recordsAt(body ?? {}, "tools").map((tool) => textAt(tool, "name"));
 
-describe.skipIf(sdkMissing)("Hosted tools of a prompt on the real SDK", () => {
+describe.skipIf(sdkMissing)("Hosted tools on the real SDK", () => {
   test(
-    "are its own tools under their names and kinds",
+    "run as native tools and are reported under their own names and kinds",
     async () => {
-      const stage = await localStage([
+      const fixture = await createLocalFixture([
         [
           {
             patch: [
@@ -30,14 +30,14 @@ describe.skipIf(sdkMissing)("Hosted tools of a prompt on the real SDK", () => {
         ],
         [{ code: "print(open('a.txt').read())" }, { say: "Done." }],
       ]);
-      const workspace = stage.workspace({ "a.txt": "two\n" });
+      const workspace = fixture.createWorkspace({ "a.txt": "two\n" });
       const hostedTools = [
         applyPatchTool({}, { name: "patcher" }),
         codeInterpreterTool({}, { name: "python" }),
       ];
-      await stage.run(promptOf({ hostedTools }, [workspace]));
+      await fixture.run(createPrompt({ hostedTools }, [workspace]));
       expect(
-        stage.bus
+        fixture.bus
           .of("ToolInvoked")
           .map(({ name, origin, result }) => [name, origin?.capability, result.success]),
       ).toEqual([
@@ -46,12 +46,12 @@ describe.skipIf(sdkMissing)("Hosted tools of a prompt on the real SDK", () => {
         ["patcher", "apply_patch", true],
         ["python", "code_interpreter", true],
       ]);
-      expect(stage.bus.of("ToolInvoked").at(-1)?.result.message).toBe("three");
+      expect(fixture.bus.of("ToolInvoked").at(-1)?.result.message).toBe("three");
       const files = ["new.txt", "a.txt"].map((name) =>
         readFileSync(join(workspace.tempDir, name), "utf8"),
       );
       expect(files).toEqual(["one\n", "three\n"]);
-      expect(toolNames(stage.requests[0]?.body).toSorted()).toEqual([
+      expect(listToolNames(fixture.requests[0]?.body).toSorted()).toEqual([
         "Bash",
         "Edit",
         "Glob",
@@ -64,38 +64,38 @@ describe.skipIf(sdkMissing)("Hosted tools of a prompt on the real SDK", () => {
   );
 
   test(
-    "that it has nothing for are refused before anything starts, or left out with an event",
+    "are rejected before the SDK starts if unsupported, or omitted with an event",
     async () => {
-      const stage = await localStage([[{ say: "Done." }]]);
+      const fixture = await createLocalFixture([[{ say: "Done." }]]);
       const search = fileSearchTool({ vectorStoreIds: ["vs_1"] });
-      const prompt = promptOf({ hostedTools: [search, shellTool()] });
-      const refused = await stage.failure(prompt);
-      expect(refused.message).toBe(
-        'Hosted tool "file_search" kind must be one that Claude has a tool for, got ' +
-          '"file_search": the Claude Agent SDK has no vector stores; mount the files by a ' +
-          "ClaudeAgentWorkspaceSection, or write a Tool that searches them",
+      const prompt = createPrompt({ hostedTools: [search, shellTool()] });
+      const error = await fixture.runToError(prompt);
+      expect(error.message).toBe(
+        'Hosted tool "file_search" kind must be a kind that Claude supports, got ' +
+          '"file_search". Mount the files with a ClaudeAgentWorkspaceSection, or write a Tool that ' +
+          "searches them; the Claude Agent SDK has no vector stores.",
       );
-      expect(stage.requests).toEqual([]);
-      await stage.run(prompt, { adapter: { unsupportedHostedTools: "omit" } });
-      expect(stage.bus.of("HostedToolOmitted")).toMatchObject([
-        { name: "file_search", kind: "file_search", adapter: "claude", reason: refused.message },
+      expect(fixture.requests).toEqual([]);
+      await fixture.run(prompt, { adapter: { unsupportedHostedTools: "omit" } });
+      expect(fixture.bus.of("HostedToolOmitted")).toMatchObject([
+        { name: "file_search", kind: "file_search", adapter: "claude", reason: error.message },
       ]);
-      expect(toolNames(stage.requests[0]?.body)).toEqual(["Bash"]);
+      expect(listToolNames(fixture.requests[0]?.body)).toEqual(["Bash"]);
     },
     SDK_TIMEOUT,
   );
 
   test(
-    "may be forbidden, all of them or all but some",
+    "can be disallowed completely, or except for some",
     async () => {
-      const stage = await localStage([[{ say: "Done." }], [{ say: "Done." }]]);
+      const fixture = await createLocalFixture([[{ say: "Done." }], [{ say: "Done." }]]);
       const hostedTools = [shellTool(), webSearchTool()];
-      const prompt = promptOf({ hostedTools }, [stage.workspace({ "a.txt": "" })]);
-      await stage.run(prompt, { evaluate: { allowHostedTools: false } });
-      await stage.run(prompt, { evaluate: { allowHostedTools: ["web_search", "claude_read"] } });
-      const offered = stage.requests.map(({ body }) => toolNames(body).toSorted());
+      const prompt = createPrompt({ hostedTools }, [fixture.createWorkspace({ "a.txt": "" })]);
+      await fixture.run(prompt, { evaluate: { allowHostedTools: false } });
+      await fixture.run(prompt, { evaluate: { allowHostedTools: ["web_search", "claude_read"] } });
+      const offered = fixture.requests.map(({ body }) => listToolNames(body).toSorted());
       expect(offered).toEqual([[], ["Read", "WebSearch"]]);
-      expect(stage.bus.of("HostedToolOmitted")).toHaveLength(7 + 5);
+      expect(fixture.bus.of("HostedToolOmitted")).toHaveLength(7 + 5);
     },
     SDK_TIMEOUT,
   );

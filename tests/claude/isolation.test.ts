@@ -6,18 +6,18 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { shellTool } from "weakincentives";
 import { withDomains } from "weakincentives/claude";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
-import { KEY, localStage, promptOf } from "../support/claude/stage.ts";
+import { createLocalFixture, createPrompt, KEY } from "../support/claude/stage.ts";
 import { filesIn } from "../support/files-in.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
 
 const SECRET = "hush-0123456789";
 
-/** Looks for the key without having it itself, and prints nothing of what it looks at. */
-const keyIn = (files: string) =>
+/** Creates a command that searches files for the key, without containing or printing the key. */
+const searchKey = (files: string) =>
   `grep -qs "${KEY.replace("-ant-", "-[a]nt-")}" ${files} && echo found || echo found nothing`;
 
-/** A server on this machine that nobody is to reach, and how often it was. */
-async function server() {
+/** Starts a local server and records its requests. */
+async function startServer() {
   const hits: string[] = [];
   const listening = createServer(({ url = "" }, response) => {
     hits.push(url);
@@ -30,24 +30,26 @@ async function server() {
   return { hits, port };
 }
 
-describe.skipIf(sdkMissing)("What a model can reach on the real SDK:", () => {
+describe.skipIf(sdkMissing)("Isolation on the real SDK", () => {
   test(
-    "no key, no variable, no home and no network of ours",
+    "hides the API key, host variables, home folders and the network from commands",
     async () => {
       vi.stubEnv("MY_SECRET", SECRET);
       onTestFinished(() => void vi.unstubAllEnvs());
-      const { hits, port } = await server();
-      const kept = join(homedir(), `.wink-test-${process.pid}`);
-      const left = join(tmpdir(), `wink-left-${process.pid}`);
-      writeFileSync(kept, SECRET);
-      onTestFinished(() => [kept, left].forEach((path) => void rmSync(path, { force: true })));
-      const stage = await localStage([
+      const { hits, port } = await startServer();
+      const homeFile = join(homedir(), `.wink-test-${process.pid}`);
+      const temporaryFile = join(tmpdir(), `wink-left-${process.pid}`);
+      writeFileSync(homeFile, SECRET);
+      onTestFinished(() =>
+        [homeFile, temporaryFile].forEach((path) => void rmSync(path, { force: true })),
+      );
+      const fixture = await createLocalFixture([
         [
           {
             shell: [
               "env",
-              keyIn("/proc/[0-9]*/environ /proc/[0-9]*/cmdline"),
-              `cat ${kept}; ls -a ${homedir()}; echo hi > ${left}`,
+              searchKey("/proc/[0-9]*/environ /proc/[0-9]*/cmdline"),
+              `cat ${homeFile}; ls -a ${homedir()}; echo hi > ${temporaryFile}`,
               `curl -s -m 5 --noproxy '*' http://127.0.0.1:${port}/direct`,
               `curl -s -m 5 http://127.0.0.1:${port}/proxied`,
               `python3 -c "import socket; socket.create_connection(('127.0.0.1', ${port}), 3)"`,
@@ -57,8 +59,10 @@ describe.skipIf(sdkMissing)("What a model can reach on the real SDK:", () => {
         [{ say: "Done." }],
       ]);
       const adapter = { env: { GREETING: "hello" }, isolation: { env: { TZ: "Asia/Tokyo" } } };
-      await stage.run(promptOf({ hostedTools: [shellTool()] }, [stage.workspace()]), { adapter });
-      const calls = stage.bus.of("ToolInvoked").map(({ result }) => result);
+      await fixture.run(createPrompt({ hostedTools: [shellTool()] }, [fixture.createWorkspace()]), {
+        adapter,
+      });
+      const calls = fixture.bus.of("ToolInvoked").map(({ result }) => result);
       expect(calls[0]?.message).toMatch(/^GREETING=hello$/m);
       expect(calls[0]?.message).toMatch(/^TZ=Asia\/Tokyo$/m);
       const all = calls.map(({ message }) => message).join("\n");
@@ -67,43 +71,48 @@ describe.skipIf(sdkMissing)("What a model can reach on the real SDK:", () => {
       expect(all).not.toContain(SECRET);
       expect(calls.map(({ success }) => success)).toEqual([true, true, true, false, false, false]);
       expect(hits).toEqual([]);
-      expect(existsSync(left)).toBe(false);
-      expect(JSON.stringify(stage.bus.events) + stage.logged.join()).not.toContain(KEY);
+      expect(existsSync(temporaryFile)).toBe(false);
+      expect(JSON.stringify(fixture.bus.events) + fixture.logLines.join()).not.toContain(KEY);
     },
     SDK_TIMEOUT,
   );
 
   test(
-    "no key either where commands are not bound, for no process has it in its environment",
+    "hides the API key from commands without a sandbox, because no environment contains it",
     async () => {
-      const look = `${keyIn("/proc/$PPID/environ /proc/$PPID/cmdline /proc/self/environ")}; env`;
-      const stage = await localStage([[{ shell: [look, "ls /etc/passwd"] }], [{ say: "Done." }]]);
+      const look = `${searchKey("/proc/$PPID/environ /proc/$PPID/cmdline /proc/self/environ")}; env`;
+      const fixture = await createLocalFixture([
+        [{ shell: [look, "ls /etc/passwd"] }],
+        [{ say: "Done." }],
+      ]);
       const adapter = { isolation: { sandbox: { enabled: false } } };
-      await stage.run(promptOf({ hostedTools: [shellTool()] }), { adapter });
-      const [seen, listed] = stage.bus.of("ToolInvoked").map(({ result }) => result);
-      expect(seen?.message).toMatch(/^found nothing$/m);
-      expect(seen?.message).toMatch(/^WINK_RUN=/m);
-      expect(seen?.message).not.toContain(KEY);
-      expect(listed).toMatchObject({ success: true, message: "/etc/passwd" });
+      await fixture.run(createPrompt({ hostedTools: [shellTool()] }), { adapter });
+      const [search, listing] = fixture.bus.of("ToolInvoked").map(({ result }) => result);
+      expect(search?.message).toMatch(/^found nothing$/m);
+      expect(search?.message).toMatch(/^WINK_RUN=/m);
+      expect(search?.message).not.toContain(KEY);
+      expect(listing).toMatchObject({ success: true, message: "/etc/passwd" });
     },
     SDK_TIMEOUT,
   );
 
   test(
-    "the hosts that were named, and no others",
+    "lets commands reach only the hosts in the network policy",
     async () => {
-      const { hits, port } = await server(); // the way out, as a proxy
-      const fetched = (host: string) => `curl -s -m 5 --noproxy '' http://${host}/page`;
-      const stage = await localStage([
-        [{ shell: [fetched("owls.example"), fetched("rumours.example")] }],
+      const { hits, port } = await startServer(); // as a proxy
+      const createFetch = (host: string) => `curl -s -m 5 --noproxy '' http://${host}/page`;
+      const fixture = await createLocalFixture([
+        [{ shell: [createFetch("owls.example"), createFetch("rumours.example")] }],
         [{ say: "Done." }],
       ]);
       const adapter = {
         env: { HTTP_PROXY: `http://127.0.0.1:${port}`, NO_PROXY: "127.0.0.1" },
         isolation: { networkPolicy: withDomains("owls.example") },
       };
-      await stage.run(promptOf({ hostedTools: [shellTool()] }, [stage.workspace()]), { adapter });
-      expect(stage.bus.of("ToolInvoked").map(({ result }) => result.message)).toEqual([
+      await fixture.run(createPrompt({ hostedTools: [shellTool()] }, [fixture.createWorkspace()]), {
+        adapter,
+      });
+      expect(fixture.bus.of("ToolInvoked").map(({ result }) => result.message)).toEqual([
         "reached",
         expect.stringContaining("Connection blocked by network allowlist"),
       ]);
@@ -113,7 +122,7 @@ describe.skipIf(sdkMissing)("What a model can reach on the real SDK:", () => {
   );
 
   test(
-    "settings, memories and mentions of a workspace have no effect, and are brought back as they were",
+    "ignores settings, memory files and mentions in a workspace, and syncs them unchanged",
     async () => {
       const marks = temporaryTree();
       const command = `touch ${marks}/ran`;
@@ -133,14 +142,14 @@ describe.skipIf(sdkMissing)("What a model can reach on the real SDK:", () => {
         "a.txt": "An unmentionable aardvark.",
       };
       const syncDestination = temporaryTree();
-      const stage = await localStage([[{ shell: ["env; ls"] }], [{ say: "Done." }]]);
-      const workspace = stage.workspace(tree, { syncOnCleanup: true, syncDestination });
+      const fixture = await createLocalFixture([[{ shell: ["env; ls"] }], [{ say: "Done." }]]);
+      const workspace = fixture.createWorkspace(tree, { syncOnCleanup: true, syncDestination });
       const template = "/plant @a.txt\n\n!touch planted\n\n@CLAUDE.md /compact";
-      await stage.run(promptOf({ template, hostedTools: [shellTool()] }, [workspace]));
+      await fixture.run(createPrompt({ template, hostedTools: [shellTool()] }, [workspace]));
       expect(filesIn(marks)).toEqual({});
-      const asked = stage.requests.map(({ text }) => text).join("\n");
-      expect(asked).toContain("/plant @a.txt\\n\\n!touch planted\\n\\n@CLAUDE.md /compact");
-      expect(asked).not.toMatch(/marmalade|begonia|aardvark|PLANTED|mcp__planted/);
+      const sent = fixture.requests.map(({ text }) => text).join("\n");
+      expect(sent).toContain("/plant @a.txt\\n\\n!touch planted\\n\\n@CLAUDE.md /compact");
+      expect(sent).not.toMatch(/marmalade|begonia|aardvark|PLANTED|mcp__planted/);
       const report = await workspace.cleanup();
       expect(report).toMatchObject({ added: [], changed: [], deleted: [], failed: [] });
       expect(filesIn(syncDestination)).toEqual(tree);

@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import { MarkdownSection, Prompt, PromptTemplate, Session, Tool, ToolResult } from "weakincentives";
 import { ClaudeAgentSDKAdapter } from "weakincentives/claude";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
-import { messagesServer, say, use } from "../support/claude/messages-server.ts";
+import { startMessagesServer, textBlock, toolUse } from "../support/claude/messages-server.ts";
 
-describe.skipIf(sdkMissing)("what a tool of ours gives", () => {
+describe.skipIf(sdkMissing)("a tool's result on the real SDK", () => {
   test(
-    "reaches the model whole, however long a page it is",
+    "reaches the model completely, even if it is 400,000 characters long",
     async () => {
       const page = "An owl. ".repeat(50_000);
       const read = new Tool({
@@ -17,9 +17,9 @@ describe.skipIf(sdkMissing)("what a tool of ours gives", () => {
       });
       const task = { key: "task", title: "Task", template: "Read.", tools: [read] };
       const sections = [new MarkdownSection(task)];
-      await using server = await messagesServer([
-        { content: [use("mcp__wink__read_page", {})] },
-        { content: [say("Read.")] },
+      await using server = await startMessagesServer([
+        { content: [toolUse("mcp__wink__read_page", {})] },
+        { content: [textBlock("Read.")] },
       ]);
       const isolation = { apiKey: "k", baseURL: server.url };
       await new ClaudeAgentSDKAdapter({ isolation }).evaluate(

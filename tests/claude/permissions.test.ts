@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { shellTool, Tool, ToolResult, webSearchTool } from "weakincentives";
 import type { PermissionMode } from "weakincentives/claude";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
-import { say, use } from "../support/claude/messages-server.ts";
-import { promptOf, wireStage } from "../support/claude/stage.ts";
+import { textBlock, toolUse } from "../support/claude/messages-server.ts";
+import { createPrompt, createServerFixture } from "../support/claude/stage.ts";
 import { filesIn } from "../support/files-in.ts";
 
 const note = new Tool({
@@ -13,15 +13,15 @@ const note = new Tool({
   handler: () => ToolResult.ok(null, "Noted."),
 });
 
-/** One call of each sort. */
-const calls = () => [
-  [use("Read", { file_path: "a.txt" })],
-  [use("Read", { file_path: "/etc/passwd" })],
-  [use("Write", { file_path: "new.txt", content: "x" })],
-  [use("Bash", { command: "touch made" })],
-  [use("Bash", { command: "python3 -c 'print(6 * 7)'" })],
-  [use("WebSearch", { query: "owls" })],
-  [use("mcp__wink__note", {})],
+/** Creates one call of each type. */
+const createCalls = () => [
+  [toolUse("Read", { file_path: "a.txt" })],
+  [toolUse("Read", { file_path: "/etc/passwd" })],
+  [toolUse("Write", { file_path: "new.txt", content: "x" })],
+  [toolUse("Bash", { command: "touch made" })],
+  [toolUse("Bash", { command: "python3 -c 'print(6 * 7)'" })],
+  [toolUse("WebSearch", { query: "owls" })],
+  [toolUse("mcp__wink__note", {})],
 ];
 
 const everything = {
@@ -49,7 +49,7 @@ const modes: readonly [PermissionMode, typeof everything][] = [
       files: ["a.txt"],
     },
   ],
-  // What could change something is not even offered.
+  // Tools that are not read-only are not even offered.
   [
     "plan",
     {
@@ -62,22 +62,24 @@ const modes: readonly [PermissionMode, typeof everything][] = [
 
 describe.skipIf(sdkMissing)("A permission mode on the real SDK", () => {
   test.each(modes)(
-    "%s runs what it allows, denies the rest, and waits for nobody",
+    "%s runs the allowed calls and denies all others without a prompt",
     async (permissionMode, { ran, denied, files }) => {
-      const stage = await wireStage((_request, number) => {
-        return { content: calls()[number - 1] ?? [say("Done.")] };
+      const fixture = await createServerFixture((_request, number) => {
+        return { content: createCalls()[number - 1] ?? [textBlock("Done.")] };
       });
-      const workspace = stage.workspace({ "a.txt": "x" });
-      const prompt = promptOf({ tools: [note], hostedTools: [shellTool(), webSearchTool()] }, [
+      const workspace = fixture.createWorkspace({ "a.txt": "x" });
+      const prompt = createPrompt({ tools: [note], hostedTools: [shellTool(), webSearchTool()] }, [
         workspace,
       ]);
-      const response = await stage.run(prompt, { adapter: { permissionMode } });
+      const response = await fixture.run(prompt, { adapter: { permissionMode } });
       expect(response.text).toBe("Done.");
-      const told = stage.bus.of("ToolInvoked").map(({ name, result }) => ({ name, ...result }));
-      const named = (success: boolean) =>
-        told.filter((one) => one.success === success).map(({ name }) => name);
-      expect(named(true)).toEqual(ran);
-      expect(named(false)).toEqual(denied);
+      const results = fixture.bus
+        .of("ToolInvoked")
+        .map(({ name, result }) => ({ name, ...result }));
+      const listNames = (success: boolean) =>
+        results.filter((one) => one.success === success).map(({ name }) => name);
+      expect(listNames(true)).toEqual(ran);
+      expect(listNames(false)).toEqual(denied);
       expect(Object.keys(filesIn(workspace.tempDir)).toSorted()).toEqual(files);
     },
     SDK_TIMEOUT,

@@ -11,52 +11,52 @@ import {
 } from "weakincentives";
 import { recordsAt, textAt } from "../../src/base/reading.ts";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
-import { say, use } from "../support/claude/messages-server.ts";
-import { lastTold, promptOf, wireStage } from "../support/claude/stage.ts";
+import { textBlock, toolUse } from "../support/claude/messages-server.ts";
+import { createPrompt, createServerFixture, readLastMessage } from "../support/claude/stage.ts";
 
-function toolNamed(name: string, said = "Seen.", more: object = {}): Tool {
-  const handler = () => ToolResult.ok(null, said);
+function createTool(name: string, message = "Seen.", more: object = {}): Tool {
+  const handler = () => ToolResult.ok(null, message);
   return new Tool({ name, description: `Does ${name}.`, params: null, handler, ...more });
 }
 
-const call = (name: string) => ({ content: [use(`mcp__wink__${name}`, {})] });
-const bash = (command: string) => ({ content: [use("Bash", { command })] });
+const createCall = (name: string) => ({ content: [toolUse(`mcp__wink__${name}`, {})] });
+const createBashCall = (command: string) => ({ content: [toolUse("Bash", { command })] });
 
-function toolNames(body: Readonly<Record<string, unknown>> | undefined): readonly string[] {
+function listToolNames(body: Readonly<Record<string, unknown>> | undefined): readonly string[] {
   return recordsAt(body ?? {}, "tools").map((tool) => textAt(tool, "name"));
 }
 
-describe.skipIf(sdkMissing)("A prompt's own rules on the real SDK:", () => {
+describe.skipIf(sdkMissing)("A prompt on the real SDK", () => {
   test(
-    "feedback reaches the model after its own calls and ours, and policies deny",
+    "sends feedback after native and bridged calls, and applies policies",
     async () => {
-      let said = 0;
-      const feedback: FeedbackProvider = { name: "count", provide: () => `Advice ${++said}.` };
+      let count = 0;
+      const feedback: FeedbackProvider = { name: "count", provide: () => `Advice ${++count}.` };
       const policy = { name: "never", check: () => "Not on a Sunday" };
       const task = new MarkdownSection({
         key: "task",
         title: "Task",
         template: "Go.",
-        tools: [toolNamed("look"), toolNamed("leap", "Leapt.", { policies: [policy] })],
+        tools: [createTool("look"), createTool("leap", "Leapt.", { policies: [policy] })],
         hostedTools: [shellTool()],
       });
-      const stage = await wireStage([
-        bash("echo hi"),
-        call("look"),
-        call("leap"),
-        { content: [say("Done.")] },
+      const fixture = await createServerFixture([
+        createBashCall("echo hi"),
+        createCall("look"),
+        createCall("leap"),
+        { content: [textBlock("Done.")] },
       ]);
       const prompt = new Prompt(
         new PromptTemplate({ ns: "test", key: "rules", sections: [task], feedback: [feedback] }),
       );
-      await stage.run(prompt);
-      const told = stage.requests.map((_one, place) =>
-        lastTold({ ...stage, requests: stage.requests.slice(0, place + 1) }),
+      await fixture.run(prompt);
+      const messages = fixture.requests.map((_one, index) =>
+        readLastMessage({ ...fixture, requests: fixture.requests.slice(0, index + 1) }),
       );
-      expect(told[1]).toContain("Advice 1.");
-      expect(told[2]).toMatch(/Seen\..*Advice 2\./);
-      expect(told[3]).toContain('Not on a Sunday (policy \\"never\\")');
-      expect(stage.bus.of("ToolInvoked").map(({ result }) => result.success)).toEqual([
+      expect(messages[1]).toContain("Advice 1.");
+      expect(messages[2]).toMatch(/Seen\..*Advice 2\./);
+      expect(messages[3]).toContain('Not on a Sunday (policy \\"never\\")');
+      expect(fixture.bus.of("ToolInvoked").map(({ result }) => result.success)).toEqual([
         true,
         true,
         false,
@@ -66,7 +66,7 @@ describe.skipIf(sdkMissing)("A prompt's own rules on the real SDK:", () => {
   );
 
   test(
-    "a section opened in mid-run brings its text and its tools, and one closed takes them away",
+    "adds a section's text and tools when it is opened during a run, and removes them when it is closed",
     async () => {
       const close = new Tool({
         name: "close",
@@ -84,33 +84,36 @@ describe.skipIf(sdkMissing)("A prompt's own rules on the real SDK:", () => {
         template: "Mind the third step.",
         summary: "There is a cellar.",
         visibility: "summary",
-        tools: [toolNamed("descend", "It is dark."), close],
+        tools: [createTool("descend", "It is dark."), close],
       });
       const opening = { section_keys: ["cellar"], reason: "I must see it." };
-      const stage = await wireStage([
-        { content: [use("mcp__wink__open_sections", opening)] },
-        call("descend"),
-        call("close"),
-        call("descend"),
-        { content: [say("Done.")] },
+      const fixture = await createServerFixture([
+        { content: [toolUse("mcp__wink__open_sections", opening)] },
+        createCall("descend"),
+        createCall("close"),
+        createCall("descend"),
+        { content: [textBlock("Done.")] },
       ]);
-      const response = await stage.run(promptOf({ tools: [toolNamed("look")] }, [cellar]));
+      const response = await fixture.run(createPrompt({ tools: [createTool("look")] }, [cellar]));
       expect(response.text).toBe("Done.");
-      const offered = stage.requests.map(({ body }) => toolNames(body));
-      const own = (names: readonly string[]) => names.map((name) => `mcp__wink__${name}`);
-      expect(offered[0]?.toSorted()).toEqual(own(["look", "open_sections"]));
-      expect(offered[1]?.toSorted()).toEqual(own(["close", "descend", "look", "open_sections"]));
-      expect(stage.requests[0]?.text).not.toContain("Mind the third step.");
-      expect(stage.requests[1]?.text).toContain("Mind the third step.");
-      expect(stage.bus.of("ToolInvoked").map(({ result }) => result.message)).toEqual([
+      const offered = fixture.requests.map(({ body }) => listToolNames(body));
+      const toBridgedNames = (names: readonly string[]) =>
+        names.map((name) => `mcp__wink__${name}`);
+      expect(offered[0]?.toSorted()).toEqual(toBridgedNames(["look", "open_sections"]));
+      expect(offered[1]?.toSorted()).toEqual(
+        toBridgedNames(["close", "descend", "look", "open_sections"]),
+      );
+      expect(fixture.requests[0]?.text).not.toContain("Mind the third step.");
+      expect(fixture.requests[1]?.text).toContain("Mind the third step.");
+      expect(fixture.bus.of("ToolInvoked").map(({ result }) => result.message)).toEqual([
         'Opened "cellar": read the prompt again.',
         "It is dark.",
         "Closed.",
         expect.stringContaining("no tool"),
       ]);
-      // What is gone stays declared, so that the request's cache holds; a call of it is refused.
+      // Removed tools stay declared, so that the request's cache stays valid, but calls are rejected.
       expect(offered[4]).toEqual(offered[1]);
-      expect(lastTold({ ...stage, requests: stage.requests.slice(0, 4) })).toContain(
+      expect(readLastMessage({ ...fixture, requests: fixture.requests.slice(0, 4) })).toContain(
         "There is a cellar.",
       );
     },
@@ -118,10 +121,10 @@ describe.skipIf(sdkMissing)("A prompt's own rules on the real SDK:", () => {
   );
 
   test(
-    "overrides stand for its texts and the words of its tools",
+    "applies overrides to section texts and tool descriptions",
     async () => {
-      const stage = await wireStage([{ content: [say("Done.")] }]);
-      const { template } = promptOf({ tools: [toolNamed("look")] });
+      const fixture = await createServerFixture([{ content: [textBlock("Done.")] }]);
+      const { template } = createPrompt({ tools: [createTool("look")] });
       const [section] = template.descriptor.sections;
       const [tool] = template.descriptor.tools;
       const expectedHash = section?.contentHash ?? "";
@@ -133,9 +136,9 @@ describe.skipIf(sdkMissing)("A prompt's own rules on the real SDK:", () => {
         }),
         save: async () => {},
       };
-      await stage.run(new Prompt(template, { overrides }));
-      expect(stage.requests[0]?.text).toContain("Go slowly.");
-      expect(recordsAt(stage.requests[0]?.body ?? {}, "tools")).toMatchObject([
+      await fixture.run(new Prompt(template, { overrides }));
+      expect(fixture.requests[0]?.text).toContain("Go slowly.");
+      expect(recordsAt(fixture.requests[0]?.body ?? {}, "tools")).toMatchObject([
         { name: "mcp__wink__look", description: "Looks twice." },
       ]);
     },
@@ -143,33 +146,36 @@ describe.skipIf(sdkMissing)("A prompt's own rules on the real SDK:", () => {
   );
 
   test(
-    'toolChoice "none" offers nothing, and what the SDK cannot force is refused at once',
+    'offers no tools with toolChoice "none", and rejects a forced tool choice',
     async () => {
-      const stage = await wireStage([{ content: [say("Done.")] }]);
-      const prompt = promptOf({ tools: [toolNamed("look")], hostedTools: [shellTool()] });
-      const refused = await stage.failure(prompt, { evaluate: { toolChoice: "required" } });
-      expect(refused).toMatchObject({ name: "PromptEvaluationError", phase: "request" });
-      expect(refused.message).toBe(
-        'toolChoice must be "auto" or "none" on the Claude Agent SDK, which cannot make the model ' +
-          'call a tool, got "required". Say in the prompt which tool is to be called',
+      const fixture = await createServerFixture([{ content: [textBlock("Done.")] }]);
+      const prompt = createPrompt({ tools: [createTool("look")], hostedTools: [shellTool()] });
+      const error = await fixture.runToError(prompt, { evaluate: { toolChoice: "required" } });
+      expect(error).toMatchObject({ name: "PromptEvaluationError", phase: "request" });
+      expect(error.message).toBe(
+        'toolChoice must be "auto" or "none" on Claude: the SDK cannot force the model to call a ' +
+          'tool, got "required". Name the tool to call in the prompt.',
       );
       const toolChoice = { type: "function", name: "look" };
-      const named = await stage.failure(prompt, { evaluate: { toolChoice } });
+      const named = await fixture.runToError(prompt, { evaluate: { toolChoice } });
       expect(named.message).toContain('got {"type":"function","name":"look"}');
-      expect(stage.requests).toEqual([]);
-      await stage.run(prompt, { evaluate: { toolChoice: "none" } });
-      expect(toolNames(stage.requests[0]?.body)).toEqual([]);
+      expect(fixture.requests).toEqual([]);
+      await fixture.run(prompt, { evaluate: { toolChoice: "none" } });
+      expect(listToolNames(fixture.requests[0]?.body)).toEqual([]);
     },
     SDK_TIMEOUT,
   );
 
   test(
-    "a long result of a tool of ours is read whole",
+    "passes a long tool result to the model completely",
     async () => {
       const long = `${"owl ".repeat(100_000)}The end.`;
-      const stage = await wireStage([call("look"), { content: [say("Done.")] }]);
-      await stage.run(promptOf({ tools: [toolNamed("look", long)] }));
-      expect(lastTold(stage)).toContain(long);
+      const fixture = await createServerFixture([
+        createCall("look"),
+        { content: [textBlock("Done.")] },
+      ]);
+      await fixture.run(createPrompt({ tools: [createTool("look", long)] }));
+      expect(readLastMessage(fixture)).toContain(long);
     },
     SDK_TIMEOUT,
   );

@@ -3,13 +3,13 @@ import { describe, expect, test } from "vitest";
 import { codeInterpreterTool, Tool, ToolResult } from "weakincentives";
 import { OpenAIContainerWorkspaceSection } from "weakincentives/openai";
 import { SDK_TIMEOUT, sdkMissing } from "../support/claude/installed.ts";
-import { lastTold, localStage, promptOf } from "../support/claude/stage.ts";
+import { createLocalFixture, createPrompt, readLastMessage } from "../support/claude/stage.ts";
 import { filesIn } from "../support/files-in.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
 
 describe.skipIf(sdkMissing)("A workspace on the real SDK", () => {
   test(
-    "is one folder for commands and for our own tools, and is brought back whole",
+    "is shared by commands and the prompt's tools, and is synced completely",
     async () => {
       const seen: string[] = [];
       const look = new Tool({
@@ -32,7 +32,7 @@ describe.skipIf(sdkMissing)("A workspace on the real SDK", () => {
         "open('notes/new.txt', 'w').write('from python')",
         "os.remove('sub/b.txt')",
       ].join("\n");
-      const stage = await localStage([
+      const fixture = await createLocalFixture([
         [{ code }],
         [{ call: { name: "look", args: {} } }],
         [{ code: "print(open('notes/answer.txt').read())" }],
@@ -40,13 +40,15 @@ describe.skipIf(sdkMissing)("A workspace on the real SDK", () => {
       ]);
       const syncDestination = temporaryTree({ "keep.txt": "mine" });
       const files = { "a.txt": "first\n", "sub/b.txt": "second\n", "sub/c.txt": "third\n" };
-      const workspace = stage.workspace(files, { syncOnCleanup: true, syncDestination });
-      const prompt = promptOf({ tools: [look], hostedTools: [codeInterpreterTool()] }, [workspace]);
-      const response = await stage.run(prompt);
+      const workspace = fixture.createWorkspace(files, { syncOnCleanup: true, syncDestination });
+      const prompt = createPrompt({ tools: [look], hostedTools: [codeInterpreterTool()] }, [
+        workspace,
+      ]);
+      const response = await fixture.run(prompt);
       expect(response.text).toBe("Done.");
       expect(seen).toEqual(["from python", "a.txt", "notes", "sub"]);
-      expect(lastTold(stage)).toContain("from our tool");
-      const [first] = stage.bus.of("ToolInvoked");
+      expect(readLastMessage(fixture)).toContain("from our tool");
+      const [first] = fixture.bus.of("ToolInvoked");
       expect(first?.result.message).toBe("first ['a.txt', 'sub']");
       const folder = workspace.tempDir;
       const report = await workspace.cleanup();
@@ -64,7 +66,7 @@ describe.skipIf(sdkMissing)("A workspace on the real SDK", () => {
         "notes/new.txt": "from python",
         "sub/c.txt": "third\n",
       });
-      expect(stage.bus.of("WorkspaceSynced")).toMatchObject([
+      expect(fixture.bus.of("WorkspaceSynced")).toMatchObject([
         { adapter: "claude", directory: syncDestination, changed: ["a.txt"], failed: [] },
       ]);
       expect(existsSync(folder)).toBe(false);
@@ -73,29 +75,31 @@ describe.skipIf(sdkMissing)("A workspace on the real SDK", () => {
   );
 
   test(
-    "is one for a prompt, and must be this adapter's own: else nothing is started",
+    "is rejected before the SDK starts if there are two, or if it is another adapter's",
     async () => {
-      const stage = await localStage([[{ say: "Not asked." }]]);
-      const two = promptOf({}, [
-        stage.workspace({}, { key: "one" }),
-        stage.workspace({}, { key: "two" }),
+      const fixture = await createLocalFixture([[{ say: "Not requested." }]]);
+      const two = createPrompt({}, [
+        fixture.createWorkspace({}, { key: "one" }),
+        fixture.createWorkspace({}, { key: "two" }),
       ]);
-      const refused = await stage.failure(two);
-      expect(refused.message).toBe(
-        "The prompt's workspaces must be at most one, for the SDK works in one folder, got " +
-          '["one","two"]: put all mounts into one section',
+      const error = await fixture.runToError(two);
+      expect(error.message).toBe(
+        "Prompt workspaces must be at most one, because the SDK works in one folder, got " +
+          '["one","two"]. Move all mounts to one section.',
       );
-      expect(refused).toMatchObject({ name: "PromptEvaluationError", phase: "request" });
-      const { session } = stage;
-      const other = await stage.failure(
-        promptOf({}, [new OpenAIContainerWorkspaceSection({ session, allowedHostRoots: "any" })]),
+      expect(error).toMatchObject({ name: "PromptEvaluationError", phase: "request" });
+      const { session } = fixture;
+      const other = await fixture.runToError(
+        createPrompt({}, [
+          new OpenAIContainerWorkspaceSection({ session, allowedHostRoots: "any" }),
+        ]),
       );
       expect(other.message).toBe(
-        'Section "workspace" provider must be "claude" for this adapter, got "openai": ' +
-          "use this adapter's own section in its place, which takes the same options",
+        'Section "workspace" provider must be "claude" for this adapter, got "openai". ' +
+          "Use this adapter's own section in its place, which takes the same options.",
       );
-      expect(stage.requests).toEqual([]);
-      expect(stage.bus.types()).toEqual([]);
+      expect(fixture.requests).toEqual([]);
+      expect(fixture.bus.types()).toEqual([]);
     },
     SDK_TIMEOUT,
   );

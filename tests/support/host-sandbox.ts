@@ -1,16 +1,17 @@
 import { spawn } from "node:child_process";
 import type { PythonRun, RunLimits, Sandbox, ShellRun } from "../../src/local/sandbox/sandbox.ts";
 
-/** What was asked of a `hostSandbox`. */
+/** A `hostSandbox` with a record of its processes. */
 export interface HostSandbox extends Sandbox {
-  /** The folders of processes that were opened, in order, and of those that have ended. */
+  /** The working folders of opened processes, in order. */
   readonly opened: readonly string[];
+  /** The working folders of ended processes, in order. */
   readonly ended: readonly string[];
 }
 
 /**
- * FOR TESTS ONLY: isolates nothing. Runs code as a child process in the container's folder, which stands in
- * for `/mnt/data` in the code and in what it prints.
+ * FOR TESTS ONLY: does not isolate code. Runs code as a child process in the container's folder, and
+ * replaces `/mnt/data` with that folder in the code, and back in its output.
  */
 export function hostSandbox(): HostSandbox {
   const opened: string[] = [];
@@ -24,17 +25,17 @@ export function hostSandbox(): HostSandbox {
     open: async ({ root, signal }) => {
       signal?.throwIfAborted();
       opened.push(root);
-      const over = new AbortController();
+      const stop = new AbortController();
       return {
         async python(code: string, limits: RunLimits): Promise<PythonRun> {
-          const run = await runIn(root, ["python3", "-c", code], limits, over.signal);
+          const run = await runIn(root, ["python3", "-c", code], limits, stop.signal);
           const error = run.exitCode === 0 ? null : run.stderr;
-          return { ...run, error, images: [], died: over.signal.aborted };
+          return { ...run, error, images: [], died: stop.signal.aborted };
         },
         shell: (command: string, limits: RunLimits) =>
-          runIn(root, ["sh", "-c", command], limits, over.signal),
+          runIn(root, ["sh", "-c", command], limits, stop.signal),
         async [Symbol.asyncDispose]() {
-          over.abort();
+          stop.abort();
           ended.push(root);
         },
       };
@@ -46,16 +47,16 @@ async function runIn(
   cwd: string,
   command: readonly string[],
   { timeoutMs }: RunLimits,
-  over: AbortSignal,
+  stop: AbortSignal,
 ): Promise<ShellRun> {
   const [program = "", ...args] = command.map((part) => part.replaceAll(MOUNT, cwd));
   const child = spawn(program, args, {
     cwd,
     timeout: timeoutMs,
-    signal: over,
+    signal: stop,
     killSignal: "SIGKILL",
   });
-  child.on("error", () => undefined); // it was ended from outside
+  child.on("error", () => undefined); // it was stopped
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", (chunk) => {
     stdout += chunk;
@@ -64,10 +65,10 @@ async function runIn(
     stderr += chunk;
   });
   const exitCode = await new Promise<number | null>((resolve) => child.on("close", resolve));
-  const printed = (text: string) => text.replaceAll(cwd, MOUNT);
-  const output = { stdout: printed(stdout), stderr: printed(stderr) };
+  const toMountPaths = (text: string) => text.replaceAll(cwd, MOUNT);
+  const output = { stdout: toMountPaths(stdout), stderr: toMountPaths(stderr) };
   return { ...output, exitCode, timedOut: false, truncated: false };
 }
 
-/** The folder of a container, as the code in it sees it. */
+/** The container's folder, as its code sees it. */
 const MOUNT = "/mnt/data";

@@ -8,6 +8,6 @@ export async function setup(): Promise<void> {
   const { usable, reason } = await bubblewrapSandbox().probe();
   if (!usable) print(`Tests that need bubblewrap are skipped: ${reason}`);
   if (sdkMissing !== null) {
-    print("Tests that need the Claude Agent SDK are skipped: install it with npm run claude");
+    print("Tests that need the Claude Agent SDK are skipped. Install it with npm run claude.");
   }
 }

@@ -13,16 +13,16 @@ import { growTree, temporaryTree } from "../../../tests/support/temporary-tree.t
 import { reserveFolder } from "../../host/temporary-folder.ts";
 import { ClaudeHome } from "./claude-home.ts";
 
-/** Temporary folders are made in here, for this test. */
-function temporaryFolders(folder = temporaryTree()): string {
+/** Sets the folder for temporary folders until the test ends, and returns it. */
+function setTemporaryFolder(folder = temporaryTree()): string {
   vi.stubEnv("TMPDIR", folder);
   onTestFinished(() => void vi.unstubAllEnvs());
   return folder;
 }
 
-describe("the folders of a run", () => {
-  test("are empty, and this user's alone", async () => {
-    temporaryFolders();
+describe("ClaudeHome", () => {
+  test("creates empty folders that only this user can access", async () => {
+    setTemporaryFolder();
     const { home, temporary, work } = await ClaudeHome.create();
     for (const folder of [home, temporary, work]) {
       expect(readdirSync(folder)).toEqual([]);
@@ -31,37 +31,37 @@ describe("the folders of a run", () => {
     expect(new Set([home, temporary, work]).size).toBe(3);
   });
 
-  test("have real paths, even where the temporary folder is a link", async () => {
+  test("has real paths even if the temporary folder is a symlink", async () => {
     const real = temporaryTree();
     const link = join(temporaryTree(), "link");
     symlinkSync(real, link);
-    temporaryFolders(link);
-    const made = await ClaudeHome.create();
-    expect(made.work.startsWith(realpathSync(real))).toBe(true);
+    setTemporaryFolder(link);
+    const created = await ClaudeHome.create();
+    expect(created.work.startsWith(realpathSync(real))).toBe(true);
   });
 
-  test("are removed with all that is in them, as often as one likes", async () => {
-    const folders = temporaryFolders();
-    const made = await ClaudeHome.create();
-    growTree(made.home, { ".claude/.claude.json": "{}" });
-    await made.remove();
-    await made.remove();
+  test("removes its folders with their content, and can be removed twice", async () => {
+    const folders = setTemporaryFolder();
+    const created = await ClaudeHome.create();
+    growTree(created.home, { ".claude/.claude.json": "{}" });
+    await created.remove();
+    await created.remove();
     expect(readdirSync(folders)).toEqual([]);
   });
 
-  test("are removed when their scope ends", async () => {
-    const folders = temporaryFolders();
+  test("removes its folders when its scope ends", async () => {
+    const folders = setTemporaryFolder();
     {
-      await using made = await ClaudeHome.create();
-      expect(existsSync(made.work)).toBe(true);
+      await using created = await ClaudeHome.create();
+      expect(existsSync(created.work)).toBe(true);
     }
     expect(readdirSync(folders)).toEqual([]);
   });
 
-  test("of a process that has crashed are removed when the next are made", async () => {
-    const folders = temporaryFolders();
-    const left = await ClaudeHome.create();
-    const owner = join(dirname(dirname(left.home)), "owner.json");
+  test("removes a crashed process's folders when new ones are created", async () => {
+    const folders = setTemporaryFolder();
+    const abandoned = await ClaudeHome.create();
+    const owner = join(dirname(dirname(abandoned.home)), "owner.json");
     growTree(dirname(owner), {
       "owner.json": JSON.stringify({
         ...JSON.parse(readFileSync(owner, "utf8")),
@@ -69,13 +69,13 @@ describe("the folders of a run", () => {
       }),
     });
     const next = await ClaudeHome.create();
-    expect(existsSync(left.home)).toBe(false);
+    expect(existsSync(abandoned.home)).toBe(false);
     await next.remove();
     expect(readdirSync(folders)).toEqual([]);
   });
 
-  test("leave nothing where they cannot be made", async () => {
-    const folders = temporaryFolders();
+  test("removes everything if its folders cannot be created", async () => {
+    const folders = setTemporaryFolder();
     const folder = reserveFolder();
     const create = async () => {
       await folder.create();
@@ -85,7 +85,9 @@ describe("the folders of a run", () => {
     await expect(ClaudeHome.create({ ...folder, create })).rejects.toMatchObject({
       name: "FilesystemError",
       path: folder.home,
-      message: expect.stringContaining("the folders of a run could not be made: see to it"),
+      message: expect.stringContaining(
+        "set TMPDIR to another folder, so that the run's folders can be created",
+      ),
     });
     expect(readdirSync(folders)).toEqual([]);
   });

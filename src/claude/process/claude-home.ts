@@ -7,12 +7,13 @@ import {
   type TemporaryFolder,
 } from "../../host/temporary-folder.ts";
 
-/** The folders of one run: the SDK's home, its temporary folder, and a folder to work in. */
+/** Folders for a run: the SDK's home, its temporary folder, and an empty working folder. */
 export class ClaudeHome {
-  /** The SDK's home. All three are real paths. */
+  /** The real path of the SDK's home. */
   readonly home: string;
+  /** The real path of the SDK's temporary folder. */
   readonly temporary: string;
-  /** Empty, for a run without a workspace. */
+  /** The real path of the working folder for a run without a workspace. */
   readonly work: string;
   readonly #remove: () => Promise<void>;
 
@@ -23,21 +24,22 @@ export class ClaudeHome {
     this.#remove = remove;
   }
 
-  /** Creates the folders for this user only, and removes those of processes that have crashed. */
+  /** Creates the folders, readable only by this user, and removes the folders of crashed processes. */
   static async create(folder: TemporaryFolder = reserveFolder()): Promise<ClaudeHome> {
     await sweepAbandonedFolders();
     await folder.create();
     try {
-      const made = new ClaudeHome(await realpath(folder.files), () => folder.remove());
-      for (const path of [made.home, made.temporary, made.work]) await mkdir(path, { mode: 0o700 });
-      return made;
+      const folders = new ClaudeHome(await realpath(folder.files), () => folder.remove());
+      for (const path of [folders.home, folders.temporary, folders.work])
+        await mkdir(path, { mode: 0o700 });
+      return folders;
     } catch (error) {
       await folder.remove();
       throw mountError(error, folder.home, REMEDY);
     }
   }
 
-  /** Removes the folders. Call it when no process of the run is left; calling it again does nothing. */
+  /** Removes the folders. Call it after all processes of the run have ended. Idempotent. */
   async remove(): Promise<void> {
     await this.#remove();
   }
@@ -47,4 +49,5 @@ export class ClaudeHome {
   }
 }
 
-const REMEDY = "the folders of a run could not be made: see to it, or set TMPDIR to another folder";
+const REMEDY =
+  "make the temporary folder writable, or set TMPDIR to another folder, so that the run's folders can be created";

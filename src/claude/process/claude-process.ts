@@ -7,12 +7,12 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import { WinkError } from "../../base/errors.ts";
 import {
   type ListedProcess,
-  processesOfRun,
+  listRunProcesses,
   RUN_VARIABLE,
   type RunOrigin,
 } from "./run-processes.ts";
 
-/** The process that the SDK asks to start. */
+/** The SDK's request to start a process. */
 export interface SpawnRequest {
   readonly command: string;
   readonly args: readonly string[];
@@ -22,7 +22,7 @@ export interface SpawnRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How a process ended. Both are `null` if it never started. */
+/** The exit status of a process. Both fields are `null` if it never started. */
 export interface ProcessEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -31,79 +31,79 @@ export interface ProcessEnd {
 /** Options of a `ClaudeProcess`. */
 export interface ClaudeProcessOptions {
   /** A secret that the process reads from a pipe at `SECRET_DESCRIPTOR`. @default none */
-  readonly handed?: string | null | undefined;
-  /** Redacted in `complaint`. @default none */
+  readonly pipedSecret?: string | null | undefined;
+  /** Values to redact in `stderrTail`. @default none */
   readonly secrets?: readonly string[] | undefined;
-  /** How long the process may take to end by itself after SIGTERM. @default 300 */
+  /** Time between SIGTERM and SIGKILL. @default 300 */
   readonly graceMs?: number | undefined;
   readonly clock?: Clock | undefined;
 }
 
-/** The SDK's process and everything that it starts. They always end together. */
+/** The SDK's process with all processes that it starts. They are stopped together. */
 export class ClaudeProcess {
-  /** Marks every process of the run, through its environment. */
+  /** Identifies every process of the run, through an environment variable. */
   readonly runId: string = randomUUID();
-  /** Settles when the SDK's own process has ended, or will not start any more. */
+  /** Settles when the SDK's own process has ended, or can no longer be started. */
   readonly ended: Promise<ProcessEnd>;
   readonly #options: ClaudeProcessOptions;
-  readonly #end: (end: ProcessEnd) => void;
+  readonly #resolveEnded: (end: ProcessEnd) => void;
   #child: ChildProcess | null = null;
   #stopping: Promise<void> | null = null;
-  #complaint = "";
+  #stderr = "";
 
   constructor(options: ClaudeProcessOptions = {}) {
     this.#options = options;
     const { promise, resolve } = Promise.withResolvers<ProcessEnd>();
     this.ended = promise;
-    this.#end = resolve;
+    this.#resolveEnded = resolve;
   }
 
-  /** `null` until the process is started. */
+  /** The process id; `null` until the process is started. */
   get pid(): number | null {
     return this.#child?.pid ?? null;
   }
 
-  /** The last lines that the process wrote to stderr, without secrets. */
-  get complaint(): string {
+  /** The last output on stderr, at most 4,096 characters, with secrets redacted. */
+  get stderrTail(): string {
     const secrets = (this.#options.secrets ?? []).filter((secret) => secret !== "");
-    return secrets.reduce((text, secret) => text.replaceAll(secret, "…"), this.#complaint.trim());
+    return secrets.reduce((text, secret) => text.replaceAll(secret, "…"), this.#stderr.trim());
   }
 
-  /** For the SDK's option `spawnClaudeCodeProcess`. */
+  /** Starts the process. Pass it as the SDK's option `spawnClaudeCodeProcess`. */
   readonly spawn = ({ command, args, cwd, env, signal }: SpawnRequest): ChildProcess => {
     if (this.#child !== null || this.#stopping !== null) {
-      throw new WinkError("The SDK's process is started once: make a new run");
+      throw new WinkError("The SDK's process can be started only once. Create a new run.");
     }
-    const { handed = null } = this.#options;
-    const [program = command, ...rest] = [...findGuard(command), command, ...args];
+    const { pipedSecret = null } = this.#options;
+    const [program = command, ...rest] = [...findParentDeathGuard(command), command, ...args];
     const child = spawn(program, rest, {
       cwd,
       env: { ...env, [RUN_VARIABLE]: this.runId },
-      stdio: ["pipe", "pipe", "pipe", handed === null ? "ignore" : "pipe"],
-      detached: true, // in a process group of its own
+      stdio: ["pipe", "pipe", "pipe", pipedSecret === null ? "ignore" : "pipe"],
+      detached: true, // in a new process group
     });
     this.#child = child;
-    child.once("exit", (code, signal) => this.#end({ code, signal }));
+    child.once("exit", (code, signal) => this.#resolveEnded({ code, signal }));
     child.once("error", (error) => {
-      this.#complain(error.message);
-      if (child.pid === undefined) this.#end({ code: null, signal: null });
+      this.#appendStderr(error.message);
+      if (child.pid === undefined) this.#resolveEnded({ code: null, signal: null });
     });
     child.stdin?.on("error", () => {}); // the process has ended, which `ended` reports
-    child.stderr?.setEncoding("utf8").on("data", (text: string) => this.#complain(text));
-    handOver(child, handed);
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => this.#appendStderr(text));
+    writeSecret(child, pipedSecret);
     signal?.addEventListener("abort", () => void this.stop(), { once: true });
     return child;
   };
 
-  /** Waits until the SDK's own process has ended, but no longer than this. */
-  async endedWithin(milliseconds: number): Promise<void> {
+  /** Waits until the SDK's own process has ended, or until the time is up. */
+  async waitForEnd(milliseconds: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, milliseconds);
     await Promise.race([this.ended, promise]);
     clearTimeout(timer);
   }
 
-  /** Ends the process and all others of the run, and settles when they are gone. */
+  /** Stops all processes of the run and settles when they have ended. Idempotent. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
@@ -113,74 +113,75 @@ export class ClaudeProcess {
     const { graceMs = 300, clock = systemClock } = this.#options;
     const root = this.#child?.pid;
     if (root === undefined) {
-      this.#end({ code: null, signal: null });
+      this.#resolveEnded({ code: null, signal: null });
       return;
     }
     const { exitCode = null, signalCode = null } = this.#child ?? {};
-    const isOver = exitCode !== null || signalCode !== null;
-    const origin = { runId: this.runId, root, isOver };
-    // Before the first signal: a child whose parent is gone can no longer be traced to the run.
-    const known = await processesOfRun(origin);
+    const hasEnded = exitCode !== null || signalCode !== null;
+    const origin = { runId: this.runId, root, hasEnded };
+    // Before the first signal: after its parent has ended, a child can no longer be traced to the run.
+    const known = await listRunProcesses(origin);
     const end = new AbortController();
     void this.ended.then(() => end.abort());
-    // Only to this process, which ends its commands and cleans up after them.
+    // Only to the SDK's process, which stops its commands and cleans up after them.
     this.#child?.kill("SIGTERM");
     await clock.sleep(graceMs, end.signal).catch(() => {});
     await killAll(origin, known, clock);
     await this.ended;
   }
 
-  #complain(text: string): void {
-    this.#complaint = `${this.#complaint}${text}`.slice(-LONGEST_COMPLAINT);
+  #appendStderr(text: string): void {
+    this.#stderr = `${this.#stderr}${text}`.slice(-MAX_STDERR_CHARS);
   }
 }
 
-const LONGEST_COMPLAINT = 4_096;
-const LONGEST_KILLING_MS = 10_000;
+const MAX_STDERR_CHARS = 4_096;
+const KILL_TIMEOUT_MS = 10_000;
 
-/** Kills until none is left, because a process that is just starting is not listed yet. */
+/** Kills processes until none remain, because a process that is just starting is not listed yet. */
 async function killAll(
   origin: RunOrigin,
   known: readonly ListedProcess[],
   clock: Clock,
 ): Promise<void> {
-  const until = clock.now() + LONGEST_KILLING_MS; // a process that waits for a disk cannot be killed
+  const until = clock.now() + KILL_TIMEOUT_MS; // a process blocked on disk I/O cannot be killed
   for (let seen = known; clock.now() < until; ) {
-    const left = await processesOfRun(origin, seen);
-    if (left.length === 0) return;
-    for (const { pid } of left) kill(pid);
-    seen = [...seen, ...left];
-    await clock.sleep(PAUSE_MS);
+    const remaining = await listRunProcesses(origin, seen);
+    if (remaining.length === 0) return;
+    for (const { pid } of remaining) killProcess(pid);
+    seen = [...seen, ...remaining];
+    await clock.sleep(KILL_INTERVAL_MS);
   }
 }
 
-const PAUSE_MS = 10;
+const KILL_INTERVAL_MS = 10;
 
-function kill(pid: number): void {
+function killProcess(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {} // it has ended already
 }
 
-/** Closes the pipe after the secret, so that it cannot be read again. */
-function handOver(child: ChildProcess, handed: string | null): void {
+/** Writes the secret and closes the pipe, so that the secret cannot be read again. */
+function writeSecret(child: ChildProcess, secret: string | null): void {
   const pipe: unknown = child.stdio[3];
-  if (handed === null || !(pipe instanceof Writable)) return;
-  pipe.on("error", () => {}); // the process has ended without reading it
-  pipe.end(handed);
+  if (secret === null || !(pipe instanceof Writable)) return;
+  pipe.on("error", () => {}); // the process ended without reading the secret
+  pipe.end(secret);
 }
 
 /**
- * Finds the command that makes Linux end the SDK's process when this process is killed. Without it
- * the SDK would first finish what it is doing. `setpriv` of util-linux sets that up, then becomes the SDK.
+ * Finds a wrapper command that makes Linux end the SDK's process when this process is killed. Without
+ * it the SDK would first finish its current work. `setpriv` from util-linux sets the parent-death signal
+ * and then executes the SDK.
  */
-function findGuard(command: string): readonly string[] {
-  const program = GUARDS.find((path) => existsSync(path));
-  // A command on the PATH, or one that does not exist, must fail under its own name.
+function findParentDeathGuard(command: string): readonly string[] {
+  const program = SETPRIV_PATHS.find((path) => existsSync(path));
+  // Without the wrapper, a command that does not exist fails under its own name.
   if (program === undefined || !existsSync(command)) return [];
-  // The one of busybox has no such option.
+  // Busybox's `setpriv` does not have this option.
   if (basename(realpathSync(program)) !== "setpriv") return [];
   return [program, "--pdeathsig", "TERM", "--"];
 }
 
-const GUARDS = ["/usr/bin/setpriv", "/bin/setpriv"];
+const SETPRIV_PATHS = ["/usr/bin/setpriv", "/bin/setpriv"];

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { claudeEnvironment, type EnvironmentSources } from "./environment.ts";
+import { createClaudeEnvironment, type EnvironmentSources } from "./environment.ts";
 
 const host = {
   PATH: "/usr/bin",
@@ -24,14 +24,16 @@ const host = {
   EDITOR: "vi",
 };
 
-function variablesOf(sources: Partial<EnvironmentSources> = {}): Readonly<Record<string, string>> {
-  const places = { home: "/run/home", temporary: "/run/tmp" };
-  return claudeEnvironment({ isolation: {}, host, ...places, ...sources }).variables;
+function createVariables(
+  sources: Partial<EnvironmentSources> = {},
+): Readonly<Record<string, string>> {
+  const folders = { home: "/run/home", temporary: "/run/tmp" };
+  return createClaudeEnvironment({ isolation: {}, host, ...folders, ...sources }).variables;
 }
 
-describe("the environment of the SDK's process", () => {
-  test("has of this process's only what is harmless", () => {
-    expect(Object.keys(variablesOf()).sort()).toEqual(
+describe("createClaudeEnvironment()", () => {
+  test("inherits only harmless variables of this process", () => {
+    expect(Object.keys(createVariables()).sort()).toEqual(
       [
         ...["PATH", "LANG", "LC_ALL", "TZ", "HTTPS_PROXY", "NODE_EXTRA_CA_CERTS"],
         ...["HOME", "CLAUDE_CONFIG_DIR", "TMPDIR", "TERM", "ANTHROPIC_BASE_URL"],
@@ -44,8 +46,8 @@ describe("the environment of the SDK's process", () => {
     );
   });
 
-  test("gives it a home, a temporary folder and a name of its own", () => {
-    expect(variablesOf()).toMatchObject({
+  test("sets a separate home, temporary folder and terminal", () => {
+    expect(createVariables()).toMatchObject({
       HOME: "/run/home",
       CLAUDE_CONFIG_DIR: "/run/home/.claude",
       TMPDIR: "/run/tmp",
@@ -53,60 +55,60 @@ describe("the environment of the SDK's process", () => {
     });
   });
 
-  test("has no key in it: that goes another way", () => {
-    const given = { ANTHROPIC_API_KEY: "given", CLAUDE_CODE_USE_BEDROCK: "1" };
-    const { variables, auth } = claudeEnvironment({
-      isolation: { env: given },
+  test("does not contain the API key", () => {
+    const configured = { ANTHROPIC_API_KEY: "configured", CLAUDE_CODE_USE_BEDROCK: "1" };
+    const { variables, auth } = createClaudeEnvironment({
+      isolation: { env: configured },
       host,
       home: "/h",
       temporary: "/t",
     });
-    expect(auth.handed).toBe("given");
-    expect(Object.values(variables)).not.toContain("given");
+    expect(auth.pipedSecret).toBe("configured");
+    expect(Object.values(variables)).not.toContain("configured");
     expect(variables).not.toHaveProperty("CLAUDE_CODE_USE_BEDROCK");
   });
 
-  test("with the host's has the rest too, but nothing that looks like a secret", () => {
-    const more = variablesOf({ isolation: { includeHostEnv: true } });
-    const fewer = variablesOf();
+  test("inherits all variables but likely secrets if includeHostEnv is set", () => {
+    const more = createVariables({ isolation: { includeHostEnv: true } });
+    const fewer = createVariables();
     expect(Object.keys(more).filter((name) => !(name in fewer))).toEqual(["EDITOR"]);
   });
 
-  test("has what was given over all else, and the adapter's over the isolation's", () => {
+  test("lets configured variables override all others, and the adapter's override isolation.env", () => {
     const isolation = { env: { TERM: "vt100", A: "isolation", B: "isolation" } };
-    expect(variablesOf({ isolation, env: { B: "adapter" } })).toMatchObject({
+    expect(createVariables({ isolation, env: { B: "adapter" } })).toMatchObject({
       TERM: "vt100",
       A: "isolation",
       B: "adapter",
     });
   });
 
-  test("sends requests where the config, a given variable or this process says", () => {
-    const env = { ANTHROPIC_BASE_URL: "http://given" };
-    const addressOf = (sources: Partial<EnvironmentSources>) =>
-      variablesOf(sources)["ANTHROPIC_BASE_URL"];
-    expect(addressOf({ isolation: { baseURL: "http://config" }, env })).toBe("http://config");
-    expect(addressOf({ env })).toBe("http://given");
-    expect(addressOf({})).toBe("https://gateway.example.com");
-    expect(addressOf({ host: { ANTHROPIC_API_KEY: "k" } })).toBeUndefined();
+  test("takes the base URL from the config, the configured variables, or this process", () => {
+    const env = { ANTHROPIC_BASE_URL: "http://configured" };
+    const findBaseUrl = (sources: Partial<EnvironmentSources>) =>
+      createVariables(sources)["ANTHROPIC_BASE_URL"];
+    expect(findBaseUrl({ isolation: { baseURL: "http://config" }, env })).toBe("http://config");
+    expect(findBaseUrl({ env })).toBe("http://configured");
+    expect(findBaseUrl({})).toBe("https://gateway.example.com");
+    expect(findBaseUrl({ host: { ANTHROPIC_API_KEY: "k" } })).toBeUndefined();
   });
 
-  test("is made from this process's own if no other is given", () => {
+  test("uses this process's environment by default", () => {
     vi.stubEnv("ANTHROPIC_API_KEY", "from-this-process");
     vi.stubEnv("TZ", "Asia/Tokyo");
     vi.stubEnv("LANG", undefined);
     onTestFinished(() => void vi.unstubAllEnvs());
-    const { variables, auth } = claudeEnvironment({
+    const { variables, auth } = createClaudeEnvironment({
       isolation: {},
       home: "/h",
       temporary: "/t",
     });
-    expect(auth.handed).toBe("from-this-process");
+    expect(auth.pipedSecret).toBe("from-this-process");
     expect(variables).toMatchObject({ TZ: "Asia/Tokyo" });
     expect(variables).not.toHaveProperty("LANG");
   });
 
-  test("is not made where there are no credentials", () => {
-    expect(() => variablesOf({ host: {} })).toThrow("set ANTHROPIC_API_KEY");
+  test("throws without credentials", () => {
+    expect(() => createVariables({ host: {} })).toThrow("Set ANTHROPIC_API_KEY");
   });
 });

@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
-import { type ListedProcess, processesOfRun } from "./run-processes.ts";
+import { type ListedProcess, listRunProcesses } from "./run-processes.ts";
 
-interface Told {
+interface FakeProcess {
   readonly name?: string;
   readonly state?: string;
   readonly parent?: number;
@@ -13,10 +13,10 @@ interface Told {
   readonly environ?: string;
 }
 
-/** A folder like Linux's /proc, with these processes in it. */
-function procOf(processes: Readonly<Record<number, Told>>): string {
-  const files = Object.entries(processes).flatMap(([pid, told]) => {
-    const { name = "sh", state = "S", parent = 1, group = 1, startedAt = 5, environ = "" } = told;
+/** Creates a folder like Linux's /proc with these processes. */
+function createProc(processes: Readonly<Record<number, FakeProcess>>): string {
+  const files = Object.entries(processes).flatMap(([pid, fake]) => {
+    const { name = "sh", state = "S", parent = 1, group = 1, startedAt = 5, environ = "" } = fake;
     const rest = Array.from({ length: 16 }, () => "0").join(" ");
     const stat = `${pid} (${name}) ${state} ${parent} ${group} ${rest} ${startedAt} 0 0\n`;
     return [
@@ -28,11 +28,11 @@ function procOf(processes: Readonly<Record<number, Told>>): string {
 }
 
 const origin = { runId: "r-1", root: 100 };
-const pidsOf = (found: readonly ListedProcess[]) => found.map(({ pid }) => pid).sort();
+const toPids = (found: readonly ListedProcess[]) => found.map(({ pid }) => pid).sort();
 
-describe("the processes of a run", () => {
-  test("are the first, its group, all below it, and those that name the run", async () => {
-    const proc = procOf({
+describe("listRunProcesses()", () => {
+  test("lists the root, its group, descendants, and processes with the run's id", async () => {
+    const proc = createProc({
       1: {},
       100: { group: 100 },
       101: { parent: 100 },
@@ -43,35 +43,35 @@ describe("the processes of a run", () => {
       200: { environ: "WINK_RUN=r-10\0" },
       201: { environ: "X=WINK_RUN=r-1\0" },
     });
-    expect(pidsOf(await processesOfRun(origin, [], { proc }))).toEqual([
+    expect(toPids(await listRunProcesses(origin, [], { proc }))).toEqual([
       100, 101, 102, 103, 104, 105,
     ]);
   });
 
-  test("are not those that have ended and only wait to be asked", async () => {
-    const proc = procOf({ 100: { state: "Z" }, 101: { parent: 100, state: "X" } });
-    expect(await processesOfRun(origin, [], { proc })).toEqual([]);
+  test("skips zombies and dead processes", async () => {
+    const proc = createProc({ 100: { state: "Z" }, 101: { parent: 100, state: "X" } });
+    expect(await listRunProcesses(origin, [], { proc })).toEqual([]);
   });
 
-  test("are still those that were found before, but no later one of that number", async () => {
-    const found = await processesOfRun(origin, [], {
-      proc: procOf({ 100: {}, 101: { parent: 100 }, 102: { parent: 100 } }),
+  test("includes known processes, but not later ones with the same pid", async () => {
+    const found = await listRunProcesses(origin, [], {
+      proc: createProc({ 100: {}, 101: { parent: 100 }, 102: { parent: 100 } }),
     });
-    const after = procOf({ 101: { parent: 1 }, 102: { parent: 1, startedAt: 9 } });
-    expect(pidsOf(await processesOfRun(origin, found, { proc: after }))).toEqual([101]);
+    const after = createProc({ 101: { parent: 1 }, 102: { parent: 1, startedAt: 9 } });
+    expect(toPids(await listRunProcesses(origin, found, { proc: after }))).toEqual([101]);
   });
 
-  test("are never this one", async () => {
-    const proc = procOf({ [process.pid]: { group: 100 }, 101: { parent: 100, group: 100 } });
-    expect(pidsOf(await processesOfRun(origin, [], { proc }))).toEqual([101]);
+  test("never includes this process", async () => {
+    const proc = createProc({ [process.pid]: { group: 100 }, 101: { parent: 100, group: 100 } });
+    expect(toPids(await listRunProcesses(origin, [], { proc }))).toEqual([101]);
   });
 
-  test.each(["/proc", "/there/is/no/such/folder"])("are found with %s", async (proc) => {
+  test.each(["/proc", "/missing/folder"])("finds real processes with %s", async (proc) => {
     const child = spawn("/bin/sh", ["-c", "sleep 600 & echo ready; wait"], { detached: true });
     const root = child.pid ?? 0;
     onTestFinished(() => void process.kill(-root, "SIGKILL"));
     await once(child.stdout, "data");
-    const found = await processesOfRun({ runId: "none", root }, [], { proc });
+    const found = await listRunProcesses({ runId: "none", root }, [], { proc });
     expect(found).toHaveLength(2);
     expect(found.map(({ pid }) => pid)).toContain(root);
     expect(found.map(({ parent }) => parent)).toContain(root);

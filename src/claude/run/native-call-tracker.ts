@@ -7,20 +7,21 @@ import type { ToolUse } from "./model-message.ts";
 import type { NativeRollback } from "./rollback.ts";
 import type { NativeCall, RunInput } from "./run-state.ts";
 
-/** What is done around calls of the SDK's own tools, while the SDK waits. */
+/** Callbacks around calls to the SDK's native tools. The SDK waits for them. */
 export interface NativeHooks {
-  /** Whether the SDK has a tool of that name in this run. */
-  isOn(name: string): boolean;
-  /** Returns why a call is refused, or the input to run it with. */
-  before(
+  /** Whether a native tool is enabled in this run. */
+  isEnabled(name: string): boolean;
+  /** Returns why a call is denied, or the input to run it with. */
+  beforeCall(
     use: ToolUse & { readonly cwd: string | undefined },
   ): Promise<{ readonly denied: string } | { readonly input?: UnknownRecord }>;
-  after(call: NativeCall): Promise<void>;
-  /** Called when no call runs: one that has not ended was not allowed to run. */
-  idle?(): void;
+  /** Called when a call has succeeded or failed. */
+  afterCall(call: NativeCall): Promise<void>;
+  /** Called when no native call is running. Calls without a result were not allowed to run. */
+  onIdle?(): void;
 }
 
-/** Creates the hooks of a run: a call is judged, prepared for a rollback, and cleaned up after. */
+/** Creates the callbacks of a run: they check a call, prepare its rollback, and clean up after it. */
 export function createNativeHooks(
   native: NativeTools,
   around: {
@@ -30,22 +31,22 @@ export function createNativeHooks(
 ): NativeHooks {
   const { rollback, leftovers } = around;
   return {
-    isOn: (name) => native.isOn(name),
-    async before(use) {
-      const verdict = await native.before(use);
-      if (!("denied" in verdict)) await rollback?.before(use.id, use.name);
+    isEnabled: (name) => native.isEnabled(name),
+    async beforeCall(use) {
+      const verdict = await native.beforeCall(use);
+      if (!("denied" in verdict)) await rollback?.beforeCall(use.id, use.name);
       return verdict;
     },
-    async after({ id, name, error }) {
-      // Before anything else looks at the folder: our own tools, or the rollback.
+    async afterCall({ id, name, error }) {
+      // First, so that neither the rollback nor the prompt's tools see the leftovers.
       if (name === "Bash") await leftovers?.remove();
-      await rollback?.after(id, error !== null);
+      await rollback?.afterCall(id, error !== null);
     },
-    idle: () => rollback?.idle(),
+    onIdle: () => rollback?.onIdle(),
   };
 }
 
-/** Follows calls of the SDK's own tools through its hooks. Each call ends once, whoever ended it. */
+/** Tracks calls to the SDK's native tools through its hooks. Each call ends exactly once. */
 export class NativeCallTracker {
   readonly #hooks: NativeHooks;
   readonly #dispatch: (input: RunInput) => void;
@@ -55,19 +56,19 @@ export class NativeCallTracker {
     this.#dispatch = dispatch;
   }
 
-  isOn(name: string): boolean {
-    return this.#hooks.isOn(name);
+  isEnabled(name: string): boolean {
+    return this.#hooks.isEnabled(name);
   }
 
-  idle(): void {
-    this.#hooks.idle?.();
+  onIdle(): void {
+    this.#hooks.onIdle?.();
   }
 
-  /** Decides about a call and returns the hook's output. A call that cannot be judged is denied. */
-  async before(input: UnknownRecord): Promise<UnknownRecord> {
+  /** Allows or denies a call and returns the hook's output. An error denies the call. */
+  async beforeCall(input: UnknownRecord): Promise<UnknownRecord> {
     const cwd = maybeTextAt(input, "cwd") ?? undefined;
     try {
-      const verdict = await this.#hooks.before({ ...readUse(input), cwd });
+      const verdict = await this.#hooks.beforeCall({ ...readToolUse(input), cwd });
       if ("denied" in verdict) return deny(verdict.denied);
       if (!verdict.input) return {};
       return { hookSpecificOutput: { hookEventName, updatedInput: verdict.input } };
@@ -76,36 +77,36 @@ export class NativeCallTracker {
     }
   }
 
-  /** Ends a call that succeeded or failed. */
-  async after(input: UnknownRecord): Promise<void> {
+  /** Records a call that succeeded or failed. */
+  async afterCall(input: UnknownRecord): Promise<void> {
     const response = input["tool_response"] ?? null;
     const durationMs = numberAt(input, "duration_ms");
-    await this.#end({ ...readUse(input), response, error: readError(input), durationMs });
+    await this.#endCall({ ...readToolUse(input), response, error: readError(input), durationMs });
   }
 
-  /** Ends the calls of a batch that have not ended: the SDK did not allow them to run. */
+  /** Records calls that the SDK reports with a batch but did not run, because its rules denied them. */
   async endBatch(calls: readonly UnknownRecord[], settled: ReadonlySet<string>): Promise<void> {
     for (const call of calls) {
-      const use = readUse(call);
-      if (!this.isOn(use.name) || settled.has(use.id)) continue;
-      const words = call["tool_response"];
-      const error = typeof words === "string" ? words : "It was not run";
-      await this.#end({ ...use, response: null, error, durationMs: null });
+      const use = readToolUse(call);
+      if (!this.isEnabled(use.name) || settled.has(use.id)) continue;
+      const response = call["tool_response"];
+      const error = typeof response === "string" ? response : "The call was not run";
+      await this.#endCall({ ...use, response: null, error, durationMs: null });
     }
   }
 
-  async #end(call: NativeCall): Promise<void> {
-    this.#dispatch({ type: "nativeEnded", call });
+  async #endCall(call: NativeCall): Promise<void> {
+    this.#dispatch({ type: "nativeCallEnded", call });
     try {
-      await this.#hooks.after(call);
+      await this.#hooks.afterCall(call);
     } catch (error) {
       this.#dispatch({ type: "faulted", error });
     }
   }
 }
 
-/** Reads the call that a hook is about. */
-export function readUse(input: UnknownRecord): ToolUse {
+/** Reads the tool call from a hook's input. */
+export function readToolUse(input: UnknownRecord): ToolUse {
   return {
     id: textAt(input, "tool_use_id"),
     name: textAt(input, "tool_name"),
@@ -113,7 +114,7 @@ export function readUse(input: UnknownRecord): ToolUse {
   };
 }
 
-/** Reads why a call failed; `null` if it succeeded. */
+/** Reads a failed call's error from a hook's input; `null` if the call succeeded. */
 export function readError(input: UnknownRecord): string | null {
   return input["hook_event_name"] === "PostToolUseFailure" ? textAt(input, "error") : null;
 }

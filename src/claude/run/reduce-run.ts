@@ -1,19 +1,19 @@
 import type { UnknownRecord } from "../../base/reading.ts";
 import { addUsage, noUsage } from "../../base/usage.ts";
 import { isSynthetic, readMessage, type ToolUse } from "./model-message.ts";
-import { mayPass } from "./run-failure.ts";
+import { isRetryable } from "./run-failure.ts";
 import type { NativeCall, RunInput, RunState, RunStep } from "./run-state.ts";
 
-/** Returns the state of a run after an input. It is pure: `ClaudeRun` does what must be done. */
+/** Returns the state of a run after an input. Pure: `ClaudeRun` performs the side effects. */
 export function reduceRun(state: RunState, input: RunInput): RunState {
   switch (input.type) {
-    case "said":
-      return readSaid(state, input.said);
-    case "announced":
+    case "messageReceived":
+      return applySdkMessage(state, input.message);
+    case "callAnnounced":
       return { ...state, announced: new Set(state.announced).add(input.callId) };
-    case "called":
+    case "callStarted":
       return addCall(state, input.callId);
-    case "nativeEnded":
+    case "nativeCallEnded":
       return {
         ...state,
         native: [...state.native, input.call],
@@ -21,11 +21,11 @@ export function reduceRun(state: RunState, input: RunInput): RunState {
       };
     case "faulted":
       return { ...state, fault: state.fault ?? { error: input.error } };
-    case "structured":
+    case "outputChecked":
       return { ...state, isAccepted: input.isAccepted };
     case "batchEnded":
       return { ...state, settled: new Set(), phase: needsPause(state) ? "paused" : state.phase };
-    case "answered":
+    case "callsAnswered":
       return {
         ...state,
         phase: state.phase === "paused" ? "working" : state.phase,
@@ -33,17 +33,17 @@ export function reduceRun(state: RunState, input: RunInput): RunState {
         answers: new Map([...state.answers, ...input.answers]),
         notes: input.notes,
       };
-    case "collected":
+    case "answerCollected":
       return {
         ...state,
         answers: new Map([...state.answers].filter(([id]) => id !== input.callId)),
       };
-    case "batchTold":
+    case "batchReported":
       return {
         ...state,
         ...{ isAccepted: false, announced: new Set(), answers: new Map(), notes: [] },
       };
-    case "asked":
+    case "messageSent":
       return {
         ...state,
         phase: state.phase === "answered" ? "working" : state.phase,
@@ -57,8 +57,8 @@ export function reduceRun(state: RunState, input: RunInput): RunState {
 }
 
 /**
- * Takes the step that is due: the SDK waits for us or has a result. Returns `null` while it needs
- * nothing. `isNative` tells the SDK's own tools from ours.
+ * Takes the next step if the SDK waits for an answer or has a result. Otherwise returns `null`.
+ * `isNative` returns whether a name is a tool that the SDK runs itself.
  */
 export function takeStep(
   state: RunState,
@@ -67,85 +67,97 @@ export function takeStep(
   const { draft, retry, result, failure, usage, text } = state;
   const { message } = draft;
   const isFirstRetry = retry !== null && message === null;
-  const isOver = result !== null || isFirstRetry;
-  const calls = isOver ? [] : findDueCalls(state, isNative);
+  const hasEnded = result !== null || isFirstRetry;
+  const calls = hasEnded ? [] : findDueCalls(state, isNative);
   if (calls === null) return null;
   const number = message?.number ?? 0;
   const step = {
-    message: number > state.shown ? message : null,
+    message: number > state.lastShown ? message : null,
     ...{ text, calls, usage, result, failure },
-    native: inOrder(state.native, message?.uses ?? []),
+    native: sortByUse(state.native, message?.uses ?? []),
     retry: isFirstRetry ? retry : null,
   };
-  const handedOut = isOver ? state.handedOut : number;
-  const taken = { shown: number, handedOut, native: [], usage: noUsage, text: "", isCutOff: false };
+  const lastHandedOut = hasEnded ? state.lastHandedOut : number;
+  const taken = {
+    lastShown: number,
+    lastHandedOut,
+    native: [],
+    usage: noUsage,
+    text: "",
+    isCutOff: false,
+  };
   return { step, state: { ...state, ...taken } };
 }
 
-/** Joins what the model is to read after a batch: answers that the SDK did not collect, and notes. */
-export function joinNews({ answers, notes }: RunState): string {
+/** Joins the texts for the model after a batch: answers that no call collected, and notes. */
+export function joinBatchTexts({ answers, notes }: RunState): string {
   return [...[...answers.values()].map(({ text }) => text), ...notes].join("\n\n");
 }
 
-/** Whether the message that has one of these calls was read, or can no longer come. */
-export function hasRead({ draft, phase, end }: RunState, callIds: readonly string[]): boolean {
+/** Whether the message with any of these calls was received, or can no longer arrive. */
+export function hasReadMessage(
+  { draft, phase, end }: RunState,
+  callIds: readonly string[],
+): boolean {
   if (callIds.length === 0 || phase === "closed" || end !== null) return true;
   return draft.message?.uses.some(({ id }) => callIds.includes(id)) ?? false;
 }
 
-function readSaid(state: RunState, said: UnknownRecord): RunState {
-  const draft = readMessage(state.draft, said);
+function applySdkMessage(state: RunState, message: UnknownRecord): RunState {
+  const draft = readMessage(state.draft, message);
   if (draft) return countMessage({ ...state, draft, failure: null });
-  if (said["type"] === "assistant" && isSynthetic(said)) return { ...state, failure: said };
-  if (said["type"] === "result")
-    return { ...state, result: said, phase: state.phase === "closed" ? "closed" : "answered" };
-  if (said["subtype"] === "api_retry" && mayPass(said)) return { ...state, retry: said };
+  if (message["type"] === "assistant" && isSynthetic(message))
+    return { ...state, failure: message };
+  if (message["type"] === "result")
+    return { ...state, result: message, phase: state.phase === "closed" ? "closed" : "answered" };
+  if (message["subtype"] === "api_retry" && isRetryable(message))
+    return { ...state, retry: message };
   return state;
 }
 
-/** Adds up the usage and text of a message once it is complete. */
+/** Adds a message's usage and text to the state when the message is complete. */
 function countMessage(state: RunState): RunState {
   const { message } = state.draft;
-  if (!message?.isComplete || message.number === state.counted) return state;
+  if (!message?.isComplete || message.number === state.lastCounted) return state;
   return {
     ...state,
-    counted: message.number,
+    lastCounted: message.number,
     usage: addUsage(state.usage, message.usage),
     text: state.isCutOff ? state.text + message.text : message.text,
     isCutOff: message.stopReason === null || message.stopReason === "max_tokens",
   };
 }
 
-/** The answer may be there before the call, and nothing waits once the run is closed. */
+/** Adds a waiting call, unless it is already answered or the run is closed. */
 function addCall(state: RunState, callId: string): RunState {
   if (state.phase === "closed" || state.answers.has(callId)) return state;
   return { ...state, waiting: new Set(state.waiting).add(callId) };
 }
 
-/** Whether the calls of a message were not handed out before, so that they become a step now. */
-function needsPause({ phase, isAccepted, draft, handedOut }: RunState): boolean {
-  return phase === "working" && !isAccepted && draft.message?.number !== handedOut;
+/** Whether the newest message's calls have not been returned in a step yet. */
+function needsPause({ phase, isAccepted, draft, lastHandedOut }: RunState): boolean {
+  return phase === "working" && !isAccepted && draft.message?.number !== lastHandedOut;
 }
 
-/** Returns the calls to hand out now; `null` if the SDK does not wait for us. */
+/** Returns the calls for the next step; `null` if the SDK is not waiting. */
 function findDueCalls(
   state: RunState,
   isNative: (name: string) => boolean,
 ): readonly ToolUse[] | null {
   const { message } = state.draft;
-  if (!message?.isComplete || message.number === state.handedOut) return null;
+  if (!message?.isComplete || message.number === state.lastHandedOut) return null;
   const calls = message.uses.filter(({ id, name }) => !isNative(name) && !isDenied(state, id));
   const isCalled = calls.some(({ id }) => state.waiting.has(id));
   return isCalled || state.phase === "paused" ? calls : null;
 }
 
-/** The SDK announced the call and did not make it: its rules forbid it, and the model knows. */
+/** Whether the SDK announced a call but did not start it, because its permission rules deny it. */
 function isDenied({ phase, announced, waiting }: RunState, callId: string): boolean {
   return phase === "paused" && announced.has(callId) && !waiting.has(callId);
 }
 
-/** Calls that only read run side by side; they are put into the model's order, after older ones. */
-function inOrder(calls: readonly NativeCall[], uses: readonly ToolUse[]): readonly NativeCall[] {
-  const place = ({ id }: ToolUse) => uses.findIndex((use) => use.id === id);
-  return calls.toSorted((one, two) => place(one) - place(two));
+/** Sorts calls, which may run in parallel, in the model's order. Calls of older messages come first. */
+function sortByUse(calls: readonly NativeCall[], uses: readonly ToolUse[]): readonly NativeCall[] {
+  const findIndex = ({ id }: ToolUse) => uses.findIndex((use) => use.id === id);
+  return calls.toSorted((one, two) => findIndex(one) - findIndex(two));
 }

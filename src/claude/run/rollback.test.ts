@@ -17,14 +17,14 @@ const event = {
   turn: 1,
 } as const;
 
-function workspace(make = (folder: string) => new FolderCheckpoint(folder)) {
+function createWorkspace(createCheckpoint = (folder: string) => new FolderCheckpoint(folder)) {
   const temporary = temporaryTree();
   vi.stubEnv("TMPDIR", temporary);
   onTestFinished(() => void vi.unstubAllEnvs());
   const folder = join(temporaryTree({ "work/a.txt": "before" }), "work");
   const session = new Session({ id: "s" }).register(count);
-  const rollback = new NativeRollback(session, make(folder));
-  onTestFinished(() => rollback.end().catch(() => {})); // what a test has broken stays so
+  const rollback = new NativeRollback(session, createCheckpoint(folder));
+  onTestFinished(() => rollback.end().catch(() => {})); // a test may have removed the folder
   return {
     folder,
     rollback,
@@ -33,112 +33,114 @@ function workspace(make = (folder: string) => new FolderCheckpoint(folder)) {
       writeFileSync(join(folder, "b.txt"), "new");
       session.dispatch(event);
     },
-    now: () => ({
+    readState: () => ({
       a: readFileSync(join(folder, "a.txt"), "utf8"),
       b: existsSync(join(folder, "b.txt")),
       count: session.get(count),
     }),
-    copies: () => readdirSync(temporary),
+    listCopies: () => readdirSync(temporary),
   };
 }
 
 const before = { a: "before", b: false, count: 0 };
 const after = { a: "after", b: true, count: 1 };
 
-describe("a call of the SDK's own tools", () => {
-  test.each(["Bash", "Edit", "Write"])("that fails is undone: %s", async (name) => {
-    const { rollback, change, now } = workspace();
-    await rollback.before("t1", name);
+describe("NativeRollback", () => {
+  test.each(["Bash", "Edit", "Write"])("rolls back a failed call to %s", async (name) => {
+    const { rollback, change, readState } = createWorkspace();
+    await rollback.beforeCall("t1", name);
     change();
-    await rollback.after("t1", true);
-    expect(now()).toEqual(before);
+    await rollback.afterCall("t1", true);
+    expect(readState()).toEqual(before);
   });
 
-  test("that succeeds stays, whatever becomes of the run", async () => {
-    const { rollback, change, now, copies } = workspace();
-    await rollback.before("t1", "Bash");
+  test("keeps the changes of a successful call when the run ends", async () => {
+    const { rollback, change, readState, listCopies } = createWorkspace();
+    await rollback.beforeCall("t1", "Bash");
     change();
-    await rollback.after("t1", false);
+    await rollback.afterCall("t1", false);
     await rollback.end();
-    expect(now()).toEqual(after);
-    expect(copies()).toEqual([]);
+    expect(readState()).toEqual(after);
+    expect(listCopies()).toEqual([]);
   });
 
-  test("that fails undoes nothing of those before it", async () => {
-    const { rollback, folder, change, now } = workspace();
-    await rollback.before("t1", "Write");
+  test("keeps the changes of earlier calls when a call fails", async () => {
+    const { rollback, folder, change, readState } = createWorkspace();
+    await rollback.beforeCall("t1", "Write");
     change();
-    await rollback.after("t1", false);
-    await rollback.before("t2", "Bash");
+    await rollback.afterCall("t1", false);
+    await rollback.beforeCall("t2", "Bash");
     rmSync(join(folder, "a.txt"));
-    await rollback.after("t2", true);
-    expect(now()).toEqual(after);
+    await rollback.afterCall("t2", true);
+    expect(readState()).toEqual(after);
   });
 
   test.each(["Read", "Glob", "Grep", "WebSearch"])(
-    "that changes nothing costs nothing, and undoes nothing: %s",
+    "takes no snapshot for the read-only tool %s",
     async (name) => {
-      const { rollback, change, now, copies } = workspace();
-      await rollback.before("t1", name);
-      expect(copies()).toEqual([]);
+      const { rollback, change, readState, listCopies } = createWorkspace();
+      await rollback.beforeCall("t1", name);
+      expect(listCopies()).toEqual([]);
       change();
-      await rollback.after("t1", true);
+      await rollback.afterCall("t1", true);
       await rollback.end();
-      expect(now()).toEqual(after);
+      expect(readState()).toEqual(after);
     },
   );
 
-  test("that fails is undone, though one that only reads has ended meanwhile", async () => {
-    const { rollback, change, now } = workspace();
-    await rollback.before("t1", "Bash");
-    await rollback.before("t2", "Read");
+  test("rolls back a failed call even if a read-only call has ended in between", async () => {
+    const { rollback, change, readState } = createWorkspace();
+    await rollback.beforeCall("t1", "Bash");
+    await rollback.beforeCall("t2", "Read");
     change();
-    await rollback.after("t2", true);
-    expect(now()).toEqual(after);
-    await rollback.after("t1", true);
-    expect(now()).toEqual(before);
+    await rollback.afterCall("t2", true);
+    expect(readState()).toEqual(after);
+    await rollback.afterCall("t1", true);
+    expect(readState()).toEqual(before);
   });
 });
 
-describe("at the end of the run", () => {
-  test("a call that was in flight is undone, and the copy is gone", async () => {
-    const { rollback, change, now, copies } = workspace();
-    await rollback.before("t1", "Bash");
-    expect(copies()).not.toEqual([]);
+describe("NativeRollback.end()", () => {
+  test("rolls back a running call and removes the undo copy", async () => {
+    const { rollback, change, readState, listCopies } = createWorkspace();
+    await rollback.beforeCall("t1", "Bash");
+    expect(listCopies()).not.toEqual([]);
     change();
     await rollback.end();
-    expect(now()).toEqual(before);
-    expect(copies()).toEqual([]);
+    expect(readState()).toEqual(before);
+    expect(listCopies()).toEqual([]);
   });
 
-  test("nothing is undone where nothing was begun", async () => {
-    const { rollback, change, now } = workspace();
+  test("rolls back nothing if no call is running", async () => {
+    const { rollback, change, readState } = createWorkspace();
     change();
     await rollback.end();
     await rollback.end();
-    expect(now()).toEqual(after);
+    expect(readState()).toEqual(after);
   });
 
-  test("the copy is gone even if the files could not be put back", async () => {
-    const { rollback, folder, copies } = workspace();
-    await rollback.before("t1", "Bash");
+  test("removes the undo copy even if the files cannot be restored", async () => {
+    const { rollback, folder, listCopies } = createWorkspace();
+    await rollback.beforeCall("t1", "Bash");
     rmSync(dirname(folder), { recursive: true });
     await expect(rollback.end()).rejects.toThrow();
-    expect(copies()).toEqual([]);
+    expect(listCopies()).toEqual([]);
   });
 });
 
-// A restore goes on after what fails, and tells of it in its result.
-test("files that could not be put back are named", async () => {
+// A restore continues after a failure and reports it in its result.
+test("NativeRollback names files that could not be restored", async () => {
   const failed = [{ path: "a.txt", reason: "EACCES" }];
-  class Partial extends FolderCheckpoint {
+  class FailingCheckpoint extends FolderCheckpoint {
     override async restore() {
       return { restored: [], removed: [], failed };
     }
   }
-  const { rollback, change } = workspace((folder) => new Partial(folder));
-  await rollback.before("t1", "Bash");
+  const { rollback, change } = createWorkspace((folder) => new FailingCheckpoint(folder));
+  await rollback.beforeCall("t1", "Bash");
   change();
-  const undoing = rollback.after("t1", true);
-  await expect(undoing).rejects.toThrow('Not all files could be put back: "a.txt" (EACCES)');
+  const rolledBack = rollback.afterCall("t1", true);
+  await expect(rolledBack).rejects.toThrow(
+    'These files could not be restored: "a.txt" (EACCES). Restore them manually.',
+  );
 });

@@ -2,8 +2,8 @@ import { WinkError } from "../../base/errors.ts";
 import type { FolderCheckpoint } from "../../files/checkpoint/folder-checkpoint.ts";
 import type { Session } from "../../session/session.ts";
 
-/** The SDK's own tools that can change something. */
-const CHANGING = new Set(["Bash", "Edit", "Write"]);
+/** The native tools that can change files. */
+const WRITE_TOOLS = new Set(["Bash", "Edit", "Write"]);
 
 interface OpenCall {
   readonly callId: string;
@@ -11,55 +11,55 @@ interface OpenCall {
 }
 
 /**
- * Rolls back failed calls of the SDK's own tools: it restores the session and the files of the
- * workspace, whichever process changed them.
+ * Rolls back failed calls to the SDK's native tools: restores the session and the workspace's files,
+ * regardless of which process changed them.
  */
 export class NativeRollback {
   readonly #session: Session;
   readonly #checkpoint: FolderCheckpoint;
-  #open: OpenCall | null = null;
+  #openCall: OpenCall | null = null;
 
   constructor(session: Session, checkpoint: FolderCheckpoint) {
     this.#session = session;
     this.#checkpoint = checkpoint;
   }
 
-  /** Takes a snapshot before a call. */
-  async before(callId: string, name: string): Promise<void> {
-    if (!CHANGING.has(name)) return;
+  /** Takes a snapshot before a call that can change files. */
+  async beforeCall(callId: string, name: string): Promise<void> {
+    if (!WRITE_TOOLS.has(name)) return;
     await this.#checkpoint.take();
-    this.#open = { callId, before: this.#session.snapshot() };
+    this.#openCall = { callId, before: this.#session.snapshot() };
   }
 
   /** Restores the snapshot if the call has failed. */
-  async after(callId: string, isFailed: boolean): Promise<void> {
-    const open = this.#open;
+  async afterCall(callId: string, isFailed: boolean): Promise<void> {
+    const open = this.#openCall;
     if (open?.callId !== callId) return;
-    this.#open = null;
-    if (isFailed) await this.#undo(open);
+    this.#openCall = null;
+    if (isFailed) await this.#restore(open);
   }
 
-  /** Drops the snapshot, because no call is running: one that has not ended was not allowed to run. */
-  idle(): void {
-    this.#open = null;
+  /** Drops the snapshot when no call is running. A call without a result was not allowed to run. */
+  onIdle(): void {
+    this.#openCall = null;
   }
 
-  /** Ends the rollback with the run. A call that was still running counts as failed. */
+  /** Ends the rollback with the run. A call that is still running counts as failed. */
   async end(): Promise<void> {
-    const open = this.#open;
-    this.#open = null;
+    const open = this.#openCall;
+    this.#openCall = null;
     try {
-      if (open) await this.#undo(open);
+      if (open) await this.#restore(open);
     } finally {
       await this.#checkpoint[Symbol.asyncDispose]();
     }
   }
 
-  async #undo({ before }: OpenCall): Promise<void> {
+  async #restore({ before }: OpenCall): Promise<void> {
     this.#session.restore(before);
     const { failed } = await this.#checkpoint.restore();
     if (failed.length === 0) return;
     const reasons = failed.map(({ path, reason }) => `"${path}" (${reason})`).join(", ");
-    throw new WinkError(`Not all files could be put back: ${reasons}`);
+    throw new WinkError(`These files could not be restored: ${reasons}. Restore them manually.`);
   }
 }

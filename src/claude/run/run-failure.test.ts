@@ -2,23 +2,23 @@ import { describe, expect, test } from "vitest";
 import { WinkError } from "../../base/errors.ts";
 import { PromptEvaluationError, ThrottleError } from "../../base/evaluation-errors.ts";
 import {
-  explainEnd,
-  lostRun,
-  mayPass,
-  notUndone,
-  retryFailure,
-  runFailure,
+  createCrashError,
+  createRollbackError,
+  isRetryable,
+  toResultError,
+  toRetryError,
+  toRunError,
 } from "./run-failure.ts";
 
 const result = { subtype: "success", is_error: true, result: "API Error: no" };
-const failureOf = (fields: object, text = "API Error: no") => ({
+const createFailure = (fields: object, text = "API Error: no") => ({
   type: "assistant",
   message: { model: "<synthetic>", content: [{ type: "text", text }] },
   request_id: "req_1",
   ...fields,
 });
 
-describe("a request that may be answered another time", () => {
+describe("toResultError() for a request that may succeed later", () => {
   test.each([
     [{ error: "rate_limit", api_error_status: 429 }, "rate_limit"],
     [{ error: "unknown", api_error_status: 429 }, "rate_limit"],
@@ -30,8 +30,8 @@ describe("a request that may be answered another time", () => {
     [{ error: "server_error", api_error_status: null }, "network"],
     [{ error: "server_error", api_error: "connection_failed" }, "network"],
     [{ error: "unknown", api_error_status: 408 }, "timeout"],
-  ])("for %j is a throttle of kind %s", (fields, kind) => {
-    const error = runFailure(result, failureOf(fields), "demo:k");
+  ])("converts %j to a ThrottleError of kind %s", (fields, kind) => {
+    const error = toResultError(result, createFailure(fields), "demo:k");
     expect(error).toBeInstanceOf(ThrottleError);
     expect(error).toMatchObject({
       kind,
@@ -44,23 +44,26 @@ describe("a request that may be answered another time", () => {
   });
 
   test.each(["Request timed out", "API Error: timeout", "Connection time out"])(
-    "for want of time is a throttle of kind timeout: %s",
-    (words) => {
-      const failure = failureOf({ error: "server_error", api_error: "connection_failed" }, words);
-      expect(runFailure(result, failure, "demo:k")).toMatchObject({ kind: "timeout" });
+    'converts "%s" to a ThrottleError of kind timeout',
+    (text) => {
+      const failure = createFailure(
+        { error: "server_error", api_error: "connection_failed" },
+        text,
+      );
+      expect(toResultError(result, failure, "demo:k")).toMatchObject({ kind: "timeout" });
     },
   );
 });
 
-describe("a run that would fail again", () => {
+describe("toResultError() for a run that would fail again", () => {
   test.each([
     { error: "authentication_failed", api_error_status: 401 },
     { error: "model_not_found", api_error_status: 404 },
     { error: "invalid_request", api_error_status: 413 },
     { error: "unknown", api_error_status: 400 },
     { error: "unknown" },
-  ])("for %j is the request's fault", (fields) => {
-    const error = runFailure(result, failureOf(fields), "demo:k");
+  ])("reports phase request for %j", (fields) => {
+    const error = toResultError(result, createFailure(fields), "demo:k");
     expect(error).not.toBeInstanceOf(ThrottleError);
     expect(error).toBeInstanceOf(PromptEvaluationError);
     expect(error).toMatchObject({
@@ -71,13 +74,13 @@ describe("a run that would fail again", () => {
     });
   });
 
-  test("because the SDK could not start is the request's fault", () => {
-    const refused = {
+  test("reports phase request if the SDK could not start", () => {
+    const notStarted = {
       subtype: "error_during_execution",
       startup_failure_reason: "sandbox_required_unavailable",
       errors: ["Sandbox required but unavailable", "install socat"],
     };
-    expect(runFailure(refused, null, "demo:k")).toMatchObject({
+    expect(toResultError(notStarted, null, "demo:k")).toMatchObject({
       message:
         "The Claude Agent SDK could not answer: Sandbox required but unavailable; install socat",
       phase: "request",
@@ -85,17 +88,17 @@ describe("a run that would fail again", () => {
     });
   });
 
-  test("because the answer never fitted its schema says so", () => {
+  test("reports phase parse if the answer never matched its schema", () => {
     const subtype = "error_max_structured_output_retries";
-    expect(runFailure({ subtype, errors: ["5 attempts"] }, null, "demo:k")).toMatchObject({
-      message: "The answer did not fit its schema, however often it was asked for: 5 attempts",
+    expect(toResultError({ subtype, errors: ["5 attempts"] }, null, "demo:k")).toMatchObject({
+      message: "The answer did not match its schema after all retries: 5 attempts",
       phase: "parse",
     });
   });
 
-  test("because the answer never fitted its schema keeps the last one", () => {
+  test("keeps the last answer that did not match its schema", () => {
     const subtype = "error_max_structured_output_retries";
-    expect(runFailure({ subtype }, null, "demo:k", '{"age":"old"}')).toMatchObject({
+    expect(toResultError({ subtype }, null, "demo:k", '{"age":"old"}')).toMatchObject({
       providerPayload: '{"age":"old"}',
       cause: { name: "OutputParseError", text: '{"age":"old"}' },
     });
@@ -104,27 +107,30 @@ describe("a run that would fail again", () => {
   test.each([
     [{ subtype: "error_max_budget_usd", errors: [] }, "error_max_budget_usd"],
     [{ subtype: "error_during_execution", result: "It stopped." }, "It stopped."],
-    [{}, "it does not say why"],
-  ])("%j says as much as the SDK does", (ending, words) => {
-    expect(runFailure(ending, null, "demo:k")).toMatchObject({
-      message: `The Claude Agent SDK could not answer: ${words}`,
+    [{}, "no reason reported"],
+  ])("quotes the SDK's reason in %j", (ending, reason) => {
+    expect(toResultError(ending, null, "demo:k")).toMatchObject({
+      message: `The Claude Agent SDK could not answer: ${reason}`,
       phase: "response",
     });
   });
 
-  test("is told in the SDK's words about the request, if there are any", () => {
-    const bare = { ...failureOf({ error: "unknown" }), message: { content: [{ type: "image" }] } };
-    expect(runFailure(result, bare, "demo:k").message).toContain("API Error: no");
+  test("quotes the result if the SDK's message has no text", () => {
+    const bare = {
+      ...createFailure({ error: "unknown" }),
+      message: { content: [{ type: "image" }] },
+    };
+    expect(toResultError(result, bare, "demo:k").message).toContain("API Error: no");
   });
 });
 
-describe("a first request that the SDK would send again", () => {
+describe("toRetryError()", () => {
   const retry = { error_status: 429, error: "rate_limit", retry_delay_ms: 4000 };
 
-  test("is a throttle that says how long to wait", () => {
-    expect(retryFailure(retry, "demo:k")).toMatchObject({
+  test("includes the provider's delay", () => {
+    expect(toRetryError(retry, "demo:k")).toMatchObject({
       name: "ThrottleError",
-      message: "Claude could not take the request now (status 429)",
+      message: "Claude did not accept the request (status 429)",
       kind: "rate_limit",
       retryAfterMs: 4000,
       promptName: "demo:k",
@@ -139,11 +145,11 @@ describe("a first request that the SDK would send again", () => {
     [{ error_status: 408, error: "server_error" }, "timeout", "status 408"],
     [{ error_status: null, error: "server_error" }, "network", "the connection was lost"],
     [{}, "server", "the connection was lost"],
-  ])("for %j is one of kind %s, with a pause of our own", (fields, kind, said) => {
-    expect(retryFailure({ retry_delay_ms: 537, ...fields }, "demo:k")).toMatchObject({
+  ])("converts %j to kind %s without a delay", (fields, kind, problem) => {
+    expect(toRetryError({ retry_delay_ms: 537, ...fields }, "demo:k")).toMatchObject({
       kind,
       retryAfterMs: null,
-      message: `Claude could not take the request now (${said})`,
+      message: `Claude did not accept the request (${problem})`,
     });
   });
 });
@@ -154,27 +160,27 @@ test.each([
   [{ error_status: null, error: "server_error" }, true],
   [{ error_status: 401, error: "authentication_failed" }, false],
   [{ error_status: 400, error: "unknown" }, false],
-])("what the SDK would send again after %j is waited for: %s", (retry, isWaitedFor) => {
-  expect(mayPass(retry)).toBe(isWaitedFor);
+])("isRetryable(%j) returns %s", (retry, expected) => {
+  expect(isRetryable(retry)).toBe(expected);
 });
 
-describe("a run whose process ended", () => {
+describe("createCrashError()", () => {
   const cause = new Error("exited with code 1");
 
-  test("tells why, and what it last wrote", () => {
-    expect(lostRun(cause, " cannot be used with root\n", "demo:k")).toMatchObject({
+  test("includes the reason and the last output", () => {
+    expect(createCrashError(cause, " cannot be used with root\n", "demo:k")).toMatchObject({
       name: "PromptEvaluationError",
       message:
-        "The Claude Agent SDK ended before it answered (exited with code 1); it last wrote: cannot be used with root: evaluate it again",
+        "The Claude Agent SDK ended before it answered (exited with code 1). Its last output: cannot be used with root. Evaluate the prompt again.",
       phase: "response",
       promptName: "demo:k",
       cause,
     });
   });
 
-  test("tells less where it wrote nothing", () => {
-    expect(lostRun(cause, " \n", "demo:k").message).toBe(
-      "The Claude Agent SDK ended before it answered (exited with code 1): evaluate it again",
+  test("includes only the reason if the output is empty", () => {
+    expect(createCrashError(cause, " \n", "demo:k").message).toBe(
+      "The Claude Agent SDK ended before it answered (exited with code 1). Evaluate the prompt again.",
     );
   });
 });
@@ -184,18 +190,18 @@ test.each([
   [
     new Error("exited"),
     true,
-    "The Claude Agent SDK ended before it answered (…); it last wrote: no",
+    "The Claude Agent SDK ended before it answered (…). Its last output: no.",
   ],
-  [new Error("ENOENT"), false, "The Claude Agent SDK could not start (…): install"],
-])("a run that threw %s, and whose process was there: %s, says: %s", (error, hasStarted, words) => {
-  const withoutSecrets = () => new Error("…");
-  const ended = { hasStarted, stderrTail: "no", withoutSecrets };
-  expect(explainEnd(error, ended, "demo:k").message).toContain(words);
+  [new Error("ENOENT"), false, "The Claude Agent SDK could not start (…). Install"],
+])("toRunError() converts %s with hasStarted %s to: %s", (error, hasStarted, message) => {
+  const redact = () => new Error("…");
+  const ended = { hasStarted, stderrTail: "no", redact };
+  expect(toRunError(error, ended, "demo:k").message).toContain(message);
 });
 
-test("a call that could not be undone is a failed tool call, with what is left behind", () => {
-  const cause = new WinkError('Not all files could be put back: "a.txt" (EACCES)');
-  expect(notUndone(cause, "p")).toMatchObject({
+test("createRollbackError() reports phase tool and quotes the cause", () => {
+  const cause = new WinkError('These files could not be restored: "a.txt" (EACCES).');
+  expect(createRollbackError(cause, "p")).toMatchObject({
     phase: "tool",
     cause,
     message: `A failed tool call could not be rolled back: ${cause.message}`,

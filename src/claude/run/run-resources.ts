@@ -8,46 +8,46 @@ import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { Session } from "../../session/session.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { AdapterSettings } from "../adapter-options.ts";
-import { permissionOptions } from "../permissions.ts";
+import { toPermissionOptions } from "../permissions.ts";
 import { ClaudeHome } from "../process/claude-home.ts";
 import { ClaudeProcess } from "../process/claude-process.ts";
-import { claudeEnvironment } from "../process/environment.ts";
+import { createClaudeEnvironment } from "../process/environment.ts";
 import { prepareSandbox } from "../sandbox/prepare-sandbox.ts";
-import { needsSandbox, sandboxOptions } from "../sandbox/sandbox-settings.ts";
+import { needsSandbox, toSandboxOptions } from "../sandbox/sandbox-settings.ts";
 import { loadSdk } from "../sdk.ts";
 import { NativeTools } from "../tools/native-tools.ts";
-import { SERVER } from "../tools/tool-bridge.ts";
+import { SERVER_NAME } from "../tools/tool-bridge.ts";
 import type { WorkspaceOwner } from "../workspace/workspace.ts";
 import { createNativeHooks } from "./native-call-tracker.ts";
 import { NativeRollback } from "./rollback.ts";
 import { ClaudeRun } from "./run.ts";
-import { repeatPromptHooks } from "./split-hook-output.ts";
+import { createRepeatPromptHooks } from "./split-hook-output.ts";
 import type { Transcript } from "./transcript.ts";
 
-/** What the resources of a run are made from. */
+/** Settings of a run's resources. */
 export interface RunResourcesSettings extends AdapterSettings {
   readonly session: Session;
   readonly rendered: RenderedPrompt;
-  /** The hosted tools that the model may use now, or once it has opened their sections. */
+  /** The hosted tools that the model may use now, or after it opens their sections. */
   readonly hostedTools: readonly HostedTool[];
   readonly workspace: WorkspaceOwner | null;
   readonly transcript: Transcript;
-  /** Aborts the preparation. The workspace may continue to fill, because others share it. */
+  /** Aborts the preparation. Mounts are still copied to the workspace, which others may share. */
   readonly signal: AbortSignal;
-  /** Returns the prompt as the model has last read it. */
-  promptText(): string;
-  /** Called when the SDK has compacted the conversation. */
-  compacted(about: UnknownRecord): void;
+  /** Returns the prompt that was last sent to the model. */
+  getPromptText(): string;
+  /** Called with the SDK's metadata when it has compacted the conversation. */
+  onCompacted(metadata: UnknownRecord): void;
 }
 
-/** How long the SDK may take to end by itself once it has answered. */
-const LAST_MOMENTS_MS = 2_000;
+/** Time for the SDK to exit after its answer, before its process is stopped. */
+const EXIT_TIMEOUT_MS = 2_000;
 
-/** Tool calls have no time limit, and the model sees all tools at once. */
-const VARIABLES = { MCP_TOOL_TIMEOUT: String(2 ** 31 - 1), ENABLE_TOOL_SEARCH: "false" };
+/** Disables the time limit for tool calls and the SDK's tool search. */
+const SDK_VARIABLES = { MCP_TOOL_TIMEOUT: String(2 ** 31 - 1), ENABLE_TOOL_SEARCH: "false" };
 
-/** Nothing but the prompt instructs the model: no files, settings or skills of the SDK. */
-const OPTIONS = {
+/** Only the prompt instructs the model: the SDK loads no files, settings or skills. */
+const SDK_OPTIONS = {
   settingSources: [],
   strictMcpConfig: true,
   skills: [],
@@ -55,7 +55,7 @@ const OPTIONS = {
   includePartialMessages: true,
 };
 
-/** Owns everything that one run has on this machine: its folders, its process, and its undo copies. */
+/** Owns a run's folders, process and undo copies on the host. */
 export class RunResources {
   readonly run: ClaudeRun;
   readonly native: NativeTools;
@@ -64,7 +64,7 @@ export class RunResources {
   readonly #cleanup: Cleanup;
   #closing: Promise<void> | null = null;
 
-  private constructor(parts: Parts, cleanup: Cleanup) {
+  private constructor(parts: RunParts, cleanup: Cleanup) {
     this.run = parts.run;
     this.native = parts.native;
     this.#process = parts.process;
@@ -72,34 +72,34 @@ export class RunResources {
     this.#cleanup = cleanup;
   }
 
-  /** Prepares everything. The process starts with the run. */
+  /** Prepares a run. The process starts when the run starts. */
   static async open(settings: RunResourcesSettings): Promise<RunResources> {
     const cleanup = new Cleanup();
     try {
-      return new RunResources(await prepare(settings, cleanup), cleanup);
+      return new RunResources(await prepareParts(settings, cleanup), cleanup);
     } catch (error) {
       await cleanup.run();
       throw error;
     }
   }
 
-  /** Whether the SDK's process was started. */
+  /** Whether the SDK's process has been started. */
   get hasStarted(): boolean {
     return this.#process.pid !== null;
   }
 
-  /** The last lines that the process wrote to stderr, for an error to quote. */
+  /** The process's last output on stderr, with secrets redacted. */
   get stderrTail(): string {
-    return this.#process.complaint;
+    return this.#process.stderrTail;
   }
 
-  /** Redacts credentials in what the SDK or the provider said. */
-  readonly withoutSecrets = <Said>(said: Said): Said =>
-    (said instanceof Error
-      ? scrubbedError(said, this.#secrets)
-      : scrubbed(said, this.#secrets)) as Said;
+  /** Returns a copy of a value from the SDK or the provider, with credentials redacted. */
+  readonly redact = <Value>(value: Value): Value =>
+    (value instanceof Error
+      ? scrubbedError(value, this.#secrets)
+      : scrubbed(value, this.#secrets)) as Value;
 
-  /** Ends the process with everything it has started, and removes what was created for it. */
+  /** Stops all processes of the run and removes its temporary files. Idempotent. */
   async close(): Promise<void> {
     this.#closing ??= this.#close();
     await this.#closing;
@@ -107,20 +107,20 @@ export class RunResources {
 
   async #close(): Promise<void> {
     try {
-      if (this.run.isAnswered) {
+      if (this.run.hasResult) {
         this.run.close();
-        await this.#process.endedWithin(LAST_MOMENTS_MS);
+        await this.#process.waitForEnd(EXIT_TIMEOUT_MS);
       }
       await this.#cleanup.run();
     } finally {
-      // Not sooner: an SDK that is released before its process has ended asks the model again.
+      // Not earlier: if its calls are released while its process runs, the SDK sends a new request.
       this.run.close();
-      await this.run.ended();
+      await this.run.waitForEnd();
     }
   }
 }
 
-/** Cleanup steps, run in reverse order. All of them run, even if one fails. */
+/** Cleanup steps that run in reverse order. A failed step does not prevent the others. */
 class Cleanup {
   readonly #steps: (() => Promise<void>)[] = [];
 
@@ -138,15 +138,18 @@ class Cleanup {
   }
 }
 
-interface Parts {
+interface RunParts {
   readonly run: ClaudeRun;
   readonly native: NativeTools;
   readonly process: ClaudeProcess;
   readonly secrets: readonly string[];
 }
 
-/** Registers the cleanup of each part as soon as it exists: the process ends first, folders go last. */
-async function prepare(settings: RunResourcesSettings, cleanup: Cleanup): Promise<Parts> {
+/**
+ * Creates the parts of a run. Registers each part's cleanup as soon as the part exists, so that the
+ * process is stopped first and the folders are removed last.
+ */
+async function prepareParts(settings: RunResourcesSettings, cleanup: Cleanup): Promise<RunParts> {
   const { workspace, isolation, permissionMode: mode, hostedTools, rendered } = settings;
   const sdk = settings.sdk ?? (await loadSdk());
   const home = await ClaudeHome.create();
@@ -154,17 +157,17 @@ async function prepare(settings: RunResourcesSettings, cleanup: Cleanup): Promis
   await orAborted(workspace?.ready() ?? Promise.resolve(), settings.signal);
   const cwd = await realpath(workspace?.tempDir ?? home.work);
   const folders = { home: home.home, temporary: home.temporary };
-  const env = { ...VARIABLES, ...settings.env };
-  const { variables, auth } = claudeEnvironment({ isolation, ...folders, env });
+  const env = { ...SDK_VARIABLES, ...settings.env };
+  const { variables, auth } = createClaudeEnvironment({ isolation, ...folders, env });
   const native = new NativeTools(hostedTools, {
     workspace: workspace ? cwd : null,
     permissionMode: mode,
-    // Where the SDK puts the output of a command that is too long for the model.
+    // The SDK stores command output here if it is too long for the model.
     readable: [join(home.home, ".claude", "projects"), home.temporary],
   });
   const bounds = { isolation, mode, native: native.names, workspace: cwd, ...folders, auth };
-  const isBound = needsSandbox(bounds);
-  const leftovers = isBound ? await prepareSandbox(variables["PATH"] ?? "", cwd) : null;
+  const isSandboxed = needsSandbox(bounds);
+  const leftovers = isSandboxed ? await prepareSandbox(variables["PATH"] ?? "", cwd) : null;
   if (leftovers) cleanup.add(() => leftovers.remove());
   const rollback = settings.rollsBack
     ? new NativeRollback(settings.session, new FolderCheckpoint(cwd))
@@ -173,20 +176,20 @@ async function prepare(settings: RunResourcesSettings, cleanup: Cleanup): Promis
   const process = new ClaudeProcess(auth);
   const schema = rendered.outputSchema;
   const options = {
-    ...OPTIONS,
+    ...SDK_OPTIONS,
     ...settings.modelOptions,
     cwd,
     ...settings.transcript.options,
     ...(schema === null ? {} : { outputFormat: { type: "json_schema", schema } }),
-    hooks: repeatPromptHooks(settings.promptText),
-    ...sandboxOptions(bounds),
-    ...permissionOptions(mode, { ...bounds, bridged: [`mcp__${SERVER}`] }),
+    hooks: createRepeatPromptHooks(settings.getPromptText),
+    ...toSandboxOptions(bounds),
+    ...toPermissionOptions(mode, { ...bounds, bridged: [`mcp__${SERVER_NAME}`] }),
     tools: native.names,
     env: variables,
     spawnClaudeCodeProcess: process.spawn,
   };
   const hooks = createNativeHooks(native, { rollback, leftovers });
-  const run = new ClaudeRun({ sdk, options, native: hooks, compacted: settings.compacted });
+  const run = new ClaudeRun({ sdk, options, native: hooks, onCompacted: settings.onCompacted });
   cleanup.add(() => process.stop());
   return { run, native, process, secrets: auth.secrets };
 }

@@ -4,118 +4,124 @@ import type { BridgedAnswer } from "../tools/tool-bridge.ts";
 import { type MessageDraft, type ModelMessage, noMessage, type ToolUse } from "./model-message.ts";
 
 /**
- * What the SDK does in a run: `working` by itself; `paused` after the calls of a message, until it is
- * answered; `answered` with a result, until it gets another message. When `closed`, it waits for nothing.
+ * The phase of a run. `working`: the SDK works on its own. `paused`: it waits for the adapter after a
+ * batch of calls. `answered`: it has a result and waits for another message. `closed`: it no longer waits.
  */
 export type RunPhase = "working" | "paused" | "answered" | "closed";
 
-/** Everything known about one run of the SDK. */
+/** The state of one SDK run. */
 export interface RunState {
   readonly phase: RunPhase;
   /** The newest message of the model. */
   readonly draft: MessageDraft;
-  /** Numbers of the last message that was counted, reported in a step, and whose calls were handed out. */
-  readonly counted: number;
-  readonly shown: number;
-  readonly handedOut: number;
-  /** Usage and text since the last step. */
+  /** Number of the last message whose usage and text were counted. */
+  readonly lastCounted: number;
+  /** Number of the last message that was returned in a step. */
+  readonly lastShown: number;
+  /** Number of the last message whose calls were returned in a step. */
+  readonly lastHandedOut: number;
+  /** Usage since the last step. */
   readonly usage: TokenUsage;
+  /** Text since the last step. */
   readonly text: string;
-  /** The last message was cut off, so the next one continues its text. */
+  /** Whether the last message was cut off, so that the next message continues its text. */
   readonly isCutOff: boolean;
-  /** Calls of our tools that the SDK has announced since the last batch. */
+  /** Ids of calls to the prompt's tools that the SDK has announced since the last batch. */
   readonly announced: ReadonlySet<string>;
-  /** Calls of our tools that the SDK waits for. */
+  /** Ids of calls to the prompt's tools that the SDK waits for. */
   readonly waiting: ReadonlySet<string>;
-  /** Answers that the SDK has not collected yet. */
+  /** Answers that the SDK has not collected yet, by call id. */
   readonly answers: ReadonlyMap<string, BridgedAnswer>;
-  /** What the model is to read before its next request. */
+  /** Texts to send to the model with its next request. */
   readonly notes: readonly string[];
-  /** Calls of the SDK's own tools that have ended since the last step. */
+  /** Native calls that have ended since the last step. */
   readonly native: readonly NativeCall[];
-  /** Calls of the SDK's own tools that have ended since the last batch. */
+  /** Ids of native calls that have ended since the last batch. */
   readonly settled: ReadonlySet<string>;
-  /** The SDK has accepted a structured answer, so its result follows the batch. */
+  /** Whether the SDK has accepted a structured answer, so that its result follows the batch. */
   readonly isAccepted: boolean;
-  /** The SDK's report of a request that it is about to send again. */
+  /** The SDK's report of a request that it is about to retry. */
   readonly retry: UnknownRecord | null;
-  /** The SDK's own message about a request that failed for good. */
+  /** The SDK's message about a request that failed after all retries. */
   readonly failure: UnknownRecord | null;
+  /** The SDK's result message. */
   readonly result: UnknownRecord | null;
-  /** Our own work after a call failed, so the run cannot continue. */
+  /** An error of the adapter's work after a call, such as a rollback. The run cannot continue. */
   readonly fault: { readonly error: unknown } | null;
-  /** The SDK has sent its last message; `error` is what it threw, or `null`. */
+  /** Set after the SDK's last message; `error` is the error that it threw, or `null`. */
   readonly end: { readonly error: unknown } | null;
 }
 
-/** A call of one of the SDK's own tools that has ended. */
+/** An ended call to a native tool. */
 export interface NativeCall extends ToolUse {
-  /** In the tool's own shape. */
+  /** The tool's response, in the tool's own format. */
   readonly response: unknown;
-  /** Why it failed; `null` if it succeeded. */
+  /** The reason why the call failed; `null` if it succeeded. */
   readonly error: string | null;
   readonly durationMs: number | null;
 }
 
-/** Something that happens in a run. */
+/** An event that changes the state of a run. */
 export type RunInput =
   /** The SDK sent a message. */
-  | { readonly type: "said"; readonly said: UnknownRecord }
-  /** The SDK is about to call one of our tools, if its permission rules allow it. */
-  | { readonly type: "announced"; readonly callId: string }
-  /** The SDK called one of our tools and waits. */
-  | { readonly type: "called"; readonly callId: string }
-  /** The SDK was given the answer to its call. */
-  | { readonly type: "collected"; readonly callId: string }
-  /** A call of one of the SDK's own tools ended. */
-  | { readonly type: "nativeEnded"; readonly call: NativeCall }
-  /** Our own work after a call failed. */
+  | { readonly type: "messageReceived"; readonly message: UnknownRecord }
+  /** The SDK is about to call one of the prompt's tools, if its permission rules allow it. */
+  | { readonly type: "callAnnounced"; readonly callId: string }
+  /** The SDK called one of the prompt's tools and waits. */
+  | { readonly type: "callStarted"; readonly callId: string }
+  /** The SDK received the answer to its call. */
+  | { readonly type: "answerCollected"; readonly callId: string }
+  /** A native call ended. */
+  | { readonly type: "nativeCallEnded"; readonly call: NativeCall }
+  /** The adapter's work after a native call failed. */
   | { readonly type: "faulted"; readonly error: unknown }
-  /** The SDK has checked a structured answer against its schema. */
-  | { readonly type: "structured"; readonly isAccepted: boolean }
-  /** All calls of a message have ended; the SDK asks what the model is to read besides. */
+  /** The SDK checked a structured answer against its schema. */
+  | { readonly type: "outputChecked"; readonly isAccepted: boolean }
+  /** All calls of a message ended. The SDK waits for additional text for the model. */
   | { readonly type: "batchEnded" }
-  /** The SDK was told that, and goes on to its next request. */
-  | { readonly type: "batchTold" }
-  /** We answered calls of our tools. */
+  /** The SDK received the additional text and continues with its next request. */
+  | { readonly type: "batchReported" }
+  /** The adapter answered calls to the prompt's tools. */
   | {
-      readonly type: "answered";
+      readonly type: "callsAnswered";
       readonly answers: ReadonlyMap<string, BridgedAnswer>;
       readonly notes: readonly string[];
     }
-  /** We sent another message to the model. */
-  | { readonly type: "asked" }
+  /** The adapter sent another message to the model. */
+  | { readonly type: "messageSent" }
   | { readonly type: "closed" }
   | { readonly type: "ended"; readonly error: unknown };
 
-/** What has happened up to a point at which the SDK waits for us or has ended. */
+/** The progress of a run up to a point where the SDK waits for the adapter or has a result. */
 export interface RunStep {
-  /** The last message; `null` if the model has said nothing since the step before. */
+  /** The last message; `null` if the model has sent no message since the previous step. */
   readonly message: ModelMessage | null;
-  /** What the model said, joined where it was cut off and continued. */
+  /** The model's text. Messages that were cut off are joined with their continuations. */
   readonly text: string;
-  /** Calls of anything but the SDK's own tools, in the model's order. */
+  /** Calls to the prompt's tools and to unknown tools, in the model's order. */
   readonly calls: readonly ToolUse[];
+  /** Native calls that have ended since the previous step. */
   readonly native: readonly NativeCall[];
+  /** Usage since the previous step. */
   readonly usage: TokenUsage;
-  /** How the run ended; `null` if it continues. */
+  /** The SDK's result; `null` if the run continues. */
   readonly result: UnknownRecord | null;
-  /** What the SDK said about a request that failed for good. */
+  /** The SDK's message about a request that failed after all retries. */
   readonly failure: UnknownRecord | null;
-  /** The SDK is about to send the very first request again after a pause. */
+  /** The SDK's report that it is about to retry the very first request. */
   readonly retry: UnknownRecord | null;
 }
 
-/** The SDK's own tool for an answer that has a schema. */
+/** The SDK's tool for structured answers. */
 export const ANSWER_TOOL = "StructuredOutput";
 
-/** A run that has not started. */
+/** The state of a run before its start. */
 export const initialRun: RunState = Object.freeze({
   phase: "working",
   draft: noMessage,
-  counted: 0,
-  shown: 0,
-  handedOut: 0,
+  lastCounted: 0,
+  lastShown: 0,
+  lastHandedOut: 0,
   usage: noUsage,
   text: "",
   isCutOff: false,

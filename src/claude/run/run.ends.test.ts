@@ -1,89 +1,89 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { bridgeEnd } from "../../../tests/support/claude/bridge-end.ts";
-import { say, use } from "../../../tests/support/claude/scripted-sdk.ts";
+import { connectBridge } from "../../../tests/support/claude/bridge-end.ts";
+import { textBlock, toolUse } from "../../../tests/support/claude/scripted-sdk.ts";
 import {
-  answersTo,
-  silent,
-  started,
-  toolNamed,
+  answerAll,
+  createTool,
+  noNotes,
+  startRun,
   tools,
 } from "../../../tests/support/claude/started-run.ts";
 
-const done = { content: [say("Done.")] };
-const calling = { content: [use("t1", "mcp__wink__add")] };
-const words = "API Error: 500 bad.";
-const failing = { failure: { error: "server_error", api_error_status: 500 }, words };
+const done = { content: [textBlock("Done.")] };
+const addCall = { content: [toolUse("t1", "mcp__wink__add")] };
+const text = "API Error: 500 bad.";
+const failing = { failure: { error: "server_error", api_error_status: 500 }, text };
 const killed = new Error("Claude Code process terminated by signal SIGKILL");
 const never = Promise.withResolvers<void>().promise;
 
-/** What nobody awaited, up to now. */
-function lostRejections(): readonly unknown[] {
-  const lost: unknown[] = [];
-  const keep = (error: unknown) => void lost.push(error);
+/** Records unhandled rejections until the test ends. */
+function recordUnhandledRejections(): readonly unknown[] {
+  const unhandled: unknown[] = [];
+  const record = (error: unknown) => void unhandled.push(error);
   const others = process.listeners("unhandledRejection");
-  process.removeAllListeners("unhandledRejection").on("unhandledRejection", keep);
+  process.removeAllListeners("unhandledRejection").on("unhandledRejection", record);
   onTestFinished(() => {
-    process.off("unhandledRejection", keep);
+    process.off("unhandledRejection", record);
     for (const other of others) process.on("unhandledRejection", other);
   });
-  return lost;
+  return unhandled;
 }
 
-describe("a request that fails for good", () => {
-  test("is a result, with what the SDK said of it", async () => {
-    const { next } = await started([failing]);
+describe("a request that fails after all retries", () => {
+  test("ends the run with a failed result and the SDK's message", async () => {
+    const { next } = await startRun([failing]);
     expect(await next()).toMatchObject({
       message: null,
       text: "",
-      result: { is_error: true, result: words },
+      result: { is_error: true, result: text },
       failure: { error: "server_error", api_error_status: 500 },
       retry: null,
     });
   });
 
-  test("in mid-conversation leaves the SDK open for one more word", async () => {
-    const { run, sdk, next } = await started([calling, failing, done]);
-    await run.answer(answersTo(await next()), silent);
+  test("allows another message in the same conversation", async () => {
+    const { run, sdk, next } = await startRun([addCall, failing, done]);
+    await run.answer(answerAll(await next()), noNotes);
     expect(await next()).toMatchObject({ result: { is_error: true }, message: null });
-    run.say("Go on.");
+    run.sendText("Continue.");
     expect(await next()).toMatchObject({
       text: "Done.",
       result: { is_error: false },
       failure: null,
       message: { number: 2 },
     });
-    expect(sdk.requests[2]?.news).toEqual(["t1 is done.", "Go on."]);
+    expect(sdk.requests[2]?.newTexts).toEqual(["t1 is done.", "Continue."]);
   });
 
-  test("is forgotten when the model says something after all", async () => {
+  test("is cleared when the model answers later", async () => {
     const { promise: until, resolve } = Promise.withResolvers<void>();
-    const { run, next } = await started([failing, { ...calling, until }]);
+    const { run, next } = await startRun([failing, { ...addCall, until }]);
     await next();
-    run.say("Go on.");
+    run.sendText("Continue.");
     resolve();
     expect(await next()).toMatchObject({ failure: null, calls: [{ id: "t1" }] });
   });
 
-  test("makes the SDK throw when it is closed, which nobody needs to hear", async () => {
-    const { run, next } = await started([failing]);
+  test("makes the SDK throw on close(), which waitForEnd() ignores", async () => {
+    const { run, next } = await startRun([failing]);
     await next();
     run.close();
-    await expect(run.ended()).resolves.toBeUndefined();
+    await expect(run.waitForEnd()).resolves.toBeUndefined();
   });
 });
 
-describe("a request that the SDK would send again", () => {
+describe("a request that the SDK would retry", () => {
   const retry = { attempt: 1, retry_delay_ms: 4000, error_status: 429, error: "rate_limit" };
 
-  test("is told at once if it is the first", async () => {
-    const { next } = await started([{ retry, until: never }]);
+  test("is reported immediately if it is the first request", async () => {
+    const { next } = await startRun([{ retry, until: never }]);
     expect(await next()).toMatchObject({ retry, message: null, result: null });
   });
 
-  test("is left to the SDK if it is a later one", async () => {
-    const { run, next } = await started([calling, { retry, until: Promise.resolve() }, done]);
-    await run.answer(answersTo(await next()), silent);
+  test("is retried by the SDK if it is a later request", async () => {
+    const { run, next } = await startRun([addCall, { retry, until: Promise.resolve() }, done]);
+    await run.answer(answerAll(await next()), noNotes);
     expect(await next()).toMatchObject({ retry: null, text: "Done." });
   });
 });
@@ -91,88 +91,88 @@ describe("a request that the SDK would send again", () => {
 describe("an SDK that ends without a result", () => {
   test.each([
     ["with an error", killed, killed.message],
-    ["without a word", null, "it ended without an answer"],
-  ])("%s is an error", async (_, dies, message) => {
-    const { next } = await started([{ dies }]);
+    ["without an error", null, "it ended without an answer"],
+  ])("%s makes next() throw", async (_, exit, message) => {
+    const { next } = await startRun([{ exit }]);
     await expect(next()).rejects.toThrow(message);
     await expect(next()).rejects.toThrow(message);
   });
 
-  test("is an error for whoever waits for it by then", async () => {
-    const { run, next } = await started([calling, { dies: killed }]);
-    await run.answer(answersTo(await next()), silent);
+  test("makes a waiting next() throw", async () => {
+    const { run, next } = await startRun([addCall, { exit: killed }]);
+    await run.answer(answerAll(await next()), noNotes);
     await expect(next()).rejects.toThrow(killed);
   });
 
-  test("that cannot even be started is an error too", async () => {
-    const { run, sdk, next } = await started([done]);
+  test("makes next() throw if it cannot be started", async () => {
+    const { run, sdk, next } = await startRun([done]);
     await next();
     sdk.query = () => {
       throw new Error("spawn ENOENT");
     };
-    await run.start([say("Again.")], tools);
-    run.say("Again.");
+    await run.start([textBlock("Again.")], tools);
+    run.sendText("Again.");
     await expect(next()).rejects.toThrow("spawn ENOENT");
   });
 
-  test("while a call waits fails nothing but the run: a late answer reaches nobody", async () => {
-    const lost = lostRejections();
+  test("during a call ignores a late answer and causes no unhandled rejection", async () => {
+    const unhandled = recordUnhandledRejections();
     const { promise, reject } = Promise.withResolvers<never>();
-    const { run, next } = await started([calling], { dies: promise });
+    const { run, next } = await startRun([addCall], { crash: promise });
     const step = await next();
     reject(killed);
-    await run.ended();
-    await run.answer(answersTo(step), silent);
+    await run.waitForEnd();
+    await run.answer(answerAll(step), noNotes);
     await expect(next()).rejects.toThrow(killed);
-    await setImmediate(); // when it would have been told
-    expect(lost).toEqual([]);
+    await setImmediate(); // when a rejection would be reported
+    expect(unhandled).toEqual([]);
   });
 
-  test("while a call waits takes an answer with other tools as well", async () => {
-    const lost = lostRejections();
+  test("during a call accepts a late answer with other tools", async () => {
+    const unhandled = recordUnhandledRejections();
     const { promise, reject } = Promise.withResolvers<never>();
-    const { run, sdk, next } = await started([calling], { dies: promise });
+    const { run, sdk, next } = await startRun([addCall], { crash: promise });
     const step = await next();
-    sdk.cut(); // the process is gone, and nobody has told us yet
-    const late = { notes: [], tools: [...tools, toolNamed("late")] };
-    await run.answer(answersTo(step), late);
+    sdk.disconnect(); // the process has ended, which the run has not noticed yet
+    const late = { notes: [], tools: [...tools, createTool("late")] };
+    await run.answer(answerAll(step), late);
     reject(killed);
     await expect(next()).rejects.toThrow(killed);
-    await setImmediate(); // when it would have been told
-    expect(lost).toEqual([]);
+    await setImmediate(); // when a rejection would be reported
+    expect(unhandled).toEqual([]);
   });
 });
 
-describe("close()", () => {
-  test("lets go of a call that waits", async () => {
-    const { run, sdk, next } = await started([calling, done]);
+describe("ClaudeRun.close()", () => {
+  test("releases a waiting call", async () => {
+    const { run, sdk, next } = await startRun([addCall, done]);
     await next();
     run.close();
-    await expect.poll(() => sdk.seen).toContain("PostToolUseFailure t1");
-    await run.ended();
+    await expect.poll(() => sdk.hookCalls).toContain("PostToolUseFailure t1");
+    await run.waitForEnd();
   });
 
-  test("lets go of a batch that waits", async () => {
-    const { run, sdk, next } = await started([{ content: [use("t1", "Bash")] }, done]);
+  test("releases a waiting batch", async () => {
+    const { run, sdk, next } = await startRun([{ content: [toolUse("t1", "Bash")] }, done]);
     await next();
     expect(sdk.requests).toHaveLength(1);
     run.close();
-    await run.ended();
-    expect(sdk.seen.at(-1)).toBe("PostToolBatch");
+    await run.waitForEnd();
+    expect(sdk.hookCalls.at(-1)).toBe("PostToolBatch");
   });
 
-  test("answers calls that wait and calls that come later that the evaluation has ended", async () => {
-    const { run, sdk, next } = await started([calling, done]);
+  test("answers waiting and later calls with an error that the evaluation has ended", async () => {
+    const { run, sdk, next } = await startRun([addCall, done]);
     await next();
-    const end = await bridgeEnd(sdk.options);
+    const end = await connectBridge(sdk.options);
     const waiting = end.call("t8", "add", {});
     run.close();
     const ended = { error: "The evaluation has ended." };
     expect(await Promise.all([waiting, end.call("t9", "add", {})])).toEqual([ended, ended]);
-    await run.ended();
+    await run.waitForEnd();
   });
 
-  test("keeps nobody waiting who comes later: neither a call nor a batch", async () => {
+  test("releases later calls and batches too", async () => {
     const { promise: until, resolve } = Promise.withResolvers<void>();
     const native = {
       Bash: async () => {
@@ -180,23 +180,23 @@ describe("close()", () => {
         return { response: "hi" };
       },
     };
-    const content = [use("t1", "Bash"), use("t2", "mcp__wink__add")];
-    const { run, sdk } = await started([{ content }, { content: [use("t3", "Bash")] }, done], {
+    const content = [toolUse("t1", "Bash"), toolUse("t2", "mcp__wink__add")];
+    const { run, sdk } = await startRun([{ content }, { content: [toolUse("t3", "Bash")] }, done], {
       native,
     });
-    await expect.poll(() => sdk.seen).toEqual(["PreToolUse t1"]);
+    await expect.poll(() => sdk.hookCalls).toEqual(["PreToolUse t1"]);
     run.close();
     resolve();
-    await run.ended();
-    expect(sdk.seen).toContain("PostToolUseFailure t2");
-    expect(sdk.seen.at(-1)).toBe("PostToolBatch");
+    await run.waitForEnd();
+    expect(sdk.hookCalls).toContain("PostToolUseFailure t2");
+    expect(sdk.hookCalls.at(-1)).toBe("PostToolBatch");
   });
 });
 
-test("the tools of a run can be asked for as long as it is open", async () => {
-  const { run, sdk, next } = await started([done]);
+test("ClaudeRun lists its tools while it is open", async () => {
+  const { run, sdk, next } = await startRun([done]);
   await next();
-  const end = await bridgeEnd(sdk.options);
-  expect(end.listed).toEqual(["add"]);
+  const end = await connectBridge(sdk.options);
+  expect(end.toolNames).toEqual(["add"]);
   run.close();
 });

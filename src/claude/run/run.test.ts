@@ -1,22 +1,22 @@
 import { describe, expect, test } from "vitest";
 import type { NativeOutcome } from "../../../tests/support/claude/bridge-end.ts";
-import { ScriptedSdk, say, use } from "../../../tests/support/claude/scripted-sdk.ts";
+import { ScriptedSdk, textBlock, toolUse } from "../../../tests/support/claude/scripted-sdk.ts";
 import {
-  answersTo,
-  silent,
-  started,
-  toolNamed,
+  answerAll,
+  createTool,
+  noNotes,
+  startRun,
   tools,
 } from "../../../tests/support/claude/started-run.ts";
 import { usageOf } from "../../base/usage.ts";
 import type { NativeHooks } from "./native-call-tracker.ts";
 import { ClaudeRun } from "./run.ts";
 
-describe("a run", () => {
+describe("ClaudeRun", () => {
   test("starts the SDK with its first message, its tools and its hooks", async () => {
-    const { sdk, next } = await started([{ content: [say("Done.")] }]);
+    const { sdk, next } = await startRun([{ content: [textBlock("Done.")] }]);
     await next();
-    expect(sdk.requests).toEqual([{ tools: ["add"], news: ["Do it."] }]);
+    expect(sdk.requests).toEqual([{ tools: ["add"], newTexts: ["Do it."] }]);
     const week = [{ hooks: [expect.any(Function)], timeout: 604_800 }];
     expect(sdk.options).toEqual({
       cwd: "/work",
@@ -30,8 +30,8 @@ describe("a run", () => {
     });
   });
 
-  test("is over with the result", async () => {
-    const { next } = await started([{ content: [say("Do"), say("ne.")] }]);
+  test("returns the SDK's result as the last step", async () => {
+    const { next } = await startRun([{ content: [textBlock("Do"), textBlock("ne.")] }]);
     expect(await next()).toEqual({
       message: {
         number: 1,
@@ -54,50 +54,50 @@ describe("a run", () => {
     });
   });
 
-  test("leaves alone what is no message", async () => {
-    const says = [null, "hello", [], new Map([["type", "result"]])];
-    const { next } = await started([{ content: [say("Done.")] }], { says });
+  test("ignores values that are not messages", async () => {
+    const messages = [null, "hello", [], new Map([["type", "result"]])];
+    const { next } = await startRun([{ content: [textBlock("Done.")] }], { messages });
     expect(await next()).toMatchObject({ text: "Done." });
   });
 
-  test("tells that the SDK has made the conversation shorter", async () => {
-    const about = { pre_tokens: 90, post_tokens: 9 };
-    const boundary = { type: "system", subtype: "compact_boundary", compact_metadata: about };
-    const { next, compactions } = await started([{ content: [say("Done.")] }], {
-      says: [boundary],
+  test("reports compactions by the SDK", async () => {
+    const metadata = { pre_tokens: 90, post_tokens: 9 };
+    const boundary = { type: "system", subtype: "compact_boundary", compact_metadata: metadata };
+    const { next, compactions } = await startRun([{ content: [textBlock("Done.")] }], {
+      messages: [boundary],
     });
     await next();
-    expect(compactions).toEqual([about]);
+    expect(compactions).toEqual([metadata]);
   });
 
-  test("ends when it is closed, and says so", async () => {
-    const { run, next } = await started([{ content: [say("Done.")] }]);
+  test("ends when it is closed, and keeps its result", async () => {
+    const { run, next } = await startRun([{ content: [textBlock("Done.")] }]);
     await next();
     run.close();
-    await run.ended();
+    await run.waitForEnd();
     expect(await next()).toMatchObject({ result: { subtype: "success" }, message: null });
   });
 
-  test("says whether it has come to its end", async () => {
-    const { run, next } = await started([{ content: [say("Done.")] }]);
-    expect(run.isAnswered).toBe(false);
+  test("sets hasResult after the result", async () => {
+    const { run, next } = await startRun([{ content: [textBlock("Done.")] }]);
+    expect(run.hasResult).toBe(false);
     await next();
-    expect(run.isAnswered).toBe(true);
+    expect(run.hasResult).toBe(true);
   });
 
-  test("has nothing to end before it was started", async () => {
+  test("waitForEnd() returns immediately before start()", async () => {
     const native: NativeHooks = {
-      isOn: () => false,
-      before: async () => ({}),
-      after: async () => {},
+      isEnabled: () => false,
+      beforeCall: async () => ({}),
+      afterCall: async () => {},
     };
-    const run = new ClaudeRun({ sdk: new ScriptedSdk([]), options: {}, native, compacted() {} });
-    await expect(run.ended()).resolves.toBeUndefined();
+    const run = new ClaudeRun({ sdk: new ScriptedSdk([]), options: {}, native, onCompacted() {} });
+    await expect(run.waitForEnd()).resolves.toBeUndefined();
   });
 
-  test("is waited for no longer than the signal says", async () => {
+  test("next() rejects when its signal aborts", async () => {
     const { promise: until } = Promise.withResolvers<void>();
-    const { run } = await started([{ content: [say("Done.")], until }]);
+    const { run } = await startRun([{ content: [textBlock("Done.")], until }]);
     const stop = new AbortController();
     const step = run.next(stop.signal);
     stop.abort("enough");
@@ -105,12 +105,14 @@ describe("a run", () => {
   });
 });
 
-describe("a call of our tools", () => {
-  const calling = { content: [say("Let me see."), use("t1", "mcp__wink__add", { a: 1 })] };
-  const done = { content: [say("Done.")] };
+describe("a bridged call", () => {
+  const addCall = {
+    content: [textBlock("Let me see."), toolUse("t1", "mcp__wink__add", { a: 1 })],
+  };
+  const done = { content: [textBlock("Done.")] };
 
-  test("is handed out, and the SDK waits for its answer", async () => {
-    const { run, sdk, next } = await started([calling, done]);
+  test("is returned in a step, and the SDK waits for its answer", async () => {
+    const { run, sdk, next } = await startRun([addCall, done]);
     const step = await next();
     expect(step).toMatchObject({
       text: "Let me see.",
@@ -118,50 +120,50 @@ describe("a call of our tools", () => {
       result: null,
       native: [],
     });
-    expect(sdk.seen).toEqual(["PreToolUse t1"]);
-    await run.answer(new Map([["t1", { text: "Two.", isError: false }]]), silent);
+    expect(sdk.hookCalls).toEqual(["PreToolUse t1"]);
+    await run.answer(new Map([["t1", { text: "Two.", isError: false }]]), noNotes);
     expect(await next()).toMatchObject({ text: "Done.", message: { number: 2 }, calls: [] });
-    expect(sdk.requests[1]).toEqual({ tools: ["add"], news: ["Two."] });
-    expect(sdk.seen).toEqual(["PreToolUse t1", "PostToolUse t1", "PostToolBatch"]);
+    expect(sdk.requests[1]).toEqual({ tools: ["add"], newTexts: ["Two."] });
+    expect(sdk.hookCalls).toEqual(["PreToolUse t1", "PostToolUse t1", "PostToolBatch"]);
   });
 
-  test("that failed is told as one that failed", async () => {
-    const { run, sdk, next } = await started([calling, done]);
+  test("is reported to the SDK as failed if its answer is an error", async () => {
+    const { run, sdk, next } = await startRun([addCall, done]);
     await next();
-    await run.answer(new Map([["t1", { text: "No.", isError: true }]]), silent);
+    await run.answer(new Map([["t1", { text: "No.", isError: true }]]), noNotes);
     await next();
-    expect(sdk.seen[1]).toBe("PostToolUseFailure t1");
+    expect(sdk.hookCalls[1]).toBe("PostToolUseFailure t1");
   });
 
-  test("is handed out no sooner than the message is whole", async () => {
+  test("is returned only when its message is complete", async () => {
     const { promise: until, resolve } = Promise.withResolvers<void>();
-    const { sdk, next } = await started([{ ...calling, until }, done]);
+    const { sdk, next } = await startRun([{ ...addCall, until }, done]);
     const step = next();
-    await expect.poll(() => sdk.seen).toEqual(["PreToolUse t1"]);
+    await expect.poll(() => sdk.hookCalls).toEqual(["PreToolUse t1"]);
     const later = Promise.resolve("not yet");
     expect(await Promise.race([step, later])).toBe("not yet");
     resolve();
     expect(await step).toMatchObject({ usage: { outputTokens: 5 }, message: { isComplete: true } });
   });
 
-  test("comes with notes, which the model reads before the next request", async () => {
-    const { run, sdk, next } = await started([calling, calling, done]);
+  test("accepts notes with its answer, which are sent with the next request", async () => {
+    const { run, sdk, next } = await startRun([addCall, addCall, done]);
     const step = await next();
-    await run.answer(answersTo(step), { notes: ["Be quick.", "And kind."], tools });
-    await run.answer(answersTo(await next()), silent);
+    await run.answer(answerAll(step), { notes: ["Be quick.", "And kind."], tools });
+    await run.answer(answerAll(await next()), noNotes);
     await next();
-    expect(sdk.requests.map(({ news }) => news)).toEqual([
+    expect(sdk.requests.map(({ newTexts }) => newTexts)).toEqual([
       ["Do it."],
       ["t1 is done.", "Be quick.\n\nAnd kind."],
       ["t1 is done."],
     ]);
   });
 
-  test("may change which tools there are, before the next request", async () => {
-    const { run, sdk, next } = await started([calling, calling, done]);
-    const more = [...tools, toolNamed("late")];
-    await run.answer(answersTo(await next()), { notes: [], tools: more });
-    await run.answer(answersTo(await next()), { notes: [], tools: more });
+  test("accepts other tools with its answer, which the SDK lists before the next request", async () => {
+    const { run, sdk, next } = await startRun([addCall, addCall, done]);
+    const more = [...tools, createTool("late")];
+    await run.answer(answerAll(await next()), { notes: [], tools: more });
+    await run.answer(answerAll(await next()), { notes: [], tools: more });
     await next();
     expect(sdk.requests.map((request) => request.tools)).toEqual([
       ["add"],
@@ -170,71 +172,73 @@ describe("a call of our tools", () => {
     ]);
   });
 
-  test("of a tool that is not there is answered in words after the calls", async () => {
-    const calls = [use("t1", "mcp__wink__nought"), use("t2", "Nope")];
-    const { run, sdk, next } = await started([{ content: calls }, done]);
+  test("to an unknown tool gets its answer in the text after the batch", async () => {
+    const calls = [toolUse("t1", "mcp__wink__unknown"), toolUse("t2", "Nope")];
+    const { run, sdk, next } = await startRun([{ content: calls }, done]);
     const step = await next();
-    expect(step.calls.map(({ name }) => name)).toEqual(["mcp__wink__nought", "Nope"]);
-    await run.answer(answersTo(step), { notes: ["Be quick."], tools });
+    expect(step.calls.map(({ name }) => name)).toEqual(["mcp__wink__unknown", "Nope"]);
+    await run.answer(answerAll(step), { notes: ["Be quick."], tools });
     await next();
-    expect(sdk.requests[1]?.news.at(-1)).toBe("t1 is done.\n\nt2 is done.\n\nBe quick.");
+    expect(sdk.requests[1]?.newTexts.at(-1)).toBe("t1 is done.\n\nt2 is done.\n\nBe quick.");
   });
 
-  test("of a tool that is not there, beside one that is, is handed out with it", async () => {
-    const calls = [use("t1", "mcp__wink__nought"), use("t2", "mcp__wink__add")];
-    const { run, sdk, next } = await started([{ content: calls }, done]);
+  test("to an unknown tool is returned together with a call to a known tool", async () => {
+    const calls = [toolUse("t1", "mcp__wink__unknown"), toolUse("t2", "mcp__wink__add")];
+    const { run, sdk, next } = await startRun([{ content: calls }, done]);
     const step = await next();
     expect(step.calls.map(({ id }) => id)).toEqual(["t1", "t2"]);
-    await run.answer(answersTo(step), silent);
+    await run.answer(answerAll(step), noNotes);
     await next();
-    expect(sdk.requests[1]?.news.slice(1)).toEqual(["t2 is done.", "t1 is done."]);
+    expect(sdk.requests[1]?.newTexts.slice(1)).toEqual(["t2 is done.", "t1 is done."]);
   });
 });
 
-describe("an answer with a schema", () => {
-  const answer = async ({ word }: { word?: unknown }): Promise<NativeOutcome> =>
+describe("a structured answer", () => {
+  const checkAnswer = async ({ word }: { word?: unknown }): Promise<NativeOutcome> =>
     word === "owl"
       ? { response: "Structured output provided successfully" }
       : { error: "Output does not match required schema: /word: must be string" };
-  const native = { StructuredOutput: answer };
-  const good = use("t9", "StructuredOutput", { word: "owl" });
+  const native = { StructuredOutput: checkAnswer };
+  const good = toolUse("t9", "StructuredOutput", { word: "owl" });
 
-  test("that is accepted ends the run, with no step before", async () => {
-    const { sdk, next } = await started([{ content: [good] }], { native });
+  test("ends the run without a step if the SDK accepts it", async () => {
+    const { sdk, next } = await startRun([{ content: [good] }], { native });
     expect(await next()).toMatchObject({
       calls: [],
       native: [],
       result: { structured_output: { word: "owl" } },
     });
-    expect(sdk.seen.at(-1)).toBe("PostToolBatch");
+    expect(sdk.hookCalls.at(-1)).toBe("PostToolBatch");
   });
 
-  test("that is refused is a step, after which the model is asked again", async () => {
-    const bad = use("t1", "StructuredOutput", { word: 5 });
-    const { run, sdk, next } = await started([{ content: [bad] }, { content: [good] }], { native });
+  test("produces a step if the SDK rejects it, and the model tries again", async () => {
+    const bad = toolUse("t1", "StructuredOutput", { word: 5 });
+    const { run, sdk, next } = await startRun([{ content: [bad] }, { content: [good] }], {
+      native,
+    });
     const step = await next();
     expect(step).toMatchObject({ calls: [], native: [], result: null, message: { number: 1 } });
     await run.answer(new Map(), { notes: ["A word."], tools });
     expect(await next()).toMatchObject({ result: { structured_output: { word: "owl" } } });
-    expect(sdk.requests[1]?.news.at(-1)).toBe("A word.");
+    expect(sdk.requests[1]?.newTexts.at(-1)).toBe("A word.");
   });
 
-  test("may come beside a call of ours", async () => {
-    const content = [use("t1", "mcp__wink__add"), good];
-    const { run, next } = await started([{ content }], { native });
+  test("can be in a message with a bridged call", async () => {
+    const content = [toolUse("t1", "mcp__wink__add"), good];
+    const { run, next } = await startRun([{ content }], { native });
     const step = await next();
     expect(step.calls.map(({ id }) => id)).toEqual(["t1"]);
-    await run.answer(answersTo(step), silent);
+    await run.answer(answerAll(step), noNotes);
     expect(await next()).toMatchObject({ result: { structured_output: { word: "owl" } } });
   });
 });
 
-describe("what the model says", () => {
-  test("is joined where it was cut off and went on", async () => {
-    const { next } = await started([
-      { content: [say("Once upon")], stop: "max_tokens" },
-      { content: [say(" a time")], stop: "max_tokens" },
-      { content: [say(" there was.")] },
+describe("the model's text", () => {
+  test("is joined if a message was cut off and continued", async () => {
+    const { next } = await startRun([
+      { content: [textBlock("Once upon")], stop: "max_tokens" },
+      { content: [textBlock(" a time")], stop: "max_tokens" },
+      { content: [textBlock(" there was.")] },
     ]);
     expect(await next()).toMatchObject({
       text: "Once upon a time there was.",
@@ -243,12 +247,12 @@ describe("what the model says", () => {
     });
   });
 
-  test("is only the last, where it was asked to say it otherwise", async () => {
-    const { run, next } = await started([
-      { content: [say("An owl."), use("t1", "Nope")] },
-      { content: [say("It is an owl.")] },
+  test("is only the last message's text otherwise", async () => {
+    const { run, next } = await startRun([
+      { content: [textBlock("An owl."), toolUse("t1", "Nope")] },
+      { content: [textBlock("It is an owl.")] },
     ]);
-    await run.answer(answersTo(await next()), silent);
+    await run.answer(answerAll(await next()), noNotes);
     expect(await next()).toMatchObject({ text: "It is an owl.", usage: { outputTokens: 5 } });
   });
 });

@@ -4,9 +4,14 @@ import type { UnknownRecord } from "../../base/reading.ts";
 import { recordAt, recordsAt, textAt } from "../../base/reading.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { type ClaudeSdk, UserMessages } from "../sdk.ts";
-import { type BridgedAnswer, ownName, ToolBridge } from "../tools/tool-bridge.ts";
-import { NativeCallTracker, type NativeHooks, readError, readUse } from "./native-call-tracker.ts";
-import { hasRead, joinNews, reduceRun, takeStep } from "./reduce-run.ts";
+import { type BridgedAnswer, ToolBridge, toToolName } from "../tools/tool-bridge.ts";
+import {
+  NativeCallTracker,
+  type NativeHooks,
+  readError,
+  readToolUse,
+} from "./native-call-tracker.ts";
+import { hasReadMessage, joinBatchTexts, reduceRun, takeStep } from "./reduce-run.ts";
 import {
   ANSWER_TOOL,
   initialRun,
@@ -16,29 +21,32 @@ import {
 } from "./run-state.ts";
 import { type Hook, splitHookOutput } from "./split-hook-output.ts";
 
-/** What a run of the SDK needs. */
+/** Settings of an SDK run. */
 export interface RunSettings {
   readonly sdk: ClaudeSdk;
-  /** The SDK's options that do not depend on the conversation. */
+  /** The SDK's options, except its tools and the run's own hooks. */
   readonly options: UnknownRecord;
   readonly native: NativeHooks;
-  /** Called when the SDK has compacted the conversation. */
-  compacted(about: UnknownRecord): void;
+  /** Called with the SDK's metadata when it has compacted the conversation. */
+  onCompacted(metadata: UnknownRecord): void;
 }
 
-/** Hooks may wait a week, because our tools take as long as they need. */
+/** One week, because hooks wait for the prompt's tools, which have no time limit. */
 const HOOK_TIMEOUT_SECONDS = 7 * 24 * 3600;
 
-/** Enough for a prompt of 140,000 characters that is rendered again. */
+/** Enough hooks to resend a prompt of 140,000 characters. */
 const BATCH_PARTS = 16;
 
-const runEnded: BridgedAnswer = Object.freeze({ text: "The evaluation has ended.", isError: true });
+const RUN_ENDED_ANSWER: BridgedAnswer = Object.freeze({
+  text: "The evaluation has ended.",
+  isError: true,
+});
 
 /**
- * Drives one run of the SDK, in this order. `start` sends the prompt. The SDK then works by itself:
- * it sends messages, calls hooks and calls our tools, and `reduceRun` turns each of these into the
- * next state. When the SDK waits for us, in a call of our tools or after the calls of a message,
- * `next` returns a step, and `answer` lets the SDK continue. Its result is the last step.
+ * Drives one run of the SDK, in this order. `start` sends the prompt. The SDK then works on its own:
+ * it sends messages, calls hooks and calls the prompt's tools, and `reduceRun` computes the next state
+ * for each of these. When the SDK waits, in a call to the prompt's tools or after a batch of calls,
+ * `next` returns a step, and `answer` lets the SDK continue. The last step contains the result.
  */
 export class ClaudeRun {
   readonly #settings: RunSettings;
@@ -57,14 +65,14 @@ export class ClaudeRun {
   /** Starts the SDK with the first message. */
   async start(content: readonly object[], tools: readonly Tool[]): Promise<void> {
     await this.#bridge.offer(tools);
-    this.#messages.put(content);
-    this.#reading = this.#read();
+    this.#messages.add(content);
+    this.#reading = this.#readMessages();
   }
 
   /** Waits for the next step. Throws if the SDK ends without a result. */
   async next(signal: AbortSignal): Promise<RunStep> {
     for (;;) {
-      const changed = this.#changed.promise; // taken first, so that no change is missed
+      const changed = this.#changed.promise; // read first, so that no change is missed
       const { fault, end } = this.#state;
       if (fault) throw fault.error;
       const taken = takeStep(this.#state, (name) => this.#isNative(name));
@@ -77,45 +85,45 @@ export class ClaudeRun {
     }
   }
 
-  /** Gives the SDK what our tools returned, and notes for the model, so that it continues. */
+  /** Passes tool results and notes for the model to the SDK, which then continues. */
   async answer(
     answers: ReadonlyMap<string, BridgedAnswer>,
     { notes, tools }: { readonly notes: readonly string[]; readonly tools: readonly Tool[] },
   ): Promise<void> {
     await this.#bridge.offer(tools);
-    this.#dispatch({ type: "answered", answers, notes });
+    this.#dispatch({ type: "callsAnswered", answers, notes });
   }
 
-  /** Sends one more message to the model, after a request that failed. */
-  say(text: string): void {
-    this.#dispatch({ type: "asked" });
-    this.#messages.put([{ type: "text", text }]);
+  /** Sends another message to the model, after a failed request. */
+  sendText(text: string): void {
+    this.#dispatch({ type: "messageSent" });
+    this.#messages.add([{ type: "text", text }]);
   }
 
-  /** Releases everything that waits. The owner of the process ends it. */
+  /** Releases all waiting calls. Does not stop the process. */
   close(): void {
     this.#messages.close();
     this.#dispatch({ type: "closed" });
   }
 
-  /** Settles when the SDK has sent its last message. */
-  async ended(): Promise<void> {
+  /** Waits for the SDK's last message. */
+  async waitForEnd(): Promise<void> {
     await this.#reading;
   }
 
-  /** Whether the SDK has given its result: its process ends by itself once the run is closed. */
-  get isAnswered(): boolean {
+  /** Whether the SDK has sent its result, so that its process exits when the run is closed. */
+  get hasResult(): boolean {
     return this.#state.result !== null;
   }
 
-  async #read(): Promise<void> {
+  async #readMessages(): Promise<void> {
     const { sdk, options } = this.#settings;
-    const hooks = { ...recordAt(options, "hooks"), ...this.#hooks() };
+    const hooks = { ...recordAt(options, "hooks"), ...this.#createHooks() };
     const all = { ...options, hooks, mcpServers: this.#bridge.servers };
     let error: unknown = null;
     try {
-      for await (const said of sdk.query({ prompt: this.#messages, options: all }))
-        if (isPlainObject(said)) this.#onMessage(said);
+      for await (const message of sdk.query({ prompt: this.#messages, options: all }))
+        if (isPlainObject(message)) this.#onMessage(message);
     } catch (thrown) {
       error = thrown;
     }
@@ -123,64 +131,66 @@ export class ClaudeRun {
     this.#dispatch({ type: "ended", error });
   }
 
-  #onMessage(said: UnknownRecord): void {
-    this.#dispatch({ type: "said", said });
-    if (said["subtype"] === "compact_boundary")
-      this.#settings.compacted(recordAt(said, "compact_metadata"));
+  #onMessage(message: UnknownRecord): void {
+    this.#dispatch({ type: "messageReceived", message });
+    if (message["subtype"] === "compact_boundary")
+      this.#settings.onCompacted(recordAt(message, "compact_metadata"));
   }
 
-  /** Holds the SDK in a call of one of our tools until the call is answered. */
+  /** Blocks the SDK in a call to the prompt's tools until there is an answer. */
   async #onCall(callId: string): Promise<BridgedAnswer> {
-    this.#native.idle(); // the SDK never runs a call of ours beside one of its own
-    this.#dispatch({ type: "called", callId });
-    await this.#until(({ answers, phase }) => answers.has(callId) || phase === "closed");
-    const answer = this.#state.answers.get(callId) ?? runEnded;
-    this.#dispatch({ type: "collected", callId });
+    this.#native.onIdle(); // the SDK never runs a bridged call and a native call at the same time
+    this.#dispatch({ type: "callStarted", callId });
+    await this.#waitUntil(({ answers, phase }) => answers.has(callId) || phase === "closed");
+    const answer = this.#state.answers.get(callId) ?? RUN_ENDED_ANSWER;
+    this.#dispatch({ type: "answerCollected", callId });
     return answer;
   }
 
-  #hooks(): UnknownRecord {
-    const inParts = splitHookOutput("PostToolBatch", BATCH_PARTS, (input) => this.#onBatch(input));
-    const hook = (...hooks: readonly Hook[]) => [{ hooks, timeout: HOOK_TIMEOUT_SECONDS }];
+  #createHooks(): UnknownRecord {
+    const batchHooks = splitHookOutput("PostToolBatch", BATCH_PARTS, (input) =>
+      this.#onBatch(input),
+    );
+    const createMatcher = (...hooks: readonly Hook[]) => [{ hooks, timeout: HOOK_TIMEOUT_SECONDS }];
     return {
-      PreToolUse: hook((input) => this.#beforeCall(input)),
-      PostToolUse: hook((input) => this.#afterCall(input)),
-      PostToolUseFailure: hook((input) => this.#afterCall(input)),
-      PostToolBatch: hook(...inParts),
+      PreToolUse: createMatcher((input) => this.#beforeCall(input)),
+      PostToolUse: createMatcher((input) => this.#afterCall(input)),
+      PostToolUseFailure: createMatcher((input) => this.#afterCall(input)),
+      PostToolBatch: createMatcher(...batchHooks),
     };
   }
 
   async #beforeCall(input: UnknownRecord): Promise<UnknownRecord> {
-    const { id, name } = readUse(input);
-    if (this.#native.isOn(name)) return await this.#native.before(input);
-    if (ownName(name) !== null) this.#dispatch({ type: "announced", callId: id });
+    const { id, name } = readToolUse(input);
+    if (this.#native.isEnabled(name)) return await this.#native.beforeCall(input);
+    if (toToolName(name) !== null) this.#dispatch({ type: "callAnnounced", callId: id });
     return {};
   }
 
   async #afterCall(input: UnknownRecord): Promise<UnknownRecord> {
-    const { name } = readUse(input);
+    const { name } = readToolUse(input);
     if (name === ANSWER_TOOL)
-      this.#dispatch({ type: "structured", isAccepted: readError(input) === null });
-    if (this.#native.isOn(name)) await this.#native.after(input);
+      this.#dispatch({ type: "outputChecked", isAccepted: readError(input) === null });
+    if (this.#native.isEnabled(name)) await this.#native.afterCall(input);
     return {};
   }
 
-  /** Holds the SDK after the calls of a message, and returns what the model is to read besides. */
+  /** Blocks the SDK after a batch of calls, then returns additional text for the model. */
   async #onBatch(input: UnknownRecord): Promise<string> {
     const calls = recordsAt(input, "tool_calls");
     await this.#native.endBatch(calls, this.#state.settled);
     const callIds = calls.map((call) => textAt(call, "tool_use_id"));
-    // The SDK may call the hook before we have read the message that the calls are in.
-    await this.#until((state) => hasRead(state, callIds));
+    // The SDK may call the hook before the message with these calls was received.
+    await this.#waitUntil((state) => hasReadMessage(state, callIds));
     this.#dispatch({ type: "batchEnded" });
-    await this.#until(({ phase }) => phase !== "paused");
-    const news = joinNews(this.#state);
-    this.#dispatch({ type: "batchTold" });
-    return news;
+    await this.#waitUntil(({ phase }) => phase !== "paused");
+    const text = joinBatchTexts(this.#state);
+    this.#dispatch({ type: "batchReported" });
+    return text;
   }
 
   #isNative(name: string): boolean {
-    return name === ANSWER_TOOL || this.#native.isOn(name);
+    return name === ANSWER_TOOL || this.#native.isEnabled(name);
   }
 
   #dispatch(input: RunInput): void {
@@ -190,7 +200,7 @@ export class ClaudeRun {
     resolve();
   }
 
-  async #until(isTrue: (state: RunState) => boolean): Promise<void> {
+  async #waitUntil(isTrue: (state: RunState) => boolean): Promise<void> {
     while (!isTrue(this.#state)) await this.#changed.promise;
   }
 }

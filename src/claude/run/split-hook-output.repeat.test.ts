@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { UnknownRecord } from "../../base/reading.ts";
 import { recordAt, recordsAt, textAt } from "../../base/reading.ts";
-import { repeatPromptHooks } from "./split-hook-output.ts";
+import { createRepeatPromptHooks } from "./split-hook-output.ts";
 
-/** What the hooks say together when a session starts. */
-async function said(hooks: UnknownRecord, source: string): Promise<string> {
+/** Calls the hooks for a session start and joins their texts. */
+async function callHooks(hooks: UnknownRecord, source: string): Promise<string> {
   const [matcher] = recordsAt(hooks, "SessionStart");
   const run = (matcher?.["hooks"] ?? []) as readonly ((
     input: UnknownRecord,
@@ -15,18 +15,18 @@ async function said(hooks: UnknownRecord, source: string): Promise<string> {
   return texts.filter((text) => text !== "").join("\n");
 }
 
-describe("a prompt is read again", () => {
-  test("once the conversation was made shorter, and not when it begins or goes on", async () => {
-    const hooks = repeatPromptHooks(() => "Count owls.");
-    expect(await said(hooks, "startup")).toBe("");
-    expect(await said(hooks, "compact")).toBe("The instructions read:\n\nCount owls.");
-    expect(await said(hooks, "resume")).toBe("");
+describe("createRepeatPromptHooks()", () => {
+  test("repeats the prompt after a compaction, but not at startup or resume", async () => {
+    const hooks = createRepeatPromptHooks(() => "Count owls.");
+    expect(await callHooks(hooks, "startup")).toBe("");
+    expect(await callHooks(hooks, "compact")).toBe("The instructions read:\n\nCount owls.");
+    expect(await callHooks(hooks, "resume")).toBe("");
   });
 
-  test("as it reads by then, also if it is longer", async () => {
+  test("repeats the current prompt, even if it has become longer", async () => {
     let prompt = "Count owls.";
-    const hooks = repeatPromptHooks(() => prompt);
+    const hooks = createRepeatPromptHooks(() => prompt);
     prompt = "Count bats.\n".repeat(5_000);
-    expect(await said(hooks, "compact")).toBe(`The instructions read:\n\n${prompt}`);
+    expect(await callHooks(hooks, "compact")).toBe(`The instructions read:\n\n${prompt}`);
   });
 });

@@ -3,8 +3,8 @@ import type { UnknownRecord } from "../../base/reading.ts";
 import { recordAt, textAt } from "../../base/reading.ts";
 import { countParts, splitHookOutput } from "./split-hook-output.ts";
 
-/** What the hooks say of one event, each. */
-async function said(
+/** Calls the hooks for one event and returns the text of each. */
+async function callHooks(
   hooks: readonly ((input: UnknownRecord) => Promise<UnknownRecord>)[],
   input: UnknownRecord = {},
 ): Promise<readonly string[]> {
@@ -12,35 +12,35 @@ async function said(
   return outcomes.map((one) => textAt(recordAt(one, "hookSpecificOutput"), "additionalContext"));
 }
 
-describe("hooks that say a text in parts", () => {
-  test("leave what is short to the first, and say nothing where there is nothing", async () => {
+describe("splitHookOutput()", () => {
+  test("returns a short text in the first hook, and no output for an empty text", async () => {
     const hooks = splitHookOutput("PostToolBatch", 3, (input) => textAt(input, "note"));
-    expect(await said(hooks, { note: "Owls." })).toEqual(["Owls.", "", ""]);
+    expect(await callHooks(hooks, { note: "Owls." })).toEqual(["Owls.", "", ""]);
     expect(await Promise.all(hooks.map((hook) => hook({})))).toEqual([{}, {}, {}]);
   });
 
-  test("ask for the text once an event, whichever of them is called first", async () => {
-    let asked = 0;
+  test("writes the text once per event, regardless of which hook is called first", async () => {
+    let count = 0;
     const hooks = splitHookOutput("PostToolBatch", 2, async () => {
-      asked += 1;
-      return `${"a".repeat(9_000)}\n${asked}`;
+      count += 1;
+      return `${"a".repeat(9_000)}\n${count}`;
     });
-    expect(await said(hooks)).toEqual(["a".repeat(9_000), "1"]);
-    expect(await said(hooks.toReversed())).toEqual(["2", "a".repeat(9_000)]);
-    expect(await said(hooks)).toEqual(["a".repeat(9_000), "3"]);
+    expect(await callHooks(hooks)).toEqual(["a".repeat(9_000), "1"]);
+    expect(await callHooks(hooks.toReversed())).toEqual(["2", "a".repeat(9_000)]);
+    expect(await callHooks(hooks)).toEqual(["a".repeat(9_000), "3"]);
   });
 
-  test("keep to whole lines, and cut a line that is too long", async () => {
+  test("splits between lines, and splits a line that is too long", async () => {
     const lines = Array.from({ length: 2_000 }, (_, line) => `Line ${line}.`).join("\n");
     const text = `${lines}\n${"x".repeat(25_000)}\nEnd.`;
-    const parts = await said(splitHookOutput("SessionStart", countParts(text), () => text));
+    const parts = await callHooks(splitHookOutput("SessionStart", countParts(text), () => text));
     expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(9_000);
     expect(parts.join("\n").replace(/x\n(?=x)/g, "x")).toBe(text);
     expect(parts.every((part) => part.endsWith(".") || /^x+$/.test(part))).toBe(true);
   });
 
-  test("lose nothing where they are too few: the last says all that is left", async () => {
+  test("returns all remaining text in the last hook if there are too few hooks", async () => {
     const text = "Count owls.\n".repeat(5_000);
-    expect((await said(splitHookOutput("SessionStart", 2, () => text))).join("\n")).toBe(text);
+    expect((await callHooks(splitHookOutput("SessionStart", 2, () => text))).join("\n")).toBe(text);
   });
 });

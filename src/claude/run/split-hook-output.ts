@@ -1,18 +1,19 @@
 import type { UnknownRecord } from "../../base/reading.ts";
 import { textAt } from "../../base/reading.ts";
 
-/** The most characters that one hook may return: the SDK puts a longer output into a file. */
-const LONGEST = 9_000;
+/** Maximum characters of one hook's output. The SDK writes longer output to a file. */
+const MAX_HOOK_CHARS = 9_000;
 
-/** More hooks than the prompt needs now, because it may be rendered again and be longer. */
+/** Hooks beyond the current need, because a newly rendered prompt may be longer. */
 const SPARE_HOOKS = 8;
 
-/** A hook of the SDK, called with what it is about. */
+/** An SDK hook. */
 export type Hook = (input: UnknownRecord) => Promise<UnknownRecord>;
 
 /**
- * Creates `count` hooks for one event that together return the text of `write`, each a part of it, in
- * order. The SDK calls all of them for every event; `write` is called once for each event.
+ * Creates `count` hooks for one event that each return a part of the text of `write`, in order. The
+ * SDK calls all hooks for every event; `write` is called once per event. The last hook returns all
+ * remaining parts.
  */
 export function splitHookOutput(
   hookEventName: string,
@@ -27,8 +28,8 @@ export function splitHookOutput(
       number += 1;
       if (latest.number !== number) latest = { number, parts: writeParts(write, input) };
       const parts = await latest.parts;
-      const own = isLast ? parts.slice(index) : parts.slice(index, index + 1);
-      const additionalContext = own.join("\n");
+      const ownParts = isLast ? parts.slice(index) : parts.slice(index, index + 1);
+      const additionalContext = ownParts.join("\n");
       if (additionalContext === "") return {};
       return { hookSpecificOutput: { hookEventName, additionalContext } };
     };
@@ -36,17 +37,17 @@ export function splitHookOutput(
 }
 
 /**
- * Creates the hooks that repeat the prompt after the SDK has compacted the conversation, where a
- * summary has taken the prompt's place. `prompt` returns the current text.
+ * Creates hooks that repeat the prompt after the SDK has compacted the conversation, because the
+ * summary replaces the prompt. `getPrompt` returns the current text.
  */
-export function repeatPromptHooks(prompt: () => string): UnknownRecord {
-  const hooks = splitHookOutput("SessionStart", countParts(prompt()) + SPARE_HOOKS, (input) =>
-    textAt(input, "source") === "compact" ? `The instructions read:\n\n${prompt()}` : "",
+export function createRepeatPromptHooks(getPrompt: () => string): UnknownRecord {
+  const hooks = splitHookOutput("SessionStart", countParts(getPrompt()) + SPARE_HOOKS, (input) =>
+    textAt(input, "source") === "compact" ? `The instructions read:\n\n${getPrompt()}` : "",
   );
   return { SessionStart: [{ hooks }] };
 }
 
-/** Counts the hooks that it takes to return a text. */
+/** Counts the hooks that are needed to return a text. */
 export function countParts(text: string): number {
   return splitText(text).length;
 }
@@ -58,20 +59,20 @@ async function writeParts(
   return splitText(await write(input));
 }
 
-/** Keeps lines whole where they fit. */
+/** Splits between lines where possible. */
 function splitText(text: string): readonly string[] {
   const parts: string[] = [];
   for (const line of text.split("\n").flatMap(splitLine)) {
     const longer = `${parts.at(-1)}\n${line}`;
-    if (parts.length > 0 && longer.length <= LONGEST) parts[parts.length - 1] = longer;
+    if (parts.length > 0 && longer.length <= MAX_HOOK_CHARS) parts[parts.length - 1] = longer;
     else parts.push(line);
   }
   return parts;
 }
 
 function splitLine(line: string): readonly string[] {
-  const count = Math.max(1, Math.ceil(line.length / LONGEST));
+  const count = Math.max(1, Math.ceil(line.length / MAX_HOOK_CHARS));
   return Array.from({ length: count }, (_, index) =>
-    line.slice(index * LONGEST, (index + 1) * LONGEST),
+    line.slice(index * MAX_HOOK_CHARS, (index + 1) * MAX_HOOK_CHARS),
   );
 }

@@ -3,68 +3,73 @@ import type { UnknownRecord } from "../../base/reading.ts";
 import { Session } from "../../session/session.ts";
 import { claudeHistorySlice, Transcript } from "./transcript.ts";
 
-const entry = (uuid: string, type = "user") => ({ type, uuid, sessionId: "s1" });
+const createEntry = (uuid: string, type = "user") => ({ type, uuid, sessionId: "s1" });
 const key = { projectKey: "-tmp", sessionId: "s1" };
 
 type Append = (key: UnknownRecord, entries: readonly object[]) => Promise<void>;
 const append = (transcript: Transcript, entries: readonly object[], more = {}) =>
   (transcript.store["append"] as Append)({ ...key, ...more }, entries);
 
-describe("a transcript", () => {
-  test("tells what came since it was last asked, after what it goes on from", async () => {
-    const transcript = new Transcript([entry("a"), entry("b")]);
-    expect(transcript.step()).toEqual({ kept: 2, added: [] });
-    await append(transcript, [entry("c"), entry("d", "assistant")]);
-    expect(transcript.step()).toEqual({ kept: 2, added: [entry("c"), entry("d", "assistant")] });
-    await append(transcript, [entry("e")]);
-    expect(transcript.step()).toEqual({ kept: 4, added: [entry("e")] });
-    expect(transcript.step()).toEqual({ kept: 5, added: [] });
+describe("Transcript", () => {
+  test("returns new entries in each step, after the earlier conversation", async () => {
+    const transcript = new Transcript([createEntry("a"), createEntry("b")]);
+    expect(transcript.takeStep()).toEqual({ kept: 2, added: [] });
+    await append(transcript, [createEntry("c"), createEntry("d", "assistant")]);
+    expect(transcript.takeStep()).toEqual({
+      kept: 2,
+      added: [createEntry("c"), createEntry("d", "assistant")],
+    });
+    await append(transcript, [createEntry("e")]);
+    expect(transcript.takeStep()).toEqual({ kept: 4, added: [createEntry("e")] });
+    expect(transcript.takeStep()).toEqual({ kept: 5, added: [] });
   });
 
-  test("gives the SDK what it goes on from", async () => {
-    const earlier = [entry("a")];
+  test("loads the earlier conversation for the SDK", async () => {
+    const earlier = [createEntry("a")];
     const transcript = new Transcript(earlier);
-    await append(transcript, [entry("b")]);
+    await append(transcript, [createEntry("b")]);
     const load = transcript.store["load"] as () => Promise<unknown>;
     expect(await load()).toEqual(earlier);
   });
 
-  test("leaves out what the SDK counts anew in every run, or queues for itself", async () => {
+  test("omits entries that the SDK writes in every run, and its internal queue", async () => {
     const transcript = new Transcript([]);
-    const own = ["cost-state", "queue-operation", "last-prompt"].map((type) => entry("x", type));
+    const own = ["cost-state", "queue-operation", "last-prompt"].map((type) =>
+      createEntry("x", type),
+    );
     const odd = Object.create({ type: "cost-state" });
-    await append(transcript, [...own, entry("a"), { summary: "no type" }, odd]);
-    expect(transcript.step().added).toEqual([entry("a"), { summary: "no type" }, odd]);
+    await append(transcript, [...own, createEntry("a"), { summary: "no type" }, odd]);
+    expect(transcript.takeStep().added).toEqual([createEntry("a"), { summary: "no type" }, odd]);
   });
 
-  test("leaves out what another agent says", async () => {
+  test("omits entries of subagents", async () => {
     const transcript = new Transcript([]);
-    await append(transcript, [entry("a")], { subpath: "agents/1" });
-    expect(transcript.step().added).toEqual([]);
+    await append(transcript, [createEntry("a")], { subpath: "agents/1" });
+    expect(transcript.takeStep().added).toEqual([]);
   });
 });
 
-describe("the id of the conversation that is gone on from", () => {
-  test("is the first that an entry has", () => {
+describe("Transcript.sessionId", () => {
+  test("is the first id in the earlier entries", () => {
     const odd = new Map([["sessionId", "s0"]]);
-    const earlier = [{ type: "summary" }, odd, entry("a"), { sessionId: "s2" }];
+    const earlier = [{ type: "summary" }, odd, createEntry("a"), { sessionId: "s2" }];
     expect(new Transcript(earlier).sessionId).toBe("s1");
   });
 
-  test.each([[[]], [[{ type: "summary" }, { sessionId: 5 }]]])("is none in %j", (earlier) => {
+  test.each([[[]], [[{ type: "summary" }, { sessionId: 5 }]]])("is null for %j", (earlier) => {
     expect(new Transcript(earlier).sessionId).toBeNull();
   });
 });
 
-test("the SDK is told to keep its transcript here, and which conversation to resume", () => {
+test("Transcript.options set the session store and the conversation to resume", () => {
   const options = { persistSession: true, sessionStoreFlush: "eager" };
   const sessionStore = { append: expect.any(Function), load: expect.any(Function) };
   expect(new Transcript([]).options).toEqual({ ...options, sessionStore });
   const resumed = { ...options, sessionStore, resume: "s1" };
-  expect(new Transcript([entry("a")]).options).toEqual(resumed);
+  expect(new Transcript([createEntry("a")]).options).toEqual(resumed);
 });
 
-test("the session keeps the entries of turns on this adapter", () => {
+test("claudeHistorySlice can be registered in a session and starts empty", () => {
   const session = new Session({ id: "s" }).register(claudeHistorySlice);
   expect(claudeHistorySlice.id).toBe("claude.history");
   expect(session.get(claudeHistorySlice)).toEqual([]);

@@ -6,22 +6,22 @@ import { maybeTextAt } from "../../base/reading.ts";
 import type { Slice } from "../../session/slice.ts";
 
 /**
- * The session's last conversation on the Claude Agent SDK, as entries of its transcript. An
- * evaluation with `continue` starts from it.
+ * The session's last conversation on the Claude Agent SDK, as transcript entries. An evaluation with
+ * `continue` resumes it.
  */
 export const claudeHistorySlice: Slice<readonly object[]> = historySliceOf({
   id: "claude.history",
   adapterName: "claude",
 });
 
-/** Entries that the SDK writes again in every run, or uses as its own queue. */
+/** Entry types that the SDK writes in every run, or uses as an internal queue. */
 const RUN_SPECIFIC = new Set(["cost-state", "queue-operation", "last-prompt"]);
 
-/** Keeps the transcript of one run in memory instead of in a folder of the SDK. */
+/** Stores the transcript of one run in memory instead of in the SDK's folder. */
 export class Transcript {
   readonly #earlier: readonly object[];
   readonly #added: object[] = [];
-  #told = 0;
+  #reportedCount = 0;
 
   /** `earlier` is the conversation to continue. */
   constructor(earlier: readonly object[]) {
@@ -37,29 +37,29 @@ export class Transcript {
     return null;
   }
 
-  /** The SDK's options that make it keep its transcript here, and continue the earlier one. */
+  /** The SDK's options to store its transcript here and to resume the earlier conversation. */
   get options(): UnknownRecord {
     const { sessionId, store } = this;
     const resume = sessionId === null ? {} : { resume: sessionId };
     return { persistSession: true, sessionStore: store, sessionStoreFlush: "eager", ...resume };
   }
 
-  /** For the SDK's option `sessionStore`. */
+  /** The SDK's option `sessionStore`. */
   get store(): UnknownRecord {
     return {
       append: async (key: UnknownRecord, entries: readonly object[]) => {
-        if (key["subpath"] !== undefined) return; // of another agent
+        if (key["subpath"] !== undefined) return; // a subagent's entries
         for (const entry of entries) if (!isRunSpecific(entry)) this.#added.push(entry);
       },
       load: async () => this.#earlier,
     };
   }
 
-  /** Returns what was added since the last call. */
-  step(): HistoryStep {
-    const kept = this.#earlier.length + this.#told;
-    const added = this.#added.slice(this.#told);
-    this.#told = this.#added.length;
+  /** Returns the entries since the last call. */
+  takeStep(): HistoryStep {
+    const kept = this.#earlier.length + this.#reportedCount;
+    const added = this.#added.slice(this.#reportedCount);
+    this.#reportedCount = this.#added.length;
     return { kept, added };
   }
 }

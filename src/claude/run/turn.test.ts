@@ -3,7 +3,7 @@ import type { HostedCall } from "../../adapter/model-client.ts";
 import type { UnknownRecord } from "../../base/reading.ts";
 import { noUsage } from "../../base/usage.ts";
 import type { RunStep } from "./run-state.ts";
-import { findAttempt, toCompaction, toTurn } from "./turn.ts";
+import { findAttemptedAnswer, toCompactionEvent, toTurn } from "./turn.ts";
 
 const message = {
   number: 1,
@@ -16,18 +16,23 @@ const message = {
   usage: noUsage,
   isComplete: true,
 };
-const nothing = { calls: [], native: [], usage: noUsage, result: null, failure: null, retry: null };
-const step = (parts: Partial<RunStep>): RunStep => ({ message, text: "Hi.", ...nothing, ...parts });
+const empty = { calls: [], native: [], usage: noUsage, result: null, failure: null, retry: null };
+const createStep = (parts: Partial<RunStep>): RunStep => ({
+  message,
+  text: "Hi.",
+  ...empty,
+  ...parts,
+});
 const add = { id: "t1", name: "mcp__wink__add", input: { a: 1 } };
-const done = (more: UnknownRecord = {}) => ({
+const createResult = (more: UnknownRecord = {}) => ({
   subtype: "success",
   stop_reason: "end_turn",
   ...more,
 });
 
-describe("a step is a turn", () => {
-  test("that calls our tools, by our names", () => {
-    expect(toTurn(step({ calls: [add, { ...add, id: "t2", name: "Nope" }] }), [])).toEqual({
+describe("toTurn()", () => {
+  test("returns calls under the names of the prompt's tools", () => {
+    expect(toTurn(createStep({ calls: [add, { ...add, id: "t2", name: "Nope" }] }), [])).toEqual({
       text: "Hi.",
       toolCalls: [
         { name: "add", callId: "t1", arguments: '{"a":1}' },
@@ -43,7 +48,7 @@ describe("a step is a turn", () => {
     });
   });
 
-  test("that goes on by itself, where there is nothing for us to do", () => {
+  test("marks a turn without tool calls and result as continuing", () => {
     const hosted: HostedCall = {
       name: "shell",
       kind: "code_interpreter",
@@ -54,51 +59,55 @@ describe("a step is a turn", () => {
       message: "hi",
       raw: {},
     };
-    expect(toTurn(step({}), [hosted])).toMatchObject({
+    expect(toTurn(createStep({}), [hosted])).toMatchObject({
       goesOn: true,
       hostedCalls: [hosted],
       finishReason: "stop",
     });
   });
 
-  test("that answers, where the run has ended", () => {
-    const turn = toTurn(step({ result: done({ result: "Hi." }) }), []);
+  test("returns the answer when the run has a result", () => {
+    const turn = toTurn(createStep({ result: createResult({ result: "Hi." }) }), []);
     expect(turn).toMatchObject({ text: "Hi.", goesOn: false, stopReason: "end_turn" });
   });
 
-  test("of which nothing is known, where the model said nothing", () => {
-    const turn = toTurn(step({ message: null, text: "", result: done() }), []);
+  test("returns null ids if the model sent no message", () => {
+    const turn = toTurn(createStep({ message: null, text: "", result: createResult() }), []);
     expect(turn).toMatchObject({ text: "", responseId: null, requestId: null, model: null });
   });
 });
 
-describe("arguments", () => {
-  test("that are no JSON are as the model wrote them", () => {
+describe("toTurn() arguments", () => {
+  test("are the model's raw text if it is not valid JSON", () => {
     const input = { __unparsedToolInput: { raw: '{"a":', len: 5 } };
-    expect(toTurn(step({ calls: [{ ...add, input }] }), []).toolCalls[0]?.arguments).toBe('{"a":');
+    expect(toTurn(createStep({ calls: [{ ...add, input }] }), []).toolCalls[0]?.arguments).toBe(
+      '{"a":',
+    );
   });
 
   test.each([{ __unparsedToolInput: "x" }, { __unparsedToolInput: { len: 5 } }])(
-    "that only look so are JSON: %j",
+    "are JSON if the input only resembles unparsed input: %j",
     (input) => {
-      const turn = toTurn(step({ calls: [{ ...add, input }] }), []);
+      const turn = toTurn(createStep({ calls: [{ ...add, input }] }), []);
       expect(turn.toolCalls[0]?.arguments).toBe(JSON.stringify(input));
     },
   );
 });
 
-describe("the answer", () => {
+describe("toTurn() answer", () => {
   test.each([
     [{ structured_output: { word: "owl" }, result: "…" }, '{"word":"owl"}'],
     [{ structured_output: [], result: "…" }, "[]"],
     [{ structured_output: null, result: "short" }, "Hi."],
     [{ result: "short" }, "Hi."],
-  ])("of %j is %s", (more, text) => {
-    expect(toTurn(step({ result: done(more) }), []).text).toBe(text);
+  ])("for the result %j is %s", (more, text) => {
+    expect(toTurn(createStep({ result: createResult(more) }), []).text).toBe(text);
   });
 
-  test("is the SDK's own words where the model has none", () => {
-    expect(toTurn(step({ text: "", result: done({ result: "short" }) }), []).text).toBe("short");
+  test("is the SDK's result if the model sent no text", () => {
+    expect(
+      toTurn(createStep({ text: "", result: createResult({ result: "short" }) }), []).text,
+    ).toBe("short");
   });
 
   test.each([
@@ -108,25 +117,29 @@ describe("the answer", () => {
     ["model_context_window_exceeded", "length"],
     ["refusal", "content_filter"],
     [null, "stop"],
-  ])("that stopped for %s is finished for %s", (stop_reason, finishReason) => {
-    const turn = toTurn(step({ result: done({ stop_reason }) }), []);
+  ])("with stop reason %s has the finish reason %s", (stop_reason, finishReason) => {
+    const turn = toTurn(createStep({ result: createResult({ stop_reason }) }), []);
     expect(turn).toMatchObject({ finishReason, stopReason: stop_reason });
   });
 });
 
-test("the last structured answer of a step is found, as JSON", () => {
-  const attempt = (id: string, word: string) => ({ id, name: "StructuredOutput", input: { word } });
-  const uses = [attempt("t1", "bat"), attempt("t2", "owl"), add];
-  expect(findAttempt(step({ message: { ...message, uses } }))).toBe('{"word":"owl"}');
-  expect(findAttempt(step({}))).toBeNull();
-  expect(findAttempt(step({ message: null }))).toBeNull();
+test("findAttemptedAnswer() returns a step's last structured answer as JSON", () => {
+  const createAttempt = (id: string, word: string) => ({
+    id,
+    name: "StructuredOutput",
+    input: { word },
+  });
+  const uses = [createAttempt("t1", "bat"), createAttempt("t2", "owl"), add];
+  expect(findAttemptedAnswer(createStep({ message: { ...message, uses } }))).toBe('{"word":"owl"}');
+  expect(findAttemptedAnswer(createStep({}))).toBeNull();
+  expect(findAttemptedAnswer(createStep({ message: null }))).toBeNull();
 });
 
-test("a compaction of the SDK is an event with its token counts", () => {
+test("toCompactionEvent() returns an event with the SDK's token counts", () => {
   const event = { type: "ContextCompacted", strategy: "sdk", usage: null };
-  expect(toCompaction({ pre_tokens: 90, post_tokens: 9 })).toMatchObject({
+  expect(toCompactionEvent({ pre_tokens: 90, post_tokens: 9 })).toMatchObject({
     ...event,
     ...{ tokensBefore: 90, tokensAfter: 9 },
   });
-  expect(toCompaction({})).toMatchObject({ ...event, tokensBefore: 0, tokensAfter: null });
+  expect(toCompactionEvent({})).toMatchObject({ ...event, tokensBefore: 0, tokensAfter: null });
 });

@@ -4,11 +4,11 @@ import { isPlainObject } from "../../base/freeze.ts";
 import type { UnknownRecord } from "../../base/reading.ts";
 import { maybeTextAt, numberAt, recordAt, textAt } from "../../base/reading.ts";
 import { addUsage, noUsage, type TokenUsage, usageOf } from "../../base/usage.ts";
-import { ownName } from "../tools/tool-bridge.ts";
+import { toToolName } from "../tools/tool-bridge.ts";
 import type { ToolUse } from "./model-message.ts";
 import { ANSWER_TOOL, type RunStep } from "./run-state.ts";
 
-/** The part of a turn that a step alone tells. */
+/** The part of a turn that depends only on a step. */
 export type StepTurn = Omit<Turn, "usage" | "history" | "citations" | "costUsd">;
 
 /** Converts a step of a run to a turn. */
@@ -29,18 +29,18 @@ export function toTurn(step: RunStep, hostedCalls: readonly HostedCall[]): StepT
   };
 }
 
-/** Returns the structured answer that the model tried in a step, as JSON; `null` if there is none. */
-export function findAttempt({ message }: RunStep): string | null {
+/** Returns the last structured answer that the model attempted in a step, as JSON; `null` if none. */
+export function findAttemptedAnswer({ message }: RunStep): string | null {
   const use = message?.uses.findLast(({ name }) => name === ANSWER_TOOL);
   return use ? JSON.stringify(use.input) : null;
 }
 
 /** Converts the SDK's report of a compaction to an event. */
-export function toCompaction(about: UnknownRecord): Announcement {
+export function toCompactionEvent(metadata: UnknownRecord): Announcement {
   return {
     type: "ContextCompacted",
-    tokensBefore: numberAt(about, "pre_tokens") ?? 0,
-    tokensAfter: numberAt(about, "post_tokens"),
+    tokensBefore: numberAt(metadata, "pre_tokens") ?? 0,
+    tokensAfter: numberAt(metadata, "post_tokens"),
     strategy: "sdk",
     usage: null,
     itemsBefore: null,
@@ -49,12 +49,12 @@ export function toCompaction(about: UnknownRecord): Announcement {
   };
 }
 
-/** Counts what a run has used and cost. The SDK reports the rest of its usage with its result. */
+/** Counts the usage and cost of a run. The SDK reports some of its usage only with its result. */
 export class UsageMeter {
   #counted: TokenUsage = noUsage;
   #costUsd = 0;
 
-  /** Counts a step; with the result, also the SDK's other usage and the cost. */
+  /** Counts a step. With the result, also counts the remaining usage and the cost. */
   measure({ usage, result }: RunStep): Pick<Turn, "usage" | "costUsd"> {
     const counted = this.add(usage);
     if (!result) return { usage: counted };
@@ -69,16 +69,16 @@ export class UsageMeter {
     return usage;
   }
 
-  /** Counts and returns what the SDK used besides: to search the web, or to compact the conversation. */
+  /** Counts and returns usage outside of turns: for web searches and compaction. */
   remainder(result: UnknownRecord): TokenUsage {
     const models = Object.values(recordAt(result, "modelUsage"));
     const all = models.map((model) => readModelUsage(model)).reduce(addUsage, noUsage);
-    const left = (key: keyof TokenUsage) => Math.max(0, all[key] - this.#counted[key]);
+    const getRemaining = (key: keyof TokenUsage) => Math.max(0, all[key] - this.#counted[key]);
     return this.add(
       usageOf({
-        inputTokens: left("inputTokens"),
-        outputTokens: left("outputTokens"),
-        cachedTokens: left("cachedTokens"),
+        inputTokens: getRemaining("inputTokens"),
+        outputTokens: getRemaining("outputTokens"),
+        cachedTokens: getRemaining("cachedTokens"),
       }),
     );
   }
@@ -93,7 +93,7 @@ export class UsageMeter {
   }
 }
 
-/** A structured answer is in a field of its own, because the model gives it in a call. */
+/** Prefers the structured answer, which the SDK reports in a separate field. */
 function readAnswer(result: UnknownRecord, text: string): string {
   const structured = result["structured_output"];
   if (structured !== undefined && structured !== null) return JSON.stringify(structured);
@@ -103,7 +103,7 @@ function readAnswer(result: UnknownRecord, text: string): string {
 function toToolCall({ id, name, input }: ToolUse): ToolCall {
   const unparsed = input["__unparsedToolInput"];
   const raw = isPlainObject(unparsed) ? maybeTextAt(unparsed, "raw") : null;
-  return { name: ownName(name) ?? name, callId: id, arguments: raw ?? JSON.stringify(input) };
+  return { name: toToolName(name) ?? name, callId: id, arguments: raw ?? JSON.stringify(input) };
 }
 
 function toFinishReason(stopReason: string | null): FinishReason {
@@ -112,8 +112,8 @@ function toFinishReason(stopReason: string | null): FinishReason {
   return stopReason === "refusal" ? "content_filter" : "stop";
 }
 
-function readModelUsage(given: unknown): TokenUsage {
-  const usage = recordAt({ given }, "given");
+function readModelUsage(value: unknown): TokenUsage {
+  const usage = recordAt({ value }, "value");
   const cachedTokens = numberAt(usage, "cacheReadInputTokens") ?? 0;
   const written = numberAt(usage, "cacheCreationInputTokens") ?? 0;
   return usageOf({

@@ -15,65 +15,65 @@ const result = {
   },
 };
 
-describe("what a run used besides its turns", () => {
-  test("is what all models used, without what turns were told to have", () => {
-    const spent = new UsageMeter();
+describe("UsageMeter.remainder()", () => {
+  test("returns the usage of all models minus the counted turns", () => {
+    const meter = new UsageMeter();
     const turn = usageOf({ inputTokens: 15, outputTokens: 5, cachedTokens: 3 });
-    expect(spent.add(turn)).toBe(turn);
-    expect(spent.remainder(result)).toEqual(usageOf({ inputTokens: 100, outputTokens: 50 }));
+    expect(meter.add(turn)).toBe(turn);
+    expect(meter.remainder(result)).toEqual(usageOf({ inputTokens: 100, outputTokens: 50 }));
   });
 
-  test("is told once, however often it is asked", () => {
-    const spent = new UsageMeter();
-    expect(spent.remainder(result)).toEqual(
+  test("returns the same usage only once", () => {
+    const meter = new UsageMeter();
+    expect(meter.remainder(result)).toEqual(
       usageOf({ inputTokens: 115, outputTokens: 55, cachedTokens: 3 }),
     );
-    expect(spent.remainder(result)).toEqual(noUsage);
+    expect(meter.remainder(result)).toEqual(noUsage);
   });
 
-  test("is never less than nothing", () => {
-    const spent = new UsageMeter();
-    spent.add(usageOf({ inputTokens: 1000, outputTokens: 1, cachedTokens: 9 }));
-    expect(spent.remainder(result)).toEqual(usageOf({ outputTokens: 54 }));
+  test("is never negative", () => {
+    const meter = new UsageMeter();
+    meter.add(usageOf({ inputTokens: 1000, outputTokens: 1, cachedTokens: 9 }));
+    expect(meter.remainder(result)).toEqual(usageOf({ outputTokens: 54 }));
   });
 
   test.each([{}, { modelUsage: null }, { modelUsage: { one: null, other: { inputTokens: "7" } } }])(
-    "is nothing where the SDK does not say: %j",
+    "is zero if the SDK reports no usage: %j",
     (unclear) => {
       expect(new UsageMeter().remainder(unclear)).toEqual(noUsage);
     },
   );
 });
 
-describe("the cost", () => {
-  test("is what came to the sum since it was last asked", () => {
-    const spent = new UsageMeter();
-    expect(spent.costSince(result)).toBe(0.5);
-    expect(spent.costSince({ total_cost_usd: 0.75 })).toBe(0.25);
-    expect(spent.costSince({ total_cost_usd: 0.25 })).toBe(0);
-    expect(spent.costSince({ total_cost_usd: 0 })).toBe(0);
+describe("UsageMeter.costSince()", () => {
+  test("returns the cost since the last call", () => {
+    const meter = new UsageMeter();
+    expect(meter.costSince(result)).toBe(0.5);
+    expect(meter.costSince({ total_cost_usd: 0.75 })).toBe(0.25);
+    expect(meter.costSince({ total_cost_usd: 0.25 })).toBe(0);
+    expect(meter.costSince({ total_cost_usd: 0 })).toBe(0);
   });
 
   test.each([{}, { total_cost_usd: null }, { total_cost_usd: Number.NaN }])(
-    "is not known where the SDK does not say: %j",
+    "is undefined if the SDK reports no cost: %j",
     (unclear) => {
       expect(new UsageMeter().costSince(unclear)).toBeUndefined();
     },
   );
 });
 
-describe("a step is measured", () => {
+describe("UsageMeter.measure()", () => {
   const usage = usageOf({ inputTokens: 15, outputTokens: 5, cachedTokens: 3 });
   const step = {
     ...{ message: null, text: "", calls: [], native: [], usage },
     ...{ result: null, failure: null, retry: null },
   };
 
-  test("by its own usage while the run continues", () => {
+  test("returns the step's usage while the run continues", () => {
     expect(new UsageMeter().measure(step)).toEqual({ usage });
   });
 
-  test("with the rest of the usage and the cost when there is a result", () => {
+  test("adds the remaining usage and the cost when the run has a result", () => {
     const all = usageOf({ inputTokens: 115, outputTokens: 55, cachedTokens: 3 });
     expect(new UsageMeter().measure({ ...step, result })).toEqual({ usage: all, costUsd: 0.5 });
     const unclear = new UsageMeter().measure({ ...step, result: {} });

@@ -4,40 +4,40 @@ import { describe, expect, test } from "vitest";
 import { growTree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { SandboxLeftovers } from "./prepare-sandbox.ts";
 
-const filesIn = (folder: string) =>
+const listFiles = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
 
-describe("what a sandbox leaves in a workspace", () => {
-  test("is removed", async () => {
+describe("SandboxLeftovers", () => {
+  test("removes placeholders that a sandbox added", async () => {
     const workspace = temporaryTree({ "a.txt": "1" });
-    const traces = new SandboxLeftovers(workspace);
+    const leftovers = new SandboxLeftovers(workspace);
     growTree(workspace, { ".bashrc": "", ".vscode": "", ".claude/.cc-writes": null });
     growTree(workspace, { ".claude/settings.json": "", ".claude/skills": null });
-    await traces.remove();
-    expect(filesIn(workspace)).toEqual(["a.txt"]);
-    await traces.remove();
+    await leftovers.remove();
+    expect(listFiles(workspace)).toEqual(["a.txt"]);
+    await leftovers.remove();
   });
 
-  test("is told from what was there before, however empty", async () => {
+  test("keeps empty files and folders that existed before", async () => {
     const workspace = temporaryTree({ ".bashrc": "", ".claude/agents": null, ".vscode": null });
-    const traces = new SandboxLeftovers(workspace);
+    const leftovers = new SandboxLeftovers(workspace);
     growTree(workspace, { ".profile": "", ".claude/hooks": "" });
-    await traces.remove();
-    expect(filesIn(workspace)).toEqual([".bashrc", ".claude", ".claude/agents", ".vscode"]);
+    await leftovers.remove();
+    expect(listFiles(workspace)).toEqual([".bashrc", ".claude", ".claude/agents", ".vscode"]);
   });
 
-  test("is told from what somebody wrote", async () => {
+  test("keeps files with content", async () => {
     const workspace = temporaryTree();
-    const traces = new SandboxLeftovers(workspace);
+    const leftovers = new SandboxLeftovers(workspace);
     growTree(workspace, { ".gitmodules": "[submodule]", ".claude/agents/mine.md": "1", empty: "" });
-    symlinkSync("elsewhere", join(workspace, ".mcp.json"));
-    const before = filesIn(workspace);
-    await traces.remove();
-    expect(filesIn(workspace)).toEqual(before);
+    symlinkSync("target", join(workspace, ".mcp.json"));
+    const before = listFiles(workspace);
+    await leftovers.remove();
+    expect(listFiles(workspace)).toEqual(before);
   });
 
-  test("is nothing where the workspace is gone", async () => {
-    const traces = new SandboxLeftovers(join(temporaryTree(), "gone"));
-    await expect(traces.remove()).resolves.toBeUndefined();
+  test("does nothing if the workspace is missing", async () => {
+    const leftovers = new SandboxLeftovers(join(temporaryTree(), "missing"));
+    await expect(leftovers.remove()).resolves.toBeUndefined();
   });
 });

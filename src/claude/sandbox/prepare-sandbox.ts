@@ -6,8 +6,8 @@ import { promisify } from "node:util";
 import { InvalidOptionError, messageOf } from "../../base/errors.ts";
 
 /**
- * Checks that the SDK's sandbox starts on this machine, and notes what is in the workspace before the
- * run. `path` lists the folders in which programs are found.
+ * Checks that the SDK's sandbox starts on the host, and records the workspace's entries before the
+ * run. `path` is a `PATH` to search for programs.
  */
 export async function prepareSandbox(path: string, workspace: string): Promise<SandboxLeftovers> {
   await checkSandboxStarts(path);
@@ -15,14 +15,14 @@ export async function prepareSandbox(path: string, workspace: string): Promise<S
 }
 
 /**
- * Throws if the SDK's sandbox would not start. The SDK itself looks only for the programs, not for what
- * the kernel allows.
+ * Throws if the SDK's sandbox would not start. The SDK itself checks only that the programs exist, not
+ * that the kernel allows namespaces.
  */
 export async function checkSandboxStarts(
   path: string,
   { platform = process.platform }: { readonly platform?: string } = {},
 ): Promise<void> {
-  if (platform !== "linux") return; // macOS has its own, and the SDK knows where there is none
+  if (platform !== "linux") return; // macOS has a sandbox, and the SDK detects other platforms
   const bubblewrap = findProgram("bwrap", path);
   const missing = [
     ...(bubblewrap === null ? ["bubblewrap"] : []),
@@ -33,44 +33,45 @@ export async function checkSandboxStarts(
   }
   try {
     const limits = { timeout: START_TIMEOUT_MS, env: {} };
-    await promisify(execFile)(bubblewrap, SAME_AS_THE_SDK, limits);
+    await promisify(execFile)(bubblewrap, SDK_BUBBLEWRAP_ARGS, limits);
   } catch (cause) {
-    const said = lastLine(messageOf(cause));
-    throw refuseSandbox(`let this user make namespaces (bubblewrap said: ${said})`, cause);
+    const reason = getLastLine(messageOf(cause));
+    throw refuseSandbox(`allow this user to create namespaces (bubblewrap: ${reason})`, cause);
   }
 }
 
-/** The same error for what the SDK reports when it starts. */
-export function sandboxRefusal(said: string): InvalidOptionError {
-  return refuseSandbox(`see to what the SDK says (${lastLine(said)})`);
+/** Converts the SDK's own report that its sandbox does not start. */
+export function createSandboxError(output: string): InvalidOptionError {
+  return refuseSandbox(`resolve the problem that the SDK reports (${getLastLine(output)})`);
 }
 
 /**
- * What the SDK's sandbox leaves in a workspace. To keep commands from writing there it creates empty
- * files, which it removes after each command unless it is killed, and a folder, which it does not remove.
+ * Placeholders that the SDK's sandbox leaves in a workspace. To block writes to some paths it creates
+ * empty files, which it removes after each command unless it is killed, and a folder, which it does not
+ * remove.
  */
 export class SandboxLeftovers {
   readonly #workspace: string;
-  readonly #before: ReadonlySet<string>;
+  readonly #existing: ReadonlySet<string>;
 
-  /** Notes what is there before a run. */
+  /** Records the placeholders that exist before a run. */
   constructor(workspace: string) {
     this.#workspace = workspace;
-    this.#before = new Set(findPlaceholders(workspace));
+    this.#existing = new Set(findPlaceholders(workspace));
   }
 
-  /** Removes what has been added since, if it is empty: anything with bytes is someone's work. */
+  /** Removes placeholders that were added since, unless they have content. */
   async remove(): Promise<void> {
-    const added = findPlaceholders(this.#workspace).filter((path) => !this.#before.has(path));
-    // Deepest first, so that a folder is empty when its turn comes.
+    const added = findPlaceholders(this.#workspace).filter((path) => !this.#existing.has(path));
+    // Deepest first, so that folders are empty when they are removed.
     for (const path of added.reverse()) await removeEmpty(join(this.#workspace, path));
   }
 }
 
 const START_TIMEOUT_MS = 5_000;
 
-/** If the machine refuses any of this, it would refuse it to each command. */
-const SAME_AS_THE_SDK = [
+/** The SDK runs each command with these options, so a host that rejects them cannot run any. */
+const SDK_BUBBLEWRAP_ARGS = [
   ...["--new-session", "--die-with-parent", "--unshare-net", "--ro-bind", "/", "/"],
   ...["--dev", "/dev", "--unshare-pid", "--unshare-user", "--proc", "/proc", "--", "/bin/sh"],
   ...["-c", ":"],
@@ -82,12 +83,12 @@ function findProgram(program: string, path: string): string | null {
     try {
       accessSync(at, constants.X_OK);
       return at;
-    } catch {} // it is not in this folder
+    } catch {} // not in this folder
   }
   return null;
 }
 
-function lastLine(text: string): string {
+function getLastLine(text: string): string {
   return text.trim().replace(/^.*\n/s, "");
 }
 
@@ -95,36 +96,39 @@ function refuseSandbox(remedy: string, cause?: unknown): InvalidOptionError {
   return new InvalidOptionError({
     field: "isolation.sandbox.enabled",
     value: true,
-    rule: "needs a sandbox that starts on this machine",
-    remedy: `${remedy}, or let commands do all that your user may: isolation: { sandbox: { enabled: false } }`,
+    rule: "must be false unless the sandbox starts on this host",
+    remedy: `${remedy}, or run commands with your user's permissions: isolation: { sandbox: { enabled: false } }`,
     cause,
   });
 }
 
-const FOLDER = ".claude";
-const NAMES = [
+const CLAUDE_FOLDER = ".claude";
+const PLACEHOLDER_NAMES = [
   ...[".bash_profile", ".bashrc", ".gitconfig", ".gitmodules", ".idea", ".mcp.json", ".profile"],
-  ...[".ripgreprc", ".vscode", ".zprofile", ".zshrc", FOLDER],
+  ...[".ripgreprc", ".vscode", ".zprofile", ".zshrc", CLAUDE_FOLDER],
 ];
 
-/** Lists parents before what is in them. */
+/** Lists placeholders, folders before their entries. */
 function findPlaceholders(workspace: string): readonly string[] {
   const here = new Set(listEntries(workspace));
-  const found = NAMES.filter((name) => here.has(name));
-  if (!here.has(FOLDER)) return found;
-  return [...found, ...listEntries(join(workspace, FOLDER)).map((name) => join(FOLDER, name))];
+  const found = PLACEHOLDER_NAMES.filter((name) => here.has(name));
+  if (!here.has(CLAUDE_FOLDER)) return found;
+  return [
+    ...found,
+    ...listEntries(join(workspace, CLAUDE_FOLDER)).map((name) => join(CLAUDE_FOLDER, name)),
+  ];
 }
 
 function listEntries(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // there is no such folder, or it may not be read
+    return []; // the folder is missing or unreadable
   }
 }
 
 async function removeEmpty(path: string): Promise<void> {
   const found = await lstat(path).catch(() => null);
-  if (found?.isDirectory()) await rmdir(path).catch(() => {}); // there is something in it
+  if (found?.isDirectory()) await rmdir(path).catch(() => {}); // it is not empty
   if (found?.isFile() && found.size === 0) await rm(path, { force: true });
 }

@@ -5,10 +5,10 @@ import { describe, expect, test } from "vitest";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { type IsolationConfig, withDomains } from "../isolation.ts";
 import { permissionModes } from "../permissions.ts";
-import { needsSandbox, type SandboxedRun, sandboxOptions } from "./sandbox-settings.ts";
+import { needsSandbox, type SandboxedRun, toSandboxOptions } from "./sandbox-settings.ts";
 
-/** A run in real folders, with what differs. */
-function run(more: Partial<SandboxedRun> = {}): SandboxedRun {
+/** Creates a run in real folders, with overrides. */
+function createRun(more: Partial<SandboxedRun> = {}): SandboxedRun {
   const folder = temporaryTree({ home: null, tmp: null, work: null, real: null });
   return {
     isolation: {},
@@ -20,7 +20,7 @@ function run(more: Partial<SandboxedRun> = {}): SandboxedRun {
     auth: {
       kind: "authToken",
       variables: { ANTHROPIC_AUTH_TOKEN: "secret" },
-      handed: null,
+      pipedSecret: null,
       secrets: ["secret"],
     },
     host: { HOME: join(folder, "real") },
@@ -28,10 +28,10 @@ function run(more: Partial<SandboxedRun> = {}): SandboxedRun {
   };
 }
 
-describe("the sandbox of a run", () => {
-  test("binds commands to the workspace, hides homes and secrets, and has no way out", () => {
-    const one = run();
-    expect(sandboxOptions(one).sandbox).toEqual({
+describe("toSandboxOptions()", () => {
+  test("limits commands to the workspace, hides home folders and secrets, and blocks the network", () => {
+    const run = createRun();
+    expect(toSandboxOptions(run).sandbox).toEqual({
       enabled: true,
       failIfUnavailable: true,
       allowUnsandboxedCommands: false,
@@ -39,8 +39,8 @@ describe("the sandbox of a run", () => {
       excludedCommands: [],
       network: { allowedDomains: [], strictAllowlist: true },
       filesystem: {
-        denyRead: expect.arrayContaining([one.host?.["HOME"], one.home, realpathSync(tmpdir())]),
-        allowRead: [one.workspace, one.temporary],
+        denyRead: expect.arrayContaining([run.host?.["HOME"], run.home, realpathSync(tmpdir())]),
+        allowRead: [run.workspace, run.temporary],
         allowWrite: [],
       },
       credentials: {
@@ -50,10 +50,10 @@ describe("the sandbox of a run", () => {
         ],
       },
     });
-    expect(JSON.stringify(sandboxOptions(one))).not.toContain("secret");
+    expect(JSON.stringify(toSandboxOptions(run))).not.toContain("secret");
   });
 
-  test("is widened by what the config says", () => {
+  test("adds the paths, hosts and commands of the config", () => {
     const isolation: IsolationConfig = {
       networkPolicy: withDomains("pypi.org"),
       sandbox: {
@@ -63,53 +63,55 @@ describe("the sandbox of a run", () => {
         allowUnsandboxedCommands: true,
       },
     };
-    const one = run({ isolation });
-    expect(sandboxOptions(one).sandbox).toMatchObject({
+    const run = createRun({ isolation });
+    expect(toSandboxOptions(run).sandbox).toMatchObject({
       allowUnsandboxedCommands: true,
       excludedCommands: ["docker *"],
       network: { allowedDomains: ["pypi.org"] },
       filesystem: {
-        allowRead: [one.workspace, one.temporary, "/opt/data"],
+        allowRead: [run.workspace, run.temporary, "/opt/data"],
         allowWrite: ["/opt/out"],
       },
     });
   });
 
-  test.each(permissionModes)("in mode %s lets commands run unasked or not", (mode) => {
+  test.each(permissionModes)("allows commands automatically or not in mode %s", (mode) => {
     const autoAllowBashIfSandboxed = mode === "dontAsk" || mode === "bypassPermissions";
-    expect(sandboxOptions(run({ mode })).sandbox).toMatchObject({ autoAllowBashIfSandboxed });
+    expect(toSandboxOptions(createRun({ mode })).sandbox).toMatchObject({
+      autoAllowBashIfSandboxed,
+    });
   });
 
-  test("is there only for commands, and unless it was switched off", () => {
-    const off = run({ isolation: { sandbox: { enabled: false } } });
-    const silent = run({ native: ["Read"] });
-    for (const one of [off, silent]) {
-      expect(needsSandbox(one)).toBe(false);
-      expect(sandboxOptions(one)).not.toHaveProperty("sandbox");
+  test("sets a sandbox only for runs with commands, unless it is disabled", () => {
+    const off = createRun({ isolation: { sandbox: { enabled: false } } });
+    const withoutBash = createRun({ native: ["Read"] });
+    for (const run of [off, withoutBash]) {
+      expect(needsSandbox(run)).toBe(false);
+      expect(toSandboxOptions(run)).not.toHaveProperty("sandbox");
     }
-    expect(needsSandbox(run())).toBe(true);
+    expect(needsSandbox(createRun())).toBe(true);
   });
 
-  test("comes with settings under which no classifier decides what may be read", () => {
+  test("disables the classifier that would allow reading other files", () => {
     const attribution = { commit: "", pr: "" };
     const settings = {
       attribution,
       useAutoModeDuringPlan: false,
       permissions: { disableAutoMode: "disable" },
     };
-    expect(sandboxOptions(run()).settings).toEqual(settings);
-    expect(sandboxOptions(run({ native: [] }))).toEqual({ settings });
+    expect(toSandboxOptions(createRun()).settings).toEqual(settings);
+    expect(toSandboxOptions(createRun({ native: [] }))).toEqual({ settings });
   });
 
-  test("hides each folder once, by its real path, and none that is not there", () => {
+  test("hides each existing folder once, by its real path", () => {
     const folder = temporaryTree({ home: null });
     mkdirSync(join(folder, "real"));
     symlinkSync(join(folder, "real"), join(folder, "link"));
-    const hidden = (host: Record<string, string>) =>
-      JSON.stringify(sandboxOptions(run({ home: join(folder, "home"), host })).sandbox);
-    expect(hidden({ HOME: join(folder, "link") })).toContain(`"${join(folder, "real")}"`);
-    expect(hidden({ HOME: join(folder, "gone") })).not.toContain("gone");
-    expect(hidden({ HOME: "/" })).not.toContain('"/"');
-    expect(hidden({})).toContain(`"${join(folder, "home")}"`);
+    const listHidden = (host: Record<string, string>) =>
+      JSON.stringify(toSandboxOptions(createRun({ home: join(folder, "home"), host })).sandbox);
+    expect(listHidden({ HOME: join(folder, "link") })).toContain(`"${join(folder, "real")}"`);
+    expect(listHidden({ HOME: join(folder, "missing") })).not.toContain("missing");
+    expect(listHidden({ HOME: "/" })).not.toContain('"/"');
+    expect(listHidden({})).toContain(`"${join(folder, "home")}"`);
   });
 });

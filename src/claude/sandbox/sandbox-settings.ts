@@ -3,39 +3,42 @@ import { tmpdir } from "node:os";
 import type { IsolationConfig } from "../isolation.ts";
 import type { PermissionMode } from "../permissions.ts";
 import type { ClaudeAuth, Variables } from "../process/claude-auth.ts";
-import { hostVariables } from "../process/environment.ts";
+import { readHostVariables } from "../process/environment.ts";
 
-/** What the sandbox settings of one run depend on. */
+/** Properties of a run that determine its sandbox settings. */
 export interface SandboxedRun {
   readonly isolation: IsolationConfig;
   readonly mode: PermissionMode;
-  /** The SDK's tools that are on, by its names. */
+  /** The enabled SDK tools. */
   readonly native: readonly string[];
-  /** Real paths of the working folder, and of the SDK's home and temporary folder. */
+  /** The real path of the working folder. */
   readonly workspace: string;
+  /** The real path of the SDK's home. */
   readonly home: string;
+  /** The real path of the SDK's temporary folder. */
   readonly temporary: string;
   readonly auth: ClaudeAuth;
-  /** The variables of this process. @default those of `process.env` */
+  /** The variables of this process. @default `process.env` */
   readonly host?: Variables | undefined;
 }
 
-/** The SDK's options of the same names. */
+/** The SDK's options `settings` and `sandbox`. */
 export interface SandboxOptions {
   readonly settings: object;
   readonly sandbox?: object;
 }
 
-/** Whether the commands of a run are sandboxed, so that the machine must support that. */
+/** Whether the run has commands that must be sandboxed. */
 export function needsSandbox({ isolation, native }: SandboxedRun): boolean {
   return native.includes("Bash") && (isolation.sandbox?.enabled ?? true);
 }
 
 /**
- * Returns the sandbox settings of a run: commands may write to the workspace and a temporary folder,
- * read neither homes nor other temporary files, and reach only the hosts of the network policy.
+ * Returns the sandbox options of a run. Commands may write to the workspace and a temporary folder.
+ * They cannot read home folders or other temporary files, and they reach only the hosts of the network
+ * policy.
  */
-export function sandboxOptions(run: SandboxedRun): SandboxOptions {
+export function toSandboxOptions(run: SandboxedRun): SandboxOptions {
   if (!needsSandbox(run)) return { settings: SETTINGS };
   const { isolation, mode, auth, workspace, temporary } = run;
   const { networkPolicy, sandbox = {} } = isolation;
@@ -46,7 +49,7 @@ export function sandboxOptions(run: SandboxedRun): SandboxOptions {
       enabled: true,
       failIfUnavailable: true,
       allowUnsandboxedCommands: sandbox.allowUnsandboxedCommands ?? false,
-      // Without it the SDK asks for permission for some commands even if the tool is allowed.
+      // If false, the SDK prompts for permission for some commands even if the tool is allowed.
       autoAllowBashIfSandboxed: allowsAll,
       excludedCommands: sandbox.excludedCommands ?? [],
       network: {
@@ -68,21 +71,21 @@ export function sandboxOptions(run: SandboxedRun): SandboxOptions {
   };
 }
 
-/** In plan mode the SDK would otherwise use a classifier, which allows reading the whole machine. */
+/** Disables auto mode: in plan mode its classifier would allow reading the whole host. */
 const SETTINGS = Object.freeze({
-  attribution: Object.freeze({ commit: "", pr: "" }), // no signature of the SDK in commits
+  attribution: Object.freeze({ commit: "", pr: "" }), // no attribution to the SDK in commits
   useAutoModeDuringPlan: false,
   permissions: Object.freeze({ disableAutoMode: "disable" }),
 });
 
-/** With this token a command could send messages to the SDK's process. */
+/** A command with this token could send messages to the SDK's process. */
 const SDK_TOKEN = "CLAUDE_CODE_MESSAGING_TOKEN";
 
-/** Lists all homes, temporary folders, and the SDK's own files. */
-function listPrivateFolders({ home, host = hostVariables() }: SandboxedRun): readonly string[] {
-  const own = host["HOME"];
+/** Lists all home folders, temporary folders, and the SDK's home. */
+function listPrivateFolders({ home, host = readHostVariables() }: SandboxedRun): readonly string[] {
+  const hostHome = host["HOME"];
   const folders = [
-    ...(own ? [own] : []),
+    ...(hostHome ? [hostHome] : []),
     "/home",
     "/root",
     "/Users",
@@ -91,11 +94,11 @@ function listPrivateFolders({ home, host = hostVariables() }: SandboxedRun): rea
     "/var/tmp",
     home,
   ];
-  return [...new Set(folders.flatMap(resolveReal))].filter((folder) => folder !== "/");
+  return [...new Set(folders.flatMap(resolveRealPath))].filter((folder) => folder !== "/");
 }
 
-/** Returns nothing for a missing path, which the sandbox cannot hide. */
-function resolveReal(path: string): readonly string[] {
+/** Returns an empty array for a missing path, which the sandbox cannot hide. */
+function resolveRealPath(path: string): readonly string[] {
   try {
     return [realpathSync(path)];
   } catch {

@@ -2,13 +2,13 @@ import { applyPatchTool } from "../../tools/hosted/apply-patch.ts";
 import { checkedConfig } from "../../tools/hosted-tool.ts";
 import type { HostedKind } from "./hosted-kind.ts";
 
-/** The kind `apply_patch`: the SDK's `Write` and `Edit` change the files of the workspace. */
+/** The kind `apply_patch`: the SDK's `Write` and `Edit` change workspace files. */
 export const patchKind: HostedKind = {
   kind: "apply_patch",
-  madeBy: "`applyPatchTool`",
+  createdBy: "`applyPatchTool`",
   tools: ["Write", "Edit"],
-  becomes: "files of the workspace are written and edited, not deleted; events, no typed output",
-  refused: "a prompt without `ClaudeAgentWorkspaceSection`; `filesystem`",
+  behavior: "writes and edits workspace files, never deletes them; events, no typed output",
+  unsupported: "a prompt without `ClaudeAgentWorkspaceSection`; `filesystem`",
   needsWorkspace: true,
   findObstacles(tool) {
     checkedConfig(tool, () => applyPatchTool({ ...tool.config }));
@@ -17,8 +17,8 @@ export const patchKind: HostedKind = {
       filesystem !== undefined && {
         field: `Hosted tool "${tool.name}" filesystem`,
         value: filesystem,
-        rule: "must be left out on Claude, which edits the files of its workspace",
-        remedy: "leave it out",
+        rule: "must be omitted on Claude, which edits only workspace files",
+        remedy: "omit it, and mount the files with a ClaudeAgentWorkspaceSection",
       },
     ];
   },

@@ -8,57 +8,69 @@ const bare = { url: "https://b.example/", title: "B" };
 const round = { url: "https://w.example/Owl_(bird)", title: "Owl" };
 const pages = [owls, birds, bare, round];
 
-/** What stands in the text where each page is cited. */
-const cited = (text: string) =>
+/** Returns each citation's title and text. */
+const listCitations = (text: string) =>
   findCitations(text, pages).map(({ title, span }) => [title, text.slice(...(span ?? [0, 0]))]);
 
-describe("a page is cited by", () => {
+describe("findCitations()", () => {
   test.each([
-    [
-      "its link",
-      "See [the owls](https://example.com/owls).",
-      "[the owls](https://example.com/owls)",
-    ],
+    ["a link", "See [the owls](https://example.com/owls).", "[the owls](https://example.com/owls)"],
     [
       "a link with a title",
-      'So [x](https://example.com/owls "Owls of (all)") it is',
-      '[x](https://example.com/owls "Owls of (all)")',
+      'So [x](https://example.com/owls "Owls (all)") it is',
+      '[x](https://example.com/owls "Owls (all)")',
     ],
-    ["a link in angles", "[x](<https://example.com/owls>)", "[x](<https://example.com/owls>)"],
     [
-      "a label with brackets",
+      "a link in angle brackets",
+      "[x](<https://example.com/owls>)",
+      "[x](<https://example.com/owls>)",
+    ],
+    [
+      "a link whose label has brackets",
       "a [b [c] d](https://example.com/owls)",
       "[b [c] d](https://example.com/owls)",
     ],
     [
-      "a label that is the address",
+      "a link whose label is the URL",
       "[https://example.com/owls](https://example.com/owls)",
       "[https://example.com/owls](https://example.com/owls)",
     ],
-    ["its address", "Source: https://example.com/owls, read today", "https://example.com/owls"],
-    ["its address in angles", "<https://example.com/owls>", "https://example.com/owls"],
-    ["its address at an end", "https://example.com/owls.", "https://example.com/owls"],
-    ["its address in bold", "**https://example.com/owls**", "https://example.com/owls"],
-    ["its address in parentheses", "(https://example.com/owls)", "https://example.com/owls"],
-    ["an address with a slash", "https://example.com/owls/ is it", "https://example.com/owls/"],
-    ["a part of it", "[x](https://example.com/owls#diet)", "[x](https://example.com/owls#diet)"],
-    ["a link that is not closed", "[x](https://example.com/owls", "https://example.com/owls"],
-    ["a link that is not opened", "x](https://example.com/owls)", "https://example.com/owls"],
-  ])("%s", (_, text, place) => {
-    expect(cited(text)).toEqual([["Owls", place]]);
+    ["a bare URL", "Source: https://example.com/owls, read today", "https://example.com/owls"],
+    ["a URL in angle brackets", "<https://example.com/owls>", "https://example.com/owls"],
+    ["a URL at the end of a sentence", "https://example.com/owls.", "https://example.com/owls"],
+    ["a URL in bold", "**https://example.com/owls**", "https://example.com/owls"],
+    ["a URL in parentheses", "(https://example.com/owls)", "https://example.com/owls"],
+    ["a URL with a trailing slash", "https://example.com/owls/ is it", "https://example.com/owls/"],
+    [
+      "a URL with a fragment",
+      "[x](https://example.com/owls#diet)",
+      "[x](https://example.com/owls#diet)",
+    ],
+    [
+      "a link without its closing parenthesis",
+      "[x](https://example.com/owls",
+      "https://example.com/owls",
+    ],
+    [
+      "a link without its opening bracket",
+      "x](https://example.com/owls)",
+      "https://example.com/owls",
+    ],
+  ])("finds %s", (_, text, citation) => {
+    expect(listCitations(text)).toEqual([["Owls", citation]]);
   });
 
-  test("an address without its last slash, and one with parentheses", () => {
-    expect(cited("[b](https://b.example) [o](https://w.example/Owl_(bird))")).toEqual([
+  test("finds a URL without its trailing slash, and a URL with parentheses", () => {
+    expect(listCitations("[b](https://b.example) [o](https://w.example/Owl_(bird))")).toEqual([
       ["B", "[b](https://b.example)"],
       ["Owl", "[o](https://w.example/Owl_(bird))"],
     ]);
   });
 
-  test("the longest address that fits, wherever it stands, as often as it does", () => {
+  test("finds every occurrence, and the longest URL that matches", () => {
     const text =
       "🦉 https://example.com/owls/birds and https://example.com/owls; https://example.com/owls";
-    expect(cited(text)).toEqual([
+    expect(listCitations(text)).toEqual([
       ["Birds", "https://example.com/owls/birds"],
       ["Owls", "https://example.com/owls"],
       ["Owls", "https://example.com/owls"],
@@ -66,7 +78,7 @@ describe("a page is cited by", () => {
   });
 });
 
-describe("a page is not cited by", () => {
+describe("findCitations() without a match", () => {
   test.each([
     "https://example.com/owls2",
     "https://example.com/owls.html",
@@ -75,22 +87,22 @@ describe("a page is not cited by", () => {
     "https://other.example/owls",
     "Owls",
     "",
-  ])("%j", (text) => {
-    expect(cited(text)).toEqual([]);
+  ])("ignores %j", (text) => {
+    expect(listCitations(text)).toEqual([]);
   });
 });
 
-test("a page without an address is nowhere", () => {
-  const nowhere = ["", "/"].map((url) => ({ url, title: "None" }));
-  expect(findCitations("some / text", nowhere)).toEqual([]);
+test("findCitations() ignores pages without a URL", () => {
+  const pagesWithoutUrl = ["", "/"].map((url) => ({ url, title: "None" }));
+  expect(findCitations("some / text", pagesWithoutUrl)).toEqual([]);
 });
 
-test("a page that was found twice has the first title that it was given", () => {
+test("findCitations() uses the first title of a page that was found twice", () => {
   const twice = [{ ...owls, title: "" }, owls, { ...owls, title: "Later" }];
   expect(findCitations(owls.url, twice)).toEqual([{ type: "url", span: [0, 24], ...owls }]);
 });
 
-test("citations lie within the text, in order, and never overlap", () => {
+test("findCitations() returns ranges inside the text, in order and without overlaps", () => {
   const words = fc.constantFrom(
     "[",
     "]",

@@ -9,54 +9,54 @@ interface FileTool extends Required<Omit<NativeTool, "createLog">> {
   readonly description: string;
 }
 
-/** The SDK's tools for files. They stay inside the workspace. */
-export const fileNatives: readonly FileTool[] = [
-  fileTool("Read", {
+/** The SDK's file tools, limited to the workspace. */
+export const fileNativeTools: readonly FileTool[] = [
+  createFileTool("Read", {
     kind: "claude_read",
-    description: "Read files of the working folder.",
+    description: "Read files in the working folder.",
     isReadOnly: true,
     describe: (input) => `Read ${textAt(input, "file_path")}`,
   }),
-  fileTool("Glob", {
+  createFileTool("Glob", {
     kind: "claude_glob",
-    description: "Find files of the working folder by their names.",
+    description: "Find files in the working folder by name.",
     isReadOnly: true,
     describe: describeMatches,
   }),
-  fileTool("Grep", {
+  createFileTool("Grep", {
     kind: "claude_grep",
-    description: "Search the files of the working folder.",
+    description: "Search the files in the working folder.",
     isReadOnly: true,
     describe: describeMatches,
   }),
-  fileTool("Write", {
+  createFileTool("Write", {
     kind: "claude_write",
-    description: "Write files of the working folder.",
+    description: "Write files in the working folder.",
     isReadOnly: false,
     describe: (input, response) =>
       `${response["type"] === "update" ? "Overwrote" : "Created"} ${textAt(input, "file_path")}`,
   }),
-  fileTool("Edit", {
+  createFileTool("Edit", {
     kind: "claude_edit",
-    description: "Change files of the working folder.",
+    description: "Change files in the working folder.",
     isReadOnly: false,
     describe: (input) => `Edited ${textAt(input, "file_path")}`,
   }),
 ];
 
-/** The kinds `claude_read` to `claude_edit`, which every prompt with a workspace has. */
-export const fileKinds: readonly HostedKind[] = fileNatives.map(({ kind, name }) => ({
+/** The kinds `claude_read` to `claude_edit`. Every prompt with a workspace has them. */
+export const fileKinds: readonly HostedKind[] = fileNativeTools.map(({ kind, name }) => ({
   kind,
-  madeBy: "`ClaudeAgentWorkspaceSection`",
+  createdBy: "`ClaudeAgentWorkspaceSection`",
   tools: [name],
-  becomes: "never leaves the workspace; events, no typed output",
-  refused: "a prompt without `ClaudeAgentWorkspaceSection`",
+  behavior: "limited to the workspace; events, no typed output",
+  unsupported: "a prompt without `ClaudeAgentWorkspaceSection`",
   needsWorkspace: true,
 }));
 
-/** Creates the hosted tools that a workspace adds to a prompt; `"plan"` leaves only those that read. */
-export function fileTools(permissionMode?: string): readonly HostedTool[] {
-  return fileNatives
+/** Creates the hosted tools that a workspace adds to a prompt. Mode `"plan"` has only read tools. */
+export function createFileTools(permissionMode?: string): readonly HostedTool[] {
+  return fileNativeTools
     .filter(({ isReadOnly }) => isReadOnly || permissionMode !== "plan")
     .map(
       ({ kind, description }) =>
@@ -64,7 +64,7 @@ export function fileTools(permissionMode?: string): readonly HostedTool[] {
     );
 }
 
-function fileTool(
+function createFileTool(
   name: NativeName,
   parts: Pick<FileTool, "kind" | "description" | "isReadOnly" | "describe">,
 ): FileTool {
@@ -74,7 +74,7 @@ function fileTool(
     judge: async ({ input, bounds }) =>
       bounds
         ? await keepInBounds(name, input, bounds)
-        : { denied: `${name} has no files to work on` },
+        : { denied: `${name} is not available without a workspace` },
     ...parts,
   };
 }

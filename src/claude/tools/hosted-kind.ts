@@ -5,64 +5,64 @@ import type { Citation } from "../../tools/hosted/citation.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { Bounds, Verdict } from "../workspace/bounds.ts";
 
-/** The name of an SDK tool that the adapter can switch on. */
+/** Names of the SDK tools that the adapter can enable. */
 export type NativeName = "Read" | "Glob" | "Grep" | "Write" | "Edit" | "Bash" | "WebSearch";
 
-/** What the adapter does with one kind of hosted tool. */
+/** The adapter's support for one kind of hosted tool. */
 export interface HostedKind {
   readonly kind: string;
-  /** The factory or section that creates such a tool, as the guide names it. */
-  readonly madeBy: string;
-  /** The SDK tools that it switches on. Empty if the kind is refused. */
+  /** For the guide: the factory or section that creates the tool. */
+  readonly createdBy: string;
+  /** The SDK tools that the kind enables. Empty if the kind is not supported. */
   readonly tools: readonly NativeName[];
-  /** For the guide: what it does on Claude, or why it is refused. */
-  readonly becomes: string;
-  /** For the guide: which settings are refused, or what to use instead. */
-  readonly refused: string;
+  /** For the guide: how the kind works on Claude, or why it is not supported. */
+  readonly behavior: string;
+  /** For the guide: unsupported settings, or the alternative. */
+  readonly unsupported: string;
   /** Whether the prompt must have a workspace. @default false */
   readonly needsWorkspace?: boolean | undefined;
-  /** Lists what the SDK cannot do for a tool. Throws if its config is invalid. @default nothing */
+  /** Lists a tool's settings that the SDK does not support. Throws if its config is invalid. */
   findObstacles?(tool: HostedTool): readonly (Obstacle | false)[];
 }
 
-/** Something about a hosted tool that the SDK cannot do. */
+/** A reason why the SDK cannot run a hosted tool as configured. */
 export interface Obstacle extends Refusal {
-  /** The tool works without the setting, so `"omit"` drops the setting and keeps the tool. @default false */
+  /** Whether `"omit"` drops only the setting and keeps the tool. @default false */
   readonly isDroppable?: boolean | undefined;
 }
 
-/** How the adapter supervises one of the SDK's own tools. */
+/** How the adapter controls a native tool of the SDK. */
 export interface NativeTool {
   readonly name: NativeName;
-  /** It changes nothing. The permission mode `"plan"` switches on only such tools. */
+  /** Whether the tool only reads. The permission mode `"plan"` enables only read-only tools. */
   readonly isReadOnly: boolean;
-  /** It works on workspace files, so it stays off without a workspace. */
+  /** Whether the tool works on workspace files, so that it is disabled without a workspace. */
   readonly needsWorkspace: boolean;
-  /** Returns the input to run a call with, or why the call is refused. */
+  /** Returns the input to run a call with, or why the call is denied. */
   judge(use: JudgedUse): Verdict | Promise<Verdict>;
-  /** Summarizes a successful call for events. Unused if there is a log. */
+  /** Summarizes a successful call for events. Unused if the tool has a log. */
   describe?(input: UnknownRecord, response: UnknownRecord): string;
-  /** Creates what collects the calls of one evaluation into a typed output. @default no typed output */
+  /** Creates a log that turns the calls in an evaluation into a typed output. @default no output */
   createLog?(): CallLog;
 }
 
-/** A call that the model wants to make. */
+/** A requested call to a native tool. */
 export interface JudgedUse {
   /** The prompt's hosted tool that the call belongs to. */
   readonly owner: HostedTool;
   readonly input: UnknownRecord;
-  /** `null` without a workspace. */
+  /** The folders that file tools may use; `null` without a workspace. */
   readonly bounds: Bounds | null;
 }
 
-/** Collects the calls of one SDK tool during an evaluation. */
+/** Collects the calls to an SDK tool during an evaluation. */
 export interface CallLog {
-  /** Adds a call that has ended and returns its parts of a `HostedCall`. */
+  /** Adds an ended call and returns its part of a `HostedCall`. */
   add(
     id: string,
     input: UnknownRecord,
     ended: { readonly response: unknown; readonly error: string | null },
   ): Pick<HostedCall, "params" | "output" | "success" | "message">;
-  /** Returns the typed output of all calls, with what `text` cites; `null` without calls. */
-  result(text: string): { readonly citations: readonly Citation[] } | null;
+  /** Returns the typed output of all calls, with the citations in `text`; `null` without calls. */
+  toResult(text: string): { readonly citations: readonly Citation[] } | null;
 }

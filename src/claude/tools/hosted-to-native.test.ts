@@ -17,17 +17,17 @@ import { HostedTool } from "../../tools/hosted-tool.ts";
 import { NativeTool } from "../../tools/native-tool.ts";
 import { ProviderTool } from "../../tools/provider-tool.ts";
 import type { Tool } from "../../tools/tool.ts";
-import { fileTools } from "./file-tools.ts";
+import { createFileTools } from "./file-tools.ts";
 import {
   checkHostedTools,
   findOwner,
   type HostedToolChecks,
   hostedKinds,
-  nativeNames,
+  listNativeNames,
 } from "./hosted-to-native.ts";
-import { hostedToolTable } from "./hosted-tool-table.ts";
+import { renderHostedToolTable } from "./hosted-tool-table.ts";
 
-const rendered = (hostedTools: readonly HostedTool[], tools: readonly Tool[] = []) => {
+const renderPrompt = (hostedTools: readonly HostedTool[], tools: readonly Tool[] = []) => {
   const options = { key: "task", title: "Task", template: "Work.", hostedTools, tools };
   const template = new PromptTemplate({
     ns: "demo",
@@ -36,21 +36,21 @@ const rendered = (hostedTools: readonly HostedTool[], tools: readonly Tool[] = [
   });
   return new Prompt(template).render();
 };
-const custom = (kind: string, options = {}) =>
+const createTool = (kind: string, options = {}) =>
   new HostedTool({ kind, name: "mine", description: "Does things.", config: {}, ...options });
 
-/** What becomes of one tool: `warned` has the settings that were dropped. */
-function judged(tool: HostedTool, porting: Partial<HostedToolChecks> = {}) {
-  const warned: unknown[] = [];
-  const logger = { ...silentLogger, warn: (_: string, facts?: object) => warned.push(facts) };
-  const settings = { hasWorkspace: true, unsupported: "omit", logger, ...porting } as const;
-  const omissions = checkHostedTools(rendered([tool]), settings);
-  return { omissions, reason: omissions[0]?.reason ?? null, warned };
+/** Checks one tool. `warnings` has the dropped settings. */
+function checkTool(tool: HostedTool, checks: Partial<HostedToolChecks> = {}) {
+  const warnings: unknown[] = [];
+  const logger = { ...silentLogger, warn: (_: string, facts?: object) => warnings.push(facts) };
+  const settings = { hasWorkspace: true, unsupported: "omit", logger, ...checks } as const;
+  const omissions = checkHostedTools(renderPrompt([tool]), settings);
+  return { omissions, reason: omissions[0]?.reason ?? null, warnings };
 }
 
-const refusal = (tool: HostedTool, hasWorkspace = true): unknown => {
+const catchError = (tool: HostedTool, hasWorkspace = true): unknown => {
   try {
-    judged(tool, { unsupported: "error", hasWorkspace });
+    checkTool(tool, { unsupported: "error", hasWorkspace });
   } catch (error) {
     return error;
   }
@@ -58,9 +58,9 @@ const refusal = (tool: HostedTool, hasWorkspace = true): unknown => {
 };
 
 const executor = { run: async () => [] };
-const auto = (container: object) =>
+const createCodeTool = (container: object) =>
   codeInterpreterTool({ container: { type: "auto", ...container } });
-const container = (environment: object) =>
+const createShell = (environment: object) =>
   shellTool({ environment: { type: "container", ...environment } });
 const allowlist = {
   type: "allowlist",
@@ -68,164 +68,172 @@ const allowlist = {
   domainSecrets: [{ domain: "a.com", name: "KEY", value: "hush-hush" }],
 } as const;
 
-const unkept: readonly (readonly [HostedTool, string])[] = [
+const unsupportedTools: readonly (readonly [HostedTool, string])[] = [
   [
     webSearchTool({ allowLiveAccess: false }),
     'web_search" config.allowLiveAccess must not be false',
   ],
   [
     webSearchTool({ domainFilter: { allowed: ["cdc.gov"], blocked: ["a.cdc.gov"] } }),
-    'web_search" config.domainFilter must not block any of what it allows',
+    'web_search" config.domainFilter must not block part of an allowed domain',
   ],
   [
     shellTool({ environment: { type: "local" } }, { executor }),
     'shell" config.environment.type must be "container"',
   ],
-  [container({ containerId: "cntr_1" }), 'shell" config.environment.containerId must be left out'],
-  [container({ fileIds: ["file_1"] }), 'shell" config.environment.fileIds must be left out'],
+  [createShell({ containerId: "cntr_1" }), 'shell" config.environment.containerId must be omitted'],
+  [createShell({ fileIds: ["file_1"] }), 'shell" config.environment.fileIds must be omitted'],
   [
-    container({ networkPolicy: allowlist }),
-    'shell" config.environment.networkPolicy must be left out on Claude, where the adapter says what commands may reach, got "allowlist"',
+    createShell({ networkPolicy: allowlist }),
+    'shell" config.environment.networkPolicy must be omitted on Claude, where the adapter\'s isolation controls the network, got "allowlist"',
   ],
   [
     codeInterpreterTool({ container: { id: "cntr_1" } }),
-    'code_interpreter" config.container.id must be left out',
-  ],
-  [auto({ fileIds: ["file_1"] }), 'code_interpreter" config.container.fileIds must be left out'],
-  [
-    auto({ hostMounts: [{ hostPath: "/data" }] }),
-    'code_interpreter" config.container.hostMounts must be left out',
+    'code_interpreter" config.container.id must be omitted',
   ],
   [
-    auto({ networkPolicy: { type: "disabled" } }),
-    'code_interpreter" config.container.networkPolicy must be left out',
+    createCodeTool({ fileIds: ["file_1"] }),
+    'code_interpreter" config.container.fileIds must be omitted',
+  ],
+  [
+    createCodeTool({ hostMounts: [{ hostPath: "/data" }] }),
+    'code_interpreter" config.container.hostMounts must be omitted',
+  ],
+  [
+    createCodeTool({ networkPolicy: { type: "disabled" } }),
+    'code_interpreter" config.container.networkPolicy must be omitted',
   ],
   [
     applyPatchTool({}, { filesystem: new InMemoryFilesystem() }),
-    'apply_patch" filesystem must be left out',
+    'apply_patch" filesystem must be omitted',
   ],
   [
     fileSearchTool({ vectorStoreIds: ["vs_1"] }),
-    'file_search" kind must be one that Claude has a tool for, got "file_search". The Claude Agent SDK has no vector stores; mount the files',
+    'file_search" kind must be a kind that Claude supports, got "file_search". Mount the files with a ClaudeAgentWorkspaceSection, or write a Tool that searches them; the Claude Agent SDK has no vector stores.',
   ],
-  [imageGenerationTool(), 'got "image_generation". Claude draws no images; write a Tool'],
+  [
+    imageGenerationTool(),
+    'got "image_generation". Write a Tool that generates them; Claude does not generate images.',
+  ],
   [
     mcpTool({ serverLabel: "s", serverUrl: "https://s.example" }),
-    'got "mcp". The adapter connects the model to no other server; write a Tool',
+    'got "mcp". Write a Tool whose handler calls the server; the adapter does not connect the model to other servers.',
   ],
   [
-    custom("web_serch"),
-    'Hosted tool "mine" kind must be one that Claude has a tool for, got "web_serch". Did you mean "web_search"?',
+    createTool("web_serch"),
+    'Hosted tool "mine" kind must be a kind that Claude supports, got "web_serch". Did you mean "web_search"?',
   ],
-  [custom("telepathy"), 'there are "web_search", "shell", "code_interpreter", "apply_patch"'],
+  [createTool("telepathy"), 'Use "web_search", "shell", "code_interpreter", "apply_patch"'],
 ];
 
-describe("a hosted tool", () => {
+describe("checkHostedTools()", () => {
   test.each([
     webSearchTool(),
     webSearchTool({ domainFilter: { allowed: ["cdc.gov"], blocked: ["x.com"] } }),
     webSearchTool({ geoHint: {}, allowLiveAccess: true }),
     webSearchTool({ geoHint: { city: undefined } }),
     shellTool(),
-    container({}),
+    createShell({}),
     codeInterpreterTool(),
     codeInterpreterTool({ allowedLanguages: ["python"], timeoutSeconds: 5 }),
-    auto({ hostMounts: [], fileIds: [] }),
+    createCodeTool({ hostMounts: [], fileIds: [] }),
     applyPatchTool(),
-    ...fileTools(),
-  ])("is ported: $kind with $config", (tool) => {
-    expect(refusal(tool)).toBeNull();
-    expect(judged(tool)).toEqual({ omissions: [], reason: null, warned: [] });
+    ...createFileTools(),
+  ])("accepts $kind with $config", (tool) => {
+    expect(catchError(tool)).toBeNull();
+    expect(checkTool(tool)).toEqual({ omissions: [], reason: null, warnings: [] });
   });
 
-  test.each(unkept.map(([tool, message]) => [message, tool] as const))(
-    "that cannot be kept is refused, or left out with the same reason: %s",
+  test.each(unsupportedTools.map(([tool, message]) => [message, tool] as const))(
+    "rejects an unsupported tool, or omits it with the same reason: %s",
     (message, tool) => {
-      const error = refusal(tool);
+      const error = catchError(tool);
       expect(error).toBeInstanceOf(InvalidOptionError);
       expect(error).toHaveProperty("message", expect.stringContaining(message));
       expect(String(error)).not.toContain("hush");
-      const { omissions, reason, warned } = judged(tool);
+      const { omissions, reason, warnings } = checkTool(tool);
       expect(omissions.map((omission) => omission.tool.name)).toEqual([tool.name]);
       expect(reason).toContain(message);
-      expect(warned).toEqual([]);
+      expect(warnings).toEqual([]);
     },
   );
 
   test.each([
     ["geoHint", webSearchTool({ geoHint: { countryCode: "GB" } })],
     ["searchContextSize", webSearchTool({ searchContextSize: "low" })],
-    ["container.memoryLimit", auto({ memoryLimit: "4g" })],
-    ["environment.memoryLimit", container({ memoryLimit: "4g" })],
-  ])("is refused with a setting that it can do without, or loses it: %s", (setting, tool) => {
-    expect(String(refusal(tool))).toContain(`config.${setting} must be left out on Claude`);
-    const { omissions, warned } = judged(tool);
+    ["container.memoryLimit", createCodeTool({ memoryLimit: "4g" })],
+    ["environment.memoryLimit", createShell({ memoryLimit: "4g" })],
+  ])("rejects a droppable setting, or drops it: %s", (setting, tool) => {
+    expect(String(catchError(tool))).toContain(`config.${setting} must be omitted on Claude`);
+    const { omissions, warnings } = checkTool(tool);
     expect(omissions).toEqual([]);
-    expect(warned).toEqual([
+    expect(warnings).toEqual([
       { name: tool.name, field: expect.stringContaining(setting), reason: expect.any(String) },
     ]);
   });
 
-  test("that edits files needs a workspace", () => {
-    for (const tool of [applyPatchTool(), ...fileTools()]) {
-      const message = `The workspace of hosted tool "${tool.name}" must be a ClaudeAgentWorkspaceSection of the prompt, got null. Give the prompt one, or leave the tool out`;
-      expect(refusal(tool, false)).toHaveProperty("message", message);
-      expect(judged(tool, { hasWorkspace: false }).reason).toBe(message);
+  test("requires a workspace for file tools", () => {
+    for (const tool of [applyPatchTool(), ...createFileTools()]) {
+      const message = `Hosted tool "${tool.name}" workspace must be a ClaudeAgentWorkspaceSection in the prompt, got null. Add one to the prompt, or remove the tool.`;
+      expect(catchError(tool, false)).toHaveProperty("message", message);
+      expect(checkTool(tool, { hasWorkspace: false }).reason).toBe(message);
     }
-    expect(refusal(shellTool(), false)).toBeNull();
+    expect(catchError(shellTool(), false)).toBeNull();
   });
 
-  test("whose config its factory would refuse is refused, whatever the rule", () => {
+  test("rejects an invalid config even if unsupported tools are omitted", () => {
     const field = 'Hosted tool "mine" config.domainFilter.allowed';
-    const odd = custom("web_search", { config: { domainFilter: { allowed: "cdc.gov" } } });
+    const odd = createTool("web_search", { config: { domainFilter: { allowed: "cdc.gov" } } });
     for (const unsupported of ["error", "omit"] as const) {
-      expect(() => judged(odd, { unsupported })).toThrow(field);
+      expect(() => checkTool(odd, { unsupported })).toThrow(field);
     }
-    const odder = [custom("shell"), custom("code_interpreter"), custom("apply_patch")];
+    const odder = [createTool("shell"), createTool("code_interpreter"), createTool("apply_patch")];
     for (const { kind } of odder) {
-      expect(() => judged(custom(kind, { config: { x: 1 } }))).toThrow(
+      expect(() => checkTool(createTool(kind, { config: { x: 1 } }))).toThrow(
         'Hosted tool "mine" config key',
       );
     }
   });
 
-  test("may be declared by a native or a provider's tool", () => {
+  test("accepts kinds that a NativeTool or ProviderTool declares", () => {
     const options = { name: "find", description: "Finds.", params: z.object({}) };
     const result = z.object({});
-    const porting = { hasWorkspace: false, unsupported: "omit", logger: silentLogger } as const;
-    const kinds = (tool: Tool) =>
-      checkHostedTools(rendered([], [tool]), porting).map((omission) => omission.tool.kind);
-    expect(kinds(new NativeTool({ ...options, result, kind: "web_search" }))).toEqual([]);
-    expect(kinds(new NativeTool({ ...options, result }))).toEqual(["find"]);
+    const checks = { hasWorkspace: false, unsupported: "omit", logger: silentLogger } as const;
+    const listOmittedKinds = (tool: Tool) =>
+      checkHostedTools(renderPrompt([], [tool]), checks).map((omission) => omission.tool.kind);
+    expect(listOmittedKinds(new NativeTool({ ...options, result, kind: "web_search" }))).toEqual(
+      [],
+    );
+    expect(listOmittedKinds(new NativeTool({ ...options, result }))).toEqual(["find"]);
     const own = { ...options, provider: "claude", config: {} };
-    expect(kinds(new ProviderTool({ ...own, kind: "shell" }))).toEqual([]);
-    expect(kinds(new ProviderTool({ ...own, kind: "other" }))).toEqual(["other"]);
+    expect(listOmittedKinds(new ProviderTool({ ...own, kind: "shell" }))).toEqual([]);
+    expect(listOmittedKinds(new ProviderTool({ ...own, kind: "other" }))).toEqual(["other"]);
   });
 
-  test("stands alone of its kind", () => {
-    const porting = { hasWorkspace: true, unsupported: "error", logger: silentLogger } as const;
-    const twice = rendered([webSearchTool(), webSearchTool({}, { name: "other" })]);
-    expect(() => checkHostedTools(twice, porting)).toThrow('two hosted tools of kind "web_search"');
-    const both = rendered([shellTool(), codeInterpreterTool()]);
-    expect(checkHostedTools(both, porting)).toEqual([]);
+  test("rejects two tools of the same kind", () => {
+    const checks = { hasWorkspace: true, unsupported: "error", logger: silentLogger } as const;
+    const twice = renderPrompt([webSearchTool(), webSearchTool({}, { name: "other" })]);
+    expect(() => checkHostedTools(twice, checks)).toThrow('two hosted tools of kind "web_search"');
+    const both = renderPrompt([shellTool(), codeInterpreterTool()]);
+    expect(checkHostedTools(both, checks)).toEqual([]);
   });
 
-  test("that could change something is left out where only plans are made", () => {
+  test("omits tools that are not read-only in plan mode", () => {
     const plan = { permissionMode: "plan", unsupported: "error" } as const;
-    const reason = 'permissionMode "plan" allows only what changes nothing';
+    const reason = 'permissionMode "plan" allows only read-only tools';
     for (const tool of [shellTool(), applyPatchTool(), codeInterpreterTool()]) {
-      expect(judged(tool, plan).reason).toBe(reason);
+      expect(checkTool(tool, plan).reason).toBe(reason);
     }
-    expect(judged(webSearchTool(), plan).omissions).toEqual([]);
-    expect(nativeNames("shell", "plan")).toEqual([]);
-    expect(nativeNames("shell", "dontAsk")).toEqual(["Bash"]);
-    expect(nativeNames("claude_read", "plan")).toEqual(["Read"]);
+    expect(checkTool(webSearchTool(), plan).omissions).toEqual([]);
+    expect(listNativeNames("shell", "plan")).toEqual([]);
+    expect(listNativeNames("shell", "dontAsk")).toEqual(["Bash"]);
+    expect(listNativeNames("claude_read", "plan")).toEqual(["Read"]);
   });
 });
 
-describe("the tools for files", () => {
-  test("belong to Claude, and have names of their own", () => {
-    expect(fileTools().map(({ name, kind, provider }) => [name, kind, provider])).toEqual(
+describe("createFileTools()", () => {
+  test("creates tools of provider claude with their own kinds", () => {
+    expect(createFileTools().map(({ name, kind, provider }) => [name, kind, provider])).toEqual(
       ["claude_read", "claude_glob", "claude_grep", "claude_write", "claude_edit"].map((name) => [
         name,
         name,
@@ -234,8 +242,8 @@ describe("the tools for files", () => {
     );
   });
 
-  test("only read where only plans are made", () => {
-    expect(fileTools("plan").map(({ name }) => name)).toEqual([
+  test("creates only read tools in plan mode", () => {
+    expect(createFileTools("plan").map(({ name }) => name)).toEqual([
       "claude_read",
       "claude_glob",
       "claude_grep",
@@ -243,27 +251,27 @@ describe("the tools for files", () => {
   });
 });
 
-test("a call is one of the first kind in the table that the prompt has", () => {
-  const [read, , , write, edit] = fileTools();
-  const all = [codeInterpreterTool(), ...fileTools(), applyPatchTool(), shellTool()];
+test("findOwner() returns the prompt's tool whose kind is first in the table", () => {
+  const [read, , , write, edit] = createFileTools();
+  const all = [codeInterpreterTool(), ...createFileTools(), applyPatchTool(), shellTool()];
   expect(findOwner("Bash", all)?.kind).toBe("shell");
   expect(findOwner("Bash", [codeInterpreterTool()])?.kind).toBe("code_interpreter");
   expect(findOwner("Edit", all)?.kind).toBe("apply_patch");
   expect(findOwner("Write", all)?.kind).toBe("apply_patch");
-  expect(findOwner("Edit", fileTools())?.name).toBe(edit?.name);
-  expect(findOwner("Write", fileTools())?.name).toBe(write?.name);
+  expect(findOwner("Edit", createFileTools())?.name).toBe(edit?.name);
+  expect(findOwner("Write", createFileTools())?.name).toBe(write?.name);
   expect(findOwner("Read", all)?.name).toBe(read?.name);
   expect(findOwner("WebSearch", all)).toBeNull();
   expect(findOwner("Nope", all)).toBeNull();
 });
 
-describe("the table for the guide", () => {
-  const lines = hostedToolTable().split("\n");
+describe("renderHostedToolTable()", () => {
+  const lines = renderHostedToolTable().split("\n");
 
-  test("has a line for each kind, and one for all others", () => {
+  test("has a row for each kind, and one for all other kinds", () => {
     expect(lines).toHaveLength(hostedKinds.length + 3);
     expect(lines[0]).toBe(
-      '| kind | made by | tools of the SDK | what it is then | refused, or left out by `"omit"` |',
+      '| kind | created by | SDK tools | behavior on Claude | rejected, or omitted with `"omit"` |',
     );
     expect(lines[1]).toBe("| --- | --- | --- | --- | --- |");
     for (const { kind, tools } of hostedKinds) {
@@ -287,10 +295,10 @@ describe("the table for the guide", () => {
       ["existing container", "fileIds", "hostMounts", "networkPolicy", "memoryLimit"],
     ],
     ["apply_patch", applyPatchTool, ["ClaudeAgentWorkspaceSection", "filesystem"]],
-  ])("names what is refused of %s", (kind, factory, settings) => {
+  ])("names the unsupported settings of %s", (kind, factory, settings) => {
     const line = lines.find((one) => one.startsWith(`| \`${kind}\` |`));
-    const refused = line?.split(" | ").at(-1);
-    for (const setting of settings) expect(refused).toContain(setting);
+    const lastCell = line?.split(" | ").at(-1);
+    for (const setting of settings) expect(lastCell).toContain(setting);
     expect(line).toContain(`\`${factory.name}\``);
   });
 });

@@ -1,13 +1,13 @@
 import { hostedKinds } from "./hosted-to-native.ts";
 
-/** Writes what each kind of hosted tool does on Claude as a Markdown table, for the guide. */
-export function hostedToolTable(): string {
-  const rows = hostedKinds.map(({ kind, madeBy, tools, becomes, refused }) => [
+/** Renders the guide's Markdown table of hosted tool kinds and their behavior on Claude. */
+export function renderHostedToolTable(): string {
+  const rows = hostedKinds.map(({ kind, createdBy, tools, behavior, unsupported }) => [
     `\`${kind}\``,
-    madeBy,
+    createdBy,
     tools.map((tool) => `\`${tool}\``).join(", ") || "–",
-    becomes,
-    refused,
+    behavior,
+    unsupported,
   ]);
   const lines = [HEAD, HEAD.map(() => "---"), ...rows, OTHERS];
   return lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
@@ -15,16 +15,16 @@ export function hostedToolTable(): string {
 
 const HEAD = [
   "kind",
-  "made by",
-  "tools of the SDK",
-  "what it is then",
-  'refused, or left out by `"omit"`',
+  "created by",
+  "SDK tools",
+  "behavior on Claude",
+  'rejected, or omitted with `"omit"`',
 ];
 
 const OTHERS = [
   "any other",
   "`HostedTool`, `NativeTool`, `ProviderTool`",
   "–",
-  "refused",
+  "not supported",
   "write a Tool with a handler",
 ];

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { nativeFailure, nativeMessage } from "./native-tools.ts";
+import { toFailureMessage, toSuccessMessage } from "./native-tools.ts";
 
 const bash = { stdout: "", stderr: "", interrupted: false, isImage: false };
 const file = { file_path: "/folder/a.txt" };
 
-describe("a call that went well says", () => {
+describe("toSuccessMessage()", () => {
   test.each([
     ["Bash", {}, { ...bash, stdout: "hi\nerr" }, "hi\nerr"],
     ["Bash", {}, { ...bash, noOutputExpected: true }, "Ran and printed nothing"],
@@ -14,7 +14,12 @@ describe("a call that went well says", () => {
       { ...bash, stdout: "/tmp", stderr: "\nShell cwd was reset to /work" },
       "/tmp\nShell cwd was reset to /work",
     ],
-    ["Bash", {}, { ...bash, stdout: "half\n", interrupted: true }, "half\nIt was interrupted"],
+    [
+      "Bash",
+      {},
+      { ...bash, stdout: "half\n", interrupted: true },
+      "half\nThe command was interrupted",
+    ],
     [
       "Read",
       file,
@@ -30,19 +35,23 @@ describe("a call that went well says", () => {
     ["Grep", {}, { mode: "content", filenames: [], content: "1:hello" }, "1:hello"],
     ["Grep", {}, null, "Nothing found"],
     ["Bash", {}, "as text", "as text"],
-  ])("%s with %j and %j: %j", (name, input, response, message) => {
-    expect(nativeMessage(name, input, response)).toBe(message);
+  ])("summarizes %s with %j and %j as %j", (name, input, response, message) => {
+    expect(toSuccessMessage(name, input, response)).toBe(message);
   });
 
-  test("no more than an event should keep, and no half characters", () => {
-    const said = nativeMessage("Bash", {}, { ...bash, stdout: `${"x".repeat(9_999)}🦉 and more` });
-    expect(said).toHaveLength(10_000 + "… (10 more characters)".length);
-    expect(said.isWellFormed()).toBe(true);
-    expect(said).toMatch(/… \(10 more characters\)$/);
+  test("truncates to 10,000 characters without splitting surrogate pairs", () => {
+    const message = toSuccessMessage(
+      "Bash",
+      {},
+      { ...bash, stdout: `${"x".repeat(9_999)}🦉 and more` },
+    );
+    expect(message).toHaveLength(10_000 + "… (10 more characters)".length);
+    expect(message.isWellFormed()).toBe(true);
+    expect(message).toMatch(/… \(10 more characters\)$/);
   });
 });
 
-describe("a call that failed says", () => {
+describe("toFailureMessage()", () => {
   test.each([
     ["Exit code 3\nout\nerr", "Exit code 3\nout\nerr"],
     [
@@ -54,8 +63,8 @@ describe("a call that failed says", () => {
       "No such tool available: Nope",
     ],
     ["PreToolUse:Read hook error: Read may not leave", "Read may not leave"],
-    ["", "It failed"],
-  ])("%j as %j", (error, message) => {
-    expect(nativeFailure(error)).toBe(message);
+    ["", "The call failed"],
+  ])("converts %j to %j", (error, message) => {
+    expect(toFailureMessage(error)).toBe(message);
   });
 });

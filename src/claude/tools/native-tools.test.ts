@@ -11,8 +11,8 @@ import { fileSearchTool } from "../../tools/hosted/file-search.ts";
 import { shellTool } from "../../tools/hosted/shell.ts";
 import { webSearchTool } from "../../tools/hosted/web-search.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { fileTools } from "./file-tools.ts";
-import { NativeTools, undisclosedTools } from "./native-tools.ts";
+import { createFileTools } from "./file-tools.ts";
+import { listUndisclosedTools, NativeTools } from "./native-tools.ts";
 
 const workspace = realpathSync(mkdtempSync(join(tmpdir(), "native-")));
 beforeAll(() => {
@@ -21,12 +21,12 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(workspace, { recursive: true, force: true }));
 
-const made = (hostedTools: readonly HostedTool[], options = {}) =>
+const createTools = (hostedTools: readonly HostedTool[], options = {}) =>
   new NativeTools(hostedTools, { workspace, ...options });
-const everything = [webSearchTool(), shellTool(), applyPatchTool(), ...fileTools()];
+const everything = [webSearchTool(), shellTool(), applyPatchTool(), ...createFileTools()];
 const ended = { id: "toolu_1", response: null, error: null };
 
-describe("of the SDK's tools", () => {
+describe("NativeTools.names", () => {
   test.each([
     [[], []],
     [[fileSearchTool({ vectorStoreIds: [] })], []],
@@ -34,15 +34,15 @@ describe("of the SDK's tools", () => {
     [[shellTool(), codeInterpreterTool()], ["Bash"]],
     [[applyPatchTool()], ["Write", "Edit"]],
     [everything, ["WebSearch", "Bash", "Write", "Edit", "Read", "Glob", "Grep"]],
-  ])("%j switch on %j", (hostedTools, names) => {
-    const native = made(hostedTools);
+  ])("for the hosted tools %j are %j", (hostedTools, names) => {
+    const native = createTools(hostedTools);
     expect(native.names).toEqual(names);
-    expect(names.every((name) => native.isOn(name))).toBe(true);
-    expect(native.isOn("NotebookEdit")).toBe(false);
+    expect(names.every((name) => native.isEnabled(name))).toBe(true);
+    expect(native.isEnabled("NotebookEdit")).toBe(false);
   });
 
-  test("only those that read are on where plans are made", () => {
-    expect(made(everything, { permissionMode: "plan" }).names).toEqual([
+  test("include only read-only tools in plan mode", () => {
+    expect(createTools(everything, { permissionMode: "plan" }).names).toEqual([
       "WebSearch",
       "Read",
       "Glob",
@@ -50,33 +50,33 @@ describe("of the SDK's tools", () => {
     ]);
   });
 
-  test("those for files are off where there is no workspace", () => {
-    expect(made(everything, { workspace: null }).names).toEqual(["WebSearch", "Bash"]);
+  test("omit file tools without a workspace", () => {
+    expect(createTools(everything, { workspace: null }).names).toEqual(["WebSearch", "Bash"]);
   });
 });
 
-describe("before a call", () => {
-  const native = made(everything);
+describe("NativeTools.beforeCall()", () => {
+  const native = createTools(everything);
 
   test.each(["NotebookEdit", "WebFetch", "Task", "read", ""])(
-    "of %j it is denied",
+    "denies the unknown tool %j",
     async (name) => {
-      expect(await native.before({ name, input: {} })).toEqual({
-        denied: `${name} is not open to you now`,
+      expect(await native.beforeCall({ name, input: {} })).toEqual({
+        denied: `${name} is not available now`,
       });
     },
   );
 
-  test("of a tool that the prompt has no more it is denied, and nothing is told of it", async () => {
-    const closing = made([webSearchTool(), shellTool()]);
-    closing.render([shellTool()]);
-    expect(closing.isOn("WebSearch")).toBe(true);
-    expect(await closing.before({ name: "WebSearch", input: { query: "owls" } })).toHaveProperty(
+  test("denies and does not report calls to a tool that the prompt no longer has", async () => {
+    const native = createTools([webSearchTool(), shellTool()]);
+    native.setHostedTools([shellTool()]);
+    expect(native.isEnabled("WebSearch")).toBe(true);
+    expect(await native.beforeCall({ name: "WebSearch", input: { query: "owls" } })).toHaveProperty(
       "denied",
     );
-    expect(closing.hostedCall({ ...ended, name: "WebSearch", input: {} })).toBeNull();
-    closing.render([webSearchTool(), shellTool()]);
-    expect(await closing.before({ name: "WebSearch", input: { query: "owls" } })).toEqual({
+    expect(native.toHostedCall({ ...ended, name: "WebSearch", input: {} })).toBeNull();
+    native.setHostedTools([webSearchTool(), shellTool()]);
+    expect(await native.beforeCall({ name: "WebSearch", input: { query: "owls" } })).toEqual({
       input: { query: "owls" },
     });
   });
@@ -89,51 +89,53 @@ describe("before a call", () => {
     [{ command: "ls", run_in_background: "true" }, "in the background"],
     [{ command: "ls", dangerouslyDisableSandbox: true }, "leave the sandbox"],
     [{ command: "ls", dangerouslyDisableSandbox: 1 }, "leave the sandbox"],
-  ])("of the shell with %j it waits, and stays in its sandbox", async (input, problem) => {
-    expect(await native.before({ name: "Bash", input })).toEqual(
+  ])("denies background and unsandboxed commands: %j", async (input, problem) => {
+    expect(await native.beforeCall({ name: "Bash", input })).toEqual(
       problem === null ? { input } : { denied: expect.stringContaining(problem) },
     );
   });
 
-  test("of a file it stays in the workspace, from wherever the shell is", async () => {
+  test("limits file tools to the workspace and readable folders", async () => {
     const file_path = join(workspace, "a.txt");
-    expect(await native.before({ name: "Read", input: { file_path: "a.txt" } })).toEqual({
+    expect(await native.beforeCall({ name: "Read", input: { file_path: "a.txt" } })).toEqual({
       input: { file_path },
     });
     for (const name of ["Read", "Write", "Edit"]) {
       for (const path of ["/etc/passwd", "link/passwd", "../x", "~/x"]) {
-        expect(await native.before({ name, input: { file_path: path } })).toHaveProperty("denied");
+        expect(await native.beforeCall({ name, input: { file_path: path } })).toHaveProperty(
+          "denied",
+        );
       }
     }
     const glob = { name: "Glob", input: { pattern: "*" } };
-    expect(await native.before(glob)).toEqual({ input: { pattern: "*", path: workspace } });
-    expect(await native.before({ ...glob, cwd: "/etc" })).toHaveProperty("denied");
-    const open = made(everything, { readable: ["/etc"] });
-    expect(await open.before({ name: "Read", input: { file_path: "/etc/x" } })).toEqual({
+    expect(await native.beforeCall(glob)).toEqual({ input: { pattern: "*", path: workspace } });
+    expect(await native.beforeCall({ ...glob, cwd: "/etc" })).toHaveProperty("denied");
+    const open = createTools(everything, { readable: ["/etc"] });
+    expect(await open.beforeCall({ name: "Read", input: { file_path: "/etc/x" } })).toEqual({
       input: { file_path: "/etc/x" },
     });
   });
 
-  test("of a search it keeps to the tool's domains", async () => {
-    const only = made([webSearchTool({ domainFilter: { allowed: ["cdc.gov"] } })]);
+  test("limits searches to the tool's domains", async () => {
+    const filtered = createTools([webSearchTool({ domainFilter: { allowed: ["cdc.gov"] } })]);
     const search = (input: object) =>
-      only.before({ name: "WebSearch", input: { query: "flu", ...input } });
+      filtered.beforeCall({ name: "WebSearch", input: { query: "flu", ...input } });
     expect(await search({})).toEqual({ input: { query: "flu", allowed_domains: ["cdc.gov"] } });
     expect(await search({ allowed_domains: ["evil.com"] })).toHaveProperty("denied");
     const domainFilter = { allowed: ["cdc.gov"], blocked: ["a.cdc.gov"] };
-    const none = made([webSearchTool({ domainFilter })]);
-    expect(await none.before({ name: "WebSearch", input: { query: "flu" } })).toEqual({
-      denied: "The web may not be searched: what is allowed is blocked",
+    const conflicting = createTools([webSearchTool({ domainFilter })]);
+    expect(await conflicting.beforeCall({ name: "WebSearch", input: { query: "flu" } })).toEqual({
+      denied: "Web search is not available: the allowed and blocked domains conflict",
     });
   });
 });
 
-describe("an ended call", () => {
-  test("is one of the prompt's tool, with what the SDK said of it", () => {
-    const native = made([shellTool({}, { name: "sh" }), codeInterpreterTool()]);
+describe("NativeTools.toHostedCall()", () => {
+  test("returns a call to the prompt's tool with the SDK's response", () => {
+    const native = createTools([shellTool({}, { name: "sh" }), codeInterpreterTool()]);
     const input = { command: "ls", description: "Lists" };
     const response = { stdout: "a.txt", stderr: "", interrupted: false };
-    expect(native.hostedCall({ ...ended, name: "Bash", input, response })).toEqual({
+    expect(native.toHostedCall({ ...ended, name: "Bash", input, response })).toEqual({
       name: "sh",
       kind: "shell",
       callId: "toolu_1",
@@ -145,10 +147,10 @@ describe("an ended call", () => {
     });
   });
 
-  test("that failed, was denied or interrupted is no success", () => {
-    const native = made(everything);
+  test("reports failed, denied and interrupted calls as not successful", () => {
+    const native = createTools(everything);
     const error = "<tool_use_error>String to replace not found in file.</tool_use_error>";
-    expect(native.hostedCall({ ...ended, name: "Edit", input: {}, error })).toMatchObject({
+    expect(native.toHostedCall({ ...ended, name: "Edit", input: {}, error })).toMatchObject({
       name: "apply_patch",
       kind: "apply_patch",
       success: false,
@@ -156,18 +158,18 @@ describe("an ended call", () => {
       raw: { error, response: null },
     });
     const response = { stdout: "", stderr: "", interrupted: true };
-    expect(native.hostedCall({ ...ended, name: "Bash", input: {}, response })).toMatchObject({
+    expect(native.toHostedCall({ ...ended, name: "Bash", input: {}, response })).toMatchObject({
       success: false,
-      message: "It was interrupted",
+      message: "The command was interrupted",
     });
   });
 
-  test("of a tool that is not on is not told", () => {
-    expect(made([]).hostedCall({ ...ended, name: "Read", input: {} })).toBeNull();
+  test("returns null for a disabled tool", () => {
+    expect(createTools([]).toHostedCall({ ...ended, name: "Read", input: {} })).toBeNull();
   });
 });
 
-describe("searches", () => {
+describe("web searches in NativeTools", () => {
   const response = {
     query: "owls",
     results: [{ tool_use_id: "s", content: [{ title: "Owls", url: "https://example.com/owls" }] }],
@@ -177,13 +179,13 @@ describe("searches", () => {
   const text = "See [Owls](https://example.com/owls).";
   const citation = { type: "url", span: [4, 36], url: "https://example.com/owls", title: "Owls" };
 
-  test("give typed output, call by call and over all of them, and citations", () => {
-    const native = made([webSearchTool({}, { name: "lookup" })]);
-    expect([...native.hostedOutputs(text)]).toEqual([]);
-    expect(native.citations(text)).toEqual([]);
+  test("produce typed output for each call and for all calls, and citations", () => {
+    const native = createTools([webSearchTool({}, { name: "lookup" })]);
+    expect([...native.listHostedOutputs(text)]).toEqual([]);
+    expect(native.findCitations(text)).toEqual([]);
     const input = { query: "owls" };
     const search = { id: "toolu_1", action: "search", queries: ["owls"], url: null };
-    const call = native.hostedCall({ ...ended, name: "WebSearch", input, response });
+    const call = native.toHostedCall({ ...ended, name: "WebSearch", input, response });
     expect(call).toEqual({
       name: "lookup",
       kind: "web_search",
@@ -199,8 +201,8 @@ describe("searches", () => {
       message: "Searched: owls",
       raw: { type: "tool_use", id: "toolu_1", name: "WebSearch", input, response },
     });
-    native.hostedCall({ ...ended, id: "toolu_2", name: "WebSearch", input, error: "denied" });
-    expect([...native.hostedOutputs(text)]).toEqual([
+    native.toHostedCall({ ...ended, id: "toolu_2", name: "WebSearch", input, error: "denied" });
+    expect([...native.listHostedOutputs(text)]).toEqual([
       [
         "lookup",
         {
@@ -214,11 +216,11 @@ describe("searches", () => {
         },
       ],
     ]);
-    expect(native.citations(text)).toEqual([citation]);
+    expect(native.findCitations(text)).toEqual([citation]);
   });
 });
 
-describe("the hosted tools of a summarized section", () => {
+describe("listUndisclosedTools()", () => {
   const text = { title: "Title", template: "Text." };
   const child = new MarkdownSection({ key: "search", ...text, hostedTools: [webSearchTool()] });
   const summarized = new MarkdownSection({
@@ -229,12 +231,12 @@ describe("the hosted tools of a summarized section", () => {
   const open = new MarkdownSection({ key: "open", ...text, hostedTools: [applyPatchTool()] });
   const sections = [open, summarized];
   const prompt = new Prompt(new PromptTemplate({ ns: "n", key: "k", sections }));
-  const namesOf = (allowed?: boolean | readonly string[]) =>
-    undisclosedTools(prompt, allowed).map(({ name }) => name);
+  const listNames = (allowed?: boolean | readonly string[]) =>
+    listUndisclosedTools(prompt, allowed).map(({ name }) => name);
 
-  test("are on from the start, with those below it and without those of other sections", () => {
-    expect(namesOf()).toEqual(["shell", "web_search"]);
-    expect(namesOf(true)).toEqual(["shell", "web_search"]);
+  test("lists the tools of summarized sections and their children", () => {
+    expect(listNames()).toEqual(["shell", "web_search"]);
+    expect(listNames(true)).toEqual(["shell", "web_search"]);
   });
 
   test.each([
@@ -242,7 +244,7 @@ describe("the hosted tools of a summarized section", () => {
     [["shell"], ["shell"]],
     [["web_search", "apply_patch"], ["web_search"]],
     [[], []],
-  ])("are only those that are allowed: %j", (allowed, names) => {
-    expect(namesOf(allowed)).toEqual(names);
+  ])("lists only the allowed tools %j", (allowed, names) => {
+    expect(listNames(allowed)).toEqual(names);
   });
 });

@@ -7,43 +7,43 @@ import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { projectedTool } from "../../tools/projected-tool.ts";
 import type { Verdict } from "../workspace/bounds.ts";
 import type { CallLog, NativeName } from "./hosted-kind.ts";
-import { findNative, findOwner, nativeNames } from "./hosted-to-native.ts";
+import { findNativeTool, findOwner, listNativeNames } from "./hosted-to-native.ts";
 
-/** What the SDK's own tools work with in one evaluation. */
+/** Options of the native tools in one evaluation. */
 export interface NativeToolsOptions {
-  /** The workspace's folder; `null` if the prompt has none. */
+  /** The workspace's folder; `null` if the prompt has no workspace. */
   readonly workspace: string | null;
-  /** `"plan"` switches on only tools that read. @default any other mode */
+  /** `"plan"` enables only read-only tools. @default any other mode */
   readonly permissionMode?: string | undefined;
-  /** Other folders that may be read, where the SDK puts long outputs. @default none */
+  /** Other readable folders, where the SDK stores long outputs. @default none */
   readonly readable?: readonly string[] | undefined;
 }
 
-/** A call of one of the SDK's own tools that the model asks for. */
+/** A native call that the model requests. */
 export interface NativeUse {
   readonly name: string;
   readonly input: UnknownRecord;
-  /** Where relative paths start. @default the workspace */
+  /** The folder that relative paths start from. @default the workspace */
   readonly cwd?: string | undefined;
 }
 
-/** A call of one of the SDK's own tools that has succeeded or failed. */
+/** A native call that has succeeded or failed. */
 export interface EndedCall {
   readonly id: string;
   readonly name: string;
   readonly input: UnknownRecord;
-  /** In the tool's own shape. */
+  /** The tool's response, in the tool's own format. */
   readonly response: unknown;
-  /** Why it failed or was not run; `null` if it succeeded. */
+  /** The reason why the call failed or was not run; `null` if it succeeded. */
   readonly error: string | null;
 }
 
-/** The SDK's own tools in one evaluation: which are on, what they may do, and what they did. */
+/** Enables native tools for one evaluation, checks their calls, and collects their results. */
 export class NativeTools {
-  /** The SDK's names of the tools that are on. They stay on for the whole run. */
+  /** The names of the enabled tools. They stay enabled for the whole run. */
   readonly names: readonly NativeName[];
   readonly #options: NativeToolsOptions;
-  /** Calls that make a typed output, by the SDK's name of their tool. */
+  /** Logs of tools with a typed output, by the SDK's tool name. */
   readonly #logs = new Map<string, { readonly owner: string; readonly log: CallLog }>();
   #hostedTools: readonly HostedTool[];
 
@@ -51,39 +51,39 @@ export class NativeTools {
     this.#hostedTools = hostedTools;
     this.#options = options;
     const { permissionMode, workspace } = options;
-    const wanted = hostedTools.flatMap(({ kind }) => nativeNames(kind, permissionMode));
-    const canRun = (name: string) => workspace !== null || !findNative(name)?.needsWorkspace;
+    const wanted = hostedTools.flatMap(({ kind }) => listNativeNames(kind, permissionMode));
+    const canRun = (name: string) => workspace !== null || !findNativeTool(name)?.needsWorkspace;
     this.names = Object.freeze([...new Set(wanted)].filter(canRun));
   }
 
-  /** Whether the SDK has a tool of that name. The model may not be allowed to call it yet. */
-  isOn(name: string): boolean {
-    return this.names.some((on) => on === name);
+  /** Whether a tool is enabled. Its calls may still be denied until its section is open. */
+  isEnabled(name: string): boolean {
+    return this.names.some((enabled) => enabled === name);
   }
 
-  /** Takes the hosted tools of a newly rendered prompt. Calls of all others are refused. */
-  render(hostedTools: readonly HostedTool[]): void {
+  /** Sets the newly rendered prompt's hosted tools. Calls to other tools are denied. */
+  setHostedTools(hostedTools: readonly HostedTool[]): void {
     this.#hostedTools = hostedTools;
   }
 
-  /** Returns the input to run a call with, or why the call is refused. */
-  async before({ name, input, cwd }: NativeUse): Promise<Verdict> {
+  /** Returns the input to run a call with, or why the call is denied. */
+  async beforeCall({ name, input, cwd }: NativeUse): Promise<Verdict> {
     const owner = this.#findOwner(name);
-    const native = findNative(name);
-    if (owner === null || native === null) return { denied: `${name} is not open to you now` };
+    const native = findNativeTool(name);
+    if (owner === null || native === null) return { denied: `${name} is not available now` };
     const { workspace, readable = [] } = this.#options;
     const bounds = workspace === null ? null : { workspace, cwd: cwd ?? workspace, readable };
     return await native.judge({ owner, input, bounds });
   }
 
-  /** Converts an ended call to a call of the prompt's hosted tool; `null` if there is none now. */
-  hostedCall({ id, name, input, response, error }: EndedCall): HostedCall | null {
+  /** Converts an ended call to a call of the prompt's hosted tool; `null` if the tool is missing. */
+  toHostedCall({ id, name, input, response, error }: EndedCall): HostedCall | null {
     const owner = this.#findOwner(name);
     if (owner === null) return null;
     const identity = { name: owner.name, kind: owner.kind, callId: id };
     const raw = { type: "tool_use", id, name, input, response, ...(error !== null && { error }) };
-    const failure = error === null ? null : nativeFailure(error);
-    const log = this.#logs.get(name)?.log ?? findNative(name)?.createLog?.();
+    const failure = error === null ? null : toFailureMessage(error);
+    const log = this.#logs.get(name)?.log ?? findNativeTool(name)?.createLog?.();
     if (log) {
       this.#logs.set(name, { owner: owner.name, log });
       return { ...identity, ...log.add(id, input, { response, error: failure }), raw };
@@ -93,70 +93,74 @@ export class NativeTools {
       params: input,
       output: null,
       success: failure === null && !isInterrupted(response),
-      message: failure ?? nativeMessage(name, input, response),
+      message: failure ?? toSuccessMessage(name, input, response),
       raw,
     };
   }
 
-  /** Lists the typed output of each hosted tool over all turns. `text` is the answer. */
-  *hostedOutputs(text: string): Iterable<readonly [name: string, output: unknown]> {
+  /** Lists the typed output of each hosted tool for all turns. `text` is the model's answer. */
+  *listHostedOutputs(text: string): Iterable<readonly [name: string, output: unknown]> {
     for (const { owner, log } of this.#logs.values()) {
-      const result = log.result(text);
+      const result = log.toResult(text);
       if (result !== null) yield [owner, result];
     }
   }
 
-  /** Lists what `text` cites of all that was found, with the positions. */
-  citations(text: string): readonly Citation[] {
-    return [...this.#logs.values()].flatMap(({ log }) => log.result(text)?.citations ?? []);
+  /** Finds citations of search results in `text`. */
+  findCitations(text: string): readonly Citation[] {
+    return [...this.#logs.values()].flatMap(({ log }) => log.toResult(text)?.citations ?? []);
   }
 
   #findOwner(name: string): HostedTool | null {
-    return this.isOn(name) ? findOwner(name, this.#hostedTools) : null;
+    return this.isEnabled(name) ? findOwner(name, this.#hostedTools) : null;
   }
 }
 
 /**
- * Lists the hosted tools of summarized sections, which the model may open later. The SDK's tools are
- * switched on when it starts, so these are on from the start, and each call is refused until its
+ * Lists the hosted tools of summarized sections, which the model may open later. SDK tools can only be
+ * enabled when the SDK starts, so these are enabled from the beginning, and calls are denied until the
  * section is open.
  */
-export function undisclosedTools(
+export function listUndisclosedTools(
   { template }: Prompt,
   allowed: boolean | readonly string[] = true,
 ): readonly HostedTool[] {
   if (allowed === false) return [];
   return template.outline
     .filter(({ section }) => section.summary !== null)
-    .flatMap((top) => template.outline.filter((one) => isBelow(one.path, top.path)))
+    .flatMap((top) => template.outline.filter((one) => isInSubtree(one.path, top.path)))
     .flatMap(({ section }) => [...section.hostedTools(), ...section.tools().flatMap(projectedTool)])
     .filter(
       ({ name, kind }) => allowed === true || allowed.includes(name) || allowed.includes(kind),
     );
 }
 
-/** Summarizes a successful call of one of the SDK's tools. */
-export function nativeMessage(name: string, input: UnknownRecord, response: unknown): string {
-  if (typeof response === "string") return cut(response);
-  return cut(findNative(name)?.describe?.(input, isPlainObject(response) ? response : {}) ?? "");
+/** Summarizes a successful native call for events. */
+export function toSuccessMessage(name: string, input: UnknownRecord, response: unknown): string {
+  if (typeof response === "string") return truncate(response);
+  return truncate(
+    findNativeTool(name)?.describe?.(input, isPlainObject(response) ? response : {}) ?? "",
+  );
 }
 
-/** Says why a call failed, without the markup that the SDK adds for the model. */
-export function nativeFailure(error: string): string {
+/** Returns why a call failed, without the markup that the SDK adds for the model. */
+export function toFailureMessage(error: string): string {
   const [, inner] = /^<tool_use_error>(?:Error: )?(.*)<\/tool_use_error>$/s.exec(error) ?? [];
-  return cut((inner ?? error).replace(/^PreToolUse:\w+ hook error: /, "") || "It failed");
+  return truncate(
+    (inner ?? error).replace(/^PreToolUse:\w+ hook error: /, "") || "The call failed",
+  );
 }
 
-function isBelow(path: string, top: string): boolean {
+function isInSubtree(path: string, top: string): boolean {
   return path === top || path.startsWith(`${top}.`);
 }
 
-/** The most characters of a message that an event keeps. */
-const LONGEST = 10_000;
+/** Maximum characters of a message in an event. */
+const MAX_MESSAGE_CHARS = 10_000;
 
-function cut(text: string): string {
-  if (text.length <= LONGEST) return text;
-  return `${text.slice(0, LONGEST).toWellFormed()}… (${text.length - LONGEST} more characters)`;
+function truncate(text: string): string {
+  if (text.length <= MAX_MESSAGE_CHARS) return text;
+  return `${text.slice(0, MAX_MESSAGE_CHARS).toWellFormed()}… (${text.length - MAX_MESSAGE_CHARS} more characters)`;
 }
 
 function isInterrupted(response: unknown): boolean {

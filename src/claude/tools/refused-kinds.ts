@@ -1,39 +1,40 @@
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { HostedKind, Obstacle } from "./hosted-kind.ts";
 
-/** The kinds for which the SDK has no tool. */
-export const refusedKinds: readonly HostedKind[] = [
-  refusedKind("file_search", "fileSearchTool", {
+/** Kinds that the SDK has no tool for. */
+export const unsupportedKinds: readonly HostedKind[] = [
+  createUnsupportedKind("file_search", "fileSearchTool", {
     why: "the Claude Agent SDK has no vector stores",
-    instead: "mount the files by a ClaudeAgentWorkspaceSection, or write a Tool that searches them",
+    instead:
+      "mount the files with a ClaudeAgentWorkspaceSection, or write a Tool that searches them",
   }),
-  refusedKind("image_generation", "imageGenerationTool", {
-    why: "Claude draws no images",
-    instead: "write a Tool that has them drawn",
+  createUnsupportedKind("image_generation", "imageGenerationTool", {
+    why: "Claude does not generate images",
+    instead: "write a Tool that generates them",
   }),
-  refusedKind("mcp", "mcpTool", {
-    why: "the adapter connects the model to no other server",
+  createUnsupportedKind("mcp", "mcpTool", {
+    why: "the adapter does not connect the model to other servers",
     instead: "write a Tool whose handler calls the server",
   }),
 ];
 
-/** The obstacle of a tool whose kind the SDK has nothing for. */
-export function refuseKind({ name, kind }: HostedTool, remedy: string): Obstacle {
-  const rule = "must be one that Claude has a tool for";
+/** Creates the obstacle of a tool whose kind is not supported. */
+export function toKindObstacle({ name, kind }: HostedTool, remedy: string): Obstacle {
+  const rule = "must be a kind that Claude supports";
   return { field: `Hosted tool "${name}" kind`, value: kind, rule, remedy };
 }
 
-function refusedKind(
+function createUnsupportedKind(
   kind: string,
   factory: string,
   { why, instead }: { readonly why: string; readonly instead: string },
 ): HostedKind {
   return {
     kind,
-    madeBy: `\`${factory}\``,
+    createdBy: `\`${factory}\``,
     tools: [],
-    becomes: `refused: ${why}`,
-    refused: instead,
-    findObstacles: (tool) => [refuseKind(tool, `${why}; ${instead}`)],
+    behavior: `not supported: ${why}`,
+    unsupported: instead,
+    findObstacles: (tool) => [toKindObstacle(tool, `${instead}; ${why}`)],
   };
 }

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DomainFilter } from "../../tools/hosted/web-search.ts";
-import { type DomainRule, keepToDomains, toDomainRule } from "./search-domains.ts";
+import { applyDomainRule, type DomainRule, toDomainRule } from "./search-domains.ts";
 
-describe("a filter", () => {
+describe("toDomainRule()", () => {
   test.each<readonly [DomainFilter | undefined, DomainRule]>([
     [undefined, { never: [] }],
     [{}, { never: [] }],
@@ -12,7 +12,7 @@ describe("a filter", () => {
     [{ allowed: ["cdc.gov"] }, { only: ["cdc.gov"] }],
     [{ allowed: ["cdc.gov"], blocked: ["x.com"] }, { only: ["cdc.gov"] }],
     [{ allowed: ["a.cdc.gov", "who.int"], blocked: ["cdc.gov"] }, { only: ["who.int"] }],
-  ])("%j is one list", (filter, rule) => {
+  ])("converts %j to one list", (filter, rule) => {
     expect(toDomainRule(filter)).toEqual(rule);
   });
 
@@ -20,12 +20,12 @@ describe("a filter", () => {
     { allowed: ["cdc.gov"], blocked: ["flu.cdc.gov"] },
     { allowed: ["CDC.gov"], blocked: ["flu.cdc.GOV"] },
     { allowed: ["a.cdc.gov"], blocked: ["cdc.gov"] },
-  ])("%j would need two", (filter) => {
+  ])("returns null for %j, which needs two lists", (filter) => {
     expect(toDomainRule(filter)).toBeNull();
   });
 });
 
-describe("of a search the lists", () => {
+describe("applyDomainRule()", () => {
   const only = { only: ["cdc.gov", "who.int"] };
   const never = { never: ["x.com"] };
 
@@ -47,9 +47,9 @@ describe("of a search the lists", () => {
     [only, { blocked_domains: ["a.who.int"] }, { allowed_domains: ["cdc.gov", "who.int"] }],
     [only, { blocked_domains: ["cdc.gov/flu"] }, { allowed_domains: ["cdc.gov", "who.int"] }],
     [only, { allowed_domains: "cdc.gov" }, { allowed_domains: ["cdc.gov", "who.int"] }],
-  ])("under %j with %j are %j", (rule, given, kept) => {
-    expect(keepToDomains(rule, { query: "flu", ...given })).toEqual({
-      input: { query: "flu", ...kept },
+  ])("with the rule %j converts %j to %j", (rule, lists, result) => {
+    expect(applyDomainRule(rule, { query: "flu", ...lists })).toEqual({
+      input: { query: "flu", ...result },
     });
   });
 
@@ -64,22 +64,22 @@ describe("of a search the lists", () => {
     "evil.com\\.cdc.gov",
     "*.cdc.gov",
     "",
-  ])("cannot name what the filter does not: %j", (domain) => {
-    expect(keepToDomains(only, { query: "flu", allowed_domains: [domain] })).toEqual({
+  ])("denies a domain outside the rule: %j", (domain) => {
+    expect(applyDomainRule(only, { query: "flu", allowed_domains: [domain] })).toEqual({
       denied:
-        'Only "cdc.gov", "who.int" may be searched: search again without allowed_domains and blocked_domains',
+        'Only "cdc.gov", "who.int" may be searched. Search again without allowed_domains and blocked_domains.',
     });
   });
 
-  test("cannot block all that may be searched, nor ask for what may not", () => {
+  test("denies a search that blocks all allowed domains, or requests only excluded ones", () => {
     const all = { query: "flu", blocked_domains: ["cdc.gov", "int"] };
-    expect(keepToDomains(only, all)).toHaveProperty("denied");
-    expect(keepToDomains(never, { query: "flu", allowed_domains: ["a.x.com"] })).toEqual({
-      denied: 'None of "a.x.com" may be searched: search again without allowed_domains',
+    expect(applyDomainRule(only, all)).toHaveProperty("denied");
+    expect(applyDomainRule(never, { query: "flu", allowed_domains: ["a.x.com"] })).toEqual({
+      denied: '"a.x.com" may not be searched. Search again without allowed_domains.',
     });
   });
 
-  test("are never both there, and never wider than the rule", () => {
+  test("never returns both lists, and never widens the rule", () => {
     const domains = fc.array(
       fc.constantFrom("a.com", "b.a.com", "c.b.a.com", "x.com", "com", "a.com/p", "/", "é.x.com"),
       { maxLength: 3 },
@@ -88,7 +88,7 @@ describe("of a search the lists", () => {
       fc.property(domains, domains, domains, fc.boolean(), (listed, wanted, unwanted, isOnly) => {
         const rule = isOnly && listed.length > 0 ? { only: listed } : { never: listed };
         const input = { allowed_domains: wanted, blocked_domains: unwanted };
-        const verdict = keepToDomains(rule, input);
+        const verdict = applyDomainRule(rule, input);
         if ("denied" in verdict) return;
         const { allowed_domains: allowed, blocked_domains: blocked } = verdict.input;
         expect(allowed === undefined || blocked === undefined).toBe(true);

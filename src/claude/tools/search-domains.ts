@@ -3,21 +3,21 @@ import { textsAt } from "../../base/reading.ts";
 import { list } from "../../base/show.ts";
 import type { DomainFilter } from "../../tools/hosted/web-search.ts";
 
-/** The one list that the SDK's search takes: the only domains to search, or those never to search. */
+/** The list of the SDK's search: either the only domains to search, or the domains to exclude. */
 export type DomainRule =
   | { readonly only: readonly string[] }
-  /** Empty to search the whole web. */
+  /** Empty for the whole web. */
   | { readonly never: readonly string[] };
 
-/** Converts a filter to one list; `null` if a blocked domain is inside an allowed one. */
+/** Converts a filter to one list; `null` if no list can express it. */
 export function toDomainRule({ allowed = [], blocked = [] }: DomainFilter = {}): DomainRule | null {
   if (allowed.length === 0) return { never: blocked };
-  const only = exclude(allowed, blocked);
+  const only = excludeDomains(allowed, blocked);
   return only.length === 0 || containsSome(only, blocked) ? null : { only };
 }
 
-/** Applies a rule to a search. The model's own lists may only narrow it. */
-export function keepToDomains(
+/** Applies a rule to a search. The model's own lists can only narrow the rule. */
+export function applyDomainRule(
   rule: DomainRule,
   input: UnknownRecord,
 ): { readonly input: UnknownRecord } | { readonly denied: string } {
@@ -25,16 +25,16 @@ export function keepToDomains(
   const wanted = textsAt(input, "allowed_domains");
   const unwanted = textsAt(input, "blocked_domains");
   if ("only" in rule) {
-    const both = wanted.length === 0 ? rule.only : intersect(wanted, rule.only);
-    const only = exclude(both, unwanted);
+    const both = wanted.length === 0 ? rule.only : intersectDomains(wanted, rule.only);
+    const only = excludeDomains(both, unwanted);
     if (only.length > 0) return { input: { ...search, allowed_domains: only } };
-    const remedy = "search again without allowed_domains and blocked_domains";
-    return { denied: `Only ${list(rule.only)} may be searched: ${remedy}` };
+    const remedy = "Search again without allowed_domains and blocked_domains.";
+    return { denied: `Only ${list(rule.only)} may be searched. ${remedy}` };
   }
-  const only = exclude(wanted, rule.never);
+  const only = excludeDomains(wanted, rule.never);
   if (wanted.length > 0 && only.length === 0) {
-    const remedy = "search again without allowed_domains";
-    return { denied: `None of ${list(wanted)} may be searched: ${remedy}` };
+    const remedy = "Search again without allowed_domains.";
+    return { denied: `${list(wanted)} may not be searched. ${remedy}` };
   }
   if (only.length > 0 && !containsSome(only, rule.never)) {
     return { input: { ...search, allowed_domains: only } };
@@ -43,23 +43,26 @@ export function keepToDomains(
   return { input: never.length > 0 ? { ...search, blocked_domains: never } : search };
 }
 
-function exclude(domains: readonly string[], out: readonly string[]): readonly string[] {
-  return domains.filter((domain) => !out.some((wider) => isWithin(domain, wider)));
+function excludeDomains(
+  domains: readonly string[],
+  excluded: readonly string[],
+): readonly string[] {
+  return domains.filter((domain) => !excluded.some((wider) => isDomainWithin(domain, wider)));
 }
 
 function containsSome(domains: readonly string[], others: readonly string[]): boolean {
-  return others.some((other) => domains.some((domain) => isWithin(other, domain)));
+  return others.some((other) => domains.some((domain) => isDomainWithin(other, domain)));
 }
 
 /** Lists the domains that are in both lists, each in its narrower form. */
-function intersect(wanted: readonly string[], rule: readonly string[]): readonly string[] {
-  const narrower = wanted.filter((domain) => rule.some((wider) => isWithin(domain, wider)));
-  const wider = rule.filter((domain) => wanted.some((other) => isWithin(domain, other)));
+function intersectDomains(wanted: readonly string[], rule: readonly string[]): readonly string[] {
+  const narrower = wanted.filter((domain) => rule.some((wider) => isDomainWithin(domain, wider)));
+  const wider = rule.filter((domain) => wanted.some((other) => isDomainWithin(domain, other)));
   return [...new Set([...narrower, ...wider])];
 }
 
-/** Whether a domain is the same as another, a subdomain, or a path of it. Invalid domains never are. */
-function isWithin(domain: string, wider: string): boolean {
+/** Whether a domain equals another domain, or is its subdomain or path. `false` for invalid domains. */
+function isDomainWithin(domain: string, wider: string): boolean {
   const inner = parseDomain(domain);
   const outer = parseDomain(wider);
   if (inner === null || outer === null) return false;

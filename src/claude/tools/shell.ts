@@ -7,19 +7,20 @@ import { checkedConfig } from "../../tools/hosted-tool.ts";
 import type { Verdict } from "../workspace/bounds.ts";
 import type { HostedKind, JudgedUse, NativeTool, Obstacle } from "./hosted-kind.ts";
 
-/** The kind `shell`: the SDK's `Bash` runs the commands in the workspace. There are no containers. */
+/** The kind `shell`: the SDK's `Bash` runs commands in the workspace, without containers. */
 export const shellKind: HostedKind = {
   kind: "shell",
-  madeBy: "`shellTool`",
+  createdBy: "`shellTool`",
   tools: ["Bash"],
-  becomes: "commands run in the workspace, or else in an empty folder; events, no typed output",
-  refused:
-    '`environment` of type `"local"`, `containerId`, `fileIds`, `networkPolicy`; `memoryLimit`, which `"omit"` only drops',
-  findObstacles,
+  behavior:
+    "runs commands in the workspace, or in an empty folder without one; events, no typed output",
+  unsupported:
+    '`environment` of type `"local"`, `containerId`, `fileIds`, `networkPolicy`; `memoryLimit` (`"omit"` drops only the setting)',
+  findObstacles: findShellObstacles,
 };
 
-/** The SDK's `Bash`. */
-export const bash: NativeTool = {
+/** Controls the SDK's `Bash`. */
+export const nativeBash: NativeTool = {
   name: "Bash",
   isReadOnly: false,
   needsWorkspace: false,
@@ -27,7 +28,7 @@ export const bash: NativeTool = {
   describe: describeOutput,
 };
 
-/** Settings of OpenAI's containers, for code as for commands. */
+/** Settings of OpenAI's containers that code interpreter and shell share. */
 export interface ContainerSettings {
   readonly fileIds?: readonly string[] | undefined;
   readonly hostMounts?: readonly object[] | undefined;
@@ -35,7 +36,7 @@ export interface ContainerSettings {
   readonly memoryLimit?: string | undefined;
 }
 
-/** Lists the container settings that Claude cannot keep. `field` names the container's config. */
+/** Lists container settings that Claude does not support. `field` is the container config's name. */
 export function findContainerObstacles(
   { fileIds = [], hostMounts = [], networkPolicy, memoryLimit }: ContainerSettings,
   field: string,
@@ -44,42 +45,42 @@ export function findContainerObstacles(
     fileIds.length > 0 && {
       field: `${field}.fileIds`,
       value: fileIds,
-      rule: "must be left out on Claude, which has no uploaded files",
-      remedy: "mount the files by a ClaudeAgentWorkspaceSection",
+      rule: "must be omitted on Claude, which has no uploaded files",
+      remedy: "mount the files with a ClaudeAgentWorkspaceSection",
     },
     hostMounts.length > 0 && {
       field: `${field}.hostMounts`,
       value: hostMounts,
-      rule: "must be left out on Claude, where a tool brings no files of its own",
-      remedy: "mount the files by a ClaudeAgentWorkspaceSection",
+      rule: "must be omitted on Claude, where only a workspace mounts files",
+      remedy: "mount the files with a ClaudeAgentWorkspaceSection",
     },
     networkPolicy !== undefined && {
       field: `${field}.networkPolicy`,
-      value: networkPolicy.type, // the rest may hold secrets
-      rule: "must be left out on Claude, where the adapter says what commands may reach",
-      remedy: "set the adapter's isolation instead, which allows nothing unless told to",
+      value: networkPolicy.type, // the rest may contain secrets
+      rule: "must be omitted on Claude, where the adapter's isolation controls the network",
+      remedy: "set isolation.networkPolicy on the adapter, which allows no hosts by default",
     },
     memoryLimit !== undefined && {
       field: `${field}.memoryLimit`,
       value: memoryLimit,
-      rule: "must be left out on Claude, where commands run on this machine",
-      remedy: 'leave it out, or have it dropped by unsupportedHostedTools: "omit"',
+      rule: "must be omitted on Claude, where commands run on the host",
+      remedy: 'omit it, or set unsupportedHostedTools: "omit" to drop the setting',
       isDroppable: true,
     },
   ];
 }
 
-/** The obstacle of a tool that names an existing container. */
-export function refuseContainer(field: string, value: string): Obstacle {
-  const rule = "must be left out on Claude, which has no containers";
-  return { field, value, rule, remedy: "leave it out: commands run in the workspace" };
+/** Creates the obstacle of a tool that uses an existing container. */
+export function toContainerObstacle(field: string, value: string): Obstacle {
+  const rule = "must be omitted on Claude, which has no containers";
+  return { field, value, rule, remedy: "omit it to run commands in the workspace" };
 }
 
-function findObstacles(tool: HostedTool): readonly (Obstacle | false)[] {
+function findShellObstacles(tool: HostedTool): readonly (Obstacle | false)[] {
   const field = `Hosted tool "${tool.name}" config.environment`;
-  if (isLocal(tool.config)) {
-    const rule = 'must be "container" on Claude, whose own shell runs the commands';
-    const remedy = "leave environment out, or write a Tool whose handler runs them";
+  if (isLocalEnvironment(tool.config)) {
+    const rule = 'must be "container" on Claude, which runs commands in its own shell';
+    const remedy = "omit environment, or write a Tool whose handler runs the commands";
     return [{ field: `${field}.type`, value: "local", rule, remedy }];
   }
   const { config } = checkedConfig(tool, () => shellTool(tool.config));
@@ -87,32 +88,32 @@ function findObstacles(tool: HostedTool): readonly (Obstacle | false)[] {
   if (environment?.type !== "container") return [];
   const { containerId } = environment;
   return [
-    containerId !== undefined && refuseContainer(`${field}.containerId`, containerId),
+    containerId !== undefined && toContainerObstacle(`${field}.containerId`, containerId),
     ...findContainerObstacles(environment, field),
   ];
 }
 
-function isLocal(config: object): boolean {
+function isLocalEnvironment(config: object): boolean {
   const environment: unknown = "environment" in config ? config.environment : null;
   return isPlainObject(environment) && environment["type"] === "local";
 }
 
-/** A command must end with the run, and must stay in its sandbox. */
+/** Denies commands that run in the background or outside the sandbox. */
 function judgeCommand({ input }: JudgedUse): Verdict {
-  const { run_in_background: inBackground, dangerouslyDisableSandbox: isUnbound } = input;
+  const { run_in_background: inBackground, dangerouslyDisableSandbox: isUnsandboxed } = input;
   if (inBackground !== undefined && inBackground !== false) {
-    return { denied: "Commands may not run in the background: run it, and wait for it" };
+    return { denied: "Commands may not run in the background. Omit run_in_background." };
   }
-  if (isUnbound !== undefined && isUnbound !== false) {
-    return { denied: "Commands may not leave the sandbox: leave dangerouslyDisableSandbox out" };
+  if (isUnsandboxed !== undefined && isUnsandboxed !== false) {
+    return { denied: "Commands may not leave the sandbox. Omit dangerouslyDisableSandbox." };
   }
   return { input };
 }
 
-/** The SDK returns both streams as `stdout`, and uses `stderr` for its own notes. */
+/** Joins the output. The SDK returns both streams as `stdout`, and its own notes as `stderr`. */
 function describeOutput(_input: UnknownRecord, response: UnknownRecord): string {
   const texts = [textAt(response, "stdout"), textAt(response, "stderr")];
-  const words = texts.map((text) => text.replace(/^\n+|\n+$/g, "")).filter((text) => text !== "");
-  if (response["interrupted"] === true) words.push("It was interrupted");
-  return words.join("\n") || "Ran and printed nothing";
+  const lines = texts.map((text) => text.replace(/^\n+|\n+$/g, "")).filter((text) => text !== "");
+  if (response["interrupted"] === true) lines.push("The command was interrupted");
+  return lines.join("\n") || "Ran and printed nothing";
 }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { bridgeEnd } from "../../../tests/support/claude/bridge-end.ts";
+import { connectBridge } from "../../../tests/support/claude/bridge-end.ts";
 import type { UnknownRecord } from "../../base/reading.ts";
 import { Tool } from "../../tools/tool.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
-import { type BridgedCall, bridgedName, ownName, ToolBridge } from "./tool-bridge.ts";
+import { type BridgedCall, ToolBridge, toBridgedName, toToolName } from "./tool-bridge.ts";
 
-const tool = (name: string, description = `Does ${name}.`) =>
+const createTool = (name: string, description = `Does ${name}.`) =>
   new Tool({
     name,
     description,
@@ -19,32 +19,32 @@ const schema = {
   required: ["a"],
 };
 
-async function connected(run = async (_: BridgedCall) => ({ text: "Done.", isError: false })) {
+async function connect(run = async (_: BridgedCall) => ({ text: "Done.", isError: false })) {
   const bridge = new ToolBridge(run);
-  await bridge.offer([tool("add")]);
-  const end = await bridgeEnd({ mcpServers: bridge.servers });
-  return { bridge, end };
+  await bridge.offer([createTool("add")]);
+  const client = await connectBridge({ mcpServers: bridge.servers });
+  return { bridge, client };
 }
 
-describe("the model-side name of a tool", () => {
-  test("is its own behind the server's, and back", () => {
-    expect(bridgedName("add")).toBe("mcp__wink__add");
-    expect(ownName("mcp__wink__add")).toBe("add");
+describe("bridged tool names", () => {
+  test("have the server's prefix, and convert back", () => {
+    expect(toBridgedName("add")).toBe("mcp__wink__add");
+    expect(toToolName("mcp__wink__add")).toBe("add");
   });
 
-  test.each(["Bash", "mcp__other__add", "add"])("is none of ours: %s", (name) => {
-    expect(ownName(name)).toBeNull();
+  test.each(["Bash", "mcp__other__add", "add"])("do not include %s", (name) => {
+    expect(toToolName(name)).toBeNull();
   });
 });
 
-describe("the server", () => {
-  test("is given to the SDK as one within this process", () => {
+describe("ToolBridge server", () => {
+  test("is passed to the SDK as an in-process server", () => {
     const bridge = new ToolBridge(async () => ({ text: "", isError: false }));
     const instance = { connect: expect.any(Function), close: expect.any(Function) };
     expect(bridge.servers).toEqual({ wink: { type: "sdk", name: "wink", instance } });
   });
 
-  test("starts its transport, and may be closed", async () => {
+  test("starts its transport, and can be closed", async () => {
     const bridge = new ToolBridge(async () => ({ text: "", isError: false }));
     const { instance } = Object(bridge.servers["wink"]);
     let starts = 0;
@@ -53,9 +53,9 @@ describe("the server", () => {
     await expect(instance.close()).resolves.toBeUndefined();
   });
 
-  test("speaks the version that it is spoken to in, and says that its tools may change", async () => {
-    const { end } = await connected();
-    expect(await end.ask("initialize", { protocolVersion: "2025-11-25" })).toMatchObject({
+  test("uses the client's protocol version, and announces list changes", async () => {
+    const { client } = await connect();
+    expect(await client.request("initialize", { protocolVersion: "2025-11-25" })).toMatchObject({
       jsonrpc: "2.0",
       result: {
         protocolVersion: "2025-11-25",
@@ -65,21 +65,18 @@ describe("the server", () => {
     });
   });
 
-  test("is there when asked", async () => {
-    const { end } = await connected();
-    expect(await end.ask("ping")).toMatchObject({ result: {} });
+  test("responds to ping", async () => {
+    const { client } = await connect();
+    expect(await client.request("ping")).toMatchObject({ result: {} });
   });
 
-  test("has no other methods", async () => {
-    const { end } = await connected();
-    const { error, result } = await end.ask("resources/list");
-    expect([error, result]).toEqual([
-      { code: -32601, message: "There is no such method" },
-      undefined,
-    ]);
+  test("rejects other methods", async () => {
+    const { client } = await connect();
+    const { error, result } = await client.request("resources/list");
+    expect([error, result]).toEqual([{ code: -32601, message: "Method not found" }, undefined]);
   });
 
-  test("answers nothing that is no request", async () => {
+  test("does not respond to messages that are not requests", async () => {
     const bridge = new ToolBridge(async () => ({ text: "", isError: false }));
     const sent: unknown[] = [];
     const transport: { onmessage?: (message: unknown) => void; send(one: unknown): Promise<void> } =
@@ -91,13 +88,13 @@ describe("the server", () => {
   });
 });
 
-describe("tools", () => {
-  const listed = async (end: { ask(method: string): Promise<UnknownRecord> }) =>
-    Object((await end.ask("tools/list"))["result"]).tools;
+describe("ToolBridge tools", () => {
+  const listTools = async (client: { request(method: string): Promise<UnknownRecord> }) =>
+    Object((await client.request("tools/list"))["result"]).tools;
 
-  test("are listed with their schemas, and always in the model's sight", async () => {
-    const { end } = await connected();
-    expect(await listed(end)).toMatchObject([
+  test("are listed with their schemas, and are always loaded", async () => {
+    const { client } = await connect();
+    expect(await listTools(client)).toMatchObject([
       {
         name: "add",
         description: "Does add.",
@@ -107,28 +104,28 @@ describe("tools", () => {
     ]);
   });
 
-  test("that change are told to the SDK, which has taken note when offer() ends", async () => {
-    const { bridge, end } = await connected();
-    await bridge.offer([tool("add"), tool("late")]);
-    expect((await listed(end)).map(({ name }: Tool) => name)).toEqual(["add", "late"]);
-    await bridge.offer([tool("add", "Adds.")]);
-    expect(await listed(end)).toMatchObject([{ description: "Adds." }]);
+  test("are listed again by the SDK before offer() resolves, if they change", async () => {
+    const { bridge, client } = await connect();
+    await bridge.offer([createTool("add"), createTool("late")]);
+    expect((await listTools(client)).map(({ name }: Tool) => name)).toEqual(["add", "late"]);
+    await bridge.offer([createTool("add", "Adds.")]);
+    expect(await listTools(client)).toMatchObject([{ description: "Adds." }]);
     await bridge.offer([]);
-    expect(end.listed).toEqual([]);
+    expect(client.toolNames).toEqual([]);
   });
 
-  test("that stay the same are not told again", async () => {
-    const { bridge, end } = await connected();
-    end.close();
-    await expect(bridge.offer([tool("add")])).resolves.toBeUndefined();
+  test("cause no notification if they stay the same", async () => {
+    const { bridge, client } = await connect();
+    client.close();
+    await expect(bridge.offer([createTool("add")])).resolves.toBeUndefined();
   });
 
-  test("are waited for no longer when the SDK has ended", async () => {
+  test("do not block offer() after the SDK has ended", async () => {
     const bridge = new ToolBridge(async () => ({ text: "", isError: false }));
     const sent: unknown[] = [];
     const transport = { send: async (one: unknown) => void sent.push(one) };
     await Object(bridge.servers["wink"]).instance.connect(transport);
-    const offer = bridge.offer([tool("add")]);
+    const offer = bridge.offer([createTool("add")]);
     expect(sent).toEqual([{ jsonrpc: "2.0", method: "notifications/tools/list_changed" }]);
     bridge.close();
     await expect(offer).resolves.toBeUndefined();
@@ -136,39 +133,39 @@ describe("tools", () => {
     expect(sent).toHaveLength(1);
   });
 
-  test("that change when nothing can be sent any more fail nobody: the run says why", async () => {
-    const { bridge, end } = await connected();
-    end.close();
-    const offer = bridge.offer([tool("late")]);
+  test("can change after the connection is lost without an error", async () => {
+    const { bridge, client } = await connect();
+    client.close();
+    const offer = bridge.offer([createTool("late")]);
     bridge.close();
     await expect(offer).resolves.toBeUndefined();
   });
 });
 
-describe("a call", () => {
-  test("is handed on by the model's id, and its answer goes back", async () => {
+describe("a call through ToolBridge", () => {
+  test("is passed on with the model's id, and returns the answer", async () => {
     const calls: BridgedCall[] = [];
-    const { end } = await connected(async (call) => {
+    const { client } = await connect(async (call) => {
       calls.push(call);
       return { text: "Three.", isError: false };
     });
-    expect(await end.call("toolu_1", "add", { a: 1 })).toEqual({ response: "Three." });
+    expect(await client.call("toolu_1", "add", { a: 1 })).toEqual({ response: "Three." });
     expect(calls).toEqual([{ callId: "toolu_1", name: "add" }]);
   });
 
-  test("that failed goes back as one that failed", async () => {
-    const { end } = await connected(async () => ({ text: "No.", isError: true }));
-    expect(await end.call("toolu_1", "add", {})).toEqual({ error: "No." });
+  test("returns an error if it failed", async () => {
+    const { client } = await connect(async () => ({ text: "No.", isError: true }));
+    expect(await client.call("toolu_1", "add", {})).toEqual({ error: "No." });
   });
 
-  test("does not hold up another one", async () => {
+  test("does not block other calls", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const { end } = await connected(async ({ callId }) => {
+    const { client } = await connect(async ({ callId }) => {
       if (callId === "slow") await promise;
       return { text: callId, isError: false };
     });
-    const slow = end.call("slow", "add", {});
-    expect(await end.call("quick", "add", {})).toEqual({ response: "quick" });
+    const slow = client.call("slow", "add", {});
+    expect(await client.call("quick", "add", {})).toEqual({ response: "quick" });
     resolve();
     expect(await slow).toEqual({ response: "slow" });
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { WebSearches } from "./web-search.ts";
+import { WebSearchLog } from "./web-search.ts";
 
-/** As the SDK's hook gives it, version 0.3.325. */
+/** A response as version 0.3.325 of the SDK passes it to hooks. */
 const response = {
   query: "owls",
   results: [
@@ -19,8 +19,8 @@ const response = {
   durationSeconds: 0.04173121100000003,
   searchCount: 2,
 };
-const ended = (given: unknown, error: string | null = null) => ({ response: given, error });
-const call = (id: string, query: string, status = "completed") => ({
+const createOutcome = (response: unknown, error: string | null = null) => ({ response, error });
+const createCall = (id: string, query: string, status = "completed") => ({
   id,
   action: "search",
   queries: [query],
@@ -28,48 +28,50 @@ const call = (id: string, query: string, status = "completed") => ({
   status,
 });
 
-describe("a search", () => {
-  test("is told as that of any other provider", () => {
-    expect(new WebSearches().add("toolu_1", { query: "owls" }, ended(response))).toEqual({
+describe("WebSearchLog.add()", () => {
+  test("returns the same fields as other providers", () => {
+    expect(new WebSearchLog().add("toolu_1", { query: "owls" }, createOutcome(response))).toEqual({
       params: { action: "search", query: "owls", queries: ["owls"] },
       output: {
         text: "",
         citations: [],
         sourceUrls: ["https://example.com/owls", "https://b.example/x?y=1"],
-        searches: [call("toolu_1", "owls")],
+        searches: [createCall("toolu_1", "owls")],
       },
       success: true,
       message: "Searched: owls",
     });
   });
 
-  test("that found nothing went well all the same", () => {
+  test("reports a search without results as successful", () => {
     const empty = { query: "owls", results: [{ tool_use_id: "srvtoolu_1", content: [] }] };
-    expect(new WebSearches().add("toolu_1", { query: "owls" }, ended(empty))).toMatchObject({
+    expect(
+      new WebSearchLog().add("toolu_1", { query: "owls" }, createOutcome(empty)),
+    ).toMatchObject({
       success: true,
       output: { sourceUrls: [] },
     });
   });
 
-  test("fails with the SDK's reason, or with what the search itself says", () => {
-    const searches = new WebSearches();
-    const refused = { query: "owls", results: ["Web search error: unavailable"], searchCount: 1 };
-    expect(searches.add("toolu_1", { query: "owls" }, ended(refused))).toEqual({
+  test("reports a failure with the SDK's reason or the search's error", () => {
+    const searches = new WebSearchLog();
+    const failed = { query: "owls", results: ["Web search error: unavailable"], searchCount: 1 };
+    expect(searches.add("toolu_1", { query: "owls" }, createOutcome(failed))).toEqual({
       params: { action: "search", query: "owls", queries: ["owls"] },
       output: null,
       success: false,
       message: "Web search error: unavailable",
     });
-    expect(searches.add("toolu_2", { query: "owls" }, ended(null, "API Error: 500"))).toMatchObject(
-      {
-        output: null,
-        success: false,
-        message: "API Error: 500",
-      },
-    );
-    expect(searches.result("")?.searches).toEqual([
-      call("toolu_1", "owls", "failed"),
-      call("toolu_2", "owls", "failed"),
+    expect(
+      searches.add("toolu_2", { query: "owls" }, createOutcome(null, "API Error: 500")),
+    ).toMatchObject({
+      output: null,
+      success: false,
+      message: "API Error: 500",
+    });
+    expect(searches.toResult("")?.searches).toEqual([
+      createCall("toolu_1", "owls", "failed"),
+      createCall("toolu_2", "owls", "failed"),
     ]);
   });
 
@@ -79,14 +81,14 @@ describe("a search", () => {
     {},
     { results: "x" },
     { results: [null, 5, { content: null }, { content: [{}, { url: 7 }] }] },
-  ])("bears %j for an answer", (odd) => {
-    expect(new WebSearches().add("toolu_1", {}, ended(odd))).toEqual({
+  ])("accepts the malformed response %j", (odd) => {
+    expect(new WebSearchLog().add("toolu_1", {}, createOutcome(odd))).toEqual({
       params: { action: "search", query: "", queries: [] },
       output: {
         text: "",
         citations: [],
         sourceUrls: [],
-        searches: [{ ...call("toolu_1", ""), queries: [] }],
+        searches: [{ ...createCall("toolu_1", ""), queries: [] }],
       },
       success: true,
       message: "Searched",
@@ -94,26 +96,26 @@ describe("a search", () => {
   });
 });
 
-describe("all searches", () => {
-  test("are none at first", () => {
-    expect(new WebSearches().result("Hi")).toBeNull();
+describe("WebSearchLog.toResult()", () => {
+  test("returns null without searches", () => {
+    expect(new WebSearchLog().toResult("Hi")).toBeNull();
   });
 
-  test("have every source once, and cite those that the answer names", () => {
-    const searches = new WebSearches();
-    searches.add("toolu_1", { query: "owls" }, ended(response));
-    searches.add("toolu_1", { query: "owls" }, ended(response));
+  test("lists every source once, and the citations in the answer", () => {
+    const searches = new WebSearchLog();
+    searches.add("toolu_1", { query: "owls" }, createOutcome(response));
+    searches.add("toolu_1", { query: "owls" }, createOutcome(response));
     const content = [
       { title: "Again", url: "https://example.com/owls" },
       { title: "New", url: "https://c.example" },
     ];
-    searches.add("toolu_2", { query: "birds" }, ended({ results: [{ content }] }));
+    searches.add("toolu_2", { query: "birds" }, createOutcome({ results: [{ content }] }));
     const text = "Owls hoot ([Owls](https://example.com/owls)).";
-    expect(searches.result(text)).toEqual({
+    expect(searches.toResult(text)).toEqual({
       text,
       citations: [{ type: "url", span: [11, 43], url: "https://example.com/owls", title: "Owls" }],
       sourceUrls: ["https://example.com/owls", "https://b.example/x?y=1", "https://c.example"],
-      searches: [call("toolu_1", "owls"), call("toolu_2", "birds")],
+      searches: [createCall("toolu_1", "owls"), createCall("toolu_2", "birds")],
     });
   });
 });

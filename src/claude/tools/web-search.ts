@@ -16,31 +16,31 @@ import { checkedConfig } from "../../tools/hosted-tool.ts";
 import type { Verdict } from "../workspace/bounds.ts";
 import { findCitations, type Page } from "./cited-pages.ts";
 import type { CallLog, HostedKind, JudgedUse, NativeTool, Obstacle } from "./hosted-kind.ts";
-import { keepToDomains, toDomainRule } from "./search-domains.ts";
+import { applyDomainRule, toDomainRule } from "./search-domains.ts";
 
-/** The kind `web_search`: the SDK's `WebSearch`, which takes domains and no other settings. */
+/** The kind `web_search`: the SDK's `WebSearch`, which supports only domain lists. */
 export const searchKind: HostedKind = {
   kind: "web_search",
-  madeBy: "`webSearchTool`",
+  createdBy: "`webSearchTool`",
   tools: ["WebSearch"],
-  becomes:
-    "typed output and citations as elsewhere; `domainFilter` always holds, and the model may only narrow it",
-  refused:
-    '`allowLiveAccess: false`; a `domainFilter` that blocks part of what it allows; `geoHint` and `searchContextSize`, which `"omit"` only drops',
-  findObstacles,
+  behavior:
+    "typed output and citations, as on other providers; `domainFilter` always applies, and the model can only narrow it",
+  unsupported:
+    '`allowLiveAccess: false`; a `domainFilter` that blocks part of an allowed domain; `geoHint` and `searchContextSize` (`"omit"` drops only the setting)',
+  findObstacles: findSearchObstacles,
 };
 
-/** The SDK's `WebSearch`. */
-export const webSearch: NativeTool = {
+/** Controls the SDK's `WebSearch`. */
+export const nativeWebSearch: NativeTool = {
   name: "WebSearch",
   isReadOnly: true,
   needsWorkspace: false,
-  judge: keepToFilter,
-  createLog: () => new WebSearches(),
+  judge: judgeSearch,
+  createLog: () => new WebSearchLog(),
 };
 
 /** Collects the web searches of one evaluation. */
-export class WebSearches implements CallLog {
+export class WebSearchLog implements CallLog {
   readonly #searches = new Map<string, Search>();
 
   add(
@@ -49,23 +49,23 @@ export class WebSearches implements CallLog {
     { response, error }: { response: unknown; error: string | null },
   ) {
     const found: UnknownRecord = isPlainObject(response) ? response : {};
-    const problem = error ?? problemIn(found);
+    const problem = error ?? readProblem(found);
     const query = textAt(input, "query") || textAt(found, "query");
     const status = problem === null ? "completed" : "failed";
     const queries = query === "" ? [] : [query];
     const call = { id, action: "search", queries, url: null, status } as const;
-    const search = { call, pages: pagesIn(found) };
+    const search = { call, pages: readPages(found) };
     this.#searches.set(id, search);
     return {
       params: searchParams(call),
-      output: problem === null ? toResult([search], "") : null,
+      output: problem === null ? toSearchResult([search], "") : null,
       success: problem === null,
       message: problem ?? searchMessage(call),
     };
   }
 
-  result(text: string): WebSearchResult | null {
-    return this.#searches.size === 0 ? null : toResult([...this.#searches.values()], text);
+  toResult(text: string): WebSearchResult | null {
+    return this.#searches.size === 0 ? null : toSearchResult([...this.#searches.values()], text);
   }
 }
 
@@ -74,66 +74,68 @@ interface Search {
   readonly pages: readonly Page[];
 }
 
-function findObstacles(tool: HostedTool): readonly (Obstacle | false)[] {
+function findSearchObstacles(tool: HostedTool): readonly (Obstacle | false)[] {
   const { config } = checkedConfig(tool, () => webSearchTool(tool.config));
   const { domainFilter, geoHint, allowLiveAccess, searchContextSize } = config;
   const field = `Hosted tool "${tool.name}" config`;
-  const hasPlace = Object.values(geoHint ?? {}).some((part) => part !== undefined);
+  const hasGeoHint = Object.values(geoHint ?? {}).some((part) => part !== undefined);
   return [
     toDomainRule(domainFilter) === null && {
       field: `${field}.domainFilter`,
       value: domainFilter,
-      rule: "must not block any of what it allows on Claude, whose search takes one list",
-      remedy: "keep allowed or blocked",
+      rule: "must not block part of an allowed domain on Claude, which accepts only one list",
+      remedy: "pass either allowed or blocked",
     },
     allowLiveAccess === false && {
       field: `${field}.allowLiveAccess`,
       value: allowLiveAccess,
       rule: "must not be false on Claude, which always searches the live web",
-      remedy: 'leave it out, or run without the tool by unsupportedHostedTools: "omit"',
+      remedy: 'omit it, or set unsupportedHostedTools: "omit" to run without the tool',
     },
-    hasPlace && {
+    hasGeoHint && {
       field: `${field}.geoHint`,
       value: geoHint,
-      rule: "must be left out on Claude, whose search knows no place",
-      remedy: 'name the place in the prompt, or have it dropped by unsupportedHostedTools: "omit"',
+      rule: "must be omitted on Claude, whose search has no location setting",
+      remedy:
+        'name the place in the prompt, or set unsupportedHostedTools: "omit" to drop the setting',
       isDroppable: true,
     },
     searchContextSize !== undefined && {
       field: `${field}.searchContextSize`,
       value: searchContextSize,
-      rule: "must be left out on Claude, which chooses it itself",
-      remedy: 'leave it out, or have it dropped by unsupportedHostedTools: "omit"',
+      rule: "must be omitted on Claude, which chooses the size itself",
+      remedy: 'omit it, or set unsupportedHostedTools: "omit" to drop the setting',
       isDroppable: true,
     },
   ];
 }
 
-function keepToFilter({ owner, input }: JudgedUse): Verdict {
+function judgeSearch({ owner, input }: JudgedUse): Verdict {
   const { config } = checkedConfig(owner, () => webSearchTool(owner.config));
   const rule = toDomainRule(config.domainFilter);
-  if (rule === null) return { denied: "The web may not be searched: what is allowed is blocked" };
-  return keepToDomains(rule, input);
+  if (rule === null)
+    return { denied: "Web search is not available: the allowed and blocked domains conflict" };
+  return applyDomainRule(rule, input);
 }
 
-function toResult(searches: readonly Search[], text: string): WebSearchResult {
+function toSearchResult(searches: readonly Search[], text: string): WebSearchResult {
   const pages = searches.flatMap((search) => search.pages);
   const consulted = pages.map(({ url }) => url);
   const calls = searches.map(({ call }) => call);
-  const words = { text, citations: findCitations(text, pages) };
-  return webSearchResult(words, { consulted, searches: calls });
+  const answer = { text, citations: findCitations(text, pages) };
+  return webSearchResult(answer, { consulted, searches: calls });
 }
 
-/** `results` mixes the search model's texts with objects that hold the pages found. */
-function pagesIn(found: UnknownRecord): readonly Page[] {
+/** Reads the pages found. `results` contains both texts of the search model and objects with pages. */
+function readPages(found: UnknownRecord): readonly Page[] {
   return recordsAt(found, "results")
     .flatMap((result) => recordsAt(result, "content"))
     .map((page) => ({ url: textAt(page, "url"), title: textAt(page, "title") }))
     .filter(({ url }) => url !== "");
 }
 
-/** The SDK reports a failed search as one of the texts; the call failed only if nothing was found. */
-function problemIn(found: UnknownRecord): string | null {
+/** Reads the error of a failed search, which the SDK reports as a text. `null` if pages were found. */
+function readProblem(found: UnknownRecord): string | null {
   const { results } = found;
   const texts = Array.isArray(results) ? results.filter((one) => typeof one === "string") : [];
   if (recordsAt(found, "results").length > 0) return null;

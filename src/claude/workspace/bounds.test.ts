@@ -17,8 +17,8 @@ const base = realpathSync(mkdtempSync(join(tmpdir(), "bounds-")));
 const workspace = join(base, "work");
 const outside = join(base, "out");
 const bounds = { workspace, cwd: workspace, readable: [] };
-/** The folders have names of chance, which titles are not to have. */
-const real = (path: unknown) =>
+/** Replaces placeholders, because titles must not contain the random folder names. */
+const toRealPath = (path: unknown) =>
   typeof path === "string" ? path.replace("WORK", workspace).replace("OUT", outside) : path;
 const read = (file_path: unknown, more = {}) =>
   keepInBounds("Read", { file_path }, { ...bounds, ...more });
@@ -40,12 +40,12 @@ beforeAll(() => {
   symlinkSync(join(outside, "new.txt"), join(workspace, "dangling"));
   symlinkSync("sub", join(workspace, "inner"));
   symlinkSync("round", join(workspace, "round"));
-  symlinkSync(workspace, join(base, "door"));
+  symlinkSync(workspace, join(base, "alias"));
 });
 
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-describe("a file", () => {
+describe("keepInBounds() with a file path", () => {
   test.each([
     ["a.txt", "a.txt"],
     [" a.txt\u00a0", "a.txt"],
@@ -60,8 +60,8 @@ describe("a file", () => {
     ["..a", "..a"],
     [".", "."],
     ["", "."],
-  ])("of the workspace may be used: %j", async (path, place) => {
-    const file_path = join(workspace, place);
+  ])("allows the workspace path %j", async (path, resolved) => {
+    const file_path = join(workspace, resolved);
     expect(await read(path)).toEqual({ input: { file_path } });
     expect(await read(join(workspace, path.trim()))).toEqual({ input: { file_path } });
   });
@@ -92,11 +92,17 @@ describe("a file", () => {
     null,
     7,
     ["a.txt"],
-  ])("that is none is denied: %j", async (path) => {
+  ])("denies the outside path %j", async (path) => {
     for (const name of ["Read", "Write", "Edit"]) {
-      const verdict = await keepInBounds(name, { file_path: real(path), content: "x" }, bounds);
+      const verdict = await keepInBounds(
+        name,
+        { file_path: toRealPath(path), content: "x" },
+        bounds,
+      );
       expect(verdict).toEqual({
-        denied: expect.stringContaining(`${name} may not leave the working folder, as `),
+        denied: expect.stringMatching(
+          new RegExp(`^${name} may not access .*: use a path in the working folder$`, "s"),
+        ),
       });
     }
   });
@@ -104,12 +110,12 @@ describe("a file", () => {
   test.each([
     ["a long name", "x".repeat(300)],
     ["many folders", "d/".repeat(2_100)],
-  ])("that is named by %s is denied", async (_, path) => {
+  ])("denies a path with %s", async (_, path) => {
     expect(await read(path)).toHaveProperty("denied");
     expect(await glob(path)).toHaveProperty("denied");
   });
 
-  test("is looked for from where the shell was left, and what else was given stays", async () => {
+  test("resolves paths from the shell's folder, and keeps other fields", async () => {
     const cwd = join(workspace, "sub");
     const input = { file_path: "../a.txt", old_string: "a", new_string: "b" };
     expect(await keepInBounds("Edit", input, { ...bounds, cwd })).toEqual({
@@ -120,17 +126,17 @@ describe("a file", () => {
     expect(await read("secret.txt", { cwd: join(workspace, "link") })).toHaveProperty("denied");
   });
 
-  test("may be named by the workspace's real path or by the one it was given as", async () => {
-    const door = join(base, "door");
-    for (const folder of [door, workspace]) {
-      const place = { workspace: door, cwd: door };
+  test("allows the workspace's real path and its symlinked path", async () => {
+    const alias = join(base, "alias");
+    for (const folder of [alias, workspace]) {
+      const place = { workspace: alias, cwd: alias };
       expect(await read(join(folder, "a.txt"), place)).toHaveProperty("input");
       expect(await read(join(folder, "link/secret.txt"), place)).toHaveProperty("denied");
     }
   });
 
-  test("of a folder that may be read besides is read and searched, and not changed", async () => {
-    const readable = [join(base, "nothing"), outside];
+  test("allows reading and searching a readable folder, but not changing it", async () => {
+    const readable = [join(base, "missing"), outside];
     const file_path = join(outside, "secret.txt");
     expect(await read(file_path, { readable })).toEqual({ input: { file_path } });
     const at = { ...bounds, readable };
@@ -142,13 +148,13 @@ describe("a file", () => {
     expect(await read(join(base, "other"), { readable })).toHaveProperty("denied");
   });
 
-  test("is denied where the workspace is gone", async () => {
-    const gone = join(base, "gone");
-    expect(await read("a.txt", { workspace: gone, cwd: gone })).toHaveProperty("denied");
+  test("denies all paths if the workspace is missing", async () => {
+    const missing = join(base, "missing");
+    expect(await read("a.txt", { workspace: missing, cwd: missing })).toHaveProperty("denied");
   });
 });
 
-describe("a search", () => {
+describe("keepInBounds() with a search", () => {
   test.each([
     ["**/*.txt", undefined, "."],
     ["**/*.{ts,tsx}", "sub", "sub"],
@@ -158,9 +164,9 @@ describe("a search", () => {
     ["WORK/**", undefined, "."],
     ["\\[a\\].txt", undefined, "."],
     ["", undefined, "."],
-  ])("for %j in %j stays inside", async (pattern, path, place) => {
-    const input = { pattern: real(pattern), path: join(workspace, place) };
-    expect(await glob(real(pattern), path)).toEqual({ input });
+  ])("allows the pattern %j in %j", async (pattern, path, resolved) => {
+    const input = { pattern: toRealPath(pattern), path: join(workspace, resolved) };
+    expect(await glob(toRealPath(pattern), path)).toEqual({ input });
   });
 
   test.each([
@@ -187,13 +193,13 @@ describe("a search", () => {
     ["*", "../out"],
     ["*", 5],
     ["a\0/*", undefined],
-  ])("for %j in %j is denied", async (pattern, path) => {
-    expect(await glob(real(pattern), path)).toEqual({
-      denied: expect.stringContaining("Glob may not leave the working folder, as "),
+  ])("denies the pattern %j in %j", async (pattern, path) => {
+    expect(await glob(toRealPath(pattern), path)).toEqual({
+      denied: expect.stringMatching(/^Glob may not access .*: use a path in the working folder$/s),
     });
   });
 
-  test("in files needs its place checked; its glob only sifts what is found there", async () => {
+  test("checks the path of a Grep, and only the parent steps of its glob", async () => {
     const path = join(workspace, "sub");
     expect(await grep("sub", "*.txt")).toEqual({ input: { pattern: "x", path, glob: "*.txt" } });
     expect(await grep(undefined, "/src/**")).toHaveProperty("input.path", workspace);
@@ -204,7 +210,7 @@ describe("a search", () => {
   });
 });
 
-test("whatever is asked for, what is allowed is inside", async () => {
+test("keepInBounds() never allows a path outside the workspace", async () => {
   const step = fc.constantFrom(
     "..",
     ".",

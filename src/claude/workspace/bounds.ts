@@ -8,19 +8,19 @@ import { isWithin, locate } from "../../files/filesystem/host-place.ts";
 /** The folders that the SDK's file tools may use. */
 export interface Bounds {
   readonly workspace: string;
-  /** Where relative paths start: the current folder of the shell. */
+  /** The folder that relative paths start from: the shell's current folder. */
   readonly cwd: string;
-  /** Other folders that may be read. */
+  /** Other readable folders. */
   readonly readable: readonly string[];
 }
 
-/** The input to run a call with, containing the path that was checked; or why the call is refused. */
+/** The input to run a call with, with the resolved path; or why the call is denied. */
 export type Verdict = { readonly input: UnknownRecord } | { readonly denied: string };
 
 /**
- * Keeps a call of a file tool inside the workspace. Symlinks are followed as they are now: a change
- * between this check and the call could still lead outside. The model could make one only by
- * commands, which run in their own sandbox.
+ * Denies a file tool's call if it would leave the workspace. Symlinks are resolved at the time of the
+ * check, so a symlink created between the check and the call could still lead outside. The model can
+ * create one only with commands, which run in their own sandbox.
  */
 export async function keepInBounds(
   name: string,
@@ -29,8 +29,8 @@ export async function keepInBounds(
 ): Promise<Verdict> {
   if (name === "Glob" || name === "Grep") return await keepSearchInBounds(name, input, bounds);
   const readable = name === "Read" ? bounds.readable : [];
-  const path = await resolvePlace(input["file_path"], { ...bounds, readable });
-  if (path === null) return deny(name, input["file_path"]);
+  const path = await resolveInBounds(input["file_path"], { ...bounds, readable });
+  if (path === null) return denyPath(name, input["file_path"]);
   return { input: { ...input, file_path: path } };
 }
 
@@ -39,26 +39,27 @@ async function keepSearchInBounds(
   input: UnknownRecord,
   bounds: Bounds,
 ): Promise<Verdict> {
-  const { path: given = "" } = input;
+  const { path: inputPath = "" } = input;
   const readable = name === "Grep" ? bounds.readable : [];
-  const path = await resolvePlace(given, { ...bounds, readable });
-  if (path === null) return deny(name, given);
+  const path = await resolveInBounds(inputPath, { ...bounds, readable });
+  if (path === null) return denyPath(name, inputPath);
   const pattern = textAt(input, name === "Glob" ? "pattern" : "glob");
-  const isInside =
-    !climbs(pattern) && (name === "Grep" || (await leadsInside(pattern, path, bounds)));
-  return isInside ? { input: { ...input, path } } : deny(name, pattern);
+  const isAllowed =
+    !hasParentStep(pattern) && (name === "Grep" || (await leadsInside(pattern, path, bounds)));
+  return isAllowed ? { input: { ...input, path } } : denyPath(name, pattern);
 }
 
-/** The longest path that the SDK accepts. */
-const LONGEST = 4096;
+/** Maximum path length that the SDK accepts. */
+const MAX_PATH_CHARS = 4096;
 
-/** Resolves `..` and symlinks in a path; `null` if it leads out of bounds. */
-async function resolvePlace(
+/** Resolves a path; `null` if it leads outside the bounds, also through `..` or symlinks. */
+async function resolveInBounds(
   path: unknown,
   { workspace, cwd, readable }: Bounds,
 ): Promise<string | null> {
-  if (typeof path !== "string" || path.length > LONGEST || path.trim().startsWith("~")) return null;
-  const full = resolve(cwd, path.trim()); // the SDK trims them too
+  if (typeof path !== "string" || path.length > MAX_PATH_CHARS || path.trim().startsWith("~"))
+    return null;
+  const full = resolve(cwd, path.trim()); // the SDK trims paths too
   for (const root of [workspace, ...readable]) {
     if (await isInside(root, full)) return full;
   }
@@ -71,30 +72,31 @@ async function isInside(root: string, full: string): Promise<boolean> {
     const base = [root, real].find((folder) => isWithin(folder, full));
     return base !== undefined && (await locate(real, relative(base, full))).kind !== "outside";
   } catch {
-    return false; // what cannot be checked, such as a name too long or with a NUL, is refused
+    return false; // denies paths that cannot be checked, such as too long names or names with a NUL
   }
 }
 
 /**
- * The SDK searches an absolute pattern from its own start instead of `path`, and follows a symlink at
- * its start. So the pattern must lead inside when read as a path, with or without escapes.
+ * Whether a glob pattern stays inside the workspace. The SDK ignores `path` for an absolute pattern, and
+ * follows symlinks at the start of a pattern. So the pattern, read as a path, must lead inside, with and
+ * without escapes.
  */
 async function leadsInside(pattern: string, cwd: string, bounds: Bounds): Promise<boolean> {
   const readings = new Set([pattern, pattern.replaceAll("\\", "")]);
   const from = { ...bounds, cwd, readable: [] };
-  const places = await Promise.all([...readings].map((reading) => resolvePlace(reading, from)));
-  return !places.includes(null);
+  const paths = await Promise.all([...readings].map((reading) => resolveInBounds(reading, from)));
+  return !paths.includes(null);
 }
 
-/** Whether a pattern has a step `..`, alternatives in braces included. */
-function climbs(pattern: string): boolean {
+/** Whether a pattern has a `..` segment, also in brace alternatives. */
+function hasParentStep(pattern: string): boolean {
   const steps = pattern.split("/").flatMap((step) => [
-    step.replaceAll(/[[\]{}()|\\,]/g, ""), // "[.]." and ".{.,}" are dots as well
+    step.replaceAll(/[[\]{}()|\\,]/g, ""), // "[.]." and ".{.,}" match ".." too
     ...step.split(/[{}()|,]/),
   ]);
   return steps.some((step) => step.trim() === "..");
 }
 
-function deny(name: string, path: unknown): Verdict {
-  return { denied: `${name} may not leave the working folder, as ${show(path)} would` };
+function denyPath(name: string, path: unknown): Verdict {
+  return { denied: `${name} may not access ${show(path)}: use a path in the working folder` };
 }

@@ -7,30 +7,29 @@ import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { Session } from "../../session/session.ts";
 import { ClaudeAgentWorkspaceSection } from "./workspace-section.ts";
 
-function workspace() {
+function createWorkspace() {
   const folder = temporaryTree({ "a.txt": "one\n", "sub/b.txt": "two\n" });
   const section = new ClaudeAgentWorkspaceSection({
     session: new Session(),
     mounts: [{ hostPath: folder, mountPath: "p" }],
   });
   onTestFinished(async () => void (await section.cleanup()));
-  const elsewhere = (script: string) =>
-    execFileSync("sh", ["-c", script], { cwd: section.tempDir });
-  return { section, files: section.filesystem, elsewhere };
+  const runShell = (script: string) => execFileSync("sh", ["-c", script], { cwd: section.tempDir });
+  return { section, files: section.filesystem, runShell };
 }
 
-describe("the files of a workspace of this machine", () => {
-  test("are there at their first use, and not before", async () => {
-    const { section, files } = workspace();
+describe("WorkspaceFilesystem", () => {
+  test("copies the mounts at the first use", async () => {
+    const { section, files } = createWorkspace();
     expect(await files.readText("p/a.txt")).toBe("one\n");
     expect(filesIn(section.tempDir)).toEqual({ "p/a.txt": "one\n", "p/sub/b.txt": "two\n" });
   });
 
-  test("are seen as another process leaves them, at once, by every means", async () => {
-    const { files, elsewhere } = workspace();
+  test("shows changes by another process immediately, in all methods", async () => {
+    const { files, runShell } = createWorkspace();
     expect(await files.glob("*")).toEqual(["p/a.txt", "p/sub/b.txt"]);
     expect(await files.grep("needle")).toEqual([]);
-    elsewhere("echo needle > p/a.txt; mkdir p/new; echo needle > p/new/c.txt; rm -r p/sub");
+    runShell("echo needle > p/a.txt; mkdir p/new; echo needle > p/new/c.txt; rm -r p/sub");
     expect(await files.readText("p/a.txt")).toBe("needle\n");
     expect(await files.read("p/a.txt")).toMatchObject({ text: "needle\n", totalLines: 1 });
     expect(await files.stat("p/new/c.txt")).toMatchObject({ isFile: true, sizeBytes: 7 });
@@ -44,23 +43,23 @@ describe("the files of a workspace of this machine", () => {
     expect([await files.isDir("p/new"), await files.isFile("p/new")]).toEqual([true, false]);
   });
 
-  test("are seen by another process as they are written here", async () => {
-    const { files, elsewhere } = workspace();
+  test("makes its changes visible to another process", async () => {
+    const { files, runShell } = createWorkspace();
     await files.writeText("p/a.txt", "here");
     await files.write("q/d.bin", new Uint8Array([65]));
     await files.mkdir("e");
     await files.delete("p/sub/b.txt");
-    expect(String(elsewhere("cat p/a.txt q/d.bin; ls . p/sub"))).toBe(
+    expect(String(runShell("cat p/a.txt q/d.bin; ls . p/sub"))).toBe(
       "hereA.:\ne\np\nq\n\np/sub:\n",
     );
   });
 
-  test("are restored where they were changed here; what another process did stays to be seen", async () => {
-    const { section, files, elsewhere } = workspace();
+  test("restores its own changes, and keeps changes by another process", async () => {
+    const { section, files, runShell } = createWorkspace();
     const before = await files.snapshot();
     await files.writeText("p/a.txt", "by us");
     await files.delete("p/sub/b.txt");
-    elsewhere("echo theirs > p/theirs.txt");
+    runShell("echo theirs > p/theirs.txt");
     await files.restore(before);
     await files.release?.(before);
     const mounted = { "p/a.txt": "one\n", "p/sub/b.txt": "two\n" };
@@ -68,8 +67,8 @@ describe("the files of a workspace of this machine", () => {
     expect(await files.readText("p/theirs.txt")).toBe("theirs\n");
   });
 
-  test("do not lead out by a link that another process has made", async () => {
-    const { section, files } = workspace();
+  test("does not follow a symlink to the outside that another process created", async () => {
+    const { section, files } = createWorkspace();
     await section.ready();
     const outside = temporaryTree({ "secret.txt": "s" });
     symlinkSync(outside, join(section.tempDir, "p/out"));
@@ -79,8 +78,8 @@ describe("the files of a workspace of this machine", () => {
     expect(filesIn(outside)).toEqual({ "secret.txt": "s" });
   });
 
-  test("are no more once it is cleaned up", async () => {
-    const { section, files } = workspace();
+  test("throws after the workspace was cleaned up", async () => {
+    const { section, files } = createWorkspace();
     await section.cleanup();
     await expect(files.readText("p/a.txt")).rejects.toThrow(
       "The workspace was cleaned up. Create a new one.",

@@ -15,8 +15,8 @@ interface Mounts {
 
 const both = [ClaudeAgentWorkspaceSection, OpenAIContainerWorkspaceSection] as const;
 
-/** What a section says, be it when it is made or when it is to be ready. */
-async function refusal(Section: (typeof both)[number], options: Mounts): Promise<unknown> {
+/** Returns the error of the constructor or of `ready()`, or "nothing". */
+async function catchError(Section: (typeof both)[number], options: Mounts): Promise<unknown> {
   const session = new Session();
   try {
     await using section = new Section({ session, ...options });
@@ -27,17 +27,17 @@ async function refusal(Section: (typeof both)[number], options: Mounts): Promise
   }
 }
 
-function outsideOf(tree: Readonly<Record<string, string>>) {
+function createFolders(tree: Readonly<Record<string, string>>) {
   const folder = temporaryTree(tree);
   return { folder, outside: temporaryTree({ "secret.txt": "s", "sub/b.txt": "b" }) };
 }
 
-describe("a workspace of either kind refuses", () => {
+describe("workspaces of both adapters reject", () => {
   const hostile: readonly (readonly [string, () => Mounts, string])[] = [
     [
       "a folder outside its roots",
       () => {
-        const { folder, outside } = outsideOf({});
+        const { folder, outside } = createFolders({});
         return { mounts: [{ hostPath: outside }], allowedHostRoots: [folder] };
       },
       "WorkspaceSecurityError",
@@ -45,7 +45,7 @@ describe("a workspace of either kind refuses", () => {
     [
       "a symlink that leads out of its roots",
       () => {
-        const { folder, outside } = outsideOf({});
+        const { folder, outside } = createFolders({});
         symlinkSync(outside, join(folder, "link"));
         const mounts = [{ hostPath: join(folder, "link"), followSymlinks: true }];
         return { mounts, allowedHostRoots: [folder] };
@@ -53,9 +53,9 @@ describe("a workspace of either kind refuses", () => {
       "WorkspaceSecurityError",
     ],
     [
-      "a way up out of its roots",
+      "a path with .. that leads out of its roots",
       () => {
-        const { folder } = outsideOf({ "in/a.txt": "a" });
+        const { folder } = createFolders({ "in/a.txt": "a" });
         const mounts = [{ hostPath: join(folder, "in/..") }];
         return { mounts, allowedHostRoots: [join(folder, "in")] };
       },
@@ -64,7 +64,7 @@ describe("a workspace of either kind refuses", () => {
     [
       "a target outside the workspace",
       () => {
-        const { folder } = outsideOf({ "a.txt": "a" });
+        const { folder } = createFolders({ "a.txt": "a" });
         const mounts = [{ hostPath: folder, mountPath: "../out" }];
         return { mounts, allowedHostRoots: [folder] };
       },
@@ -73,31 +73,31 @@ describe("a workspace of either kind refuses", () => {
     [
       "an absolute target",
       () => {
-        const { folder } = outsideOf({ "a.txt": "a" });
+        const { folder } = createFolders({ "a.txt": "a" });
         return { mounts: [{ hostPath: folder, mountPath: "/p" }], allowedHostRoots: [folder] };
       },
       "WorkspaceSecurityError",
     ],
     [
-      "one byte more than it may have",
+      "a mount that is one byte above its limit",
       () => {
-        const { folder } = outsideOf({ "a.txt": "123" });
+        const { folder } = createFolders({ "a.txt": "123" });
         return { mounts: [{ hostPath: folder, maxBytes: 2 }], allowedHostRoots: [folder] };
       },
       "WorkspaceBudgetExceededError",
     ],
     [
-      "what is not there",
+      "a missing folder",
       () => {
-        const { folder } = outsideOf({});
-        return { mounts: [{ hostPath: join(folder, "gone") }], allowedHostRoots: [folder] };
+        const { folder } = createFolders({});
+        return { mounts: [{ hostPath: join(folder, "missing") }], allowedHostRoots: [folder] };
       },
       "FilesystemError",
     ],
     [
-      "two mounts at one place",
+      "two mounts with the same target",
       () => {
-        const { folder } = outsideOf({ "a.txt": "a" });
+        const { folder } = createFolders({ "a.txt": "a" });
         const mount = { hostPath: folder, mountPath: "p" };
         return { mounts: [mount, mount], allowedHostRoots: [folder] };
       },
@@ -105,15 +105,15 @@ describe("a workspace of either kind refuses", () => {
     ],
   ];
 
-  test.each(hostile)("%s, in the same words", async (_, options, name) => {
-    const given = options();
-    const [claude, openai] = [await refusal(both[0], given), await refusal(both[1], given)];
+  test.each(hostile)("%s, with the same message", async (_, createMounts, name) => {
+    const mounts = createMounts();
+    const [claude, openai] = [await catchError(both[0], mounts), await catchError(both[1], mounts)];
     expect(claude).toMatchObject({ name });
     expect(String(claude)).toBe(String(openai));
   });
 
-  test("what became a symlink since it was looked at", async () => {
-    const { folder, outside } = outsideOf({ "a.txt": "a" });
+  test("a file that was replaced by a symlink after the scan", async () => {
+    const { folder, outside } = createFolders({ "a.txt": "a" });
     const section = new ClaudeAgentWorkspaceSection({
       session: new Session(),
       mounts: [{ hostPath: folder, mountPath: "p" }],
@@ -125,8 +125,8 @@ describe("a workspace of either kind refuses", () => {
     await expect(section.ready()).rejects.toMatchObject({ name: "WorkspaceSecurityError" });
   });
 
-  test("nothing of a folder with links out of its roots, but leaves the links out", async () => {
-    const { folder, outside } = outsideOf({ "a.txt": "a" });
+  test("no folder with symlinks out of its roots, but omit the symlinks", async () => {
+    const { folder, outside } = createFolders({ "a.txt": "a" });
     symlinkSync(join(outside, "secret.txt"), join(folder, "file"));
     symlinkSync(outside, join(folder, "folder"));
     writeFileSync(join(folder, "b.txt"), "b");

@@ -7,95 +7,99 @@ import {
   type ClaudeAgentWorkspaceSectionOptions,
 } from "./workspace-section.ts";
 
-function made(options: object): ClaudeAgentWorkspaceSection {
-  const given = { session: new Session(), ...options } as ClaudeAgentWorkspaceSectionOptions;
-  const section = new ClaudeAgentWorkspaceSection(given);
+function createSection(options: object): ClaudeAgentWorkspaceSection {
+  const allOptions = { session: new Session(), ...options } as ClaudeAgentWorkspaceSectionOptions;
+  const section = new ClaudeAgentWorkspaceSection(allOptions);
   onTestFinished(async () => void (await section.cleanup()));
   return section;
 }
 
-describe("a ClaudeAgentWorkspaceSection is refused", () => {
+describe("ClaudeAgentWorkspaceSection rejects", () => {
   test.each<readonly [string, object, string]>([
     [
-      "without a session",
+      "a missing session",
       { session: undefined },
       "ClaudeAgentWorkspaceSection.session must be a Session, got undefined. Give the one you evaluate with",
     ],
     [
-      "to sync otherwise",
+      "an unknown syncPolicy",
       { syncPolicy: "hourly" },
       "ClaudeAgentWorkspaceSection.syncPolicy must be one of",
     ],
     [
-      "to sync to nowhere",
+      "an empty syncDestination",
       { syncDestination: "" },
       "ClaudeAgentWorkspaceSection.syncDestination must be one line",
     ],
     [
-      "to sync by a word",
+      "a syncOnCleanup that is not a boolean",
       { syncOnCleanup: "yes" },
       "ClaudeAgentWorkspaceSection.syncOnCleanup must be a boolean",
     ],
     [
-      "to be overridden by a word",
+      "an acceptsOverrides that is not a boolean",
       { acceptsOverrides: 1 },
       "ClaudeAgentWorkspaceSection.acceptsOverrides must be a boolean",
     ],
-    ["with an option that there is not", { mount: [] }, 'did you mean "mounts"?'],
-    ["with mounts that are no list", { mounts: "x" }, "mounts must be an array"],
-    ["with roots that are no list", { allowedHostRoots: "/" }, "allowedHostRoots must be"],
-    ["with secrets that are no list", { allowSecrets: "x" }, "allowSecrets must be"],
-    ["with a bad key", { key: "My Workspace" }, "key must be 1-64 of"],
-    ["with a bad title", { title: "\n" }, "title must be one line"],
+    ["an unknown option", { mount: [] }, 'Did you mean "mounts"?'],
+    ["mounts that are not an array", { mounts: "x" }, "mounts must be a list"],
+    [
+      "allowedHostRoots that are not an array",
+      { allowedHostRoots: "/" },
+      "allowedHostRoots must be",
+    ],
+    ["allowSecrets that are not an array", { allowSecrets: "x" }, "allowSecrets must be"],
+    ["an invalid key", { key: "My Workspace" }, "key must be 1-64 of"],
+    ["an invalid title", { title: "\n" }, "title must be one line"],
   ])("%s", (_, options, message) => {
-    expect(() => made(options)).toThrow(InvalidOptionError);
-    expect(() => made(options)).toThrow(message);
+    expect(() => createSection(options)).toThrow(InvalidOptionError);
+    expect(() => createSection(options)).toThrow(message);
   });
 
-  test("with no options", () => {
-    const make = () => new ClaudeAgentWorkspaceSection(null as never);
-    expect(make).toThrow(PromptValidationError);
-    expect(make).toThrow("ClaudeAgentWorkspaceSection(options) must be an object, got null");
+  test("missing options", () => {
+    const create = () => new ClaudeAgentWorkspaceSection(null as never);
+    expect(create).toThrow(PromptValidationError);
+    expect(create).toThrow("ClaudeAgentWorkspaceSection(options) must be an object, got null");
   });
 });
 
-describe("a ClaudeAgentWorkspaceSection may have", () => {
-  test("nothing but a session", () => {
+describe("ClaudeAgentWorkspaceSection accepts", () => {
+  test("only a session", () => {
     const session = new Session();
-    expect(made({ session })).toMatchObject({
+    expect(createSection({ session })).toMatchObject({
       ...{ session, key: "workspace", title: "Workspace", acceptsOverrides: false },
       ...{ mountPreviews: [], containerId: null, syncedDir: null },
     });
-    expect(made({ session }).tools()).toEqual([]);
+    expect(createSection({ session }).tools()).toEqual([]);
   });
 
-  test("a key and title of its own, and a text that may be overridden", () => {
-    const section = made({ key: "files", title: "Files", acceptsOverrides: true });
+  test("a key, a title and acceptsOverrides", () => {
+    const section = createSection({ key: "files", title: "Files", acceptsOverrides: true });
     expect(section).toMatchObject({ key: "files", title: "Files", acceptsOverrides: true });
   });
 
-  test("mounts from anywhere, where no roots are given, or from the roots that are", () => {
+  test("mounts from any folder by default, or only from allowedHostRoots", () => {
     const folder = temporaryTree({ "a.txt": "a" });
     const mounts = [{ hostPath: folder, mountPath: "p" }];
-    expect(made({ mounts }).mountPreviews).toMatchObject([{ mountPath: "p", files: 1 }]);
-    expect(made({ mounts, allowedHostRoots: [folder] }).mountPreviews).toHaveLength(1);
-    expect(made({ mounts, allowedHostRoots: "any" }).mountPreviews).toHaveLength(1);
-    expect(() => made({ mounts, allowedHostRoots: [] })).toThrow("which are empty");
+    expect(createSection({ mounts }).mountPreviews).toMatchObject([{ mountPath: "p", files: 1 }]);
+    expect(createSection({ mounts, allowedHostRoots: [folder] }).mountPreviews).toHaveLength(1);
+    expect(createSection({ mounts, allowedHostRoots: "any" }).mountPreviews).toHaveLength(1);
+    expect(() => createSection({ mounts, allowedHostRoots: [] })).toThrow("and none is allowed");
   });
 
-  test("key files, where they are allowed", () => {
+  test("key files listed in allowSecrets", () => {
     const folder = temporaryTree({ ".env": "KEY=1", id_rsa: "x" });
     const mounts = [{ hostPath: folder, mountPath: "p" }];
-    expect(made({ mounts }).mountPreviews).toMatchObject([
+    expect(createSection({ mounts }).mountPreviews).toMatchObject([
       { files: 0, withheld: [".env", "id_rsa"] },
     ]);
-    expect(made({ mounts, allowSecrets: [".env"] }).mountPreviews).toMatchObject([
+    expect(createSection({ mounts, allowSecrets: [".env"] }).mountPreviews).toMatchObject([
       { files: 1, withheld: ["id_rsa"] },
     ]);
   });
 
-  test("what is said of a container, whatever that is: there is none", () => {
-    const section = made({
+  test("container options with any value", () => {
+    const section = createSection({
       containerConfig: { mode: "auto", memoryLimit: "8g" },
       unpack: "zip",
       deleteOnCleanup: 1,

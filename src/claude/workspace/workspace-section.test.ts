@@ -14,7 +14,7 @@ import {
   type ClaudeAgentWorkspaceSectionOptions,
 } from "./workspace-section.ts";
 
-function workspace(options: Partial<ClaudeAgentWorkspaceSectionOptions> = {}) {
+function createWorkspace(options: Partial<ClaudeAgentWorkspaceSectionOptions> = {}) {
   const folder = temporaryTree({ "a.txt": "one", "sub/b.txt": "two!", ".env": "KEY=1" });
   const session = new Session();
   const mounts = [{ hostPath: folder, mountPath: "p" }];
@@ -25,10 +25,10 @@ function workspace(options: Partial<ClaudeAgentWorkspaceSectionOptions> = {}) {
 
 const copies = { "p/a.txt": "one", "p/sub/b.txt": "two!" };
 
-describe("a ClaudeAgentWorkspaceSection", () => {
-  test("does nothing but look when it is made", async () => {
+describe("ClaudeAgentWorkspaceSection", () => {
+  test("only scans the mounts in its constructor", async () => {
     const start = Date.now();
-    const { folder, session, section } = workspace({ syncOnCleanup: true });
+    const { folder, session, section } = createWorkspace({ syncOnCleanup: true });
     expect(section.mountPreviews).toEqual([
       {
         hostPath: folder,
@@ -45,8 +45,8 @@ describe("a ClaudeAgentWorkspaceSection", () => {
     expect(section.syncedDir).toBeNull();
   });
 
-  test("copies its mounts when it is to be ready, once", async () => {
-    const { folder, section } = workspace();
+  test("copies its mounts once, in ready()", async () => {
+    const { folder, section } = createWorkspace();
     await Promise.all([section.ready(), section.ready(), section.filesystem.exists("p")]);
     expect(filesIn(section.tempDir)).toEqual(copies);
     appendFileSync(join(folder, "a.txt"), "more");
@@ -57,14 +57,14 @@ describe("a ClaudeAgentWorkspaceSection", () => {
     await expect(section.ready()).rejects.toThrow("The workspace was cleaned up. Create a new one.");
   });
 
-  test("has an empty folder where nothing is mounted", async () => {
-    const { section } = workspace({ mounts: [] });
+  test("creates an empty folder without mounts", async () => {
+    const { section } = createWorkspace({ mounts: [] });
     await section.ready();
     expect(readdirSync(section.tempDir)).toEqual([]);
   });
 
-  test("can be made ready again when the mounts could not be copied", async () => {
-    const { folder, section } = workspace();
+  test("can retry ready() after the mounts could not be copied", async () => {
+    const { folder, section } = createWorkspace();
     renameSync(join(folder, "a.txt"), join(folder, "b.txt"));
     await expect(section.ready()).rejects.toMatchObject({ code: "ENOENT" });
     expect(existsSync(dirname(section.tempDir))).toBe(false);
@@ -73,8 +73,8 @@ describe("a ClaudeAgentWorkspaceSection", () => {
     expect(filesIn(section.tempDir)).toEqual(copies);
   });
 
-  test("gives its prompt its files and its text", () => {
-    const { section } = workspace();
+  test("provides its filesystem and text to the prompt", () => {
+    const { section } = createWorkspace();
     const template = new PromptTemplate({ ns: "tests", key: "files", sections: [section] });
     const prompt = new Prompt(template);
     expect(prompt.filesystem()).toBe(section.filesystem);
@@ -84,8 +84,8 @@ describe("a ClaudeAgentWorkspaceSection", () => {
     );
   });
 
-  test("is cleaned up with its prompt, and once, however often it is asked", async () => {
-    const { section } = workspace();
+  test("is cleaned up with its prompt, and only once", async () => {
+    const { section } = createWorkspace();
     const template = new PromptTemplate({ ns: "tests", key: "files", sections: [section] });
     await section.ready();
     await new Prompt(template).cleanup();
@@ -94,8 +94,8 @@ describe("a ClaudeAgentWorkspaceSection", () => {
     expect(other).toBe(one);
   });
 
-  test("is cleaned up while its mounts are copied", async () => {
-    const { section } = workspace();
+  test("can be cleaned up while its mounts are copied", async () => {
+    const { section } = createWorkspace();
     const copying = section.ready();
     await section.cleanup();
     await copying;
@@ -104,22 +104,22 @@ describe("a ClaudeAgentWorkspaceSection", () => {
 
   test("is cleaned up at the end of a block", async () => {
     const to = join(temporaryTree(), "synced");
-    const places: string[] = [];
+    const folders: string[] = [];
     {
-      await using section = workspace({ syncOnCleanup: true, syncDestination: to }).section;
+      await using section = createWorkspace({ syncOnCleanup: true, syncDestination: to }).section;
       await section.ready();
-      places.push(section.tempDir);
+      folders.push(section.tempDir);
       expect(existsSync(section.tempDir)).toBe(true);
     }
-    expect(places.map((place) => existsSync(dirname(place)))).toEqual([false]);
+    expect(folders.map((folder) => existsSync(dirname(folder)))).toEqual([false]);
     expect(filesIn(to)).toEqual(copies);
   });
 });
 
-describe("a clone of a ClaudeAgentWorkspaceSection", () => {
-  test("shares its files, which are cleaned up with the last of them", async () => {
+describe("ClaudeAgentWorkspaceSection.clone()", () => {
+  test("shares the files, which are removed with the last section", async () => {
     const to = join(temporaryTree(), "synced");
-    const { section } = workspace({ syncOnCleanup: true, syncDestination: to });
+    const { section } = createWorkspace({ syncOnCleanup: true, syncDestination: to });
     const session = new Session();
     const clone = section.clone({ key: "other", title: "Other", session });
     const { template, tempDir, filesystem, createdAt } = section;
@@ -133,11 +133,11 @@ describe("a clone of a ClaudeAgentWorkspaceSection", () => {
     expect(await clone.cleanup()).toMatchObject({ directory: to, added: ["p/new.txt"] });
     expect([section.syncedDir, clone.syncedDir]).toEqual([to, to]);
     expect(existsSync(tempDir)).toBe(false);
-    expect(() => section.clone()).toThrow("The workspace was cleaned up: make a new one");
+    expect(() => section.clone()).toThrow("The workspace was cleaned up. Create a new one.");
   });
 
-  test("that cannot be made keeps nothing from being cleaned up", async () => {
-    const { section } = workspace();
+  test("does not prevent the cleanup if it fails", async () => {
+    const { section } = createWorkspace();
     await section.ready();
     expect(() => section.clone({ key: "Not A Key" })).toThrow("key must be");
     await section.cleanup();
@@ -145,14 +145,14 @@ describe("a clone of a ClaudeAgentWorkspaceSection", () => {
   });
 });
 
-test("what a process left behind that crashed goes when the next workspace is made", async () => {
+test("creating a workspace removes a crashed process's folders", async () => {
   const folders = temporaryTree();
   vi.stubEnv("TMPDIR", folders);
   onTestFinished(() => void vi.unstubAllEnvs());
-  const at = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
+  const toUrl = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
   const code = `
-    const { ClaudeAgentWorkspaceSection } = await import(${at("./workspace-section.ts")});
-    const { Session } = await import(${at("../../session/session.ts")});
+    const { ClaudeAgentWorkspaceSection } = await import(${toUrl("./workspace-section.ts")});
+    const { Session } = await import(${toUrl("../../session/session.ts")});
     const section = new ClaudeAgentWorkspaceSection({ session: new Session() });
     await section.filesystem.writeText("a.txt", "left");
     process.kill(process.pid, "SIGKILL");
@@ -161,7 +161,7 @@ test("what a process left behind that crashed goes when the next workspace is ma
   await expect(crash).rejects.toMatchObject({ signal: "SIGKILL" });
   expect(tmpdir()).toBe(folders);
   expect(readdirSync(folders)).toHaveLength(1);
-  const { section } = workspace({ mounts: [] });
+  const { section } = createWorkspace({ mounts: [] });
   await section.ready();
   expect(readdirSync(folders).map((name) => join(folders, name))).toEqual([
     dirname(section.tempDir),

@@ -8,51 +8,59 @@ import {
 } from "../../prompt/sections/workspace-options.ts";
 import { type Checks, checkKeys, elsewhere } from "../../tools/config-checks.ts";
 import { HostWorkspace } from "./workspace.ts";
-import { workspaceText } from "./workspace-text.ts";
+import { renderWorkspaceText } from "./workspace-text.ts";
 
 /**
- * What a `ClaudeAgentWorkspaceSection` is made from. `containerConfig`, `unpack`, `deleteOnCleanup`
- * and `client` may be anything, because there is no container: what was written for an
- * `OpenAIContainerWorkspaceSection` needs only the other class's name.
+ * Options of a `ClaudeAgentWorkspaceSection`. They include the container options of
+ * `OpenAIContainerWorkspaceSection`, which have no effect here, so that you can switch classes without
+ * other changes.
  */
 export interface ClaudeAgentWorkspaceSectionOptions extends WorkspaceSectionOptions {
-  /** Where mounts may come from, by their real paths. @default "any": they stay on this machine */
+  /**
+   * Folders that mounts may come from, compared by real path.
+   * @default "any", because the files stay on the host
+   */
   readonly allowedHostRoots?: readonly string[] | "any" | undefined;
-  /** `"eachTurn"` is `"cleanup"`: the files are on this machine all along. @default by `syncOnCleanup` */
+  /**
+   * When to sync files back. `"eachTurn"` is the same as `"cleanup"`, because the files are always on
+   * the host.
+   * @default "cleanup" if `syncOnCleanup` is set, otherwise "never"
+   */
   readonly syncPolicy?: SyncPolicy | undefined;
-  /** Of no effect. */
+  /** Ignored, because Claude does not use containers. */
   readonly containerConfig?: object | null | undefined;
-  /** Of no effect. */
+  /** Ignored, because Claude does not use containers. */
   readonly unpack?: string | undefined;
-  /** Of no effect. */
+  /** Ignored, because Claude does not use containers. */
   readonly deleteOnCleanup?: boolean | undefined;
-  /** Of no effect. */
+  /** Ignored, because Claude does not use containers. */
   readonly client?: object | undefined;
 }
 
 /**
- * Copies of host files in a temporary folder, in which the model's own tools work on them.
+ * A workspace for Claude: copies of host files in a temporary folder, which the SDK's tools can read and
+ * change.
  *
- * The constructor looks at every mount and copies nothing.
+ * The constructor scans the mounts but does not copy files. They are copied at the first use.
  */
 export class ClaudeAgentWorkspaceSection extends MountedSection<
   HostWorkspace,
   ClaudeAgentWorkspaceSectionOptions
 > {
-  /** There is no container. */
+  /** Always `null`, because Claude does not use containers. */
   readonly containerId = null;
 
   constructor(options: ClaudeAgentWorkspaceSectionOptions, shared?: SharedFiles<HostWorkspace>) {
     checkKeys({ ...checkOptions(options, NAME) }, NAME, checks);
-    super("claude", options, shared ?? createFiles(options));
+    super("claude", options, shared ?? createSharedFiles(options));
   }
 
-  /** When the workspace was created; clones have the same. */
+  /** When the workspace was created. Clones have the same time. */
   get createdAt(): Date {
     return new Date(this.workspace.createdAt);
   }
 
-  /** Returns the same workspace for another prompt: the last section that has it cleans it up. */
+  /** Shares the workspace with another prompt. The cleanup of the last section removes it. */
   override clone(options: Partial<ClaudeAgentWorkspaceSectionOptions> = {}): this {
     return this.cloneAs(ClaudeAgentWorkspaceSection, options);
   }
@@ -68,9 +76,11 @@ const checks: Checks<ClaudeAgentWorkspaceSectionOptions> = {
   client: elsewhere,
 };
 
-function createFiles(options: ClaudeAgentWorkspaceSectionOptions): SharedFiles<HostWorkspace> {
+function createSharedFiles(
+  options: ClaudeAgentWorkspaceSectionOptions,
+): SharedFiles<HostWorkspace> {
   const { mounts = [], allowedHostRoots = "any", allowSecrets, syncDestination = null } = options;
   const plan = planMounts(mounts, { allowedHostRoots, allowSecrets });
   const settings = { plan, syncPolicy: syncPolicyOf(options), syncDestination };
-  return { workspace: new HostWorkspace(settings), text: workspaceText(plan) };
+  return { workspace: new HostWorkspace(settings), text: renderWorkspaceText(plan) };
 }

@@ -14,29 +14,31 @@ import {
 import { Session } from "../../session/session.ts";
 import { ClaudeAgentWorkspaceSection } from "./workspace-section.ts";
 
-/** One definition, for both: only the class's name differs. */
-async function twins(options: Omit<OpenAIContainerWorkspaceSectionOptions, "session" | "client">) {
+/** Creates both kinds of workspace from the same options. */
+async function createBoth(
+  options: Omit<OpenAIContainerWorkspaceSectionOptions, "session" | "client">,
+) {
   const provider = new LocalProvider({ sandbox: workspaceSandbox() });
   onTestFinished(() => provider[Symbol.asyncDispose]());
   const { url } = await provider.listen();
   const client = openAIClient({ baseURL: url, apiKey: "local" });
-  const given: OpenAIContainerWorkspaceSectionOptions = {
+  const allOptions: OpenAIContainerWorkspaceSectionOptions = {
     session: new Session(),
     client,
     containerConfig: { memoryLimit: "1g" },
     ...{ unpack: "bootstrap", deleteOnCleanup: true },
     ...options,
   };
-  const claude = new ClaudeAgentWorkspaceSection(given);
-  const openai = new OpenAIContainerWorkspaceSection(given);
+  const claude = new ClaudeAgentWorkspaceSection(allOptions);
+  const openai = new OpenAIContainerWorkspaceSection(allOptions);
   onTestFinished(async () => {
     await Promise.all([claude.cleanup(), openai.cleanup()]);
   });
   return { claude, openai };
 }
 
-/** Two folders with much in them that a mount may or may not bring. */
-function mounts() {
+/** Creates mounts of two folders with files that are included, excluded and withheld. */
+function createMounts() {
   const many = Object.fromEntries([...Array(25).keys()].map((name) => [`many/${name}.py`, "pass"]));
   const folder = temporaryTree({
     ...many,
@@ -58,17 +60,17 @@ function mounts() {
   };
 }
 
-async function change(files: Filesystem): Promise<void> {
+async function changeFiles(files: Filesystem): Promise<void> {
   await files.writeText("deep/project/README.md", "changed");
   await files.writeText("deep/project/new/a.txt", "new");
   await files.writeText("top.txt", "top");
   await files.delete("notes.txt");
-  await files.writeText("deep/project/many/0.py", "pass"); // what it was
+  await files.writeText("deep/project/many/0.py", "pass"); // unchanged content
 }
 
-describe("one definition for both workspaces", () => {
-  test("has the same previews, mount lines, key and title", async () => {
-    const { claude, openai } = await twins({ ...mounts(), title: "Files" });
+describe("both workspaces with the same options", () => {
+  test("have the same previews, mount lines, key and title", async () => {
+    const { claude, openai } = await createBoth({ ...createMounts(), title: "Files" });
     expect(claude.mountPreviews).toEqual(openai.mountPreviews);
     expect(claude.mountPreviews.map(({ files, withheld }) => [files, withheld])).toEqual([
       [27, [".env"]],
@@ -82,8 +84,8 @@ describe("one definition for both workspaces", () => {
     expect(claude).toMatchObject({ key, title, acceptsOverrides });
   });
 
-  test("has the same files once it is ready", async () => {
-    const { claude, openai } = await twins(mounts());
+  test("have the same files when they are ready", async () => {
+    const { claude, openai } = await createBoth(createMounts());
     await Promise.all([claude.ready(), openai.ready()]);
     expect(filesIn(claude.tempDir)).toEqual(filesIn(openai.tempDir));
     const [here, there] = [claude.filesystem, openai.filesystem];
@@ -93,18 +95,22 @@ describe("one definition for both workspaces", () => {
     expect(await here.readBytes("deep/project/bin/run")).toEqual(new Uint8Array([0, 255, 10]));
   });
 
-  test("brings the same back, with the same report, after the same was done", async () => {
+  test("sync the same files with the same report after the same changes", async () => {
     const to = temporaryTree();
     const reports = [];
-    const brought = [];
+    const synced = [];
     for (const name of ["claude", "openai"] as const) {
       const syncDestination = join(to, name);
-      const sections = await twins({ ...mounts(), syncOnCleanup: true, syncDestination });
-      await change(sections[name].filesystem);
+      const sections = await createBoth({
+        ...createMounts(),
+        syncOnCleanup: true,
+        syncDestination,
+      });
+      await changeFiles(sections[name].filesystem);
       const { directory, ...report } = await sections[name].cleanup();
       expect([directory, sections[name].syncedDir]).toEqual([syncDestination, syncDestination]);
       reports.push(report);
-      brought.push(filesIn(syncDestination));
+      synced.push(filesIn(syncDestination));
     }
     expect(reports[0]).toEqual({
       added: ["deep/project/new/a.txt", "top.txt"],
@@ -113,7 +119,7 @@ describe("one definition for both workspaces", () => {
       ...{ failed: [], keptIn: null },
     });
     expect(reports[0]).toEqual(reports[1]);
-    expect(brought[0]).toEqual(brought[1]);
-    expect(brought[0]).toMatchObject({ "top.txt": "top", "deep/project/README.md": "changed" });
+    expect(synced[0]).toEqual(synced[1]);
+    expect(synced[0]).toMatchObject({ "top.txt": "top", "deep/project/README.md": "changed" });
   });
 });

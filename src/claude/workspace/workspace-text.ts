@@ -1,8 +1,8 @@
 import { literalTemplate, mountLines } from "../../files/mounts/mount-text.ts";
 import type { MountPlan } from "../../files/mounts/planned-mounts.ts";
 
-/** Writes what the model reads about its files: a template, in which `$$` is a dollar sign. */
-export function workspaceText({ files, previews }: MountPlan): string {
+/** Renders the workspace's text for the model, as a template in which `$$` is a dollar sign. */
+export function renderWorkspaceText({ files, previews }: MountPlan): string {
   return literalTemplate([files.length === 0 ? EMPTY : FILLED, ...mountLines(previews)]);
 }
 

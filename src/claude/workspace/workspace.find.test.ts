@@ -8,25 +8,25 @@ import { checkOneWorkspace, findWorkspace } from "./workspace.ts";
 import { ClaudeAgentWorkspaceSection } from "./workspace-section.ts";
 
 const session = new Session();
-const files = (key: string) => new ClaudeAgentWorkspaceSection({ session, key });
+const createSection = (key: string) => new ClaudeAgentWorkspaceSection({ session, key });
 
-function promptOf(...sections: readonly Section[]): Prompt {
+function createPrompt(...sections: readonly Section[]): Prompt {
   return new Prompt(new PromptTemplate({ ns: "test", key: "files", sections }));
 }
 
-test("a prompt has one workspace or none, wherever it stands", () => {
-  const section = files("files");
+test("findWorkspace() finds a nested workspace, or returns null", () => {
+  const section = createSection("files");
   const parts = { key: "task", title: "Task", template: "Go." };
-  const nested = promptOf(new MarkdownSection({ ...parts, children: [section] }));
-  const none = promptOf(new MarkdownSection(parts));
+  const nested = createPrompt(new MarkdownSection({ ...parts, children: [section] }));
+  const none = createPrompt(new MarkdownSection(parts));
   for (const prompt of [nested, none]) expect(() => checkOneWorkspace(prompt)).not.toThrow();
   expect(findWorkspace(nested)).toBe(section);
   expect(findWorkspace(none)).toBeNull();
 });
 
-test("a prompt with two workspaces is refused, and both are named", () => {
-  expect(() => checkOneWorkspace(promptOf(files("one"), files("two")))).toThrow(
-    "The prompt's workspaces must be at most one, for the SDK works in one folder, got " +
-      '["one","two"]: put all mounts into one section',
+test("checkOneWorkspace() rejects two workspaces and names both", () => {
+  expect(() => checkOneWorkspace(createPrompt(createSection("one"), createSection("two")))).toThrow(
+    "Prompt workspaces must be at most one, because the SDK works in one folder, got " +
+      '["one","two"]. Move all mounts to one section.',
   );
 });

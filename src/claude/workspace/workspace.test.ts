@@ -15,8 +15,8 @@ import {
 
 type Options = Partial<ClaudeAgentWorkspaceSectionOptions>;
 
-/** A workspace in which three files were mounted; `shell` works in it as another process does. */
-async function worked(script: string, options: Options = {}) {
+/** Creates a workspace with three mounted files, and runs a shell script in its folder. */
+async function createChanged(script: string, options: Options = {}) {
   const folder = temporaryTree({ "a.txt": "one", "b.txt": "two", "sub/c.txt": "three" });
   const section = new ClaudeAgentWorkspaceSection({
     session: new Session(),
@@ -25,8 +25,8 @@ async function worked(script: string, options: Options = {}) {
   });
   onTestFinished(async () => {
     const { directory, keptIn } = await section.cleanup();
-    const made = [keptIn, options.syncDestination ? null : directory];
-    for (const one of made) if (one !== null) rmSync(one, { recursive: true });
+    const folders = [keptIn, options.syncDestination ? null : directory];
+    for (const one of folders) if (one !== null) rmSync(one, { recursive: true });
   });
   await section.ready();
   execFileSync("sh", ["-c", script], { cwd: section.tempDir });
@@ -36,16 +36,16 @@ async function worked(script: string, options: Options = {}) {
 const CHANGES = "printf new > p/new.txt; printf 'one!' > p/a.txt; rm p/b.txt";
 const CHANGED = { "p/a.txt": "one!", "p/new.txt": "new", "p/sub/c.txt": "three" };
 
-describe("what a workspace of this machine brings back", () => {
+describe("HostWorkspace.cleanup()", () => {
   test.each<readonly [string, { syncPolicy?: SyncPolicy; syncOnCleanup?: boolean }, boolean]>([
     ["nothing", { syncPolicy: "never" }, false],
-    ["nothing, if nobody says", {}, false],
-    ["nothing, although cleaning up would", { syncPolicy: "never", syncOnCleanup: true }, false],
-    ["all at the end", { syncOnCleanup: true }, true],
-    ["all at the end, by its other name", { syncPolicy: "cleanup" }, true],
-    ["all at the end, for it was here after each turn", { syncPolicy: "eachTurn" }, true],
-  ])("is %s: %o", async (_, options, isSynced) => {
-    const { section } = await worked(CHANGES, options);
+    ["nothing by default", {}, false],
+    ["nothing even with syncOnCleanup", { syncPolicy: "never", syncOnCleanup: true }, false],
+    ["all files with syncOnCleanup", { syncOnCleanup: true }, true],
+    ["all files with cleanup", { syncPolicy: "cleanup" }, true],
+    ["all files with eachTurn", { syncPolicy: "eachTurn" }, true],
+  ])("syncs %s: %o", async (_, options, isSynced) => {
+    const { section } = await createChanged(CHANGES, options);
     expect(filesIn(section.tempDir)).toEqual(CHANGED);
     const report = await section.cleanup();
     expect(report).toEqual({
@@ -61,9 +61,9 @@ describe("what a workspace of this machine brings back", () => {
     expect(filesIn(section.syncedDir)).toEqual(CHANGED);
   });
 
-  test("goes into the folder it was mounted from, where only what was changed is touched", async () => {
+  test("syncs only changed files to the folder that was mounted", async () => {
     const home = temporaryTree({ "p/a.txt": "one", "p/b.txt": "two", "p/c.txt": "three" });
-    const { section } = await worked(CHANGES, {
+    const { section } = await createChanged(CHANGES, {
       mounts: [{ hostPath: join(home, "p") }],
       syncOnCleanup: true,
       syncDestination: home,
@@ -76,17 +76,20 @@ describe("what a workspace of this machine brings back", () => {
     });
   });
 
-  test("goes into a new folder, whose parents are made as well", async () => {
+  test("creates the destination and its parents", async () => {
     const to = join(temporaryTree(), "not/yet/there");
-    const { section } = await worked(CHANGES, { syncPolicy: "cleanup", syncDestination: to });
+    const { section } = await createChanged(CHANGES, {
+      syncPolicy: "cleanup",
+      syncDestination: to,
+    });
     await section.cleanup();
     expect(filesIn(to)).toEqual(CHANGED);
   });
 
-  test("is kept elsewhere where the folder cannot be written", async () => {
+  test("keeps the files in another folder if the destination cannot be written", async () => {
     const at = join(temporaryTree({ file: "x" }), "file");
     const syncDestination = join(at, "below");
-    const { section } = await worked(CHANGES, { syncOnCleanup: true, syncDestination });
+    const { section } = await createChanged(CHANGES, { syncOnCleanup: true, syncDestination });
     const { failed, keptIn } = await section.cleanup();
     expect(failed.map(({ path }) => path).sort()).toEqual([
       ...["p/a.txt", "p/b.txt", "p/new.txt", "p/sub/c.txt"],
@@ -95,7 +98,7 @@ describe("what a workspace of this machine brings back", () => {
     expect(existsSync(section.tempDir)).toBe(false);
   });
 
-  test("is nothing where its mounts could never be copied", async () => {
+  test("syncs nothing if the mounts could not be copied", async () => {
     const folder = temporaryTree({ "a.txt": "one" });
     const mounts = [{ hostPath: folder, mountPath: "p" }];
     const options = { session: new Session(), mounts, syncOnCleanup: true };
@@ -106,8 +109,8 @@ describe("what a workspace of this machine brings back", () => {
     expect(existsSync(dirname(section.tempDir))).toBe(false);
   });
 
-  test("is told to whom the adapter says", async () => {
-    const { section } = await worked(CHANGES, { syncOnCleanup: true });
+  test("publishes WorkspaceSynced through the bound function", async () => {
+    const { section } = await createChanged(CHANGES, { syncOnCleanup: true });
     const events: Announcement[] = [];
     section.workspace.bind((event) => events.push(event));
     const { directory, added, changed, deleted, failed } = await section.cleanup();
@@ -117,12 +120,12 @@ describe("what a workspace of this machine brings back", () => {
   });
 });
 
-describe("what a workspace of this machine cannot bring back", () => {
-  test("is told, and stops nothing else: links, pipes, names", async () => {
+describe("HostWorkspace.cleanup() with files that cannot be synced", () => {
+  test("reports symlinks and pipes, and syncs all other files", async () => {
     const to = temporaryTree({ "p/b.txt": "theirs", "p/sub/c.txt": "theirs" });
     const script = `${CHANGES}; ln -s /etc/passwd p/b.txt; mkfifo pipe; rm -r p/sub; ln -s /etc p/sub`;
-    const { section } = await worked(script, { syncOnCleanup: true, syncDestination: to });
-    const link = "is a symlink, and only files and folders are synced";
+    const { section } = await createChanged(script, { syncOnCleanup: true, syncDestination: to });
+    const link = "is a symlink, and only files and folders are brought over";
     expect(await section.cleanup()).toMatchObject({
       ...{ added: ["p/new.txt"], changed: ["p/a.txt"], deleted: [], keptIn: null },
       failed: [
@@ -138,9 +141,9 @@ describe("what a workspace of this machine cannot bring back", () => {
   });
 
   test.each<readonly [string, (folder: string) => void, string]>([
-    ["is gone", (folder) => rmSync(folder, { recursive: true }), "cannot be read: ENOENT"],
+    ["is missing", (folder) => rmSync(folder, { recursive: true }), "cannot be read: ENOENT"],
     [
-      "is a link by now",
+      "was replaced by a symlink",
       (folder) => {
         renameSync(folder, `${folder}-2`);
         const outside = join(dirname(folder), "outside");
@@ -151,10 +154,10 @@ describe("what a workspace of this machine cannot bring back", () => {
       "is no longer a folder",
     ],
   ])(
-    "is all of it where its folder %s, and nothing is deleted for that",
+    "reports one failure and deletes nothing if the workspace folder %s",
     async (_, act, reason) => {
       const to = temporaryTree({ "p/a.txt": "theirs" });
-      const { section } = await worked(":", { syncOnCleanup: true, syncDestination: to });
+      const { section } = await createChanged(":", { syncOnCleanup: true, syncDestination: to });
       act(section.tempDir);
       const report = await section.cleanup();
       expect(report).toMatchObject({

@@ -16,37 +16,34 @@ import { MountedSection } from "../../prompt/sections/mounted-section.ts";
 import type { WorkspaceSectionOptions } from "../../prompt/sections/workspace-options.ts";
 import { WorkspaceFilesystem } from "./workspace-filesystem.ts";
 
-/** A section of a prompt that has a workspace for Claude. */
+/** A section with a workspace for Claude. */
 export type WorkspaceOwner = MountedSection<HostWorkspace, WorkspaceSectionOptions>;
 
-/** Checked settings of a workspace. */
+/** Validated settings of a workspace. */
 export interface WorkspaceSettings {
   readonly plan: MountPlan;
   readonly syncPolicy: SyncPolicy;
   readonly syncDestination: string | null;
 }
 
-/** Copies of host files in a temporary folder of this machine, in which other processes work. */
+/** Copies of host files in a temporary folder on the host, which other processes change. */
 export class HostWorkspace {
   readonly plan: MountPlan;
-  readonly filesystem: Filesystem = new WorkspaceFilesystem(() => this.#begin());
+  readonly filesystem: Filesystem = new WorkspaceFilesystem(() => this.#copyMounts());
   readonly createdAt = new Date(systemClock.now());
   readonly #settings: WorkspaceSettings;
   readonly #folder: MountedFolder;
-  #announce: ((event: Announcement) => void) | null = null;
-  #hasBegun = false;
-  #users = 1;
-  #cleaned: Promise<SyncReport> | null = null;
+  #publish: ((event: Announcement) => void) | null = null;
+  #hasStarted = false;
+  #userCount = 1;
+  #cleanupResult: Promise<SyncReport> | null = null;
   #syncedDir: string | null = null;
 
   constructor(settings: WorkspaceSettings) {
     this.plan = settings.plan;
     this.#settings = settings;
-    // Other processes change the folder unseen, so the digests must be taken before that.
-    this.#folder = new MountedFolder(
-      { plan: settings.plan },
-      { keepsDigests: this.#isBroughtBack },
-    );
+    // Other processes change the folder, so digests must be computed when files are copied.
+    this.#folder = new MountedFolder({ plan: settings.plan }, { keepsDigests: this.#syncsBack });
   }
 
   get tempDir(): string {
@@ -60,61 +57,62 @@ export class HostWorkspace {
 
   /** Sets how the workspace publishes events. */
   bind(announce: (event: Announcement) => void): void {
-    this.#announce = announce;
+    this.#publish = announce;
   }
 
-  /** Copies the mounts, if they were not copied before. */
+  /** Copies the mounts once. */
   async ready(): Promise<void> {
-    await this.#begin();
+    await this.#copyMounts();
   }
 
-  /** Counts one more section that uses the workspace. */
+  /** Adds a section that uses the workspace. */
   share(): void {
-    if (this.#users === 0) throw new WinkError("The workspace was cleaned up: make a new one");
-    this.#users += 1;
+    if (this.#userCount === 0)
+      throw new WinkError("The workspace was cleaned up. Create a new one.");
+    this.#userCount += 1;
   }
 
-  /** Syncs files back if the policy says so, and removes the temporary folder. */
+  /** Releases one section. The last one syncs files according to the policy and removes the folder. */
   async cleanup(): Promise<SyncReport> {
-    this.#users -= 1;
-    if (this.#users > 0) return notSynced;
-    this.#cleaned ??= this.#clean();
-    return await this.#cleaned;
+    this.#userCount -= 1;
+    if (this.#userCount > 0) return notSynced;
+    this.#cleanupResult ??= this.#syncAndRemove();
+    return await this.#cleanupResult;
   }
 
-  get #isBroughtBack(): boolean {
+  get #syncsBack(): boolean {
     return this.#settings.syncPolicy !== "never";
   }
 
-  async #begin() {
-    this.#hasBegun = true;
+  async #copyMounts() {
+    this.#hasStarted = true;
     return await this.#folder.ready();
   }
 
-  async #clean(): Promise<SyncReport> {
+  async #syncAndRemove(): Promise<SyncReport> {
     try {
-      return this.#isBroughtBack && this.#hasBegun ? await this.#sync() : notSynced;
+      return this.#syncsBack && this.#hasStarted ? await this.#sync() : notSynced;
     } finally {
       await this.#folder.remove();
     }
   }
 
   async #sync(): Promise<SyncReport> {
-    // If copying the mounts failed, that was reported then, and there is nothing to sync.
+    // If copying the mounts failed, the error was already reported. Sync nothing.
     if ((await this.#folder.ready().catch(() => null)) === null) return notSynced;
     const { digests, failed } = await surveyFolder(this.tempDir);
-    const given = this.#settings.syncDestination;
-    const directory = given ? resolve(given) : await newSyncFolder();
+    const { syncDestination } = this.#settings;
+    const directory = syncDestination ? resolve(syncDestination) : await newSyncFolder();
     const source = {
       root: this.tempDir,
-      original: withoutFailed(this.#folder.original, failed),
+      original: omitFailed(this.#folder.original, failed),
       sourceOf: (path: string) => this.#folder.sourceOf(path),
       digests: async () => digests,
     };
     const report = await syncTo(directory, source, failed);
     this.#syncedDir = directory;
     const { added, changed, deleted, failed: all } = report;
-    this.#announce?.({
+    this.#publish?.({
       type: "WorkspaceSynced",
       ...{ directory, added, changed, deleted, failed: all },
     });
@@ -122,35 +120,37 @@ export class HostWorkspace {
   }
 }
 
-/** Finds the section with a prompt's workspace; `null` if it has none. */
+/** Finds the prompt's section with a workspace; `null` if there is none. */
 export function findWorkspace(prompt: Prompt): WorkspaceOwner | null {
   return findWorkspaces(prompt)[0]?.section ?? null;
 }
 
-/** Throws for a prompt with several workspaces, because the SDK works in one folder. */
+/** Throws if a prompt has several workspaces, because the SDK works in one folder. */
 export function checkOneWorkspace(prompt: Prompt): void {
   const all = findWorkspaces(prompt);
   if (all.length < 2) return;
   throw new InvalidOptionError({
-    field: "The prompt's workspaces",
+    field: "Prompt workspaces",
     value: all.map(({ path }) => path),
-    rule: "must be at most one, for the SDK works in one folder",
-    remedy: "put all mounts into one section",
+    rule: "must be at most one, because the SDK works in one folder",
+    remedy: "move all mounts to one section",
   });
 }
 
-/** `evaluate` refuses what is no prompt; until then it has no workspace. */
+/** Returns an empty array for an invalid prompt, which `evaluate` rejects later. */
 function findWorkspaces(prompt: Prompt) {
   const outline = prompt?.template?.outline ?? [];
-  return outline.flatMap(({ path, section }) => (isOwner(section) ? [{ path, section }] : []));
+  return outline.flatMap(({ path, section }) =>
+    isWorkspaceOwner(section) ? [{ path, section }] : [],
+  );
 }
 
-function isOwner(section: Section): section is WorkspaceOwner {
+function isWorkspaceOwner(section: Section): section is WorkspaceOwner {
   return section instanceof MountedSection && section.workspace instanceof HostWorkspace;
 }
 
-/** Leaves out files that could not be read, because they were not deleted. */
-function withoutFailed(
+/** Omits files that could not be read, so that they do not count as deleted. */
+function omitFailed(
   original: ReadonlyMap<string, string>,
   failed: readonly SyncFailure[],
 ): ReadonlyMap<string, string> {

@@ -1,29 +1,29 @@
 import type { UnknownRecord } from "../../../src/base/reading.ts";
 import { recordAt, recordsAt, textAt } from "../../../src/base/reading.ts";
 
-/** What one of the SDK's own tools gives. */
+/** The outcome of a call to a native tool. */
 export type NativeOutcome =
   | { readonly response: unknown }
   | { readonly error: string }
-  /** By the SDK's own rules, which it asks after our hook: no other hook hears of it. */
-  | { readonly refused: string };
+  /** Denied by the SDK's permission rules, which run after the `PreToolUse` hook. No other hook runs. */
+  | { readonly denied: string };
 
-/** The SDK's end of the server that a run gives it. */
-export interface BridgeEnd {
-  /** The tools there are, as the SDK was last told. */
-  readonly listed: readonly string[];
-  /** A request of any method; gives what came back. */
-  ask(method: string, params?: UnknownRecord): Promise<UnknownRecord>;
+/** A client of the MCP server that a run passes to the SDK. */
+export interface BridgeClient {
+  /** Names of the tools in the last list. */
+  readonly toolNames: readonly string[];
+  /** Sends a request with any method and returns the response. */
+  request(method: string, params?: UnknownRecord): Promise<UnknownRecord>;
   call(id: string, name: string, input: UnknownRecord): Promise<NativeOutcome>;
-  /** From now on nothing can be sent any more, as when the process has ended. */
+  /** Makes all later messages fail, as if the process had ended. */
   close(): void;
 }
 
-/** Connects to the server among the options, and asks what it has, as the SDK does. */
-export async function bridgeEnd(options: UnknownRecord): Promise<BridgeEnd> {
+/** Connects to the server in the options and lists its tools, as the SDK does. */
+export async function connectBridge(options: UnknownRecord): Promise<BridgeClient> {
   const server = recordAt(recordAt(options, "mcpServers"), "wink");
   const waiting = new Map<unknown, (reply: UnknownRecord) => void>();
-  let listed: readonly string[] = [];
+  let toolNames: readonly string[] = [];
   let count = 0;
   let isClosed = false;
   const transport: {
@@ -36,7 +36,7 @@ export async function bridgeEnd(options: UnknownRecord): Promise<BridgeEnd> {
       waiting.get(message["id"])?.(message);
     },
   };
-  async function ask(method: string, params: UnknownRecord = {}): Promise<UnknownRecord> {
+  async function request(method: string, params: UnknownRecord = {}): Promise<UnknownRecord> {
     const id = ++count;
     const { promise, resolve } = Promise.withResolvers<UnknownRecord>();
     waiting.set(id, resolve);
@@ -44,25 +44,27 @@ export async function bridgeEnd(options: UnknownRecord): Promise<BridgeEnd> {
     return await promise;
   }
   async function list(): Promise<void> {
-    const { result } = await ask("tools/list");
-    listed = recordsAt(recordAt({ result }, "result"), "tools").map((one) => textAt(one, "name"));
+    const { result } = await request("tools/list");
+    toolNames = recordsAt(recordAt({ result }, "result"), "tools").map((one) =>
+      textAt(one, "name"),
+    );
   }
   await Object(server["instance"]).connect(transport);
-  await ask("initialize", { protocolVersion: "2025-11-25", capabilities: {} });
+  await request("initialize", { protocolVersion: "2025-11-25", capabilities: {} });
   transport.onmessage?.({ jsonrpc: "2.0", method: "notifications/initialized" });
   await list();
   return {
-    get listed() {
-      return listed;
+    get toolNames() {
+      return toolNames;
     },
-    ask,
+    request,
     async call(id, name, input) {
       const _meta = { "claudecode/toolUseId": id, progressToken: count };
-      const { result } = await ask("tools/call", { name, arguments: input, _meta });
-      const told = recordAt({ result }, "result");
-      const [block = {}] = recordsAt(told, "content");
+      const { result } = await request("tools/call", { name, arguments: input, _meta });
+      const response = recordAt({ result }, "result");
+      const [block = {}] = recordsAt(response, "content");
       const text = textAt(block, "text");
-      return told["isError"] === true ? { error: text } : { response: text };
+      return response["isError"] === true ? { error: text } : { response: text };
     },
     close: () => {
       isClosed = true;

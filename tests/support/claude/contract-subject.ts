@@ -8,64 +8,74 @@ import type {
 } from "../../../src/testing/contract/subject.ts";
 import {
   type MessagesAnswer,
-  messagesServer,
-  type SeenMessages,
-  say,
-  use,
+  type ReceivedRequest,
+  startMessagesServer,
+  textBlock,
+  toolUse,
 } from "./messages-server.ts";
 
-/** The Claude adapter under contract: the real SDK, whose model plays the script on a real server. */
+/** The Claude adapter for contract tests: the real SDK, with a scripted model on a real server. */
 export const claudeSubject: MakeSubject = async (script, { clock, compactsOver }) => {
-  const server = await messagesServer((request, number) => {
+  const server = await startMessagesServer((request, number) => {
     const turn = script[number - 1];
-    if (turn) return answerOf(turn, request);
-    return { status: 403, type: "permission_error", message: "The script is over" };
+    if (turn) return toAnswer(turn, request);
+    return { status: 403, type: "permission_error", message: "The script has ended" };
   });
   const isolation = { apiKey: "contract", baseURL: server.url };
   return {
-    adapter: new ClaudeAgentSDKAdapter({ isolation, clock, ...(compactsOver && { env: SHORT }) }),
+    adapter: new ClaudeAgentSDKAdapter({
+      isolation,
+      clock,
+      ...(compactsOver && { env: EARLY_COMPACTION }),
+    }),
     asked: () => server.requests.map(({ text }) => text),
     close: () => server.close(),
   };
 };
 
-/** Conversations are made shorter as early as the SDK does that. */
-const SHORT = { CLAUDE_CODE_AUTO_COMPACT_WINDOW: "100000" };
+/** Makes the SDK compact conversations as early as it can. */
+const EARLY_COMPACTION = { CLAUDE_CODE_AUTO_COMPACT_WINDOW: "100000" };
 
-function answerOf(turn: ContractTurn, { text }: SeenMessages): MessagesAnswer {
+function toAnswer(turn: ContractTurn, { text }: ReceivedRequest): MessagesAnswer {
   if ("stall" in turn) return turn;
-  if ("throttle" in turn) return refusalOf(turn.throttle);
-  return { content: contentOf(turn, text.includes('"StructuredOutput"')), ...usageFields(turn) };
+  if ("throttle" in turn) return toErrorAnswer(turn.throttle);
+  return { content: toContent(turn, text.includes('"StructuredOutput"')), ...toUsageFields(turn) };
 }
 
-function contentOf(
+function toContent(
   { text, toolCalls = [], hostedCalls = [], code }: ContractAnswer,
   hasSchema: boolean,
 ) {
-  const object = hasSchema ? parsed(text) : null;
+  const object = hasSchema ? parseObject(text) : null;
   return [
-    ...(code === undefined ? [] : [use("Bash", { command: python(`ROOT = "."\n${code}`) })]),
-    ...(object ? [use("StructuredOutput", object)] : text === undefined ? [] : [say(text)]),
-    ...hostedCalls.map(({ callId }) => use("WebSearch", { query: "owls" }, callId)),
+    ...(code === undefined
+      ? []
+      : [toolUse("Bash", { command: toPythonCommand(`ROOT = "."\n${code}`) })]),
+    ...(object
+      ? [toolUse("StructuredOutput", object)]
+      : text === undefined
+        ? []
+        : [textBlock(text)]),
+    ...hostedCalls.map(({ callId }) => toolUse("WebSearch", { query: "owls" }, callId)),
     ...toolCalls.map(({ name, arguments: args = {}, callId }) =>
-      use(`mcp__wink__${name}`, typeof args === "string" ? JSON.parse(args) : args, callId),
+      toolUse(`mcp__wink__${name}`, typeof args === "string" ? JSON.parse(args) : args, callId),
     ),
   ];
 }
 
-function python(code: string): string {
+function toPythonCommand(code: string): string {
   return `python3 - <<'CONTRACT'\n${code}\nCONTRACT`;
 }
 
-function parsed(text: string | undefined): object | null {
+function parseObject(text: string | undefined): object | null {
   try {
     return JSON.parse(text ?? "");
   } catch {
-    return null; // words, where JSON was asked for
+    return null; // the script answers with text instead of JSON
   }
 }
 
-function usageFields({ usage: parts }: ContractAnswer): {
+function toUsageFields({ usage: parts }: ContractAnswer): {
   readonly usage?: Record<string, unknown>;
 } {
   if (!parts) return {};
@@ -81,14 +91,14 @@ function usageFields({ usage: parts }: ContractAnswer): {
   };
 }
 
-function refusalOf({ kind, retryAfterMs }: ContractThrottle["throttle"]): MessagesAnswer {
+function toErrorAnswer({ kind, retryAfterMs }: ContractThrottle["throttle"]): MessagesAnswer {
   const headers =
     retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
   if (kind === "network") return { drop: true };
-  return { ...refusals[kind], headers };
+  return { ...errorAnswers[kind], headers };
 }
 
-const refusals = {
+const errorAnswers = {
   rate_limit: { status: 429, type: "rate_limit_error", message: "Too many requests." },
   quota_exhausted: {
     status: 400,

@@ -1,5 +1,5 @@
 /**
- * A program that evaluates one prompt on the real SDK and then ends, by itself or by a mistake:
+ * A program that evaluates one prompt on the real SDK and then ends normally or crashes:
  * `node tests/support/claude/crash-main.ts URL ENDING SANDBOXED`.
  */
 import { existsSync } from "node:fs";
@@ -8,8 +8,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { ClaudeAgentSDKAdapter, ClaudeAgentWorkspaceSection } from "../../../src/claude/index.ts";
 import { MarkdownSection, Prompt, PromptTemplate, Session, shellTool } from "../../../src/index.ts";
 
-/** How the program ends: when it has its answer, cancelled, or in one of the ways to crash. */
-export type Ending = "answered" | "cancelled" | "waits" | "throws" | "exits";
+/** How the program ends: with an answer, canceled, or by waiting to be killed or crashing. */
+export type Ending = "answered" | "canceled" | "waits" | "throws" | "exits";
 
 if (import.meta.main) {
   const [, , baseURL = "", ending = "answered", sandboxed = "false"] = process.argv;
@@ -21,7 +21,7 @@ if (import.meta.main) {
   const sandbox = { enabled: sandboxed === "true" };
   const adapter = new ClaudeAgentSDKAdapter({ isolation: { apiKey: "k", baseURL, sandbox } });
   const given = new AbortController();
-  if (ending !== "answered") void crash(ending, workspace.tempDir, given);
+  if (ending !== "answered") void endAfterStart(ending, workspace.tempDir, given);
   const [done] = await Promise.allSettled([
     adapter.evaluate(new Prompt(template), { session, signal: given.signal }),
   ]);
@@ -29,12 +29,16 @@ if (import.meta.main) {
   process.stdout.write(done.status === "fulfilled" ? `${done.value.text}\n` : `${done.reason}\n`);
 }
 
-/** As soon as a command runs. */
-async function crash(ending: string, folder: string, given: AbortController): Promise<void> {
-  while (!existsSync(join(folder, "begun"))) await pause(20);
-  process.stdout.write("begun\n");
-  await pause(1_000); // for whoever looks whether it runs
-  if (ending === "cancelled") given.abort(new Error("I changed my mind"));
+/** Ends the program in the given way after a command has started. */
+async function endAfterStart(
+  ending: string,
+  folder: string,
+  controller: AbortController,
+): Promise<void> {
+  while (!existsSync(join(folder, "started"))) await pause(20);
+  process.stdout.write("started\n");
+  await pause(1_000); // so that the test can check that the command runs
+  if (ending === "canceled") controller.abort(new Error("I changed my mind"));
   if (ending === "exits") process.exit(0);
-  if (ending === "throws") setImmediate(() => JSON.parse("a mistake of somebody's"));
+  if (ending === "throws") setImmediate(() => JSON.parse("invalid JSON"));
 }

@@ -18,9 +18,9 @@ import {
 } from "weakincentives/claude";
 import { recordingBus } from "weakincentives/testing";
 import { type Tree, temporaryTree } from "../temporary-tree.ts";
-import { processesAbout, type SeenProcess } from "./left-behind.ts";
-import { type MessagesScript, messagesServer, use } from "./messages-server.ts";
-import { promptOf } from "./stage.ts";
+import { listFolderProcesses, type SeenProcess } from "./left-behind.ts";
+import { type MessagesScript, startMessagesServer, toolUse } from "./messages-server.ts";
+import { createPrompt } from "./stage.ts";
 
 declare module "../../../src/session/event-map.ts" {
   interface EventMap {
@@ -28,14 +28,14 @@ declare module "../../../src/session/event-map.ts" {
   }
 }
 
-/** What tests noted in a session, by `note` or by an event of their own. */
-export const noted = defineSlice<readonly string[]>("ending.noted", {
+/** The notes of a session, from `noteTool` or events. */
+export const notesSlice = defineSlice<readonly string[]>("ending.noted", {
   initial: [],
   on: { EndingNoted: (all, { note }) => [...all, note] },
 });
 
-/** A tool of ours that notes, writes a file, and is done. */
-export const note = new Tool({
+/** A tool that adds a note to the session and writes a file. */
+export const noteTool = new Tool({
   name: "note",
   description: "Notes something.",
   params: null,
@@ -46,9 +46,9 @@ export const note = new Tool({
   },
 });
 
-/** The same, but it never returns, whatever it is told; `begun` says that it runs. */
-export function hungTool() {
-  const begun = Promise.withResolvers<void>();
+/** Creates a tool that adds a note, writes a file and never returns. `started` settles when it runs. */
+export function createHangingTool() {
+  const started = Promise.withResolvers<void>();
   const tool = new Tool({
     name: "hang",
     description: "Never returns.",
@@ -56,104 +56,105 @@ export function hungTool() {
     handler: async (_params, { session, filesystem }) => {
       session.dispatch({ type: "EndingNoted", note: "by a tool that hangs" });
       await filesystem?.writeText("hung.txt", "by a tool that hangs");
-      begun.resolve();
+      started.resolve();
       return await new Promise<never>(() => {});
     },
   });
-  return { tool, begun: begun.promise };
+  return { tool, started: started.promise };
 }
 
-/** Has the SDK run a command, which says in a file that it has begun. */
-export function bash(command: string) {
-  return use("Bash", { command: `touch begun; ${command}`, description: "A command." });
+/** Creates a `Bash` call. Its command first creates the file `started`. */
+export function useBash(command: string) {
+  return toolUse("Bash", { command: `touch started; ${command}`, description: "A command." });
 }
 
-/** Has it call a tool of ours. */
-export function own(tool: Tool) {
-  return use(`mcp__wink__${tool.name}`, {});
+/** Creates a call to a tool of the prompt. */
+export function useTool(tool: Tool) {
+  return toolUse(`mcp__wink__${tool.name}`, {});
 }
 
 export interface EndingOptions {
   readonly adapter?: ClaudeAgentSDKAdapterOptions;
   readonly tools?: readonly Tool[];
-  /** Whether commands are bound by the machine. @default false */
+  /** Whether commands run in a sandbox. @default false */
   readonly isSandboxed?: boolean;
   readonly files?: Tree;
 }
 
-/** A temporary folder of the test's own, for this process too: nobody else leaves anything in it. */
-export function ownTemporaryFolder(): string {
-  // Short: the SDK has sockets in it, whose paths may not be long.
+/** Creates a temporary folder for the test only, and uses it as this process's `TMPDIR`. */
+export function createTemporaryFolder(): string {
+  // Short, because the SDK creates sockets there, and socket paths have a length limit.
   const folder = realpathSync(mkdtempSync("/tmp/we-"));
   const before = process.env["TMPDIR"];
   process.env["TMPDIR"] = folder;
   onTestFinished(() => {
     if (before === undefined) delete process.env["TMPDIR"];
     else process.env["TMPDIR"] = before;
-    for (const { pid } of processesAbout(folder)) process.kill(pid, "SIGKILL");
+    for (const { pid } of listFolderProcesses(folder)) process.kill(pid, "SIGKILL");
     rmSync(folder, { recursive: true, force: true });
   });
   return folder;
 }
 
-/** An agent with a workspace, commands and tools of ours, on the real SDK, and what it leaves. */
-export async function endingStage(script: MessagesScript, options: EndingOptions = {}) {
-  const { tools = [note], isSandboxed = false, files = { "a.txt": "one" } } = options;
-  const temporary = ownTemporaryFolder();
-  const server = await messagesServer(script);
+/** Creates an agent with a workspace, commands and tools on the real SDK, to check its cleanup. */
+export async function createEndingFixture(script: MessagesScript, options: EndingOptions = {}) {
+  const { tools = [noteTool], isSandboxed = false, files = { "a.txt": "one" } } = options;
+  const temporary = createTemporaryFolder();
+  const server = await startMessagesServer(script);
   onTestFinished(() => server.close());
   const bus = recordingBus();
   const session = new Session({ bus });
-  session.register(noted);
+  session.register(notesSlice);
   session.dispatch({ type: "EndingNoted", note: "before" });
   const mounts = [{ hostPath: temporaryTree(files), mountPath: "." }];
   const section = new ClaudeAgentWorkspaceSection({ session, mounts });
-  const prompt = promptOf({ tools, hostedTools: [shellTool()] }, [section]);
+  const prompt = createPrompt({ tools, hostedTools: [shellTool()] }, [section]);
   const adapter = new ClaudeAgentSDKAdapter({
     isolation: { apiKey: "k", baseURL: server.url, sandbox: { enabled: isSandboxed } },
     ...options.adapter,
   });
-  const sdkProcess = (): SeenProcess | null =>
-    processesAbout(temporary).find(({ parent, run }) => parent === process.pid && run !== null) ??
-    null;
-  const home = () => basename(dirname(section.tempDir));
-  const folders = () => readdirSync(temporary).filter((name) => name !== home());
+  const findSdkProcess = (): SeenProcess | null =>
+    listFolderProcesses(temporary).find(
+      ({ parent, run }) => parent === process.pid && run !== null,
+    ) ?? null;
+  const getHome = () => basename(dirname(section.tempDir));
+  const listFolders = () => readdirSync(temporary).filter((name) => name !== getHome());
 
   return {
     ...{ temporary, server, bus, session, section, adapter, prompt },
-    /** Evaluates the prompt, and gives what it throws. */
-    async failure(given: Partial<EvaluateOptions> = {}): Promise<PromptEvaluationError> {
-      const [done] = await Promise.allSettled([this.run(given)]);
+    /** Evaluates the prompt, which must fail, and returns the error. */
+    async runToError(options: Partial<EvaluateOptions> = {}): Promise<PromptEvaluationError> {
+      const [done] = await Promise.allSettled([this.run(options)]);
       if (done.status === "rejected") return done.reason;
-      throw new Error(`It was answered: ${JSON.stringify(done.value)}`);
+      throw new Error(`The evaluation succeeded: ${JSON.stringify(done.value)}`);
     },
-    async run(given: Partial<EvaluateOptions> = {}): Promise<PromptResponse<string>> {
-      return await adapter.evaluate(prompt, { session, ...given });
+    async run(options: Partial<EvaluateOptions> = {}): Promise<PromptResponse<string>> {
+      return await adapter.evaluate(prompt, { session, ...options });
     },
-    /** What tests and tools have noted, as it is now. */
-    noted: () => session.get(noted),
-    /** Settles when a command of the SDK's has begun. */
-    async commandBegun(): Promise<void> {
-      await expect.poll(() => existsSync(join(section.tempDir, "begun"))).toBe(true);
+    /** Returns the current notes of the session. */
+    readNotes: () => session.get(notesSlice),
+    /** Waits until a command has started. */
+    async waitForCommand(): Promise<void> {
+      await expect.poll(() => existsSync(join(section.tempDir, "started"))).toBe(true);
     },
-    processes: () => processesAbout(temporary),
-    /** What is in the temporary folder besides the workspace. */
-    folders,
-    /** The SDK's own process; `null` while there is none. */
-    sdkProcess,
+    listProcesses: () => listFolderProcesses(temporary),
+    /** Lists the temporary folder's entries, without the workspace. */
+    listFolders,
+    /** Finds the SDK's own process; `null` if it is not running. */
+    findSdkProcess,
     killSdk(): void {
-      const { pid } = sdkProcess() ?? { pid: 0 };
-      if (pid === 0) throw new Error("The SDK's process is not there");
+      const { pid } = findSdkProcess() ?? { pid: 0 };
+      if (pid === 0) throw new Error("The SDK's process is not running");
       process.kill(pid, "SIGKILL");
     },
-    /** Nothing is left but the workspace, which the test still holds; then not even that. */
+    /** Checks that only the workspace remains, and that its cleanup removes it too. */
     async expectNothingLeft(): Promise<void> {
-      expect(processesAbout(temporary)).toEqual([]);
-      expect(folders()).toEqual([]);
+      expect(listFolderProcesses(temporary)).toEqual([]);
+      expect(listFolders()).toEqual([]);
       await section.cleanup();
       expect(readdirSync(temporary)).toEqual([]);
     },
   };
 }
 
-export type EndingStage = Awaited<ReturnType<typeof endingStage>>;
+export type EndingFixture = Awaited<ReturnType<typeof createEndingFixture>>;

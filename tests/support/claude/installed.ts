@@ -1,10 +1,10 @@
 import { loadSdk } from "../../../src/claude/sdk.ts";
 
-/** Why tests that need the Claude Agent SDK are left out; `null` if it is here. */
+/** Why tests that need the Claude Agent SDK are skipped; `null` if it is installed. */
 export const sdkMissing: string | null = await loadSdk().then(
   () => null,
   (error: Error) => error.message,
 );
 
-/** Starting its process, which is large, takes its time on a busy machine. */
+/** The SDK's process is large and starts slowly on a busy machine. */
 export const SDK_TIMEOUT = 60_000;

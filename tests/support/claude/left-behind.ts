@@ -1,59 +1,61 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-/** A process that lives, as Linux shows it. */
+/** A running process, as Linux lists it. */
 export interface SeenProcess {
   readonly pid: number;
   readonly parent: number;
   readonly command: string;
-  /** The run that it names, if it names one. */
+  /** The run's id in its environment; `null` if it is not set. */
   readonly run: string | null;
 }
 
 /**
- * All processes that have to do with a folder: its path is in their environment or in how they were
- * started, or they work in it; and whatever descends from them.
+ * Lists all processes that use a folder, because its path is in their environment or command line or
+ * is their working folder, and all descendants of these processes.
  */
-export function processesAbout(folder: string): readonly SeenProcess[] {
-  const all = readdirSync("/proc").map(Number).filter(Number.isSafeInteger).flatMap(processAt);
+export function listFolderProcesses(folder: string): readonly SeenProcess[] {
+  const all = readdirSync("/proc").map(Number).filter(Number.isSafeInteger).flatMap(readProcess);
   const found = new Map<number, SeenProcess>();
-  for (const one of all) if (one.about.includes(folder)) found.set(one.pid, shown(one));
+  for (const one of all)
+    if (one.searchText.includes(folder)) found.set(one.pid, toSeenProcess(one));
   for (let before = -1; before < found.size; ) {
     before = found.size;
-    for (const one of all) if (found.has(one.parent)) found.set(one.pid, shown(one));
+    for (const one of all) if (found.has(one.parent)) found.set(one.pid, toSeenProcess(one));
   }
   found.delete(process.pid);
   return [...found.values()];
 }
 
 interface ReadProcess extends SeenProcess {
-  readonly about: string;
+  /** Environment, command line and working folder. */
+  readonly searchText: string;
 }
 
-function shown({ pid, parent, command, run }: ReadProcess): SeenProcess {
+function toSeenProcess({ pid, parent, command, run }: ReadProcess): SeenProcess {
   return { pid, parent, command, run };
 }
 
-function processAt(pid: number): readonly ReadProcess[] {
-  const stat = textOf(`/proc/${pid}/stat`);
-  // A process may call itself anything: its third field is the first one after its name.
+function readProcess(pid: number): readonly ReadProcess[] {
+  const stat = readText(`/proc/${pid}/stat`);
+  // A process name may contain spaces and parentheses, so the fields start after the last one.
   const [state = "Z", parent = "0"] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   if (stat === "" || "ZX".includes(state)) return [];
-  const environ = textOf(`/proc/${pid}/environ`);
-  const command = textOf(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim();
+  const environ = readText(`/proc/${pid}/environ`);
+  const command = readText(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim();
   const run = /(?:^|\0)WINK_RUN=([^\0]*)/.exec(environ)?.[1] ?? null;
-  const about = [environ, command, linkOf(`/proc/${pid}/cwd`)].join("\0");
-  return [{ pid, parent: Number(parent), command: command.slice(0, 120), run, about }];
+  const searchText = [environ, command, readLink(`/proc/${pid}/cwd`)].join("\0");
+  return [{ pid, parent: Number(parent), command: command.slice(0, 120), run, searchText }];
 }
 
-function textOf(path: string): string {
+function readText(path: string): string {
   try {
     return readFileSync(path, "latin1");
   } catch {
-    return ""; // it has ended meanwhile, or is another user's
+    return ""; // the process has just ended, or belongs to another user
   }
 }
 
-function linkOf(path: string): string {
+function readLink(path: string): string {
   try {
     return readlinkSync(path);
   } catch {

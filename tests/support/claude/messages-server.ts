@@ -1,17 +1,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text as textOf } from "node:stream/consumers";
 import { isPlainObject } from "../../../src/base/freeze.ts";
-import { recordsAt, textAt } from "../../../src/base/reading.ts";
+import { recordsAt, textAt, type UnknownRecord } from "../../../src/base/reading.ts";
 
-type Given = Readonly<Record<string, unknown>>;
-
-/** What the model answers, in Anthropic's words, or what befalls the request. */
+/** The model's response in Anthropic's format, or a failure of the request. */
 export type MessagesAnswer =
   | {
-      readonly content: readonly Given[];
-      readonly usage?: Given;
+      readonly content: readonly UnknownRecord[];
+      readonly usage?: UnknownRecord;
       readonly stop?: string;
-      /** The connection is lost after these blocks. */
+      /** Whether the connection is lost after these blocks. */
       readonly isCut?: boolean;
     }
   | {
@@ -23,59 +21,61 @@ export type MessagesAnswer =
   | { readonly drop: true }
   | { readonly stall: true };
 
-/** A request of the main conversation. */
-export interface SeenMessages {
-  readonly body: Given;
+/** A received request of the main conversation. */
+export interface ReceivedRequest {
+  readonly body: UnknownRecord;
   readonly text: string;
   readonly headers: IncomingMessage["headers"];
 }
 
-/** Anthropic's Messages API on this machine, with a script for a model. */
+/** A local server for Anthropic's Messages API, with a scripted model. */
 export interface MessagesServer extends AsyncDisposable {
-  /** What goes into `ANTHROPIC_BASE_URL`. */
+  /** The value for `ANTHROPIC_BASE_URL`. */
   readonly url: string;
-  readonly requests: readonly SeenMessages[];
+  readonly requests: readonly ReceivedRequest[];
   close(): Promise<void>;
 }
 
-/** One answer for each request of the main conversation, or what makes them. */
+/** One answer for each request of the main conversation, or a function that creates them. */
 export type MessagesScript =
   | readonly MessagesAnswer[]
-  | ((request: SeenMessages, number: number) => MessagesAnswer | Promise<MessagesAnswer>);
+  | ((request: ReceivedRequest, number: number) => MessagesAnswer | Promise<MessagesAnswer>);
 
 /**
- * Plays a script on a real socket. What the SDK asks on the side (to search the web, to have an
- * answer in its schema after all, or to make a long conversation shorter) takes no answer of the script.
+ * Starts a server that plays a script on a real socket. The SDK's auxiliary requests (for web search,
+ * schema enforcement and compaction) do not consume answers of the script.
  */
-export async function messagesServer(script: MessagesScript): Promise<MessagesServer> {
-  const requests: SeenMessages[] = [];
-  let last: MessagesAnswer = { content: [say("Nothing yet.")] };
+export async function startMessagesServer(script: MessagesScript): Promise<MessagesServer> {
+  const requests: ReceivedRequest[] = [];
+  let last: MessagesAnswer = { content: [textBlock("Nothing yet.")] };
 
-  async function exchange(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function handleRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const text = await textOf(request);
     if (!request.url?.startsWith("/v1/messages") || request.url.includes("count_tokens")) {
       response.end(JSON.stringify({ input_tokens: Math.ceil(text.length / 4) }));
       return;
     }
-    const body = JSON.parse(text) as Given;
-    if (isWebSearch(body)) return stream(response, body, { content: searched });
-    if (text.includes("[structured-output-enforce]")) return answer(response, body, last);
+    const body = JSON.parse(text) as UnknownRecord;
+    if (isWebSearch(body)) return streamMessage(response, body, { content: SEARCH_BLOCKS });
+    if (text.includes("[structured-output-enforce]")) return sendAnswer(response, body, last);
     if (text.includes("followed by a <summary> block"))
-      return stream(response, body, { content: [say("<summary>Much was read.</summary>")] });
-    const seen = { body, text, headers: request.headers };
-    requests.push(seen);
-    last = await next(seen);
-    answer(response, body, last);
+      return streamMessage(response, body, {
+        content: [textBlock("<summary>Much was read.</summary>")],
+      });
+    const received = { body, text, headers: request.headers };
+    requests.push(received);
+    last = await nextAnswer(received);
+    sendAnswer(response, body, last);
   }
 
-  async function next(seen: SeenMessages): Promise<MessagesAnswer> {
-    if (typeof script === "function") return await script(seen, requests.length);
-    const over = { status: 403, type: "permission_error", message: "The script is over" };
-    return script[requests.length - 1] ?? over;
+  async function nextAnswer(received: ReceivedRequest): Promise<MessagesAnswer> {
+    if (typeof script === "function") return await script(received, requests.length);
+    const noAnswer = { status: 403, type: "permission_error", message: "The script has ended" };
+    return script[requests.length - 1] ?? noAnswer;
   }
 
   const server = createServer((request, response) => {
-    exchange(request, response).catch(() => response.destroy());
+    handleRequest(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
@@ -89,20 +89,20 @@ export async function messagesServer(script: MessagesScript): Promise<MessagesSe
 
 let calls = 0;
 
-/** A call of a tool, ours by its model-side name. */
-export function use(name: string, input: object, id?: string): Given {
+/** Creates a `tool_use` block. The prompt's tools are named `mcp__wink__…`. */
+export function toolUse(name: string, input: object, id?: string): UnknownRecord {
   calls += 1;
   return { type: "tool_use", id: id ?? `toolu_${calls}`, name, input };
 }
 
-/** Words of the model. */
-export function say(text: string): Given {
+/** Creates a `text` block. */
+export function textBlock(text: string): UnknownRecord {
   return { type: "text", text };
 }
 
 const SOURCE = { title: "Owls", url: "https://owls.example/night" };
 
-const searched: readonly Given[] = [
+const SEARCH_BLOCKS: readonly UnknownRecord[] = [
   { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "owls" } },
   {
     type: "web_search_tool_result",
@@ -111,18 +111,18 @@ const searched: readonly Given[] = [
       { type: "web_search_result", ...SOURCE, encrypted_content: "b3dscw==", page_age: null },
     ],
   },
-  say("Owls hunt at night."),
+  textBlock("Owls hunt at night."),
 ];
 
-function isWebSearch(body: Given): boolean {
+function isWebSearch(body: UnknownRecord): boolean {
   return recordsAt(body, "tools").some((tool) => textAt(tool, "type").startsWith("web_search_"));
 }
 
-function answer(response: ServerResponse, body: Given, given: MessagesAnswer): void {
-  if ("content" in given) stream(response, body, given);
-  else if ("drop" in given) response.destroy();
-  else if ("status" in given) {
-    const { status, type, message, headers } = given;
+function sendAnswer(response: ServerResponse, body: UnknownRecord, script: MessagesAnswer): void {
+  if ("content" in script) streamMessage(response, body, script);
+  else if ("drop" in script) response.destroy();
+  else if ("status" in script) {
+    const { status, type, message, headers } = script;
     response.writeHead(status, { "content-type": "application/json", ...headers });
     response.end(JSON.stringify({ type: "error", error: { type, message }, request_id: "req_x" }));
   }
@@ -130,9 +130,9 @@ function answer(response: ServerResponse, body: Given, given: MessagesAnswer): v
 
 let messages = 0;
 
-function stream(
+function streamMessage(
   response: ServerResponse,
-  { model }: Given,
+  { model }: UnknownRecord,
   { content, usage, stop, isCut = false }: Extract<MessagesAnswer, { content: unknown }>,
 ): void {
   messages += 1;
@@ -145,10 +145,10 @@ function stream(
   const message = { id: `msg_${messages}`, model, ...about, stop_sequence: null };
   send("message_start", { message: { ...message, usage: { ...used, output_tokens: 1 } } });
   for (const [index, block] of content.entries()) {
-    for (const [type, data] of blockEvents(block)) send(type, { index, ...data });
+    for (const [type, data] of toBlockEvents(block)) send(type, { index, ...data });
   }
   if (isCut) {
-    setTimeout(() => response.destroy(), 100); // what was written gets there first
+    setTimeout(() => response.destroy(), 100); // lets the written blocks arrive first
     return;
   }
   const delta = { stop_reason: stop ?? (isCall ? "tool_use" : "end_turn"), stop_sequence: null };
@@ -157,17 +157,22 @@ function stream(
   response.end();
 }
 
-function blockEvents(block: Given): readonly (readonly [string, object])[] {
+function toBlockEvents(block: UnknownRecord): readonly (readonly [string, object])[] {
   const end = ["content_block_stop", {}] as const;
-  const begin = (content_block: object) => ["content_block_start", { content_block }] as const;
-  const grow = (delta: object) => ["content_block_delta", { delta }] as const;
+  const createStart = (content_block: object) =>
+    ["content_block_start", { content_block }] as const;
+  const createDelta = (delta: object) => ["content_block_delta", { delta }] as const;
   if (block["type"] === "text")
     return [
-      begin({ type: "text", text: "" }),
-      grow({ type: "text_delta", text: block["text"] }),
+      createStart({ type: "text", text: "" }),
+      createDelta({ type: "text_delta", text: block["text"] }),
       end,
     ];
-  if (!("input" in block)) return [begin(block), end];
+  if (!("input" in block)) return [createStart(block), end];
   const partial_json = JSON.stringify(block["input"]);
-  return [begin({ ...block, input: {} }), grow({ type: "input_json_delta", partial_json }), end];
+  return [
+    createStart({ ...block, input: {} }),
+    createDelta({ type: "input_json_delta", partial_json }),
+    end,
+  ];
 }

@@ -25,31 +25,31 @@ import {
 import { fakeClock, recordingBus } from "weakincentives/testing";
 import { relayTo } from "../specs/relay.ts";
 import { type Tree, temporaryTree } from "../temporary-tree.ts";
-import { type MessagesScript, messagesServer } from "./messages-server.ts";
+import { type MessagesScript, startMessagesServer } from "./messages-server.ts";
 
-type Given = Readonly<Record<string, unknown>>;
+type UnknownRecord = Readonly<Record<string, unknown>>;
 type Parts = Partial<MarkdownSectionOptions<object, object, never, never>>;
 
-/** The key that every request of a stage must have, and that nothing else may show. */
+/** The API key. Every request must have it, and it must not appear anywhere else. */
 export const KEY = "sk-ant-stage-0123456789";
 
-/** A prompt that says `Go.`, with these tools, and more sections before that. */
-export function promptOf(parts: Parts = {}, sections: readonly Section[] = []): Prompt<string> {
+/** Creates a prompt with a task `Go.`, after these sections. `parts` are options of the task section. */
+export function createPrompt(parts: Parts = {}, sections: readonly Section[] = []): Prompt<string> {
   const task = new MarkdownSection({ key: "task", title: "Task", template: "Go.", ...parts });
   return new Prompt(new PromptTemplate({ ns: "test", key: "run", sections: [...sections, task] }));
 }
 
-/** Where a model is, and what it was asked, in Anthropic's words. */
-export interface ModelPlace {
+/** A model's base URL, and the requests that it received in Anthropic's format. */
+export interface ModelEndpoint {
   readonly baseURL: string;
-  readonly requests: readonly { readonly body: Given; readonly text: string }[];
+  readonly requests: readonly { readonly body: UnknownRecord; readonly text: string }[];
 }
 
-/** The local provider on a socket, whose model plays the script; it is gone when the test is over. */
-export async function localPlace(
+/** Starts a local provider with a scripted model on a socket, and closes it when the test ends. */
+export async function startLocalModel(
   script: ModelScript,
   options: Omit<LocalProviderOptions, "model"> = {},
-): Promise<ModelPlace> {
+): Promise<ModelEndpoint> {
   const provider = new LocalProvider({ ...options, model: scriptedModel(script) });
   const relay = await relayTo((await provider.listen()).url, globalThis.fetch);
   onTestFinished(async () => {
@@ -59,48 +59,50 @@ export async function localPlace(
   return { baseURL: relay.url.replace(/\/v1$/, ""), requests: relay.requests };
 }
 
-/** A server that plays the script in Anthropic's own words. */
-export async function wirePlace(script: MessagesScript): Promise<ModelPlace> {
-  const server = await messagesServer(script);
+/** Starts a server that plays a script in Anthropic's format, and closes it when the test ends. */
+export async function startScriptedServer(script: MessagesScript): Promise<ModelEndpoint> {
+  const server = await startMessagesServer(script);
   onTestFinished(() => server.close());
   return { baseURL: server.url, requests: server.requests };
 }
 
-/** How prompts are run on a stage. */
+/** Options of a fixture's runs. */
 export interface RunOptions {
   readonly adapter?: ClaudeAgentSDKAdapterOptions;
   readonly evaluate?: Partial<EvaluateOptions>;
 }
 
-/** A session, its events, and the adapter on the real SDK that runs its prompts. */
-export function stageAt(place: ModelPlace, shared: { readonly session?: Session } = {}) {
+/** Creates a session with recorded events, and adapters on the real SDK to run its prompts. */
+export function createFixture(place: ModelEndpoint, shared: { readonly session?: Session } = {}) {
   const bus = recordingBus();
   const session = shared.session ?? new Session({ bus });
-  const logged: string[] = [];
+  const logLines: string[] = [];
   const clock = fakeClock({ skipsSleep: true });
-  const adapterWith = ({ isolation, ...more }: ClaudeAgentSDKAdapterOptions = {}) =>
+  const createAdapter = ({ isolation, ...more }: ClaudeAgentSDKAdapterOptions = {}) =>
     new ClaudeAgentSDKAdapter({
       isolation: { apiKey: KEY, baseURL: place.baseURL, ...isolation },
       clock,
-      logger: loggerTo(logged),
+      logger: createLogger(logLines),
       ...more,
     });
   return {
     ...place,
-    ...{ bus, session, logged, clock },
-    /** Evaluates a prompt, which must be answered. */
+    ...{ bus, session, logLines, clock },
+    /** Evaluates a prompt. */
     async run<Output>(prompt: Prompt<Output>, options: RunOptions = {}) {
-      const adapter = adapterWith(options.adapter);
+      const adapter = createAdapter(options.adapter);
       return await adapter.evaluate(prompt, { session, ...options.evaluate });
     },
-    /** Evaluates one that must fail, and gives what it failed with. */
-    async failure(prompt: Prompt<unknown>, options: RunOptions = {}) {
+    /** Evaluates a prompt that must fail, and returns the error. */
+    async runToError(prompt: Prompt<unknown>, options: RunOptions = {}) {
       const [done] = await Promise.allSettled([this.run(prompt, options)]);
-      if (done.status === "rejected") return done.reason as Error & Given;
-      throw new Error(`It was answered: ${JSON.stringify(done.value satisfies Answered)}`);
+      if (done.status === "rejected") return done.reason as Error & UnknownRecord;
+      throw new Error(
+        `The evaluation succeeded: ${JSON.stringify(done.value satisfies PromptResponse<unknown>)}`,
+      );
     },
-    /** Files for the SDK's own tools, whose folder goes with the test. */
-    workspace(
+    /** Creates a workspace with these files, and cleans it up when the test ends. */
+    createWorkspace(
       tree: Tree = {},
       options: Partial<ClaudeAgentWorkspaceSectionOptions> = {},
     ): ClaudeAgentWorkspaceSection {
@@ -112,28 +114,26 @@ export function stageAt(place: ModelPlace, shared: { readonly session?: Session 
   };
 }
 
-type Answered = PromptResponse<unknown>;
-
-/** The same on the local provider. */
-export async function localStage(
+/** Creates a fixture on the local provider. */
+export async function createLocalFixture(
   script: ModelScript,
   options: Omit<LocalProviderOptions, "model"> = {},
 ) {
-  return stageAt(await localPlace(script, options));
+  return createFixture(await startLocalModel(script, options));
 }
 
-/** The same on a server that speaks as Anthropic does. */
-export async function wireStage(script: MessagesScript) {
-  return stageAt(await wirePlace(script));
+/** Creates a fixture on a server that plays a script in Anthropic's format. */
+export async function createServerFixture(script: MessagesScript) {
+  return createFixture(await startScriptedServer(script));
 }
 
-/** What the model was last told, as text. */
-export function lastTold({ requests }: Pick<ModelPlace, "requests">): string {
+/** Returns the last message of the last request, as JSON. */
+export function readLastMessage({ requests }: Pick<ModelEndpoint, "requests">): string {
   const messages = requests.at(-1)?.body["messages"];
   return JSON.stringify(Array.isArray(messages) ? messages.at(-1) : null);
 }
 
-function loggerTo(lines: string[]): Logger {
+function createLogger(lines: string[]): Logger {
   const log = (level: string) => (message: string, facts?: object) =>
     void lines.push(`${level} ${message} ${JSON.stringify(facts ?? {})}`);
   return { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };

@@ -6,10 +6,10 @@ import type { BridgedAnswer } from "../../../src/claude/tools/tool-bridge.ts";
 import { Tool } from "../../../src/tools/tool.ts";
 import { ToolResult } from "../../../src/tools/tool-result.ts";
 import type { NativeOutcome } from "./bridge-end.ts";
-import { ScriptedSdk, type ScriptedSdkOptions, type SdkStep, say } from "./scripted-sdk.ts";
+import { ScriptedSdk, type ScriptedSdkOptions, type SdkStep, textBlock } from "./scripted-sdk.ts";
 
-/** A tool of ours that does nothing. */
-export const toolNamed = (name: string): Tool =>
+/** Creates a tool that does nothing. */
+export const createTool = (name: string): Tool =>
   new Tool({
     name,
     description: `Does ${name}.`,
@@ -17,41 +17,41 @@ export const toolNamed = (name: string): Tool =>
     handler: () => ToolResult.ok(null),
   });
 
-/** What a run offers unless its test says otherwise. */
-export const tools: readonly Tool[] = [toolNamed("add")];
+/** The run's default tools. */
+export const tools: readonly Tool[] = [createTool("add")];
 
-/** Nothing but the answers. */
-export const silent = { notes: [], tools };
+/** Passes no notes and keeps the tools. */
+export const noNotes = { notes: [], tools };
 
-/** The SDK's own shell, which always says the same. */
-export const bash = async (): Promise<NativeOutcome> => ({ response: { stdout: "hi" } });
+/** A native `Bash` that always prints "hi". */
+export const runBash = async (): Promise<NativeOutcome> => ({ response: { stdout: "hi" } });
 
-export interface StartedOptions extends ScriptedSdkOptions {
+export interface StartRunOptions extends ScriptedSdkOptions {
   readonly hooks?: Partial<NativeHooks>;
 }
 
-/** A run of a scripted SDK, which has the tool `Bash`, and what it told. */
-export async function started(
+/** Starts a run on a scripted SDK with the native tool `Bash`. Records ended calls and compactions. */
+export async function startRun(
   steps: readonly SdkStep[],
-  { hooks, ...options }: StartedOptions = {},
+  { hooks, ...options }: StartRunOptions = {},
 ) {
-  const sdk = new ScriptedSdk(steps, { native: { Bash: bash }, ...options });
+  const sdk = new ScriptedSdk(steps, { native: { Bash: runBash }, ...options });
   const after: NativeCall[] = [];
   const native: NativeHooks = {
-    isOn: (name) => name === "Bash",
-    before: async () => ({}),
-    after: async (call) => void after.push(call),
+    isEnabled: (name) => name === "Bash",
+    beforeCall: async () => ({}),
+    afterCall: async (call) => void after.push(call),
     ...hooks,
   };
   const compactions: UnknownRecord[] = [];
-  const compacted = (about: UnknownRecord) => void compactions.push(about);
-  const run = new ClaudeRun({ sdk, options: { cwd: "/work" }, native, compacted });
-  await run.start([say("Do it.")], tools);
+  const onCompacted = (metadata: UnknownRecord) => void compactions.push(metadata);
+  const run = new ClaudeRun({ sdk, options: { cwd: "/work" }, native, onCompacted });
+  await run.start([textBlock("Do it.")], tools);
   const { signal } = new AbortController();
   return { run, sdk, after, compactions, next: () => run.next(signal) };
 }
 
-/** An answer to each call of a step. */
-export function answersTo({ calls }: RunStep): ReadonlyMap<string, BridgedAnswer> {
+/** Answers all calls in a step. */
+export function answerAll({ calls }: RunStep): ReadonlyMap<string, BridgedAnswer> {
   return new Map(calls.map(({ id }) => [id, { text: `${id} is done.`, isError: false }]));
 }
