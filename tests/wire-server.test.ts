@@ -16,8 +16,8 @@ import {
   wireServer,
 } from "./support/wire-server.ts";
 
-/** What a server answers to `POST /responses`. */
-async function posted({ url }: Pick<WireServer, "url">, body: object = {}) {
+/** Sends `POST /responses` to a server and returns the response. */
+async function postResponses({ url }: Pick<WireServer, "url">, body: object = {}) {
   const response = await fetch(`${url}/responses`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -30,17 +30,17 @@ async function posted({ url }: Pick<WireServer, "url">, body: object = {}) {
 const user = { type: "message", role: "user", content: "Go on." };
 const said = { type: "message", role: "assistant", content: "Well." };
 
-describe("a wire server", () => {
-  test("answers each request with the next of its script, as a response", async () => {
+describe("wireServer()", () => {
+  test("answers each request with the script's next response", async () => {
     await using server = await wireServer([
       [message("Owls.", [urlCitation("https://owls.example", "Owls", [0, 4])])],
       { output: [message("Half")], incomplete_details: { reason: "max_output_tokens" } },
       { output: [], error: { code: "server_error", message: "No." }, usage: null, id: "resp_x" },
     ]);
 
-    const first = await posted(server, { store: false });
-    const second = await posted(server);
-    const third = await posted(server);
+    const first = await postResponses(server, { store: false });
+    const second = await postResponses(server);
+    const third = await postResponses(server);
 
     expect([first.status, first.json.object, first.json.status]).toEqual([
       200,
@@ -70,9 +70,9 @@ describe("a wire server", () => {
     expect(first.header("openai-processing-ms")).toBe("1");
   });
 
-  test("keeps every request", async () => {
+  test("records every request", async () => {
     await using server = await wireServer([[message("Hello.")]]);
-    await posted(server, { store: false });
+    await postResponses(server, { store: false });
     await fetch(`${server.url}/containers?limit=2`, { headers: { authorization: "Bearer key" } });
 
     const [first, second] = server.requests;
@@ -86,18 +86,21 @@ describe("a wire server", () => {
     ]);
   });
 
-  test("may be played by a function of the request", async () => {
+  test("accepts a function as script", async () => {
     await using server = await wireServer(({ body }) => [message(`You said ${body["input"]}`)]);
-    const { json } = await posted(server, { input: "owl" });
+    const { json } = await postResponses(server, { input: "owl" });
     expect(json.output[0].content[0].text).toBe("You said owl");
   });
 
-  test("gives every item an id of its own, and leaves those that the script says", async () => {
+  test("assigns unique ids and keeps the script's ids", async () => {
     await using server = await wireServer([
       [reasoning(), functionCall("add", {}), shellCall(["ls"], "cntr_1"), shellCallOutput([])],
       [reasoning("rs_2"), reasoning(), functionCall("add", { a: 1 }, "call_own"), { type: "odd" }],
     ]);
-    const outputs = [(await posted(server)).json.output, (await posted(server)).json.output];
+    const outputs = [
+      (await postResponses(server)).json.output,
+      (await postResponses(server)).json.output,
+    ];
 
     expect(outputs.flat().map(({ id }) => id)).toEqual([
       "rs_1",
@@ -121,7 +124,7 @@ describe("a wire server", () => {
     ]);
   });
 
-  test("sends what must be asked for only if it is", async () => {
+  test("sends optional fields only if include lists them", async () => {
     const output = [
       reasoning("rs_1", "secret"),
       codeInterpreterCall("print(1)", ["1\n"]),
@@ -138,8 +141,8 @@ describe("a wire server", () => {
       "web_search_call.action.sources",
     ];
     await using server = await wireServer([output, output]);
-    const bare = (await posted(server)).json.output;
-    const full = (await posted(server, { include })).json.output;
+    const bare = (await postResponses(server)).json.output;
+    const full = (await postResponses(server, { include })).json.output;
 
     expect(["encrypted_content" in bare[0], bare[1].outputs, bare[2].results]).toEqual([
       false,
@@ -153,7 +156,7 @@ describe("a wire server", () => {
     expect(full[3].action.sources).toEqual([{ type: "url", url: "https://owls.example" }]);
   });
 
-  test("answers other routes as it is told to, and does not know the rest", async () => {
+  test("answers configured routes and returns 404 for others", async () => {
     await using server = await wireServer([], {
       routes: {
         "GET /containers/cntr_1": { json: { id: "cntr_1" }, headers: { "x-more": "yes" } },
@@ -190,7 +193,7 @@ describe("a wire server", () => {
     ]);
   });
 
-  test("fails as the script says: with an error, a torn connection, or silence", async () => {
+  test("fails as scripted: with an error, a lost connection, or no response", async () => {
     const error = { message: "Slow down.", code: "rate_limit_exceeded" };
     await using server = await wireServer([
       { status: 429, error, headers: { "retry-after": "2" } },
@@ -198,21 +201,21 @@ describe("a wire server", () => {
       { stall: true },
     ]);
 
-    const { status, header, json } = await posted(server);
+    const { status, header, json } = await postResponses(server);
     expect([status, header("retry-after"), json.error.code, json.error.param]).toEqual([
       429,
       "2",
       "rate_limit_exceeded",
       null,
     ]);
-    await expect(posted(server)).rejects.toThrow("fetch failed");
-    const silent = expect(posted(server)).rejects.toThrow("fetch failed");
+    await expect(postResponses(server)).rejects.toThrow("fetch failed");
+    const silent = expect(postResponses(server)).rejects.toThrow("fetch failed");
     await expect.poll(() => server.requests.length).toBe(3);
     await server.close();
     await silent;
   });
 
-  test("does not mind who goes away", async () => {
+  test("tolerates clients that disconnect", async () => {
     await using server = await wireServer([{ stall: true }]);
     const stop = new AbortController();
     const init = { method: "POST", body: '{"model":"m"}', signal: stop.signal };
@@ -223,9 +226,9 @@ describe("a wire server", () => {
   });
 });
 
-describe("a wire server refuses, in the provider's words,", () => {
+describe("wireServer() rejects with the provider's message", () => {
   test.each([
-    ["a key it does not know", { foo: 1 }, "Unknown parameter: 'foo'.", "unknown_parameter"],
+    ["an unknown parameter", { foo: 1 }, "Unknown parameter: 'foo'.", "unknown_parameter"],
     [
       "code_interpreter without a container",
       { tools: [{ type: "web_search" }, { type: "code_interpreter" }] },
@@ -240,9 +243,9 @@ describe("a wire server refuses, in the provider's words,", () => {
     ],
   ])("%s", async (_what, body, words, code) => {
     await using server = await wireServer([[message("Yes.")]], { invalid: "allowed" });
-    const { status, json } = await posted(server, body);
+    const { status, json } = await postResponses(server, body);
     expect([status, json.error.message, json.error.code]).toEqual([400, words, code]);
-    expect((await posted(server)).status).toBe(200); // the answer is still there
+    expect((await postResponses(server)).status).toBe(200); // the answer was not used up
   });
 
   const call = { ...functionCall("add", {}, "call_1"), id: "fc_1" };
@@ -269,55 +272,55 @@ describe("a wire server refuses, in the provider's words,", () => {
       "No tool call found for function call output with call_id call_1.",
     ],
     ["reasoning at the end", { input: [user, thought] }, led],
-    ["reasoning before what the user said", { input: [thought, user] }, led],
+    ["reasoning before a user message", { input: [thought, user] }, led],
     ["reasoning before an output", { input: [call, thought, output] }, led],
-    ["reasoning that was not kept", unsealed, "Item with id 'rs_1' not found."],
+    ["reasoning that was not stored", unsealed, "Item with id 'rs_1' not found."],
   ])("%s, unless it is lenient", async (_what, body, words) => {
     const answers = [[message("Yes.")]];
     await using strict = await wireServer(answers, { leftOver: "allowed", invalid: "allowed" });
     await using lenient = await wireServer(answers, { lenient: true, invalid: "allowed" });
 
-    const { status, json } = await posted(strict, body);
+    const { status, json } = await postResponses(strict, body);
     expect([status, json.error.param]).toEqual([body === unsealed ? 404 : 400, "input"]);
     expect(json.error.message).toContain(words);
-    expect((await posted(lenient, body)).status).toBe(200);
+    expect((await postResponses(lenient, body)).status).toBe(200);
   });
 
   test.each([
     ["calls with their outputs", { input: [thought, call, output, user] }],
-    ["reasoning that led to more of it", { input: [thought, thought, said, user] }],
+    ["reasoning followed by more reasoning", { input: [thought, thought, said, user] }],
     ["an output to a stored call", { input: [output], previous_response_id: "resp_1" }],
     ["an output to a call by its id", { input: [{ type: "item_reference", id: "fc_1" }, output] }],
-  ])("but not %s", async (_what, body) => {
+  ])("nothing for %s", async (_what, body) => {
     await using server = await wireServer([[message("Yes.")]], { invalid: "allowed" });
-    expect((await posted(server, body)).status).toBe(200);
+    expect((await postResponses(server, body)).status).toBe(200);
   });
 });
 
-describe("closing a wire server", () => {
-  test("tells of answers that nobody asked for, unless that is allowed", async () => {
+describe("WireServer.close()", () => {
+  test("throws for unused answers, unless that is allowed", async () => {
     const script = [[message("One.")], [message("Two.")]];
     const server = await wireServer(script);
-    await posted(server);
-    await expect(server.close()).rejects.toThrow("1 of the script's 2 answers were not asked for");
-    await server.close(); // told once
+    await postResponses(server);
+    await expect(server.close()).rejects.toThrow("1 of the script's 2 answers were not requested");
+    await server.close(); // throws only once
 
     const other = await wireServer(script, { leftOver: "allowed" });
     await other.close();
-    await expect(posted(other)).rejects.toThrow("fetch failed");
+    await expect(postResponses(other)).rejects.toThrow("fetch failed");
   });
 
-  test("tells of requests that the script has no answer to", async () => {
+  test("throws for requests without an answer in the script", async () => {
     const server = await wireServer([]);
-    const { status, header, json } = await posted(server);
+    const { status, header, json } = await postResponses(server);
     const words = "The script has no answer to request 1, POST /responses";
     expect([status, json.error.message, header("x-should-retry")]).toEqual([500, words, "false"]);
     await expect(server.close()).rejects.toThrow(words);
   });
 
-  test("tells of a script that throws, before and after it has begun to answer", async () => {
+  test("throws a script's error, before and after the response started", async () => {
     const server = await wireServer(() => Promise.reject(new Error("no script today")));
-    expect((await posted(server)).json.error.message).toBe("no script today");
+    expect((await postResponses(server)).json.error.message).toBe("no script today");
     await expect(server.close()).rejects.toThrow("no script today");
 
     const other = await wireServer([
@@ -328,14 +331,14 @@ describe("closing a wire server", () => {
         },
       },
     ]);
-    await expect(posted(other)).rejects.toThrow("terminated");
+    await expect(postResponses(other)).rejects.toThrow("terminated");
     await expect(other.close()).rejects.toThrow("half an answer");
   });
 });
 
-describe("the contract's script becomes", () => {
-  /** What a client sees when the model plays `script`. */
-  async function subjectOf(...script: Parameters<ReturnType<typeof openaiSubject>>[0]) {
+describe("openaiSubject() converts the contract's script to", () => {
+  /** Starts a server whose model plays the contract's script. */
+  async function createSubject(...script: Parameters<ReturnType<typeof openaiSubject>>[0]) {
     let url = "";
     const make = openaiSubject((at) => {
       url = at;
@@ -346,13 +349,13 @@ describe("the contract's script becomes", () => {
   }
 
   test("items and usage", async () => {
-    await using subject = await subjectOf({
+    await using subject = await createSubject({
       text: "Owls.",
       toolCalls: [{ name: "note", arguments: { word: "a" } }],
       hostedCalls: [{ name: "web_search", callId: "ws_9" }, { name: "web_search" }],
       usage: { inputTokens: 10, outputTokens: 2, cachedTokens: 4, reasoningTokens: 1 },
     });
-    const { output, usage } = (await posted(subject)).json;
+    const { output, usage } = (await postResponses(subject)).json;
 
     expect(output.map(({ type, id }: Record<string, unknown>) => [type, id])).toEqual([
       ["web_search_call", "ws_9"],
@@ -371,8 +374,8 @@ describe("the contract's script becomes", () => {
     expect(subject.asked().map((text) => JSON.parse(text).input)).toEqual(["Hello."]);
   });
 
-  test("refusals of each kind", async () => {
-    await using subject = await subjectOf(
+  test("errors of each kind", async () => {
+    await using subject = await createSubject(
       { throttle: { kind: "rate_limit", retryAfterMs: 1_500 } },
       { throttle: { kind: "quota_exhausted" } },
       { throttle: { kind: "server" } },
@@ -380,17 +383,19 @@ describe("the contract's script becomes", () => {
       { throttle: { kind: "network" } },
       { stall: true },
     );
-    const limited = await posted(subject);
+    const limited = await postResponses(subject);
     expect([limited.status, limited.json.error.code]).toEqual([429, "rate_limit_exceeded"]);
     expect([limited.header("retry-after"), limited.header("retry-after-ms")]).toEqual([
       "2",
       "1500",
     ]);
-    const spent = await posted(subject);
+    const spent = await postResponses(subject);
     expect([spent.status, spent.json.error.type]).toEqual([429, "insufficient_quota"]);
-    expect([(await posted(subject)).status, (await posted(subject)).status]).toEqual([500, 408]);
-    await expect(posted(subject)).rejects.toThrow("fetch failed");
-    const stalled = expect(posted(subject)).rejects.toThrow("fetch failed");
+    expect([(await postResponses(subject)).status, (await postResponses(subject)).status]).toEqual([
+      500, 408,
+    ]);
+    await expect(postResponses(subject)).rejects.toThrow("fetch failed");
+    const stalled = expect(postResponses(subject)).rejects.toThrow("fetch failed");
     await expect.poll(() => subject.asked().length).toBe(6);
     await subject.close?.();
     await stalled;

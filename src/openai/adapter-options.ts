@@ -12,9 +12,9 @@ import {
   oneOf,
   optional,
 } from "../tools/config-checks.ts";
-import { capabilities } from "./capabilities.ts";
+import { createCapabilities } from "./capabilities.ts";
 import type { HostedToolCodec } from "./codecs/codec.ts";
-import { codecsByKind } from "./codecs/codec-registry.ts";
+import { createCodecRegistry } from "./codecs/codec-registry.ts";
 import { canCompact } from "./compaction/compact.ts";
 import {
   type CompactionConfig,
@@ -22,50 +22,70 @@ import {
   compactionSettings,
 } from "./compaction/compaction-config.ts";
 import { zdrModelConfig } from "./compaction/zdr.ts";
-import { hostedToolsOf, type OpenAIHostedToolsConfig } from "./hosted-tools-config.ts";
+import { createHostedTools, type OpenAIHostedToolsConfig } from "./hosted-tools-config.ts";
 import type { OpenAIClient } from "./http/client.ts";
 import type { OpenAIClientConfig } from "./http/client-config.ts";
 import { openAIClient } from "./http/http-client.ts";
 import { checkModelConfig, modelFields, type OpenAIModelConfig } from "./model-config.ts";
 import type { AdapterSettings } from "./settings.ts";
 
-/** What an `OpenAIAdapter` is made from. */
+/** Options of the `OpenAIAdapter` constructor. */
 export interface OpenAIAdapterOptions {
-  /** As the provider names it: `"gpt-5.2-codex"`. */
+  /** The model's name at the provider, such as `"gpt-5.2-codex"`. */
   readonly model: string;
+  /**
+   * Sampling, reasoning and storage settings, sent with every request. @default the provider's
+   * defaults
+   */
   readonly modelConfig?: OpenAIModelConfig | undefined;
-  /** How to reach the provider. Not beside `client`. */
+  /** How to reach the provider. Cannot be combined with `client`. */
   readonly clientConfig?: OpenAIClientConfig | undefined;
-  /** What to reach it with instead: `new OpenAI()` fits. It is told not to retry. */
+  /**
+   * A client to use instead of the built-in one, such as `new OpenAI()`. Calls set `maxRetries: 0`.
+   */
   readonly client?: OpenAIClient | undefined;
-  /** For every prompt; the prompt's own tool of the same kind wins. @default none */
+  /** Hosted tools for every prompt. A prompt's own tool of the same kind wins. @default none */
   readonly hostedTools?: OpenAIHostedToolsConfig | null | undefined;
-  /** Keeps conversations short, and has the provider keep nothing of them. @default it does neither */
+  /** Compacts long conversations and turns on zero data retention. @default both are off */
   readonly compaction?: CompactionConfig | null | undefined;
-  /** Where `evaluate` is given none. @default "auto" */
+  /** The tool choice for evaluations that do not pass one. @default "auto" */
   readonly toolChoice?: ToolChoice | undefined;
-  /** These stand in for the default ones of their kinds. */
+  /**
+   * Codecs for hosted tools. Each replaces the default codec of its kind. @default `defaultCodecs`
+   */
   readonly hostedToolCodecs?: Iterable<HostedToolCodec> | undefined;
-  /** The kinds that models can run, by a prefix of their names, over the default table. */
+  /**
+   * The hosted tool kinds that models can run, by a prefix of the model's name. Each row replaces
+   * the default table's row for the same prefix.
+   */
   readonly nativeTools?: Readonly<Record<string, Iterable<string>>> | undefined;
-  /** `"omit"` leaves out what the model cannot run, with an event. @default "error" */
+  /**
+   * `"omit"` drops tools that the model cannot run and publishes `HostedToolOmitted`. @default
+   * "error"
+   */
   readonly unsupportedHostedTools?: "error" | "omit" | undefined;
-  /** Whether containers that tools name are looked for before the first request. @default true */
+  /** Checks before the first request that the containers named by tools exist. @default true */
   readonly checkContainers?: boolean | undefined;
+  /** How throttled requests are retried. Omitted fields have their defaults. */
   readonly throttle?: Partial<ThrottlePolicy> | undefined;
+  /** Time source for retries, deadlines and timeouts. @default the system clock */
   readonly clock?: Clock | undefined;
-  /** From 0 up to 1: spreads waits. @default Math.random */
+  /**
+   * Returns a number from 0 (inclusive) to 1 (exclusive); adds jitter to retry delays. @default
+   * Math.random
+   */
   readonly random?: (() => number) | undefined;
+  /** Receives the adapter's log messages. @default messages are discarded */
   readonly logger?: Logger | undefined;
 }
 
-/** Refuses what cannot be, before anything is sent. */
-export function adapterSettings(options: OpenAIAdapterOptions): AdapterSettings {
+/** Validates the adapter's options and fills in defaults. Sends no request. */
+export function toAdapterSettings(options: OpenAIAdapterOptions): AdapterSettings {
   checkKeys<OpenAIAdapterOptions>({ ...checkOptions(options, "OpenAIAdapter") }, "OpenAIAdapter", {
     model: checkText,
     checkContainers: optional(checkBoolean),
     unsupportedHostedTools: optional(oneOf(["error", "omit"])),
-    // Each of these is looked at by what takes it.
+    // Validated by the code that uses them.
     modelConfig: elsewhere,
     clientConfig: elsewhere,
     client: elsewhere,
@@ -81,7 +101,7 @@ export function adapterSettings(options: OpenAIAdapterOptions): AdapterSettings 
   });
   const { model, modelConfig, clientConfig } = options;
   const compaction = compactionSettings(options.compaction, "OpenAIAdapter.compaction");
-  const client = clientOf(options);
+  const client = resolveClient(options);
   const config = zdrModelConfig(checkModelConfig(modelConfig ?? {}), compaction);
   if (compaction.enabled) checkCanCompact(client, compaction);
   return {
@@ -90,11 +110,11 @@ export function adapterSettings(options: OpenAIAdapterOptions): AdapterSettings 
     modelFields: modelFields(config),
     compaction,
     client,
-    timeoutMs: clientConfig?.timeoutMs ?? timeoutOf(options.client) ?? 600_000,
-    hostedTools: hostedToolsOf(options.hostedTools ?? {}),
+    timeoutMs: clientConfig?.timeoutMs ?? readTimeout(options.client) ?? 600_000,
+    hostedTools: createHostedTools(options.hostedTools ?? {}),
     toolChoice: options.toolChoice ?? "auto",
-    codecs: codecsByKind(options.hostedToolCodecs),
-    capabilities: capabilities(options.nativeTools),
+    codecs: createCodecRegistry(options.hostedToolCodecs),
+    capabilities: createCapabilities(options.nativeTools),
     unsupported: options.unsupportedHostedTools ?? "error",
     checksContainers: options.checkContainers ?? true,
     throttle: throttlePolicy(options.throttle),
@@ -109,26 +129,26 @@ function checkCanCompact(client: OpenAIClient, { strategy }: CompactionSettings)
   throw new InvalidOptionError({
     field: "OpenAIAdapter.client",
     value: Object.keys(client.responses),
-    rule: "must be a client that can compact and count tokens, with compaction",
-    remedy: 'give a newer client, leave it out, or take the strategy "server"',
+    rule: "must have responses.compact and responses.inputTokens.count when compaction is enabled",
+    remedy: 'use a newer client, omit it, or set compaction.strategy to "server"',
   });
 }
 
-/** The official client says how long it waits; others may not. */
-function timeoutOf(client: object | undefined): number | null {
+/** The official client has a `timeout` property; other clients may not. */
+function readTimeout(client: object | undefined): number | null {
   return client && "timeout" in client && typeof client.timeout === "number"
     ? client.timeout
     : null;
 }
 
-function clientOf({ client, clientConfig }: OpenAIAdapterOptions): OpenAIClient {
+function resolveClient({ client, clientConfig }: OpenAIAdapterOptions): OpenAIClient {
   if (client === undefined) return openAIClient(clientConfig);
   if (clientConfig !== undefined) {
     throw new InvalidOptionError({
       field: "OpenAIAdapter.clientConfig",
       value: Object.keys(clientConfig),
-      rule: "must be left out beside client",
-      remedy: "give the client its own settings, or leave the client out",
+      rule: "must be omitted when client is set",
+      remedy: "configure the client itself, or omit client",
     });
   }
   if (typeof client?.responses?.create === "function") return client;
@@ -136,6 +156,6 @@ function clientOf({ client, clientConfig }: OpenAIAdapterOptions): OpenAIClient 
     field: "OpenAIAdapter.client",
     value: client,
     rule: "must be an OpenAI client",
-    remedy: "give new OpenAI(), or leave it out and give clientConfig",
+    remedy: "pass new OpenAI(), or omit it and use clientConfig",
   });
 }

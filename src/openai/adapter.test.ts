@@ -40,7 +40,7 @@ const add = new Tool({
 
 type Parts = Partial<MarkdownSectionOptions<object, object, never, never>>;
 
-const promptWith = (parts: Parts = {}) =>
+const createPrompt = (parts: Parts = {}) =>
   new Prompt(
     new PromptTemplate({
       ns: "test",
@@ -51,10 +51,10 @@ const promptWith = (parts: Parts = {}) =>
 
 const system = { type: "message", role: "system", content: "## 1. Task (task)\n\nGo." };
 
-describe.each(clients)("an adapter on %s", (_, client) => {
+describe.each(clients)("OpenAIAdapter on %s", (_, client) => {
   async function run(
     script: WireScript,
-    prompt: Prompt<unknown> = promptWith(),
+    prompt: Prompt<unknown> = createPrompt(),
     options: Partial<OpenAIAdapterOptions> = {},
     server: WireServerOptions = {},
   ) {
@@ -69,14 +69,14 @@ describe.each(clients)("an adapter on %s", (_, client) => {
     return { response, bus, bodies, requests: api.requests, session };
   }
 
-  test("sends the prompt as one system message, and nothing that was not asked for", async () => {
+  test("sends the prompt as one system message, without optional fields", async () => {
     const { response, bodies, requests } = await run([[message("Hello.")]]);
     expect(response).toMatchObject({ text: "Hello.", output: "Hello.", finishReason: "stop" });
     expect(bodies).toEqual([{ model: "gpt-5.2", input: [system] }]);
     expect(requests[0]?.headers["authorization"]).toBe(`Bearer ${testKey}`);
   });
 
-  test("tells usage, ids and the model", async () => {
+  test("reports usage, ids and the model", async () => {
     const usage = {
       input_tokens: 20,
       input_tokens_details: { cached_tokens: 8 },
@@ -99,7 +99,7 @@ describe.each(clients)("an adapter on %s", (_, client) => {
     ]);
   });
 
-  test("echoes every item as it came, then what the tools gave", async () => {
+  test("sends every item back unchanged, followed by the tool outputs", async () => {
     const thought: WireItem = {
       ...reasoning("rs_1"),
       summary: [{ type: "summary_text", text: "Hm." }],
@@ -107,13 +107,13 @@ describe.each(clients)("an adapter on %s", (_, client) => {
     const call = { ...functionCall("add", { a: 1, b: 2 }, "call_1"), id: "fc_1", odd: { x: [1] } };
     const { bodies, bus } = await run(
       [[thought, call], [message("Three.")]],
-      promptWith({ tools: [add] }),
+      createPrompt({ tools: [add] }),
     );
     const [, second] = bodies;
-    const { encrypted_content: _, ...unsealed } = thought; // it comes only where it is asked for
+    const { encrypted_content: _, ...unencrypted } = thought; // the server sends it only if requested
     expect(second?.["input"]).toEqual([
       system,
-      unsealed,
+      unencrypted,
       call,
       { type: "function_call_output", call_id: "call_1", output: "3" },
     ]);
@@ -130,11 +130,11 @@ describe.each(clients)("an adapter on %s", (_, client) => {
     expect(bus.of("ToolInvoked")).toMatchObject([{ name: "add", callId: "call_1" }]);
   });
 
-  test("under store: false asks for sealed reasoning and sends no stored ids", async () => {
+  test("requests encrypted reasoning and sends no stored ids with store: false", async () => {
     const call = { ...functionCall("add", { a: 1, b: 2 }, "call_1"), id: "fc_1" };
     const { bodies } = await run(
       [[reasoning("rs_1"), call], [message("Three.")]],
-      promptWith({ tools: [add] }),
+      createPrompt({ tools: [add] }),
       { modelConfig: { store: false } },
     );
     expect(bodies[0]).toMatchObject({ store: false, include: ["reasoning.encrypted_content"] });
@@ -143,19 +143,22 @@ describe.each(clients)("an adapter on %s", (_, client) => {
     expect(Object(bodies[1]?.["input"])[2]).not.toHaveProperty("id");
   });
 
-  test("does not run a call that was cut off, and says so", async () => {
+  test("drops a truncated call and publishes HistoryRepaired", async () => {
     const whole = functionCall("add", { a: 1, b: 2 }, "call_1");
     const cut = { ...functionCall("add", '{"a":', "call_2"), status: "incomplete" };
     const answer = {
       output: [whole, cut],
       incomplete_details: { reason: "max_output_tokens" },
     };
-    const { bodies, bus } = await run([answer, [message("Three.")]], promptWith({ tools: [add] }));
+    const { bodies, bus } = await run(
+      [answer, [message("Three.")]],
+      createPrompt({ tools: [add] }),
+    );
     expect(bodies[1]?.["input"]).toMatchObject([system, { call_id: "call_1" }, { output: "3" }]);
     expect(bus.of("HistoryRepaired")).toMatchObject([{ dropped: [{ type: "function_call" }] }]);
   });
 
-  test("runs functions, search, code and structured output in one prompt", async () => {
+  test("combines functions, web search, code and structured output in one prompt", async () => {
     const output = z.object({ total: z.number() });
     const sections = [
       new MarkdownSection({
@@ -210,7 +213,7 @@ describe.each(clients)("an adapter on %s", (_, client) => {
     expect(response.hostedOutputs.get(codeInterpreterTool())).toMatchObject({ stdout: "3\n" });
   });
 
-  test("gathers the outputs of all turns, and gives spans only to the answer's", async () => {
+  test("collects the outputs of all turns, with spans only for the last turn's citations", async () => {
     const before = message("Looking.", [urlCitation("https://one.example", "One", [0, 4])]);
     const after = message("Found.", [
       urlCitation("https://two.example", "Two", [0, 5]),
@@ -221,7 +224,7 @@ describe.each(clients)("an adapter on %s", (_, client) => {
         [webSearchCall("one"), before, functionCall("add", { a: 1, b: 2 })],
         [webSearchCall("two"), after],
       ],
-      promptWith({ tools: [add], hostedTools: [webSearchTool()] }),
+      createPrompt({ tools: [add], hostedTools: [webSearchTool()] }),
     );
     const search = response.hostedOutputs.get(webSearchTool());
     expect(search?.searches.map(({ queries }) => queries)).toEqual([["one"], ["two"]]);
@@ -244,12 +247,12 @@ describe.each(clients)("an adapter on %s", (_, client) => {
     expect(response.hostedCalls).toHaveLength(2);
   });
 
-  test("a refusal is an answer whose reason says so", async () => {
+  test('returns a refusal with the finish reason "content_filter"', async () => {
     const { response } = await run([[refusal("I would rather not.")]]);
     expect(response).toMatchObject({ text: "I would rather not.", finishReason: "content_filter" });
   });
 
-  test("waits as the provider asks, and goes on where it was", async () => {
+  test("waits as long as the provider requests, then repeats the same request", async () => {
     const limited = {
       status: 429,
       error: { message: "Slow down", type: "requests", code: "rate_limit_exceeded" },
@@ -257,7 +260,7 @@ describe.each(clients)("an adapter on %s", (_, client) => {
     };
     const { response, bodies } = await run(
       [[functionCall("add", { a: 1, b: 2 })], limited, [message("Three.")]],
-      promptWith({ tools: [add] }),
+      createPrompt({ tools: [add] }),
     );
     expect(response.text).toBe("Three.");
     expect(bodies[2]).toEqual(bodies[1]);

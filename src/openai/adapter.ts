@@ -8,36 +8,42 @@ import { throttled } from "../adapter/throttle.ts";
 import { ThrottleError } from "../base/evaluation-errors.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { ContainerFileCitation, FileCitation } from "../tools/hosted/citation.ts";
-import { adapterSettings, type OpenAIAdapterOptions } from "./adapter-options.ts";
+import { type OpenAIAdapterOptions, toAdapterSettings } from "./adapter-options.ts";
 import { Conversation } from "./conversation/conversation.ts";
 import type { PromptWorkspace } from "./conversation/conversation-container.ts";
 import type { OpenAIClient } from "./http/client.ts";
-import { downloadCited } from "./http/download-cited.ts";
+import { downloadCitedFile } from "./http/download-cited.ts";
 import type { AdapterSettings } from "./settings.ts";
 import { OpenAIContainerWorkspaceSection } from "./workspace/container-workspace-section.ts";
 
 /** Runs prompts on OpenAI's Responses API. */
 export class OpenAIAdapter implements ProviderAdapter {
+  /** The provider's name in events: `"openai"`. */
   readonly name = "openai";
+  /** The model's name at the provider. */
   readonly model: string;
   readonly #settings: AdapterSettings;
 
   constructor(options: OpenAIAdapterOptions) {
-    this.#settings = adapterSettings(options);
+    this.#settings = toAdapterSettings(options);
     this.model = this.#settings.model;
   }
 
-  /** What it talks to the provider with; `uploadFile` takes it. */
+  /** The client that sends the adapter's requests. Pass it to `uploadFile`. */
   get client(): OpenAIClient {
     return this.#settings.client;
   }
 
+  /**
+   * Runs a prompt until the model gives its final answer: sends requests, runs tool calls and
+   * returns the response. Failed evaluations throw a `PromptEvaluationError`.
+   */
   async evaluate<Output>(
     prompt: Prompt<Output>,
     options: EvaluateOptions,
   ): Promise<PromptResponse<Output>> {
     const { throttle, clock, logger, random } = this.#settings;
-    const workspaces = workspacesIn(prompt);
+    const workspaces = findWorkspaces(prompt);
     const { session, continue: continues = false } = { ...options };
     const settings = { ...this.#settings, prompt, session, continues };
     const conversation = new Conversation(settings, workspaces);
@@ -54,7 +60,10 @@ export class OpenAIAdapter implements ProviderAdapter {
     }
   }
 
-  /** The bytes of a file that an answer cites. A container's files go with the container. */
+  /**
+   * Downloads a file that an answer cites. Files in a container are lost when the container expires;
+   * downloading them then throws a `ContainerExpiredError`.
+   */
   async downloadFile(
     citation: ContainerFileCitation | FileCitation,
     { signal = new AbortController().signal }: { readonly signal?: AbortSignal | undefined } = {},
@@ -62,14 +71,14 @@ export class OpenAIAdapter implements ProviderAdapter {
     const { client } = this.#settings;
     const settings = { ...this.#settings, deadline: null, signal };
     try {
-      return await throttled(() => downloadCited(citation, client, signal), settings);
+      return await throttled(() => downloadCitedFile(citation, client, signal), settings);
     } catch (error) {
-      throw error instanceof ThrottleError ? error.cause : error; // no prompt failed here
+      throw error instanceof ThrottleError ? error.cause : error; // this is not part of an evaluation
     }
   }
 }
 
-function workspacesIn(prompt: Prompt): readonly PromptWorkspace[] {
+function findWorkspaces(prompt: Prompt): readonly PromptWorkspace[] {
   const outline = prompt?.template?.outline ?? [];
   return outline.flatMap(({ path, section }) =>
     section instanceof OpenAIContainerWorkspaceSection

@@ -11,7 +11,7 @@ import type { ToolContext } from "../tools/tool-context.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 import { OpenAICodeInterpreterTool } from "./code-interpreter-tool.ts";
 
-test("hooks know what the interpreter gives", () => {
+test("the hooks of OpenAICodeInterpreterTool receive typed results", () => {
   new OpenAICodeInterpreterTool({
     handleProviderOutput(result, context) {
       expectTypeOf(result).toEqualTypeOf<CodeInterpreterResult>();
@@ -24,19 +24,19 @@ test("hooks know what the interpreter gives", () => {
     },
   });
   new OpenAICodeInterpreterTool({
-    // @ts-expect-error a text is no CodeInterpreterResult
+    // @ts-expect-error a string is not a CodeInterpreterResult
     handleProviderOutput: () => ToolResult.ok("done"),
   });
 });
 
-test("it is a tool like any other, with its container to be seen", () => {
+test("OpenAICodeInterpreterTool is a Tool with a typed container", () => {
   const tool = new OpenAICodeInterpreterTool();
   expectTypeOf(tool).toExtend<ProviderTool<null, CodeInterpreterResult, CodeInterpreterConfig>>();
   expectTypeOf(tool).toExtend<Tool>();
   expectTypeOf(tool.container).toEqualTypeOf<AutoContainerConfig | ExistingContainerRef>();
 });
 
-test("a container has the tiers that there are", () => {
+test("OpenAICodeInterpreterTool accepts only existing memory tiers", () => {
   new OpenAICodeInterpreterTool({ container: { type: "auto", memoryLimit: "64g" } });
   // @ts-expect-error Type '"8g"' is not assignable
   new OpenAICodeInterpreterTool({ container: { type: "auto", memoryLimit: "8g" } });

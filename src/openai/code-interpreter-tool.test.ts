@@ -5,8 +5,8 @@ import { ProviderTool } from "../tools/provider-tool.ts";
 import { ToolResult } from "../tools/tool-result.ts";
 import { OpenAICodeInterpreterTool } from "./code-interpreter-tool.ts";
 
-describe("OpenAI's code interpreter as a tool", () => {
-  test("is a provider tool that takes nothing", () => {
+describe("OpenAICodeInterpreterTool", () => {
+  test("is a provider tool without params", () => {
     const tool = new OpenAICodeInterpreterTool();
     expect(tool).toBeInstanceOf(ProviderTool);
     expect(runsAtProvider(tool)).toBe(true);
@@ -24,7 +24,7 @@ describe("OpenAI's code interpreter as a tool", () => {
     expect(tool.description).toContain("Python code that the model writes");
   });
 
-  test("may have another name, description and hooks", () => {
+  test("accepts a custom name, description and hooks", () => {
     const hook = (result: CodeInterpreterResult) => ToolResult.ok(result);
     const handler = () => ToolResult.error("no");
     const tool = new OpenAICodeInterpreterTool({
@@ -41,7 +41,7 @@ describe("OpenAI's code interpreter as a tool", () => {
     });
   });
 
-  test("becomes a hosted tool of the same name, with its hook", () => {
+  test("converts to a hosted tool with the same name and hook", () => {
     const handleProviderOutput = (result: CodeInterpreterResult) => ToolResult.ok(result);
     const container = { type: "auto", memoryLimit: "4g" } as const;
     const tool = new OpenAICodeInterpreterTool({
@@ -60,51 +60,54 @@ describe("OpenAI's code interpreter as a tool", () => {
     ]);
   });
 
-  test("is frozen, unless it is extended, and can be described in other words", () => {
+  test("is frozen unless subclassed, and keeps its class in described()", () => {
     class Mine extends OpenAICodeInterpreterTool {
       readonly more = 1;
     }
     expect(Object.isFrozen(new OpenAICodeInterpreterTool())).toBe(true);
     expect(new Mine().more).toBe(1);
-    const told = new OpenAICodeInterpreterTool().described("Runs code.");
-    expect(told).toBeInstanceOf(OpenAICodeInterpreterTool);
-    expect(told).toMatchObject({ description: "Runs code.", container: { memoryLimit: "1g" } });
+    const described = new OpenAICodeInterpreterTool().described("Runs code.");
+    expect(described).toBeInstanceOf(OpenAICodeInterpreterTool);
+    expect(described).toMatchObject({
+      description: "Runs code.",
+      container: { memoryLimit: "1g" },
+    });
   });
 });
 
-describe("its container", () => {
-  test("is a new one of 1g, unless told otherwise", () => {
+describe("OpenAICodeInterpreterTool.container", () => {
+  test("defaults to a new container with 1g of memory", () => {
     const container = { type: "auto", memoryLimit: "1g" };
     expect(new OpenAICodeInterpreterTool().container).toEqual(container);
     const tool = new OpenAICodeInterpreterTool({ container: { type: "auto" } });
     expect(tool.container).toEqual(container);
     expect(tool.config).toEqual({ container: { type: "auto" } });
-    const unsaid = new OpenAICodeInterpreterTool({
+    const unset = new OpenAICodeInterpreterTool({
       container: { type: "auto", memoryLimit: undefined },
     });
-    expect(unsaid.container).toEqual(container);
+    expect(unset.container).toEqual(container);
   });
 
-  test.each(["1g", "4g", "16g", "64g"] as const)("may have %s", (memoryLimit) => {
+  test.each(["1g", "4g", "16g", "64g"] as const)("accepts the memory limit %s", (memoryLimit) => {
     const container = { type: "auto", memoryLimit, fileIds: ["file_1"] } as const;
     const tool = new OpenAICodeInterpreterTool({ container });
     expect([tool.container, tool.config.container]).toEqual([container, container]);
   });
 
-  test("may have files of the host", () => {
+  test("accepts host mounts", () => {
     const container = { type: "auto", hostMounts: [{ hostPath: "sunfish" }] } as const;
     const tool = new OpenAICodeInterpreterTool({ container });
     expect(tool.container).toEqual({ ...container, memoryLimit: "1g" });
   });
 
-  test("may be one that exists, of which nothing is made up", () => {
+  test("keeps an existing container as given, without defaults", () => {
     const container = { id: "cntr_1" };
     expect(new OpenAICodeInterpreterTool({ container }).container).toEqual(container);
     const sized = { id: "cntr_1", memoryLimit: "4g" } as const;
     expect(new OpenAICodeInterpreterTool({ container: sized }).container).toEqual(sized);
   });
 
-  test("is a frozen copy", () => {
+  test("is a frozen copy of the option", () => {
     const fileIds = ["file_1"];
     const tool = new OpenAICodeInterpreterTool({ container: { type: "auto", fileIds } });
     fileIds.push("file_2");
@@ -117,7 +120,7 @@ const named = 'OpenAICodeInterpreterTool "code_interpreter"';
 
 test.each([
   [null, "OpenAICodeInterpreterTool(options)", "must be an object, got null"],
-  [{ name: "Py" }, "OpenAICodeInterpreterTool.name", 'write it like "py"'],
+  [{ name: "Py" }, "OpenAICodeInterpreterTool.name", 'rite it like "py"'],
   [{ description: "" }, `${named} description`, "must be 1-200"],
   [{ handler: 1 }, `${named} handler`, "must be a function"],
   [{ handleProviderOutput: 1 }, 'ProviderTool "code_interpreter" handleProviderOutput', "function"],
@@ -137,7 +140,7 @@ test.each([
   [{ container: { id: "" } }, `${named} container.id`, "must be a non-blank single-line string"],
   [{ container: { type: "new" } }, `${named} container.type`, 'must be "auto", got "new"'],
   [{ container: { type: "auto", memory_limit: "4g" } }, `${named} container key`, "memoryLimit"],
-])("a code interpreter is refused as %o", (options, field, says) => {
+])("new OpenAICodeInterpreterTool() rejects %o", (options, field, says) => {
   const refusal = expect.objectContaining({
     name: "PromptValidationError",
     field,

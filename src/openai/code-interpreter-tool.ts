@@ -10,30 +10,32 @@ import {
 import { ProviderTool } from "../tools/provider-tool.ts";
 import type { ToolHandler } from "../tools/tool-context.ts";
 
-/** What an `OpenAICodeInterpreterTool` is made from. */
+/** Options of the `OpenAICodeInterpreterTool` constructor. */
 export interface OpenAICodeInterpreterToolOptions {
-  /** @default "code_interpreter" */
+  /** The tool's name, unique within a prompt. @default "code_interpreter" */
   readonly name?: string | undefined;
-  /** @default that it executes Python which the model writes */
+  /** @default "Executes Python code that the model writes, in a sandboxed container." */
   readonly description?: string | undefined;
-  /** Where the code runs. @default a new container */
+  /** The container that runs the code. @default a new container */
   readonly container?: AutoContainerConfig | ExistingContainerRef | undefined;
-  /** Turns what the code gave into a result. Without it, the handler does. */
+  /** Turns the code's output into a result. If omitted, `handler` does. */
   readonly handleProviderOutput?:
     | ToolHandler<CodeInterpreterResult, CodeInterpreterResult>
     | null
     | undefined;
-  /** Works on what the code gave: it finds it as `context.providerOutput`. */
+  /** Processes the code's output, which it reads from `context.providerOutput`. */
   readonly handler?: ToolHandler<null, CodeInterpreterResult> | null | undefined;
 }
 
-/** OpenAI's code interpreter as a tool with hooks; it takes no params, the model writes code. */
+/**
+ * OpenAI's code interpreter as a tool with output hooks. It has no params: the model writes code.
+ */
 export class OpenAICodeInterpreterTool extends ProviderTool<
   null,
   CodeInterpreterResult,
   CodeInterpreterConfig
 > {
-  /** With its defaults; `config.container` is what was given. */
+  /** The container with defaults filled in; `config.container` has the value that was passed. */
   readonly container: AutoContainerConfig | ExistingContainerRef;
 
   constructor(options: OpenAICodeInterpreterToolOptions = {}) {
@@ -54,10 +56,10 @@ export class OpenAICodeInterpreterTool extends ProviderTool<
       handleProviderOutput,
       handler,
     });
-    const wanted = container === undefined ? ({ type: "auto" } as const) : container;
-    checkContainer(wanted, `OpenAICodeInterpreterTool "${this.name}" container`);
-    const { memoryLimit = "1g" } = wanted;
-    this.container = frozenCopy("type" in wanted ? { ...wanted, memoryLimit } : wanted);
+    const resolved = container === undefined ? ({ type: "auto" } as const) : container;
+    checkContainer(resolved, `OpenAICodeInterpreterTool "${this.name}" container`);
+    const { memoryLimit = "1g" } = resolved;
+    this.container = frozenCopy("type" in resolved ? { ...resolved, memoryLimit } : resolved);
     if (new.target === OpenAICodeInterpreterTool) Object.freeze(this);
   }
 }

@@ -1,59 +1,59 @@
 import { describe, expect, test } from "vitest";
-import { hostedToolsOf } from "./hosted-tools-config.ts";
+import { createHostedTools } from "./hosted-tools-config.ts";
 
-const kindsOf = (config?: Parameters<typeof hostedToolsOf>[0]) =>
-  hostedToolsOf(config).map(({ kind }) => kind);
+const listKinds = (config?: Parameters<typeof createHostedTools>[0]) =>
+  createHostedTools(config).map(({ kind }) => kind);
 
 const stores = { vectorStoreIds: ["vs_1"] };
 
-describe("an adapter's hosted tools", () => {
-  test("are none unless switched on", () => {
-    expect(hostedToolsOf()).toEqual([]);
-    expect(kindsOf({})).toEqual([]);
-    expect(kindsOf({ codeInterpreter: false, fileSearch: null, webSearch: false })).toEqual([]);
-    const unsaid = { codeInterpreter: undefined, fileSearch: undefined, webSearch: undefined };
-    expect(kindsOf(unsaid)).toEqual([]);
+describe("createHostedTools()", () => {
+  test("returns no tools by default", () => {
+    expect(createHostedTools()).toEqual([]);
+    expect(listKinds({})).toEqual([]);
+    expect(listKinds({ codeInterpreter: false, fileSearch: null, webSearch: false })).toEqual([]);
+    const unset = { codeInterpreter: undefined, fileSearch: undefined, webSearch: undefined };
+    expect(listKinds(unset)).toEqual([]);
   });
 
-  test("come in one order, whatever the config's", () => {
-    expect(kindsOf({ webSearch: true, fileSearch: stores, codeInterpreter: true })).toEqual([
+  test("returns tools in a fixed order", () => {
+    expect(listKinds({ webSearch: true, fileSearch: stores, codeInterpreter: true })).toEqual([
       "code_interpreter",
       "file_search",
       "web_search",
     ]);
-    expect(kindsOf({ webSearch: {} })).toEqual(["web_search"]);
+    expect(listKinds({ webSearch: {} })).toEqual(["web_search"]);
   });
 
-  test("are named after their kinds and configured as was said", () => {
+  test("names tools after their kinds and passes their configs", () => {
     const webSearch = { searchContextSize: "low" } as const;
-    const tools = hostedToolsOf({ codeInterpreter: true, fileSearch: stores, webSearch });
+    const tools = createHostedTools({ codeInterpreter: true, fileSearch: stores, webSearch });
     expect(tools.map(({ name }) => name)).toEqual(tools.map(({ kind }) => kind));
     expect(tools.map(({ config }) => config)).toEqual([{}, stores, webSearch]);
-    expect(hostedToolsOf({ webSearch: true })[0]?.config).toEqual({});
+    expect(createHostedTools({ webSearch: true })[0]?.config).toEqual({});
   });
 
-  test("are a frozen copy", () => {
+  test("copies and freezes the config", () => {
     const vectorStoreIds = ["vs_1"];
-    const tools = hostedToolsOf({ fileSearch: { vectorStoreIds } });
+    const tools = createHostedTools({ fileSearch: { vectorStoreIds } });
     vectorStoreIds.push("vs_2");
     expect(tools[0]?.config).toEqual(stores);
     expect([tools, tools[0], tools[0]?.config].every(Object.isFrozen)).toBe(true);
   });
 
-  test("may search no store yet: the request is refused then", () => {
-    expect(kindsOf({ fileSearch: { vectorStoreIds: [] } })).toEqual(["file_search"]);
+  test("accepts a file search without stores; the request fails later", () => {
+    expect(listKinds({ fileSearch: { vectorStoreIds: [] } })).toEqual(["file_search"]);
   });
 });
 
 test.each([
   [null, "", "must be a plain object, got null"],
   [["web_search"], "", "must be a plain object"],
-  [{ websearch: true }, " key", 'did you mean "webSearch"?'],
+  [{ websearch: true }, " key", 'Did you mean "webSearch"?'],
   [{ shell: true }, " key", '"codeInterpreter", "fileSearch", "webSearch", got "shell"'],
   [{ codeInterpreter: {} }, ".codeInterpreter", "must be a boolean, got {}"],
   [{ codeInterpreter: null }, ".codeInterpreter", "must be a boolean"],
   [{ webSearch: null }, ".webSearch", "must be true, false or a WebSearchConfig, got null"],
-  [{ webSearch: "yes" }, ".webSearch", "leave it out for no web search"],
+  [{ webSearch: "yes" }, ".webSearch", "Omit it for no web search."],
   [
     { webSearch: { geoHint: { countryCode: "UK" } } },
     ".webSearch.geoHint.countryCode",
@@ -63,12 +63,12 @@ test.each([
   [{ fileSearch: true }, ".fileSearch", "must be a plain object, got true"],
   [{ fileSearch: {} }, ".fileSearch.vectorStoreIds", "must be an array, got undefined"],
   [{ fileSearch: { ...stores, maxResults: 51 } }, ".fileSearch.maxResults", "from 1 to 50"],
-])("a config is refused as %o", (config, place, says) => {
+])("createHostedTools() rejects %o", (config, place, says) => {
   const refusal = expect.objectContaining({
     name: "PromptValidationError",
     field: `OpenAIAdapter.hostedTools${place}`,
     message: expect.stringContaining(says),
   });
-  expect(() => hostedToolsOf(config as never)).toThrow(refusal);
-  expect(() => hostedToolsOf(config as never, "mine")).toThrow(/^mine/);
+  expect(() => createHostedTools(config as never)).toThrow(refusal);
+  expect(() => createHostedTools(config as never, "mine")).toThrow(/^mine/);
 });

@@ -7,25 +7,27 @@ import { type WebSearchConfig, webSearchTool } from "../tools/hosted/web-search.
 import type { HostedTool } from "../tools/hosted-tool.ts";
 import { madeAs } from "../tools/made-as.ts";
 
-/** What an adapter adds to every prompt; a prompt's own tool of the same kind wins. */
+/** Hosted tools that an adapter adds to every prompt. A prompt's own tool of the same kind wins. */
 export interface OpenAIHostedToolsConfig {
-  /** @default false */
+  /** Adds the code interpreter. @default false */
   readonly codeInterpreter?: boolean | undefined;
-  /** `null`: no file search. @default null */
+  /** Adds file search with this config; `null` adds none. @default null */
   readonly fileSearch?: FileSearchConfig | null | undefined;
-  /** `true`: as the provider likes. @default false */
+  /**
+   * Adds web search: with this config, or with the provider's defaults if `true`. @default false
+   */
   readonly webSearch?: boolean | WebSearchConfig | undefined;
 }
 
-/** The tools that are switched on: the interpreter, file search, web search, in this order. */
-export function hostedToolsOf(
+/** Creates the enabled tools, in this order: code interpreter, file search, web search. */
+export function createHostedTools(
   config: OpenAIHostedToolsConfig = {},
   field = "OpenAIAdapter.hostedTools",
 ): readonly HostedTool[] {
   checkKeys<OpenAIHostedToolsConfig>(config, field, {
     codeInterpreter: optional(checkBoolean),
     fileSearch: elsewhere,
-    webSearch: optional(checkSwitch),
+    webSearch: optional(checkWebSearch),
   });
   const { codeInterpreter = false, fileSearch = null, webSearch = false } = config;
   const tools: HostedTool[] = [];
@@ -40,12 +42,12 @@ export function hostedToolsOf(
   return Object.freeze(tools);
 }
 
-function checkSwitch(value: unknown, field: string): void {
+function checkWebSearch(value: unknown, field: string): void {
   if (typeof value === "boolean" || isPlainObject(value)) return;
   const rule = "must be true, false or a WebSearchConfig";
-  throw new PromptValidationError({ field, value, rule, remedy: "leave it out for no web search" });
+  throw new PromptValidationError({ field, value, rule, remedy: "omit it for no web search" });
 }
 
-/** How to give a prompt a tool whose code runs in a container. */
+/** The remedy for a prompt without a tool that runs code in a container. */
 export const codeToolRemedy =
-  "give the adapter hostedTools: { codeInterpreter: true }, or a section the tool";
+  "pass hostedTools: { codeInterpreter: true } to the adapter, or add the tool to a section";

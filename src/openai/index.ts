@@ -1,7 +1,7 @@
 /**
- * OpenAI's Responses API: the adapter, its sections and tools, and what its codecs know of the wire.
+ * OpenAI's Responses API: the adapter, its sections and tools, workspaces, compaction and codecs.
  *
- * A name added here is public: it gets a line in CHANGELOG.md in the same commit.
+ * Every name exported here is public. Add a line to CHANGELOG.md in the same commit.
  */
 
 // The adapter

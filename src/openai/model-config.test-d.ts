@@ -2,15 +2,15 @@ import { describe, expectTypeOf, test } from "vitest";
 import { checkModelConfig, modelFields, type OpenAIModelConfig } from "./model-config.ts";
 import type { WireRequest } from "./wire.ts";
 
-describe("a model config", () => {
-  test("may pass through what is undefined, and never null", () => {
+describe("OpenAIModelConfig", () => {
+  test("accepts undefined but not null", () => {
     const temperature: number | undefined = Math.random() < 2 ? undefined : 1;
     checkModelConfig({ temperature, metadata: undefined });
     // @ts-expect-error Type 'null' is not assignable to type 'number | undefined'
     checkModelConfig({ temperature: null });
   });
 
-  test("has no parameters of other APIs, and words for what has few", () => {
+  test("has no parameters of other APIs, and literal types for enumerations", () => {
     // @ts-expect-error 'seed' does not exist
     checkModelConfig({ seed: 1 });
     // @ts-expect-error Type '"loud"' is not assignable
@@ -20,7 +20,7 @@ describe("a model config", () => {
     >();
   });
 
-  test("fits the wire", () => {
+  test("converts to fields of the request body", () => {
     expectTypeOf(modelFields({})).toEqualTypeOf<Partial<WireRequest>>();
   });
 });

@@ -18,8 +18,8 @@ const everything: OpenAIModelConfig = {
   extraBody: { truncation: "auto", moderation: null },
 };
 
-describe("a model config on the wire", () => {
-  test("has every field under the API's name; verbosity and extraBody go elsewhere", () => {
+describe("toModelFields()", () => {
+  test("uses the API's names for every field except verbosity and extraBody", () => {
     expect(modelFields(everything)).toEqual({
       temperature: 0.2,
       top_p: 0.9,
@@ -36,13 +36,13 @@ describe("a model config on the wire", () => {
     });
   });
 
-  test("has nothing that was not given", () => {
+  test("omits undefined fields", () => {
     expect(Object.keys(modelFields(checkModelConfig()))).toEqual([]);
-    const unsaid = Object.fromEntries(Object.keys(everything).map((key) => [key, undefined]));
-    expect(Object.keys(modelFields(checkModelConfig(unsaid)))).toEqual([]);
+    const unset = Object.fromEntries(Object.keys(everything).map((key) => [key, undefined]));
+    expect(Object.keys(modelFields(checkModelConfig(unset)))).toEqual([]);
   });
 
-  test("has what is false or nought", () => {
+  test("includes fields that are false or 0", () => {
     expect(modelFields({ temperature: 0, topP: 0, store: false })).toEqual({
       temperature: 0,
       top_p: 0,
@@ -52,7 +52,7 @@ describe("a model config on the wire", () => {
 });
 
 describe("a model config", () => {
-  test("is taken as a frozen copy", () => {
+  test("returns a frozen copy", () => {
     const metadata = { run: "7" };
     const config = checkModelConfig({ ...everything, metadata });
     metadata.run = "8";
@@ -62,7 +62,7 @@ describe("a model config", () => {
     ).toBe(true);
   });
 
-  test("may go to the limits", () => {
+  test("accepts values at the limits", () => {
     const most = { temperature: 2, topP: 1, maxOutputTokens: 1_000_000, maxToolCalls: 1_000 };
     expect(checkModelConfig(most)).toEqual(most);
     const pairs = Array.from({ length: 16 }, (_, index) => [`key ${index}`.padEnd(64, "k"), "v"]);
@@ -70,19 +70,19 @@ describe("a model config", () => {
     expect(checkModelConfig({ metadata })).toEqual({ metadata });
   });
 
-  test("counts characters, not halves of them", () => {
+  test("counts code points, not UTF-16 units", () => {
     const promptCacheKey = "🦉".repeat(64);
     const metadata = { owls: "🦉".repeat(512) };
     expect(checkModelConfig({ promptCacheKey, metadata })).toEqual({ promptCacheKey, metadata });
   });
 
-  test("may say in extraBody what it does not say itself", () => {
+  test("accepts fields in extraBody that the config does not set", () => {
     const extraBody = { temperature: 1, reasoning: { effort: "low", newest: true } };
     expect(checkModelConfig({ extraBody, topP: 1 })).toEqual({ extraBody, topP: 1 });
   });
 });
 
-const refusal = (place: string, says: string) =>
+const expectError = (place: string, says: string) =>
   expect.objectContaining({
     name: "PromptValidationError",
     field: `OpenAIAdapter.modelConfig${place}`,
@@ -91,7 +91,7 @@ const refusal = (place: string, says: string) =>
 
 const tooMany = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, "v"]));
 
-describe("a model config is refused", () => {
+describe("checkModelConfig() rejects", () => {
   test.each<[unknown, string, string]>([
     [null, "", "must be a plain object, got null"],
     [[], "", "must be a plain object"],
@@ -104,98 +104,99 @@ describe("a model config is refused", () => {
     [{ maxOutputTokens: 15 }, ".maxOutputTokens", "an integer of at least 16, got 15"],
     [{ maxOutputTokens: 16.5 }, ".maxOutputTokens", "an integer"],
     [{ reasoning: "high" }, ".reasoning", "must be a plain object"],
-    [{ reasoning: { effort: 1 } }, ".reasoning.effort", "must be a non-blank single-line string"],
-    [
-      { reasoning: { effort: null } },
-      ".reasoning.effort",
-      "must be a non-blank single-line string",
-    ],
-    [{ reasoning: { efort: "low" } }, ".reasoning key", 'did you mean "effort"?'],
+    [{ reasoning: { effort: 1 } }, ".reasoning.effort", "must be one line of text"],
+    [{ reasoning: { effort: null } }, ".reasoning.effort", "must be one line of text"],
+    [{ reasoning: { efort: "low" } }, ".reasoning key", 'Did you mean "effort"?'],
     [{ verbosity: "loud" }, ".verbosity", 'one of "low", "medium", "high", got "loud"'],
     [{ parallelToolCalls: 1 }, ".parallelToolCalls", "must be a boolean"],
     [{ maxToolCalls: 0 }, ".maxToolCalls", "an integer of at least 1"],
     [{ store: "no" }, ".store", "must be a boolean"],
     [{ user: "" }, ".user", "must be a non-blank single-line string"],
     [{ safetyIdentifier: "s".repeat(65) }, ".safetyIdentifier", "at most 64 characters"],
-    [{ safetyIdentifier: 7 }, ".safetyIdentifier", "must be a non-blank single-line string"],
-    [{ promptCacheKey: "p".repeat(65) }, ".promptCacheKey", "shorten it, or use a hash of it"],
-    [{ serviceTier: "" }, ".serviceTier", "must be a non-blank single-line string"],
+    [{ safetyIdentifier: 7 }, ".safetyIdentifier", "must be one line of text"],
+    [{ promptCacheKey: "p".repeat(65) }, ".promptCacheKey", "Shorten it, or use a hash of it."],
+    [{ serviceTier: "" }, ".serviceTier", "must be one line of text"],
     [{ metadata: [] }, ".metadata", "must be a plain object, got []"],
-    [{ metadata: tooMany }, ".metadata.size", "must be an integer from 0 to 16, got 17"],
-    [{ metadata: { run: 7 } }, ".metadata.run", "must be a text of at most 512 characters"],
-    [{ metadata: { run: null } }, ".metadata.run", "numbers go as texts"],
+    [{ metadata: tooMany }, ".metadata.size", "must be a whole number from 0 to 16, got 17"],
+    [{ metadata: { run: 7 } }, ".metadata.run", "must be a string of at most 512 characters"],
+    [{ metadata: { run: null } }, ".metadata.run", "Shorten it, and pass numbers as strings."],
     [{ metadata: { run: "x".repeat(513) } }, ".metadata.run", "at most 512 characters"],
     [{ metadata: { ["k".repeat(65)]: "v" } }, ".metadata key", "at most 64 characters"],
     [{ metadata: { "": "v" } }, ".metadata key", "must be a non-blank single-line string"],
     [{ extraBody: "x" }, ".extraBody", "must be a plain object"],
     [{ extraBody: { when: new Date(0) } }, ".extraBody", "must be JSON (value.when is a Date)"],
-    [{ extraBody: { ratio: Number.NaN } }, ".extraBody", 'got ["ratio"]. Give texts'],
-  ])("as %o", (config, place, says) => {
-    expect(() => checkModelConfig(config as never)).toThrow(refusal(place, says));
+    [
+      { extraBody: { ratio: Number.NaN } },
+      ".extraBody",
+      'got ["ratio"]. Use only strings, numbers',
+    ],
+  ])("the config %o", (config, place, says) => {
+    expect(() => checkModelConfig(config as never)).toThrow(expectError(place, says));
   });
 
-  test("under another name, if it has one", () => {
+  test("an invalid config under the field name it was passed", () => {
     expect(() => checkModelConfig({ topP: 2 }, "mine")).toThrow(/^mine\.topP must be/);
   });
 });
 
-describe("a key that there is not", () => {
+describe("an unknown key of modelConfig", () => {
   test.each([
-    ["seed", "the Responses API has no such parameter"],
-    ["stop", "the Responses API has no such parameter"],
-    ["presencePenalty", "the Responses API has no such parameter"],
-    ["frequency_penalty", "the Responses API has no such parameter"],
-    ["n", "the Responses API has no such parameter"],
-    ["maxTokens", "use maxOutputTokens"],
-    ["max_completion_tokens", "use maxOutputTokens"],
-    ["reasoningEffort", "use reasoning: { effort }"],
-    ["responseFormat", "give the template an output schema"],
-    ["top_p", 'did you mean "topP"?'],
-    ["max_output_tokens", 'did you mean "maxOutputTokens"?'],
-    ["temprature", 'did you mean "temperature"?'],
-    ["model", "use the adapter's model option"],
-    ["toolChoice", "use the toolChoice option of the adapter or of evaluate"],
-    ["previousResponseId", "the adapter sends the whole conversation"],
-    ["truncation", "goes into extraBody, spelled as the API spells it"],
-    ["constructor", "goes into extraBody"],
-  ])("is answered with what to do: %s", (key, says) => {
+    ["seed", "Remove it: the Responses API does not have this parameter."],
+    ["stop", "Remove it: the Responses API does not have this parameter."],
+    ["presencePenalty", "Remove it: the Responses API does not have this parameter."],
+    ["frequency_penalty", "Remove it: the Responses API does not have this parameter."],
+    ["n", "Remove it: the Responses API does not have this parameter."],
+    ["maxTokens", "Use maxOutputTokens."],
+    ["max_completion_tokens", "Use maxOutputTokens."],
+    ["reasoningEffort", "Use reasoning: { effort }."],
+    ["responseFormat", "Set the template's output schema."],
+    ["top_p", 'Did you mean "topP"?'],
+    ["max_output_tokens", 'Did you mean "maxOutputTokens"?'],
+    ["temprature", 'Did you mean "temperature"?'],
+    ["model", "Use the adapter's model option."],
+    ["toolChoice", "Use the toolChoice option of the adapter or of evaluate."],
+    ["previousResponseId", "Use evaluate's continue option: requests hold the whole conversation."],
+    ["truncation", "Put other API fields into extraBody, in the API's spelling."],
+    ["constructor", "into extraBody"],
+  ])("is rejected with a remedy: %s", (key, says) => {
     const config = { [key]: 1 };
-    expect(() => checkModelConfig(config)).toThrow(refusal(" key", says));
+    expect(() => checkModelConfig(config)).toThrow(expectError(" key", says));
   });
 
-  test("is told of by name, with all that there are", () => {
+  test("is rejected with its name and the list of valid keys", () => {
     const config = { seed: 12345 };
     expect(() => checkModelConfig(config as never)).toThrow(
-      /^OpenAIAdapter\.modelConfig key must be one of "temperature", .*"extraBody", got "seed": /,
+      /^OpenAIAdapter\.modelConfig key must be one of "temperature", .*"extraBody", got "seed"\. /,
     );
   });
 });
 
-describe("extraBody may not hold", () => {
+describe("checkModelConfig() rejects in extraBody", () => {
   test.each([
-    ["model", "use the adapter's model option"],
-    ["input", "what the prompt's sections say is the input"],
-    ["tools", "give the prompt's sections tools"],
-    ["tool_choice", "use the toolChoice option"],
-    ["toolChoice", "use the toolChoice option"],
-    ["include", "the adapter asks for what its tools need"],
-    ["store", "use modelConfig.store"],
-    ["stream", "answers are read whole"],
-    ["stream_options", "answers are read whole"],
-    ["background", "answers are waited for"],
-    ["previous_response_id", "the adapter sends the whole conversation"],
-    ["conversation", "the adapter sends the whole conversation"],
-    ["context_management", "use the adapter's compaction option"],
-    ["text", "use modelConfig.verbosity"],
-    ["parallel_tool_calls", "use modelConfig.parallelToolCalls"],
-  ])("%s, which the adapter writes", (key, says) => {
+    ["model", "Use the adapter's model option"],
+    ["input", "Put the input into the prompt's sections"],
+    ["tools", "Add tools to the prompt's sections"],
+    ["tool_choice", "Use the toolChoice option"],
+    ["toolChoice", "Use the toolChoice option"],
+    ["include", "Remove it: the adapter sets it for its tools"],
+    ["store", "Use modelConfig.store"],
+    ["stream", "Remove it: the adapter does not stream responses"],
+    ["stream_options", "Remove it: the adapter does not stream responses"],
+    ["background", "Remove it: the adapter waits for each response"],
+    ["previous_response_id", "Use evaluate's continue option"],
+    ["conversation", "Use evaluate's continue option"],
+    ["context_management", "Use the adapter's compaction option"],
+    ["text", "Use modelConfig.verbosity"],
+    ["parallel_tool_calls", "Use modelConfig.parallelToolCalls"],
+  ])("%s, which the adapter sets", (key, says) => {
     const make = () => checkModelConfig({ extraBody: { [key]: null } });
-    expect(make).toThrow(refusal(".extraBody key", `must be left out, got "${key}": ${says}`));
+    expect(make).toThrow(expectError(".extraBody key", `must be omitted, got "${key}". ${says}`));
   });
 
-  test("what is said beside it", () => {
+  test("a field that modelConfig also sets", () => {
     const make = () => checkModelConfig({ topP: 1, extraBody: { top_p: 0.5 } });
-    const says = 'must be left out beside modelConfig.topP, got "top_p". Say it once';
-    expect(make).toThrow(refusal(".extraBody key", says));
+    const says =
+      'must be omitted when modelConfig.topP is set, got "top_p". Remove either setting.';
+    expect(make).toThrow(expectError(".extraBody key", says));
   });
 });

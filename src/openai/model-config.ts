@@ -16,62 +16,76 @@ import {
 } from "../tools/config-checks.ts";
 import type { WireRequest } from "./wire.ts";
 
-/** How the model answers: what every request of an adapter says of it. */
+/** Model settings that an adapter sends with every request. */
 export interface OpenAIModelConfig {
-  /** 0 to 2. */
+  /** Sampling temperature, 0 to 2. */
   readonly temperature?: number | undefined;
-  /** 0 to 1. */
+  /** Nucleus sampling: the probability mass to sample from, 0 to 1. */
   readonly topP?: number | undefined;
-  /** At least 16, reasoning included. */
+  /** The most tokens the model may generate in one response, reasoning included. At least 16. */
   readonly maxOutputTokens?: number | undefined;
+  /** How hard the model reasons. */
   readonly reasoning?: ReasoningConfig | undefined;
-  /** How much the model says. */
+  /** How long the model's answers are. */
   readonly verbosity?: Verbosity | undefined;
-  /** Several calls in one turn. @default true */
+  /** Lets the model make several tool calls in one turn. @default true */
   readonly parallelToolCalls?: boolean | undefined;
-  /** How many calls the provider may run in one turn; at least 1. */
+  /** The most hosted tool calls that the provider may run in one turn. At least 1. */
   readonly maxToolCalls?: number | undefined;
-  /** Whether the provider keeps the answers. @default true */
+  /** Whether the provider stores the responses. @default true */
   readonly store?: boolean | undefined;
+  /**
+   * The API's `user` field. OpenAI has replaced it with `safetyIdentifier` and `promptCacheKey`.
+   */
   readonly user?: string | undefined;
-  /** Tells one end user from another without saying who it is; at most 64 characters. */
+  /** Distinguishes end users without identifying them. At most 64 characters. */
   readonly safetyIdentifier?: string | undefined;
-  /** At most 64 characters. */
+  /** Groups requests that share a prompt prefix for prompt caching. At most 64 characters. */
   readonly promptCacheKey?: string | undefined;
-  /** In the provider's word: `"flex"`. */
+  /** The API's `service_tier`, such as `"flex"`. */
   readonly serviceTier?: string | undefined;
-  /** At most 16 pairs; names of up to 64 characters, texts of up to 512. */
+  /** At most 16 pairs. Names have at most 64 characters, values at most 512. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
-  /** Whatever else the API takes, spelled as it spells it. */
+  /** Other fields of the request body, in the API's spelling (snake_case). */
   readonly extraBody?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** How hard the model thinks, and what it tells of that; in the provider's words. */
+/** The request's `reasoning` object. The values are the API's own words. */
 export interface ReasoningConfig {
+  /** How hard the model reasons, such as `"low"` or `"high"`. */
   readonly effort?: string | undefined;
+  /** How detailed the reasoning summary is, such as `"auto"`. */
   readonly summary?: string | undefined;
+  /** The API's `reasoning.context`. */
   readonly context?: string | undefined;
+  /** The API's `reasoning.mode`. */
   readonly mode?: string | undefined;
 }
 
-/** How much the model says. */
+/** How long the model's answers are. */
 export type Verbosity = "low" | "medium" | "high";
 
-/** A frozen copy; refuses what the API would refuse, and what is not this option's to say. */
+/**
+ * Validates a model config and returns a frozen copy. Throws for values that the API would reject
+ * and for fields that other options set.
+ */
 export function checkModelConfig(
   config: OpenAIModelConfig = {},
   field = "OpenAIAdapter.modelConfig",
 ): OpenAIModelConfig {
-  if (isPlainObject(config)) refuseUnknown(Object.keys(config), field);
+  if (isPlainObject(config)) rejectUnknownKeys(Object.keys(config), field);
   checkKeys<OpenAIModelConfig>(config, field, checks);
-  refuseTwice(config, `${field}.extraBody`);
+  rejectDuplicates(config, `${field}.extraBody`);
   return frozenCopy(config);
 }
 
-/** A model config in the API's words. */
+/** A model config as fields of the request body. */
 export type ModelFields = Partial<WireRequest>;
 
-/** What was given, as the wire has it; `verbosity` goes with the format and `extraBody` last. */
+/**
+ * Converts a model config to request fields. Omits `verbosity`, which is sent with the output
+ * format, and `extraBody`, which is added last.
+ */
 export function modelFields(config: OpenAIModelConfig): ModelFields {
   const { temperature, topP, maxOutputTokens, reasoning, parallelToolCalls, maxToolCalls } = config;
   const { store, user, safetyIdentifier, promptCacheKey, serviceTier, metadata } = config;
@@ -91,7 +105,7 @@ export function modelFields(config: OpenAIModelConfig): ModelFields {
   };
 }
 
-const refuse = PromptValidationError.at(""); // fields are named in full
+const refuse = PromptValidationError.at(""); // callers pass the full field name
 
 const checks: Checks<OpenAIModelConfig> = {
   temperature: optional(numberFrom(0, 2)),
@@ -103,46 +117,46 @@ const checks: Checks<OpenAIModelConfig> = {
   maxToolCalls: optional(integerFrom(1)),
   store: optional(checkBoolean),
   user: optional(checkText),
-  safetyIdentifier: optional(textUpTo(64)),
-  promptCacheKey: optional(textUpTo(64)),
+  safetyIdentifier: optional(checkTextUpTo(64)),
+  promptCacheKey: optional(checkTextUpTo(64)),
   serviceTier: optional(checkText),
   metadata: optional(checkMetadata),
   extraBody: optional(checkExtraBody),
 };
 
-/** Other APIs' names for what this one has. */
-const otherNames: ReadonlyMap<string, string> = new Map([
+/** Names of these options in other APIs, with the remedy. */
+const alternativeNames: ReadonlyMap<string, string> = new Map([
   ["maxTokens", "use maxOutputTokens"],
   ["maxCompletionTokens", "use maxOutputTokens"],
   ["reasoningEffort", "use reasoning: { effort }"],
   ["reasoningSummary", "use reasoning: { summary }"],
-  ["responseFormat", "give the template an output schema"],
+  ["responseFormat", "set the template's output schema"],
 ]);
 
-/** What Chat Completions takes and Responses does not. */
-const gone: ReadonlySet<string> = new Set([
+/** Parameters of Chat Completions that the Responses API does not have. */
+const unsupportedNames: ReadonlySet<string> = new Set([
   ...["seed", "stop", "presencePenalty", "frequencyPenalty", "logitBias", "logprobs", "n"],
 ]);
 
-/** Wire fields that the adapter writes itself, and what to do instead. */
-const owned: ReadonlyMap<string, string> = new Map([
+/** Request fields that the adapter sets itself, with the remedy. */
+const adapterFields: ReadonlyMap<string, string> = new Map([
   ["model", "use the adapter's model option"],
-  ["input", "what the prompt's sections say is the input"],
-  ["tools", "give the prompt's sections tools, or use the adapter's hostedTools option"],
+  ["input", "put the input into the prompt's sections"],
+  ["tools", "add tools to the prompt's sections, or use the adapter's hostedTools option"],
   ["tool_choice", "use the toolChoice option of the adapter or of evaluate"],
-  ["include", "the adapter asks for what its tools need"],
+  ["include", "remove it: the adapter sets it for its tools"],
   ["store", "use modelConfig.store"],
-  ["stream", "answers are read whole"],
-  ["stream_options", "answers are read whole"],
-  ["background", "answers are waited for: use a deadline to limit that"],
-  ["previous_response_id", "the adapter sends the whole conversation: use continue of evaluate"],
-  ["conversation", "the adapter sends the whole conversation: use continue of evaluate"],
+  ["stream", "remove it: the adapter does not stream responses"],
+  ["stream_options", "remove it: the adapter does not stream responses"],
+  ["background", "remove it: the adapter waits for each response, up to the deadline"],
+  ["previous_response_id", "use evaluate's continue option: requests hold the whole conversation"],
+  ["conversation", "use evaluate's continue option: requests hold the whole conversation"],
   ["context_management", "use the adapter's compaction option"],
-  ["text", "use modelConfig.verbosity, and give the template an output schema"],
+  ["text", "use modelConfig.verbosity and the template's output schema"],
   ["parallel_tool_calls", "use modelConfig.parallelToolCalls"],
 ]);
 
-function refuseUnknown(keys: readonly string[], field: string): void {
+function rejectUnknownKeys(keys: readonly string[], field: string): void {
   const names = Object.keys(checks);
   const key = keys.find((one) => !names.includes(one));
   if (key === undefined) return;
@@ -150,18 +164,19 @@ function refuseUnknown(keys: readonly string[], field: string): void {
     field: `${field} key`,
     value: key,
     rule: `must be one of ${list(names, names.length)}`,
-    remedy: remedyFor(key, names),
+    remedy: findRemedy(key, names),
   });
 }
 
-function remedyFor(key: string, names: readonly string[]): string {
-  const name = camelCased(key);
+function findRemedy(key: string, names: readonly string[]): string {
+  const name = toCamelCase(key);
   const near = names.includes(name) ? name : suggestion(name, names);
-  const known = otherNames.get(name) ?? owned.get(snakeCased(name));
+  const known = alternativeNames.get(name) ?? adapterFields.get(toSnakeCase(name));
   if (known !== undefined) return known;
-  if (gone.has(name)) return "the Responses API has no such parameter";
+  if (unsupportedNames.has(name))
+    return "remove it: the Responses API does not have this parameter";
   if (near !== null) return `did you mean "${near}"?`;
-  return "what the API takes besides goes into extraBody, spelled as the API spells it";
+  return "put other API fields into extraBody, in the API's spelling";
 }
 
 function checkReasoning(reasoning: unknown, field: string): void {
@@ -172,44 +187,44 @@ function checkReasoning(reasoning: unknown, field: string): void {
 
 function checkMetadata(metadata: unknown, field: string): void {
   if (!isPlainObject(metadata)) {
-    const remedy = 'write { name: "its value" }';
+    const remedy = 'use an object like { name: "value" }';
     throw refuse(field, metadata, "must be a plain object", remedy);
   }
   const pairs = Object.entries(metadata);
   integerFrom(0, 16)(pairs.length, `${field}.size`);
   for (const [name, value] of pairs) {
-    textUpTo(64)(name, `${field} key`);
+    checkTextUpTo(64)(name, `${field} key`);
     const isText = typeof value === "string" && [...value].length <= 512;
-    const rule = "must be a text of at most 512 characters";
-    const remedy = "shorten it, or keep it elsewhere; numbers go as texts";
+    const rule = "must be a string of at most 512 characters";
+    const remedy = "shorten it, and pass numbers as strings";
     if (!isText) throw refuse(`${field}.${name}`, value, rule, remedy);
   }
 }
 
 function checkExtraBody(body: unknown, field: string): void {
   if (!isPlainObject(body)) {
-    throw refuse(field, body, "must be a plain object", "write { … }, spelled as the API does");
+    throw refuse(field, body, "must be a plain object", "use the API's field names as keys");
   }
   for (const key of Object.keys(body)) {
-    const remedy = owned.get(snakeCased(key));
-    if (remedy !== undefined) throw refuse(`${field} key`, key, "must be left out", remedy);
+    const remedy = adapterFields.get(toSnakeCase(key));
+    if (remedy !== undefined) throw refuse(`${field} key`, key, "must be omitted", remedy);
   }
   const problem = jsonProblem(body);
   if (problem === null) return;
-  const remedy = "give texts, numbers, booleans, null, lists and plain objects";
+  const remedy = "use only strings, numbers, booleans, null, arrays and plain objects";
   throw refuse(field, Object.keys(body), `must be JSON (${problem})`, remedy);
 }
 
-function refuseTwice(config: OpenAIModelConfig, field: string): void {
+function rejectDuplicates(config: OpenAIModelConfig, field: string): void {
   const { extraBody = {} } = config;
   const key = Object.keys(modelFields(config)).find((name) => Object.hasOwn(extraBody, name));
   if (key === undefined) return;
-  const rule = `must be left out beside modelConfig.${camelCased(key)}`;
-  throw refuse(`${field} key`, key, rule, "say it once");
+  const rule = `must be omitted when modelConfig.${toCamelCase(key)} is set`;
+  throw refuse(`${field} key`, key, rule, "remove either setting");
 }
 
-/** One line, counted in characters as people see them. */
-function textUpTo(most: number): Check {
+/** Creates a check for a non-empty string of at most `most` Unicode code points. */
+function checkTextUpTo(most: number): Check {
   return (value, field) => {
     checkText(value, field);
     if ([...String(value)].length <= most) return;
@@ -218,10 +233,10 @@ function textUpTo(most: number): Check {
   };
 }
 
-function camelCased(name: string): string {
+function toCamelCase(name: string): string {
   return name.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
 }
 
-function snakeCased(name: string): string {
+function toSnakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -3,12 +3,12 @@ import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { scrubbedText } from "../base/scrubbed.ts";
 import { HttpClient } from "./http/http-client.ts";
-import { secretsAmong, secretsOf } from "./secrets.ts";
+import { findCredentials, secretsOf } from "./secrets.ts";
 
 const key = "sk-test-0123456789abcdef";
 
-describe("what is secret", () => {
-  test("among headers and queries is what their names say, whole and in parts", () => {
+describe("secrets of clients", () => {
+  test("findCredentials() finds whole values and their parts by the header's name", () => {
     const headers = {
       authorization: "Bearer abcdefgh-1",
       cookie: "session=abcdefgh-2; theme=dark-mode",
@@ -17,7 +17,7 @@ describe("what is secret", () => {
       "x-trace": "abcdefgh-5",
       "openai-organization": "abcdefgh-6",
     };
-    const secrets = secretsAmong(headers);
+    const secrets = findCredentials(headers);
     const text = Object.values(headers).join(" ");
     expect(scrubbedText("abcdefgh-1 abcdefgh-2 abcdefgh-3 abcdefgh-4", secrets)).toBe(
       "<redacted> <redacted> <redacted> <redacted>",
@@ -25,7 +25,7 @@ describe("what is secret", () => {
     expect(scrubbedText(text, secrets)).toContain("abcdefgh-5 abcdefgh-6");
   });
 
-  test("of our client is its key and such headers and query values", () => {
+  test("include the built-in client's key, credential headers and query values", () => {
     const client = new HttpClient({
       apiKey: key,
       headers: { "x-secret": "abcdefgh-1" },
@@ -36,13 +36,13 @@ describe("what is secret", () => {
     expect(secrets).not.toContain("2026-01-01");
   });
 
-  test("of the official client is its key", () => {
+  test("include the official client's key", () => {
     expect(secretsOf(new OpenAI({ apiKey: key }))).toEqual([key]);
     expect(secretsOf({})).toEqual([]);
     expect(secretsOf({ apiKey: () => key })).toEqual([]);
   });
 
-  test("of our client is printed by nothing", () => {
+  test("are not printed when the built-in client is inspected or serialized", () => {
     const client = new HttpClient({ apiKey: key, headers: { "x-secret": "abcdefgh-1" } });
     const printed = [
       inspect(client, { depth: 9, showHidden: true, getters: true }),

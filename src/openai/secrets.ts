@@ -2,34 +2,40 @@ import { maybeTextAt, recordAt, recordsAt } from "../base/reading.ts";
 import { scrubbedText } from "../base/scrubbed.ts";
 import type { WireItem, WireTool } from "./wire.ts";
 
-/** A client's method that gives what must not be shown: a getter's value could be printed. */
+/**
+ * The key of a client's method that returns its secrets. It is a method because inspecting an
+ * object prints the values of its properties.
+ */
 export const SECRETS: unique symbol = Symbol("secrets");
 
-/** What must not be shown of a client, ours or the official one. */
+/**
+ * Returns the secrets of a client, built-in or official. They must not appear in errors or logs.
+ */
 export function secretsOf(client: object): readonly string[] {
-  if (SECRETS in client && typeof client[SECRETS] === "function") return textsOf(client[SECRETS]());
-  return "apiKey" in client ? textsOf([client.apiKey]) : [];
+  if (SECRETS in client && typeof client[SECRETS] === "function")
+    return filterStrings(client[SECRETS]());
+  return "apiKey" in client ? filterStrings([client.apiKey]) : [];
 }
 
-/** The values of headers or of a query whose names say that they are credentials. */
-export function secretsAmong(values: Readonly<Record<string, string>>): readonly string[] {
+/** Finds the credentials among headers or query parameters, judging by their names. */
+export function findCredentials(values: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(values)
     .filter(([name]) => CREDENTIAL.test(name))
-    .flatMap(([, value]) => [value, ...partsOf(value)]);
+    .flatMap(([, value]) => [value, ...splitCredential(value)]);
 }
 
 const CREDENTIAL = /auth|cookie|credential|key|password|secret|signature|token/i;
 
-/** `"Bearer x"` says `x` too, and a cookie each of its values. */
-function partsOf(value: string): readonly string[] {
+/** Splits off the secret itself: `x` in `"Bearer x"`, and each value of a cookie. */
+function splitCredential(value: string): readonly string[] {
   return value.split(";").map((part) => part.trim().replace(/^(?:[A-Za-z]+ +|[^=\s]+=)/, ""));
 }
 
-function textsOf(values: unknown): readonly string[] {
+function filterStrings(values: unknown): readonly string[] {
   return Array.isArray(values) ? values.filter((value) => typeof value === "string") : [];
 }
 
-/** What a request's tools hold that no error may say: tokens of MCP servers, secrets of domains. */
+/** Collects the secrets in a request's tools: MCP authorization and headers, domain secrets. */
 export function toolSecrets(tools: readonly WireTool[]): readonly string[] {
   return tools.flatMap((entry) => {
     const tool: WireItem = { ...entry };
@@ -43,8 +49,8 @@ export function toolSecrets(tools: readonly WireTool[]): readonly string[] {
   });
 }
 
-/** The id that an answer came with. */
-export function requestIdIn(
+/** Reads the request id from a response's headers, without secrets. */
+export function readRequestIdHeader(
   header: (name: string) => string | null,
   secrets: readonly string[],
 ): string | null {

@@ -8,13 +8,13 @@ import type { OpenAIClient } from "./http/client.ts";
 import type { ModelFields, OpenAIModelConfig } from "./model-config.ts";
 
 /**
- * The options of an `OpenAIAdapter`, checked and with their defaults. The adapter passes them whole
- * to its conversations and workspaces.
+ * The validated options of an `OpenAIAdapter`, with defaults filled in. The adapter passes them to
+ * its conversations and workspaces.
  */
 export interface AdapterSettings extends RetrySettings {
   readonly model: string;
   readonly modelConfig: OpenAIModelConfig;
-  /** The model config in the API's words, without `extraBody`. */
+  /** The model config as fields of the request body, without `extraBody`. */
   readonly modelFields: ModelFields;
   readonly client: OpenAIClient;
   readonly timeoutMs: number;
@@ -22,9 +22,9 @@ export interface AdapterSettings extends RetrySettings {
   readonly toolChoice: ToolChoice;
   readonly codecs: Codecs;
   readonly capabilities: Capabilities;
-  /** What happens to a hosted tool that the model cannot run. */
+  /** Whether a hosted tool that the model cannot run throws or is omitted. */
   readonly unsupported: "error" | "omit";
-  /** Whether containers that tools name are looked up before the first request. */
+  /** Whether the first request waits for a check that the containers named by tools exist. */
   readonly checksContainers: boolean;
   readonly compaction: CompactionSettings;
 }

@@ -16,11 +16,11 @@ import type {
   WireWebSearch,
 } from "./wire.ts";
 
-/** The official types are mutable, ours are not: what matters is what may stand where. */
+/** The official types are mutable and ours are readonly; the tests compare only assignability. */
 type Mutable<T> = T extends object ? { -readonly [Key in keyof T]: Mutable<T[Key]> } : T;
 
-describe("what we send is what the official types allow:", () => {
-  test("tools", () => {
+describe("the wire types match the official client's types for", () => {
+  test("tools other than web search", () => {
     expectTypeOf<Mutable<WireFunction>>().toExtend<Responses.FunctionTool>();
     expectTypeOf<Mutable<WireFileSearch>>().toExtend<Responses.FileSearchTool>();
     expectTypeOf<Mutable<WireCodeInterpreter>>().toExtend<Responses.Tool.CodeInterpreter>();
@@ -30,7 +30,7 @@ describe("what we send is what the official types allow:", () => {
     expectTypeOf<Mutable<WireMcp>>().toExtend<Responses.Tool.Mcp>();
   });
 
-  test("a web search, save for blocked domains, which are documented and untyped", () => {
+  test("web search, except blocked domains, which are documented but not typed", () => {
     type Known = Omit<Mutable<WireWebSearch>, "filters"> & {
       filters?: { allowed_domains?: string[] };
     };

@@ -1,9 +1,10 @@
 /**
- * The Responses API as it is on the wire: snake_case, and nothing but what we write or the local
- * provider answers with. What is read is a `WireItem`: any field may be missing or odd.
+ * Types of the Responses API's JSON, in snake_case. They cover only the fields that the adapter
+ * writes or the local provider returns. Data that is read has the type `WireItem`: any field may be
+ * missing or have an unexpected type.
  */
 
-/** One entry of `input` or `output`, as it came: whatever it holds goes back untouched. */
+/** One entry of `input` or `output`. Received items are sent back unchanged. */
 export type WireItem = Readonly<Record<string, unknown>>;
 
 /** One entry of a request's `tools`. */
@@ -16,7 +17,10 @@ export type WireTool =
   | WireApplyPatch
   | WireImageGeneration
   | WireMcp
-  | { readonly type: string };
+  | {
+      /** The tool's type; custom codecs may add other fields. */
+      readonly type: string;
+    };
 
 export interface WireFunction {
   readonly type: "function";
@@ -145,7 +149,7 @@ export type WireToolChoice =
     }
   | { readonly type: string };
 
-/** What is said to the model: by the prompt, by feedback, or with a file. */
+/** A message to the model: the prompt, feedback, or an attachment. */
 export interface WireMessage {
   readonly type: "message";
   readonly role: "system" | "developer" | "user";
@@ -158,7 +162,7 @@ export type WireContent =
   | { readonly type: "input_file"; readonly filename: string; readonly file_data: string }
   | { readonly type: "input_image"; readonly detail: "auto"; readonly image_url: string };
 
-/** What a tool that ran here gave. */
+/** The output of a tool that ran locally. */
 export type WireOutput =
   | { readonly type: "function_call_output"; readonly call_id: string; readonly output: string }
   | {
@@ -188,7 +192,7 @@ export interface WireShellOutput {
     | { readonly type: "timeout" };
 }
 
-/** Everything of a request but its `input`. */
+/** The body of a request, without its `input`. */
 export interface WireRequest {
   readonly model: string;
   readonly tools?: readonly WireTool[];

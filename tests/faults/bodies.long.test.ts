@@ -1,34 +1,46 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
-import { ourClients, stage, textAnswer } from "../support/faults/stage.ts";
+import { createTextResponse, ourClients, stage } from "../support/faults/stage.ts";
 import { clients } from "../support/openai-clients.ts";
 import { functionCall, message, type RouteAnswer } from "../support/wire-server.ts";
 
 const page = "<!doctype html><html><body><h1>Bad gateway</h1></body></html>";
 const asPage = { "content-type": "text/html; charset=utf-8" };
 const addition = functionCall("add", { a: 1, b: 2 }, "call_1");
-const answered = { id: "resp_1", object: "response", status: "completed", output: [] };
+const completedResponse = { id: "resp_1", object: "response", status: "completed", output: [] };
 
-/** Sends the beginning of an answer, and then nothing but the end of the connection. */
-const cutOff = (headers: Readonly<Record<string, string>>): RouteAnswer => ({
+/** Sends the beginning of a response, then closes the connection. */
+const createCutOffResponse = (headers: Readonly<Record<string, string>>): RouteAnswer => ({
   raw(_request, response: ServerResponse) {
     response.writeHead(200, { "content-type": "application/json", ...headers });
     response.write('{"id":"resp_1","output":[', () => response.destroy());
   },
 });
 
-describe.each(clients)("on %s, an answer with status 200", (name, client) => {
-  const isOurs = name.startsWith("our");
+describe.each(clients)("on %s, a response with status 200", (name, client) => {
+  const isOurs = name.startsWith("the built-in");
 
   test.each<[string, RouteAnswer, RegExp]>([
-    ["truncated JSON", textAnswer('{"id":"resp_1","output":[{"ty'), /not JSON, or is cut short/],
-    ["a page of a proxy's", { bytes: page, headers: asPage }, /(html|no object).*proxy.*baseURL/],
-    ["nothing", textAnswer(""), /empty body|no object/],
-    ["a list", textAnswer("[]"), /a list|\[\]/],
-    ["null", textAnswer("null"), /null|no object/],
-    ["a mere text", textAnswer('"hello"'), /a string|no object/],
-    ["no JSON", { bytes: "hello", headers: { "content-type": "text/plain" } }, /JSON|no object/],
-  ])("that holds %s is an error at once, which says what came", async (_what, answer, words) => {
+    [
+      "truncated JSON",
+      createTextResponse('{"id":"resp_1","output":[{"ty'),
+      /invalid or truncated JSON/,
+    ],
+    [
+      "a proxy's HTML page",
+      { bytes: page, headers: asPage },
+      /(HTML page|returned no object).*baseURL.*proxy/,
+    ],
+    ["an empty body", createTextResponse(""), /empty body|returned no object/],
+    ["an array", createTextResponse("[]"), /an array|\[\]/],
+    ["null", createTextResponse("null"), /null|returned no object/],
+    ["a string", createTextResponse('"hello"'), /a string|returned no object/],
+    [
+      "plain text",
+      { bytes: "hello", headers: { "content-type": "text/plain" } },
+      /JSON|returned no object/,
+    ],
+  ])("with %s fails immediately and names the content", async (_what, answer, words) => {
     await using at = await stage(client, [[addition], answer]);
     expect(await at.failure()).toMatchObject({
       name: "PromptEvaluationError",
@@ -36,17 +48,22 @@ describe.each(clients)("on %s, an answer with status 200", (name, client) => {
       message: expect.stringMatching(words),
       promptName: "test:run",
       partial: { turns: 1, responseId: "resp_1" },
-      ...(isOurs && { requestId: "req_2" }), // the official client does not tell
+      ...(isOurs && { requestId: "req_2" }), // the official client does not report it
     });
     expect(at.turns).toHaveLength(2);
     expect(at.additions).toHaveLength(1);
   });
 
   test.each<[string, Readonly<Record<string, string>>]>([
-    ["is shorter than it says", { "content-length": "5000" }],
+    ["is shorter than its content-length", { "content-length": "5000" }],
     ["ends within a chunk", {}],
-  ])("that %s is asked for again, word for word", async (_how, headers) => {
-    const script = [[addition], cutOff(headers), cutOff(headers), [message("Three.")]];
+  ])("that %s is requested again with the same body", async (_how, headers) => {
+    const script = [
+      [addition],
+      createCutOffResponse(headers),
+      createCutOffResponse(headers),
+      [message("Three.")],
+    ];
     await using at = await stage(client, script);
     expect(await at.evaluate()).toMatchObject({ text: "Three." });
     const [, first, second, third] = at.turns.map(({ text }) => text);
@@ -54,56 +71,56 @@ describe.each(clients)("on %s, an answer with status 200", (name, client) => {
     expect(at.additions).toHaveLength(1);
   });
 
-  test("that never comes whole is a network's failure, with what was already had", async () => {
-    const cut = cutOff({ "content-length": "5000" });
+  test("that is always cut off is a network failure with the partial result", async () => {
+    const cut = createCutOffResponse({ "content-length": "5000" });
     await using at = await stage(client, [[message("Let me see."), addition], cut, cut, cut]);
     expect(await at.failure()).toMatchObject({
       name: "ThrottleError",
       kind: "network",
       phase: "request",
       attempts: 3,
-      message: expect.stringMatching(/closed.*check baseURL and the network/),
+      message: expect.stringMatching(/closed.*Check baseURL and the network\./),
       partial: { text: "Let me see.", turns: 1, usage: { totalTokens: 15 } },
       ...(isOurs && { requestId: "req_4" }),
     });
   });
 
-  test("that ends before it begins is a network's failure as well", async () => {
+  test("whose connection closes before the headers is a network failure", async () => {
     const gone: RouteAnswer = { raw: ({ socket }) => socket.destroy() };
     await using at = await stage(client, [gone, gone, gone]);
     const facts = { name: "ThrottleError", kind: "network", attempts: 3, requestId: null };
     expect(await at.failure()).toMatchObject({ ...facts, partial: { turns: 0, text: null } });
   });
 
-  test("that is JSON is taken under another name, if it says that it is JSON", async () => {
-    const body = JSON.stringify({ ...answered, output: [message("Hello.")] });
+  test("is accepted as JSON under another JSON content type", async () => {
+    const body = JSON.stringify({ ...completedResponse, output: [message("Hello.")] });
     const type = { "content-type": "application/vnd.api+json" };
     await using at = await stage(client, [{ bytes: body, headers: type }]);
     expect(await at.evaluate()).toMatchObject({ text: "Hello.", responseId: "resp_1" });
   });
 });
 
-describe.each(ourClients)("on %s, an answer with status 200", (_name, client) => {
+describe.each(ourClients)("on %s, a response with status 200", (_name, client) => {
   test.each(["text/plain", "text/html", "application/octet-stream", "nonsense"])(
-    "that is JSON and is called %s is taken",
+    "is accepted as JSON with the content type %s",
     async (type) => {
-      const body = JSON.stringify({ ...answered, output: [message("Hello.")] });
+      const body = JSON.stringify({ ...completedResponse, output: [message("Hello.")] });
       await using at = await stage(client, [{ bytes: body, headers: { "content-type": type } }]);
       expect(await at.evaluate()).toMatchObject({ text: "Hello." });
     },
   );
 
-  test("that does not end is given up, and its connection with it", async () => {
+  test("that never ends is abandoned, and its connection is closed", async () => {
     const { promise: closed, resolve } = Promise.withResolvers<void>();
     const endless: RouteAnswer = {
       raw(_request, response) {
         response.once("close", resolve);
         response.writeHead(200, { "content-type": "application/json" });
-        const more = () => {
+        const writeMore = () => {
           while (!response.destroyed && response.write(" ".repeat(16_384)));
         };
-        response.on("drain", more);
-        more();
+        response.on("drain", writeMore);
+        writeMore();
       },
     };
     await using at = await stage(client, [endless], {
@@ -113,13 +130,13 @@ describe.each(ourClients)("on %s, an answer with status 200", (_name, client) =>
       name: "PromptEvaluationError",
       phase: "response",
       requestId: "req_1",
-      message: expect.stringMatching(/more than 1000000 bytes.*raise.*maxResponseBytes/),
+      message: expect.stringMatching(/more than 1000000 bytes.*Raise.*maxResponseBytes/),
     });
     await closed;
     expect(at.turns).toHaveLength(1);
   });
 
-  test("that is longer than it may be is refused, and one that is not is taken", async () => {
+  test("longer than maxResponseBytes fails, and a shorter one is accepted", async () => {
     const script = [[message("x".repeat(2_000))]];
     const server = { leftOver: "allowed" } as const;
     await using short = await stage(client, script, { clientConfig: { maxResponseBytes: 2_000 } });
@@ -130,8 +147,8 @@ describe.each(ourClients)("on %s, an answer with status 200", (_name, client) =>
   });
 });
 
-describe.each(clients)("on %s, a status that says no", (_name, client) => {
-  test("counts although its body is a page, which is asked for again where that may help", async () => {
+describe.each(clients)("on %s, an error status", (_name, client) => {
+  test("is reported although its body is an HTML page, after retries", async () => {
     const bad: RouteAnswer = {
       raw: (_request, response) => void response.writeHead(502, asPage).end(page),
     };
@@ -141,11 +158,11 @@ describe.each(clients)("on %s, a status that says no", (_name, client) => {
       kind: "server",
       attempts: 3,
       requestId: "req_3",
-      message: expect.stringMatching(/status 502.*proxy.*baseURL/),
+      message: expect.stringMatching(/status 502.*baseURL.*proxy/),
     });
   });
 
-  test("counts although its body is cut off", async () => {
+  test("is honored although its body is cut off", async () => {
     const cut: RouteAnswer = {
       raw(_request, response) {
         response.writeHead(503, { "content-type": "application/json", "content-length": "5000" });
@@ -158,8 +175,8 @@ describe.each(clients)("on %s, a status that says no", (_name, client) => {
   });
 });
 
-describe.each(ourClients)("on %s, a status that says no", (_name, client) => {
-  test("counts although its body does not end", async () => {
+describe.each(ourClients)("on %s, an error status", (_name, client) => {
+  test("is reported although its body never ends", async () => {
     const endless: RouteAnswer = {
       raw(_request, response) {
         response.writeHead(400, { "content-type": "application/json" });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { codeInterpreterTool, type HostedTool } from "weakincentives";
 import { conversationOf, type Stage, stage } from "../support/faults/stage.ts";
 import { clients } from "../support/openai-clients.ts";
-import { historyRefusal } from "../support/openapi.ts";
+import { findHistoryRefusal } from "../support/openapi.ts";
 import {
   codeInterpreterCall,
   functionCall,
@@ -12,7 +12,7 @@ import {
   type SeenRequest,
 } from "../support/wire-server.ts";
 
-const refused = (status: number, words: string): RouteAnswer => ({
+const createRejection = (status: number, words: string): RouteAnswer => ({
   status,
   error: { message: words },
 });
@@ -47,48 +47,59 @@ const complaints: readonly [string, number, string][] = [
   ["Expected container_id: cntr_9", 400, "code_interpreter_call"],
 ];
 
-const typesIn = (items: readonly unknown[]) => items.map((item) => Object(item).type);
-const droppedBy = (at: Stage) => {
+const listTypes = (items: readonly unknown[]) => items.map((item) => Object(item).type);
+const getDroppedTypes = (at: Stage) => {
   const events = at.bus.of("HistoryRepaired");
   expect(events).toHaveLength(1);
-  return typesIn(events[0]?.dropped ?? []).join(" ");
+  return listTypes(events[0]?.dropped ?? []).join(" ");
 };
 
-describe.each(clients)("on %s, the complaint", (_name, client) => {
+describe.each(clients)("on %s, the provider's rejection", (_name, client) => {
   test.each(complaints)(
-    "«%s» (%i) is met once by leaving out what it is about",
+    "«%s» (%i) is repaired once by dropping the rejected items: %s",
     async (words, status, dropped) => {
-      const script = [first, refused(status, words), [message("Three.")]];
+      const script = [first, createRejection(status, words), [message("Three.")]];
       await using at = await stage(client, script, { hostedTools, server });
       expect(await at.evaluate()).toMatchObject({ text: "Three." });
-      expect(droppedBy(at)).toBe(dropped);
+      expect(getDroppedTypes(at)).toBe(dropped);
       const [, before, after] = at.turns;
-      const kept = typesIn(conversationOf(before)).filter(
+      const kept = listTypes(conversationOf(before)).filter(
         (type) => !dropped.split(" ").includes(type),
       );
-      expect(typesIn(conversationOf(after))).toEqual(kept);
-      expect(historyRefusal(after?.body ?? {})).toBeNull();
+      expect(listTypes(conversationOf(after))).toEqual(kept);
+      expect(findHistoryRefusal(after?.body ?? {})).toBeNull();
       expect(at.additions).toHaveLength(1);
       expect(at.logged.filter(([said]) => said === "the history was repaired")).toHaveLength(1);
     },
   );
 
-  test.each(complaints)("«%s» (%i) is met when an old history goes on", async (words, status) => {
-    const script = [first, [message("Three.")], refused(status, words), [message("Four.")]];
-    await using at = await stage(client, [...script, [message("Five.")]], { hostedTools, server });
-    await at.evaluate();
-    expect(await at.evaluate({ continue: true })).toMatchObject({ text: "Four." });
-    droppedBy(at);
-    // What was left out stays out.
-    expect(await at.evaluate({ continue: true })).toMatchObject({ text: "Five." });
-    const [, , , fourth, fifth] = at.turns.map((turn) => conversationOf(turn));
-    expect(fifth?.slice(0, fourth?.length)).toEqual(fourth);
-    expect(historyRefusal(at.turns[4]?.body ?? {})).toBeNull();
-    droppedBy(at);
-  });
+  test.each(complaints)(
+    "«%s» (%i) is repaired when an old history is continued",
+    async (words, status) => {
+      const script = [
+        first,
+        [message("Three.")],
+        createRejection(status, words),
+        [message("Four.")],
+      ];
+      await using at = await stage(client, [...script, [message("Five.")]], {
+        hostedTools,
+        server,
+      });
+      await at.evaluate();
+      expect(await at.evaluate({ continue: true })).toMatchObject({ text: "Four." });
+      getDroppedTypes(at);
+      // Dropped items are not sent again.
+      expect(await at.evaluate({ continue: true })).toMatchObject({ text: "Five." });
+      const [, , , fourth, fifth] = at.turns.map((turn) => conversationOf(turn));
+      expect(fifth?.slice(0, fourth?.length)).toEqual(fourth);
+      expect(findHistoryRefusal(at.turns[4]?.body ?? {})).toBeNull();
+      getDroppedTypes(at);
+    },
+  );
 
-  test.each(complaints)("«%s» (%i) is an error when it comes again", async (words, status) => {
-    const again = refused(status, words);
+  test.each(complaints)("«%s» (%i) is an error when it is repeated", async (words, status) => {
+    const again = createRejection(status, words);
     const script = [first, again, again, [message("Fresh.")]];
     await using at = await stage(client, script, { hostedTools, server });
     expect(await at.failure()).toMatchObject({
@@ -103,23 +114,27 @@ describe.each(clients)("on %s, the complaint", (_name, client) => {
     expect(await at.evaluate()).toMatchObject({ text: "Fresh." });
   });
 
-  test("of another kind, after one was met, is an error", async () => {
-    const script = [first, refused(400, alone), refused(400, "Container is expired.")];
+  test("with another reason, after a repair, is an error", async () => {
+    const script = [
+      first,
+      createRejection(400, alone),
+      createRejection(400, "Container is expired."),
+    ];
     await using at = await stage(client, script, { hostedTools, server });
     const words = expect.stringContaining("Container is expired");
     expect(await at.failure()).toMatchObject({ phase: "request", message: words });
     expect(at.turns).toHaveLength(3);
   });
 
-  test("about a later turn is met as well", async () => {
+  test("of a later turn is repaired too", async () => {
     const script = [
-      ...[first, refused(400, "Container is expired."), [another]],
-      ...[refused(404, "Item with id 'rs_1' not found."), [message("Done.")]],
+      ...[first, createRejection(400, "Container is expired."), [another]],
+      ...[createRejection(404, "Item with id 'rs_1' not found."), [message("Done.")]],
     ];
     await using at = await stage(client, script, { hostedTools, server });
     expect(await at.evaluate()).toMatchObject({ text: "Done." });
     expect(at.bus.of("HistoryRepaired")).toHaveLength(2);
-    expect(historyRefusal(at.turns.at(-1)?.body ?? {})).toBeNull();
+    expect(findHistoryRefusal(at.turns.at(-1)?.body ?? {})).toBeNull();
   });
 
   test.each([
@@ -130,8 +145,8 @@ describe.each(clients)("on %s, the complaint", (_name, client) => {
     ["Container with id 'cntr_999' not found.", 404],
     ["The requested model 'gpt-9' does not exist.", 404],
     ["Unknown parameter: 'call_1'.", 400],
-  ])("«%s» about nothing in the history is an error at once", async (words, status) => {
-    const script = [first, refused(status, words)];
+  ])("«%s» about an item that is not in the history fails immediately", async (words, status) => {
+    const script = [first, createRejection(status, words)];
     await using at = await stage(client, script, { hostedTools, server });
     expect(await at.failure()).toMatchObject({
       name: "PromptEvaluationError",
@@ -144,30 +159,30 @@ describe.each(clients)("on %s, the complaint", (_name, client) => {
   });
 
   test.each(["Container is expired.", "Expected container_id: cntr_9"])(
-    "«%s» at the very first is an error at once",
+    "«%s» of the first request fails immediately",
     async (words) => {
-      await using at = await stage(client, [refused(400, words)], { hostedTools });
+      await using at = await stage(client, [createRejection(400, words)], { hostedTools });
       expect(await at.failure()).toMatchObject({ phase: "request", requestId: "req_1" });
       expect(at.bus.of("HistoryRepaired")).toEqual([]);
     },
   );
 
-  test.each([401, 403, 413, 422])("in an answer with status %i is not believed", async (status) => {
-    const script = [first, refused(status, alone)];
+  test.each([401, 403, 413, 422])("with status %i does not change the history", async (status) => {
+    const script = [first, createRejection(status, alone)];
     await using at = await stage(client, script, { hostedTools, server });
     expect(await at.failure()).toMatchObject({ phase: "request", requestId: "req_2" });
     expect(at.turns).toHaveLength(2);
   });
 
-  test("that was met is not met again because the next answer was late", async () => {
+  test("is repaired once even if the next response is throttled", async () => {
     let [asked, mended] = [0, 0];
     const script = ({ text }: SeenRequest) => {
       if (asked++ === 0) return first;
-      if (text.includes("cntr_1")) return refused(400, "Container is expired.");
-      return mended++ === 0 ? refused(503, "Busy.") : [message("Three.")];
+      if (text.includes("cntr_1")) return createRejection(400, "Container is expired.");
+      return mended++ === 0 ? createRejection(503, "Busy.") : [message("Three.")];
     };
     await using at = await stage(client, script, { hostedTools, server });
     expect(await at.evaluate()).toMatchObject({ text: "Three." });
-    expect(droppedBy(at)).toBe("code_interpreter_call");
+    expect(getDroppedTypes(at)).toBe("code_interpreter_call");
   });
 });

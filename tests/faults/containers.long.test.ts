@@ -10,7 +10,7 @@ import {
   type WireServerOptions,
 } from "../support/wire-server.ts";
 
-const refused = (status: number, words: string): RouteAnswer => ({
+const createRejection = (status: number, words: string): RouteAnswer => ({
   status,
   error: { message: words },
 });
@@ -20,52 +20,59 @@ const first = [code, addition];
 
 type Routes = NonNullable<WireServerOptions["routes"]>;
 
-const theCallers = (route: Routes[string]): StageSetting => ({
+const useOwnContainer = (route: Routes[string]): StageSetting => ({
   hostedTools: [codeInterpreterTool({ container: { id: "cntr_1" } })],
   server: { lenient: true, routes: { "GET /containers/cntr_1": route } },
 });
-const container = (status: string) => ({
+const createContainerResponse = (status: string) => ({
   json: { id: "cntr_1", object: "container", created_at: 1, status, name: "mine" },
 });
 
-describe.each(clients)("on %s, a container of the caller's", (_name, client) => {
+describe.each(clients)("on %s, a container created by the caller", (_name, client) => {
   test.each([
     ["Container is expired.", 400],
     ["Container with id 'cntr_1' not found.", 404],
     ["Expected container_id: cntr_1", 400],
-  ])("that dies on the way (%s) is the caller's to replace", async (words, status) => {
-    const no = refused(status, words);
-    const setting = theCallers(container("running"));
-    await using at = await stage(client, () => (at.turns.length === 1 ? first : no), setting);
-    expect(await at.failure()).toMatchObject({
-      name: "PromptEvaluationError",
-      phase: "request",
-      message: expect.stringMatching(/cntr_1 is gone.*make a new one and give its id/),
-      cause: {
-        name: "ContainerExpiredError",
-        containerId: "cntr_1",
-        originalError: { name: "OpenAIRequestError", status },
-      },
-      partial: { turns: 1, hostedCalls: [{ kind: "code_interpreter", containerId: "cntr_1" }] },
-    });
-    expect(at.turns.length).toBeLessThanOrEqual(3);
-  });
+  ])(
+    "that expires during an evaluation (%s) must be replaced by the caller",
+    async (words, status) => {
+      const no = createRejection(status, words);
+      const setting = useOwnContainer(createContainerResponse("running"));
+      await using at = await stage(client, () => (at.turns.length === 1 ? first : no), setting);
+      expect(await at.failure()).toMatchObject({
+        name: "PromptEvaluationError",
+        phase: "request",
+        message: expect.stringMatching(/cntr_1 is gone.*make a new one and give its id/),
+        cause: {
+          name: "ContainerExpiredError",
+          containerId: "cntr_1",
+          originalError: { name: "OpenAIRequestError", status },
+        },
+        partial: { turns: 1, hostedCalls: [{ kind: "code_interpreter", containerId: "cntr_1" }] },
+      });
+      expect(at.turns.length).toBeLessThanOrEqual(3);
+    },
+  );
 
-  test("that dies on the way is told with the request that found out", async () => {
-    const script = [first, refused(400, "Container is expired.")];
-    await using at = await stage(client, script, theCallers(container("running")));
+  test("that expires during an evaluation is reported with the failed request's id", async () => {
+    const script = [first, createRejection(400, "Container is expired.")];
+    await using at = await stage(
+      client,
+      script,
+      useOwnContainer(createContainerResponse("running")),
+    );
     expect(await at.failure()).toMatchObject({
-      requestId: "req_3", // after one that looked for the container
+      requestId: "req_3", // after the request that checked the container
       providerPayload: { error: { message: "Container is expired." } },
     });
   });
 
   test.each<[string, Routes[string]]>([
-    ["has expired", container("expired")],
-    ["was deleted", container("deleted")],
-    ["was never there", refused(404, "Container with id 'cntr_1' not found.")],
-  ])("that %s is found out before anything is asked", async (_how, route) => {
-    await using at = await stage(client, [], theCallers(route));
+    ["has expired", createContainerResponse("expired")],
+    ["was deleted", createContainerResponse("deleted")],
+    ["does not exist", createRejection(404, "Container with id 'cntr_1' not found.")],
+  ])("that %s is detected before the first request", async (_how, route) => {
+    await using at = await stage(client, [], useOwnContainer(route));
     expect(await at.failure()).toMatchObject({
       name: "PromptEvaluationError",
       phase: "request",
@@ -77,19 +84,20 @@ describe.each(clients)("on %s, a container of the caller's", (_name, client) => 
   });
 
   test.each<[string, RouteAnswer]>([
-    ["running", container("running")],
-    ["in a state to come", container("dreaming")],
+    ["running", createContainerResponse("running")],
+    ["in an unknown state", createContainerResponse("dreaming")],
     ["without a state", { json: { id: "cntr_1" } }],
     ["odd", { json: { status: { toString: 1 } } }],
-  ])("that is %s is believed to live", async (_how, route) => {
-    await using at = await stage(client, [[message("Hi.")]], theCallers(route));
+  ])("that is %s is treated as running", async (_how, route) => {
+    await using at = await stage(client, [[message("Hi.")]], useOwnContainer(route));
     expect(await at.evaluate()).toMatchObject({ text: "Hi." });
   });
 
-  test("is looked for once in an evaluation, and again after a fault", async () => {
+  test("is checked once per evaluation, and again after a failed check", async () => {
     let looked = 0;
-    const route = () => (looked++ === 0 ? refused(503, "Busy.") : container("running"));
-    await using at = await stage(client, [first, [message("Three.")]], theCallers(route));
+    const route = () =>
+      looked++ === 0 ? createRejection(503, "Busy.") : createContainerResponse("running");
+    await using at = await stage(client, [first, [message("Three.")]], useOwnContainer(route));
     expect(await at.evaluate()).toMatchObject({ text: "Three." });
     expect(looked).toBe(2);
   });
@@ -97,23 +105,27 @@ describe.each(clients)("on %s, a container of the caller's", (_name, client) => 
   test.each([
     [401, /OPENAI_API_KEY/],
     [403, /project/],
-  ])("that may not be looked for (%i) is an error at once", async (status, words) => {
-    await using at = await stage(client, [], theCallers(refused(status, "No.")));
+  ])("that cannot be checked (%i) fails immediately", async (status, words) => {
+    await using at = await stage(client, [], useOwnContainer(createRejection(status, "No.")));
     const facts = { name: "PromptEvaluationError", phase: "request", requestId: "req_1" };
     expect(await at.failure()).toMatchObject({ ...facts, message: expect.stringMatching(words) });
   });
 
-  test("that is looked for in vain is an error of its kind after three tries", async () => {
-    await using at = await stage(client, [], theCallers(refused(500, "Oops.")));
+  test("whose check keeps failing is a ThrottleError after three attempts", async () => {
+    await using at = await stage(client, [], useOwnContainer(createRejection(500, "Oops.")));
     const facts = { name: "ThrottleError", kind: "server", attempts: 3, requestId: "req_3" };
     expect(await at.failure()).toMatchObject(facts);
     expect(at.turns).toEqual([]);
   });
 
-  test("lives on when one that the provider had made died", async () => {
-    const setting = theCallers(container("running"));
+  test("remains in the history when the provider's own container expires", async () => {
+    const setting = useOwnContainer(createContainerResponse("running"));
     const old = codeInterpreterCall("print(1)", ["1\n"], "cntr_0");
-    const script = [[old, code, addition], refused(400, "Container is expired."), [message("Hi.")]];
+    const script = [
+      [old, code, addition],
+      createRejection(400, "Container is expired."),
+      [message("Hi.")],
+    ];
     await using at = await stage(client, script, setting);
     expect(await at.evaluate()).toMatchObject({ text: "Hi." });
     const containers = conversationOf(at.turns[2]).map((item) => Object(item).container_id);
@@ -122,10 +134,10 @@ describe.each(clients)("on %s, a container of the caller's", (_name, client) => 
   });
 });
 
-describe.each(clients)("on %s, a container that the provider makes", (_name, client) => {
-  test("is not looked for, and not blamed on the caller", async () => {
+describe.each(clients)("on %s, a container created by the provider", (_name, client) => {
+  test("is not checked, and its expiry is not reported as the caller's", async () => {
     const hostedTools = [codeInterpreterTool()];
-    const no = refused(400, "Container is expired.");
+    const no = createRejection(400, "Container is expired.");
     await using at = await stage(client, [first, no, no], {
       hostedTools,
       server: { lenient: true },
@@ -134,7 +146,7 @@ describe.each(clients)("on %s, a container that the provider makes", (_name, cli
     expect(await at.failure()).toMatchObject({ name: "PromptEvaluationError", cause });
   });
 
-  test("of a shell that died is left out with its calls and their outputs", async () => {
+  test("that ran a shell is removed with its calls and outputs when it expires", async () => {
     const hostedTools = [shellTool({ environment: { type: "container" } })];
     const environment = { type: "container_reference", container_id: "cntr_1" };
     const action = { commands: ["ls"], timeout_ms: null, max_output_length: null };
@@ -144,7 +156,11 @@ describe.each(clients)("on %s, a container that the provider makes", (_name, cli
       { ...shell, action, environment },
       { ...answer, status: "completed", max_output_length: null },
     ];
-    const script = [[...ran, addition], refused(400, "Container is expired."), [message("Hi.")]];
+    const script = [
+      [...ran, addition],
+      createRejection(400, "Container is expired."),
+      [message("Hi.")],
+    ];
     await using at = await stage(client, script, { hostedTools, server: { lenient: true } });
     expect(await at.evaluate()).toMatchObject({ text: "Hi." });
     expect(conversationOf(at.turns[2])).toMatchObject([{ call_id: "call_1" }, { output: "3" }]);

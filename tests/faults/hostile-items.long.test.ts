@@ -8,49 +8,67 @@ import {
 } from "weakincentives";
 import {
   conversationOf,
-  responseText,
+  createResponseText,
+  createTextResponse,
   type StageSetting,
   stage,
-  textAnswer,
 } from "../support/faults/stage.ts";
 import { clients } from "../support/openai-clients.ts";
 import { functionCall, message } from "../support/wire-server.ts";
 
 const addition = JSON.stringify(functionCall("add", { a: 1, b: 2 }, "call_1"));
 const sum = { type: "function_call_output", call_id: "call_1", output: "3" };
-/** The items themselves are nonsense. */
+/** The items themselves are invalid. */
 const server = { invalid: "allowed" } as const;
-const saying = (part: string) => `{"type":"message","role":"assistant","content":[${part}]}`;
-const cited = (annotations: string) =>
-  saying(`{"type":"output_text","text":"Owls.","annotations":${annotations}}`);
+const createMessage = (part: string) => `{"type":"message","role":"assistant","content":[${part}]}`;
+const createCitedMessage = (annotations: string) =>
+  createMessage(`{"type":"output_text","text":"Owls.","annotations":${annotations}}`);
 
 const harmless: readonly [string, string][] = [
-  ["of a type to come", '{"type":"telepathy_call","id":"tp_1","thought":{"x":[1,null]}}'],
+  ["of an unknown type", '{"type":"telepathy_call","id":"tp_1","thought":{"x":[1,null]}}'],
   ["without a type", '{"id":"x_1","content":"y"}'],
-  ["without a type, that says something", '{"role":"assistant","content":"Hello."}'],
-  ["with nothing in it", "{}"],
+  ["without a type but with text", '{"role":"assistant","content":"Hello."}'],
+  ["without fields", "{}"],
   ["whose type is null", '{"type":null,"id":"x_1"}'],
   ["whose type is a number", '{"type":7}'],
   ["whose type is an object", '{"type":{"toString":1,"valueOf":2},"id":{"toString":1}}'],
   ["whose type is empty", '{"type":"","role":""}'],
   ["called __proto__", '{"type":"__proto__","id":"__proto__"}'],
-  ["with a prototype", '{"type":"odd","__proto__":{"polluted":true},"x":{"__proto__":null}}'],
-  ["with a constructor", '{"type":"odd","constructor":{"prototype":{"polluted":true}}}'],
-  ["with methods", '{"type":"odd","toString":1,"valueOf":2,"toJSON":"x","hasOwnProperty":null}'],
-  ["that would be awaited", '{"type":"odd","then":{"then":1},"catch":"x"}'],
-  ["with half characters", '{"type":"odd","x":"\\ud800","\\udfff":"\\udc00\\ud800"}'],
+  ["with a __proto__ field", '{"type":"odd","__proto__":{"polluted":true},"x":{"__proto__":null}}'],
+  ["with a constructor field", '{"type":"odd","constructor":{"prototype":{"polluted":true}}}'],
+  [
+    "with fields named like methods",
+    '{"type":"odd","toString":1,"valueOf":2,"toJSON":"x","hasOwnProperty":null}',
+  ],
+  ["that looks like a promise", '{"type":"odd","then":{"then":1},"catch":"x"}'],
+  ["with lone surrogates", '{"type":"odd","x":"\\ud800","\\udfff":"\\udc00\\ud800"}'],
   ["with control characters", '{"type":"odd","x":"\\u0000\\u001b[31m\\u2028\\r\\n"}'],
-  ["that says a text", '{"type":"message","role":"assistant","content":"Hello."}'],
-  ["that says odd parts", saying('1,"x",[],{},{"type":"telepathy"},{"type":null}')],
-  ["that says no text", saying('{"type":"output_text"},{"type":"output_text","text":null}')],
-  ["that refuses nothing", saying('{"type":"refusal","refusal":null}')],
-  ["whose annotations are null", cited("null")],
-  ["whose annotations are an object", cited('{"type":"url_citation"}')],
-  ["with annotations to come", cited('[{"type":"dream_citation","start_index":0}]')],
-  ["with odd annotations", cited('[null,1,"x",[],{},{"type":null},{"type":"url_citation"}]')],
-  ["that cites odd places", cited('[{"type":"url_citation","start_index":"NaN","end_index":{}}]')],
-  ["that cites places beyond", cited('[{"type":"url_citation","start_index":-5,"end_index":1e9}]')],
-  ["that cites half places", cited('[{"type":"file_citation","index":0.5,"file_id":null}]')],
+  ["whose content is a string", '{"type":"message","role":"assistant","content":"Hello."}'],
+  ["with invalid content parts", createMessage('1,"x",[],{},{"type":"telepathy"},{"type":null}')],
+  [
+    "with text parts without text",
+    createMessage('{"type":"output_text"},{"type":"output_text","text":null}'),
+  ],
+  ["with an empty refusal", createMessage('{"type":"refusal","refusal":null}')],
+  ["whose annotations are null", createCitedMessage("null")],
+  ["whose annotations are an object", createCitedMessage('{"type":"url_citation"}')],
+  ["with unknown annotations", createCitedMessage('[{"type":"dream_citation","start_index":0}]')],
+  [
+    "with invalid annotations",
+    createCitedMessage('[null,1,"x",[],{},{"type":null},{"type":"url_citation"}]'),
+  ],
+  [
+    "with invalid citation indices",
+    createCitedMessage('[{"type":"url_citation","start_index":"NaN","end_index":{}}]'),
+  ],
+  [
+    "with citation indices out of range",
+    createCitedMessage('[{"type":"url_citation","start_index":-5,"end_index":1e9}]'),
+  ],
+  [
+    "with fractional citation indices",
+    createCitedMessage('[{"type":"file_citation","index":0.5,"file_id":null}]'),
+  ],
   ["that is reasoning without a summary", '{"type":"reasoning","id":"rs_1","summary":null}'],
   ["that is reasoning without an id", '{"type":"reasoning","encrypted_content":7}'],
 ];
@@ -66,28 +84,34 @@ const hosted: StageSetting = {
   ],
 };
 
-/** What the official client itself stumbles over, before anybody else may look at it. */
+/** Items that make the official client throw before the adapter sees them. */
 const stumblingBlocks: readonly [string, string][] = [
-  ["that says null", '{"type":"message","role":"assistant","content":null}'],
-  ["that says an object", '{"type":"message","role":"assistant","content":{"text":"x"}}'],
-  ["that says nulls", saying("null")],
+  ["whose content is null", '{"type":"message","role":"assistant","content":null}'],
+  ["whose content is an object", '{"type":"message","role":"assistant","content":{"text":"x"}}'],
+  ["whose content has nulls", createMessage("null")],
   ["that is null", "null"],
 ];
 
 describe.each(clients)("on %s, an item", (name, client) => {
-  const isOurs = name.startsWith("our");
+  const isOurs = name.startsWith("the built-in");
 
-  test.each(stumblingBlocks)("%s is borne, or refused by the client", async (_what, item) => {
-    const script = [textAnswer(responseText([item, addition])), [message("Three.")]];
-    await using at = await stage(client, script, { server });
-    if (isOurs) expect(await at.evaluate()).toMatchObject({ text: "Three." });
-    else expect(await at.failure()).toMatchObject({ name: "PromptEvaluationError" });
-    if (!isOurs) expect(await at.evaluate()).toMatchObject({ text: "Three." });
-    expect(at.turns).toHaveLength(2);
-  });
+  test.each(stumblingBlocks)(
+    "%s is tolerated, or rejected by the official client",
+    async (_what, item) => {
+      const script = [
+        createTextResponse(createResponseText([item, addition])),
+        [message("Three.")],
+      ];
+      await using at = await stage(client, script, { server });
+      if (isOurs) expect(await at.evaluate()).toMatchObject({ text: "Three." });
+      else expect(await at.failure()).toMatchObject({ name: "PromptEvaluationError" });
+      if (!isOurs) expect(await at.evaluate()).toMatchObject({ text: "Three." });
+      expect(at.turns).toHaveLength(2);
+    },
+  );
 
-  test.each(harmless)("%s is sent back as it came", async (_what, item) => {
-    const answer = textAnswer(responseText([item, addition]));
+  test.each(harmless)("%s is sent back unchanged", async (_what, item) => {
+    const answer = createTextResponse(createResponseText([item, addition]));
     await using at = await stage(client, [answer, [message("Three.")]], { server });
     expect(await at.evaluate()).toMatchObject({ text: "Three.", usage: { totalTokens: 15 } });
     expect(conversationOf(at.turns[1])).toEqual([JSON.parse(item), JSON.parse(addition), sum]);
@@ -97,8 +121,8 @@ describe.each(clients)("on %s, an item", (name, client) => {
     expect({}).not.toHaveProperty("polluted");
   });
 
-  test.each(harmless)("%s can be kept, and gone on with", async (_what, item) => {
-    const answer = textAnswer(responseText([item, JSON.stringify(message("Hi."))]));
+  test.each(harmless)("%s can be stored and continued", async (_what, item) => {
+    const answer = createTextResponse(createResponseText([item, JSON.stringify(message("Hi."))]));
     await using at = await stage(client, [answer, [message("Again.")]], { server });
     await at.evaluate();
     expect(await at.evaluate({ continue: true })).toMatchObject({ text: "Again." });
@@ -106,9 +130,9 @@ describe.each(clients)("on %s, an item", (name, client) => {
   });
 
   test.each(["1", '"x"', "[]", '[{"type":"message"}]', "true"])(
-    "that is %s is left out",
+    "that is %s is dropped",
     async (item) => {
-      const answer = textAnswer(responseText([item, addition, item]));
+      const answer = createTextResponse(createResponseText([item, addition, item]));
       await using at = await stage(client, [answer, [message("Three.")]], { server });
       expect(await at.evaluate()).toMatchObject({ text: "Three." });
       expect(conversationOf(at.turns[1])).toEqual([JSON.parse(addition), sum]);
@@ -116,7 +140,7 @@ describe.each(clients)("on %s, an item", (name, client) => {
   );
 
   test.each(["web_search", "code_interpreter", "file_search", "image_generation", "mcp"])(
-    "of the tool %s with nothing in it, or with nothing right in it, is told as a call",
+    "of the tool %s with missing or invalid fields is reported as a call",
     async (kind) => {
       const type = `${kind}_call`;
       const odd = { type, id: 7, status: {}, action: "x", queries: 1, outputs: {}, results: "x" };
@@ -128,7 +152,7 @@ describe.each(clients)("on %s, an item", (name, client) => {
         { ...odder, ...rest },
       ];
       const output = [...items.map((item) => JSON.stringify(item)), addition];
-      const script = [textAnswer(responseText(output)), [message("Three.")]];
+      const script = [createTextResponse(createResponseText(output)), [message("Three.")]];
       await using at = await stage(client, script, hosted);
       const response = await at.evaluate();
       expect(response).toMatchObject({ text: "Three." });
@@ -137,24 +161,31 @@ describe.each(clients)("on %s, an item", (name, client) => {
     },
   );
 
-  test("with a number beyond all numbers is sent on, and does not end it", async () => {
-    const item = cited('[{"type":"url_citation","start_index":1e400,"end_index":-1e400}]');
-    const script = [textAnswer(responseText([item, addition])), [message("Three.")]];
+  test("with an infinite number is sent back and does not end the evaluation", async () => {
+    const item = createCitedMessage(
+      '[{"type":"url_citation","start_index":1e400,"end_index":-1e400}]',
+    );
+    const script = [createTextResponse(createResponseText([item, addition])), [message("Three.")]];
     await using at = await stage(client, script, { server });
     const response = await at.evaluate();
     expect(response).toMatchObject({ text: "Three.", citations: [{ type: "url", span: null }] });
   });
 
-  test("with half characters in what it says gives them to the caller as they are", async () => {
-    const item = saying('{"type":"output_text","text":"\\ud83e","annotations":[]}');
-    await using at = await stage(client, [textAnswer(responseText([item]))], { server });
+  test("with lone surrogates in its text returns them unchanged", async () => {
+    const item = createMessage('{"type":"output_text","text":"\\ud83e","annotations":[]}');
+    await using at = await stage(client, [createTextResponse(createResponseText([item]))], {
+      server,
+    });
     expect((await at.evaluate()).text).toBe("\ud83e");
   });
 
-  test("goes back without its id where nothing is stored, whatever else it holds", async () => {
+  test("is sent back without its id with store: false", async () => {
     const thought =
       '{"type":"reasoning","id":"rs_1","summary":null,"encrypted_content":"x","__proto__":[1]}';
-    const script = [textAnswer(responseText([thought, addition])), [message("Three.")]];
+    const script = [
+      createTextResponse(createResponseText([thought, addition])),
+      [message("Three.")],
+    ];
     const adapter = { modelConfig: { store: false } };
     await using at = await stage(client, script, { server, adapter });
     expect(await at.evaluate()).toMatchObject({ text: "Three." });
@@ -163,39 +194,39 @@ describe.each(clients)("on %s, an item", (name, client) => {
 });
 
 describe.each(clients)("on %s, an output", (name, client) => {
-  const isOurs = name.startsWith("our");
+  const isOurs = name.startsWith("the built-in");
 
   test.each<[string, unknown]>([
     ["null", null],
     ["an object", {}],
-    ["a text", "[]"],
+    ["a string", "[]"],
     ["missing", undefined],
     ["a number", 7],
-  ])("that is %s is an error that says so", async (_what, output) => {
+  ])("that is %s is an error that names it", async (_what, output) => {
     const json = { id: "resp_1", object: "response", status: "completed", output };
     const script = [[functionCall("add", { a: 1, b: 2 })], { json }, [message("Fresh.")]];
     await using at = await stage(client, script);
     expect(await at.failure()).toMatchObject({
       name: "PromptEvaluationError",
-      message: expect.stringMatching(/output is (.*, not a list|not iterable)/),
+      message: expect.stringMatching(/output is (.*, not an array|not iterable)/),
       partial: { turns: 1 },
-      ...(isOurs && { phase: "response" }), // the official client stumbles over it by itself
+      ...(isOurs && { phase: "response" }), // the official client throws its own error
     });
     expect(await at.evaluate()).toMatchObject({ text: "Fresh." });
   });
 
-  test.each(["[]", "[null]", '[1,"x",[]]'])("that is %s holds no answer", async (output) => {
+  test.each(["[]", "[null]", '[1,"x",[]]'])("that is %s has no answer", async (output) => {
     const text = `{"id":"resp_1","status":"completed","output":${output}}`;
-    await using at = await stage(client, [textAnswer(text)]);
-    const words = expect.stringContaining("answered with nothing");
+    await using at = await stage(client, [createTextResponse(text)]);
+    const words = expect.stringContaining("returned an empty response");
     expect(await at.failure()).toMatchObject({ phase: "response", message: words });
   });
 });
 
 const none = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
 
-describe.each(clients)("on %s, a usage", (_name, client) => {
-  const used = async (usage: unknown) => {
+describe.each(clients)("on %s, a usage object", (_name, client) => {
+  const getUsage = async (usage: unknown) => {
     const json = { id: "resp_1", status: "completed", output: [message("Hi.")], usage };
     await using at = await stage(client, [{ json }]);
     return (await at.evaluate()).usage;
@@ -204,24 +235,31 @@ describe.each(clients)("on %s, a usage", (_name, client) => {
   test.each<[string, unknown]>([
     ["missing", undefined],
     ["null", null],
-    ["a text", "many"],
-    ["a list", [1, 2]],
+    ["a string", "many"],
+    ["an array", [1, 2]],
     ["empty", {}],
-    ["in texts", { input_tokens: "10", output_tokens: "5", total_tokens: "15" }],
-    ["in nulls", { input_tokens: null, input_tokens_details: null, total_tokens: null }],
-    ["odd within", { input_tokens_details: 7, output_tokens_details: { reasoning_tokens: [] } }],
-  ])("that is %s counts as nothing", async (_what, usage) => {
-    expect(await used(usage)).toEqual({ ...none, totalTokens: 0 });
+    ["made of strings", { input_tokens: "10", output_tokens: "5", total_tokens: "15" }],
+    ["made of nulls", { input_tokens: null, input_tokens_details: null, total_tokens: null }],
+    [
+      "invalid inside",
+      { input_tokens_details: 7, output_tokens_details: { reasoning_tokens: [] } },
+    ],
+  ])("that is %s counts as zero", async (_what, usage) => {
+    expect(await getUsage(usage)).toEqual({ ...none, totalTokens: 0 });
   });
 
-  test("without a total has one", async () => {
+  test("without a total gets the sum", async () => {
     const usage = { input_tokens: 10, output_tokens: 5 };
-    expect(await used(usage)).toMatchObject({ inputTokens: 10, outputTokens: 5, totalTokens: 15 });
+    expect(await getUsage(usage)).toMatchObject({
+      inputTokens: 10,
+      outputTokens: 5,
+      totalTokens: 15,
+    });
   });
 
-  test("of less than nothing counts as nothing", async () => {
+  test("with negative numbers counts as zero", async () => {
     const details = { input_tokens_details: { cached_tokens: -1 } };
     const usage = { input_tokens: -10, output_tokens: -5, total_tokens: -15, ...details };
-    expect(await used(usage)).toEqual({ ...none, totalTokens: 0 });
+    expect(await getUsage(usage)).toEqual({ ...none, totalTokens: 0 });
   });
 });

@@ -20,7 +20,7 @@ const half: RouteAnswer = {
   raw: (_request, response) => void response.write("{", () => response.destroy()),
 };
 
-const textsOf = (turns: readonly SeenRequest[]) => turns.map(({ text }) => text);
+const listTexts = (turns: readonly SeenRequest[]) => turns.map(({ text }) => text);
 
 describe.each(clients)("on %s, a conversation with failures at every turn", (_name, client) => {
   const script = [
@@ -30,11 +30,11 @@ describe.each(clients)("on %s, a conversation with failures at every turn", (_na
   ];
   const hostedTools = [webSearchTool()];
 
-  test.each([true, false])("asks the same again each time, with store: %s", async (store) => {
+  test.each([true, false])("repeats the same request each time, with store: %s", async (store) => {
     const adapter = { modelConfig: { store } };
     await using at = await stage(client, script, { hostedTools, adapter });
     expect(await at.evaluate()).toMatchObject({ text: "Ten." });
-    const [a, b, c, d, e, f, g, h] = textsOf(at.turns);
+    const [a, b, c, d, e, f, g, h] = listTexts(at.turns);
     expect([b, d, e, g, h]).toEqual([a, c, c, f, f]);
     expect(new Set([a, c, f]).size).toBe(3);
     const types = conversationOf(at.turns.at(-1)).map((item) => Object(item).type);
@@ -44,7 +44,7 @@ describe.each(clients)("on %s, a conversation with failures at every turn", (_na
     );
   });
 
-  test("runs every call once, and counts and tells every turn once", async () => {
+  test("runs every call once, and counts and reports every turn once", async () => {
     await using at = await stage(client, script, { hostedTools });
     const response = await at.evaluate();
     expect(at.additions).toEqual([
@@ -61,7 +61,7 @@ describe.each(clients)("on %s, a conversation with failures at every turn", (_na
     expect(at.bus.of("HistoryRepaired")).toEqual([]);
   });
 
-  test("is kept as if there had been none", async () => {
+  test("is stored as if there had been no failures", async () => {
     await using smooth = await stage(
       client,
       script.filter((answer) => Array.isArray(answer)),
@@ -77,8 +77,8 @@ describe.each(clients)("on %s, a conversation with failures at every turn", (_na
   });
 });
 
-describe.each(clients)("on %s, a turn that fails for good", (_name, client) => {
-  test("leaves what was already had", async () => {
+describe.each(clients)("on %s, a turn that fails permanently", (_name, client) => {
+  test("retains the partial result", async () => {
     const turn = [webSearchCall("owls"), message("Owls."), one];
     await using at = await stage(client, [turn, busy, busy, busy], {
       hostedTools: [webSearchTool()],
@@ -95,13 +95,13 @@ describe.each(clients)("on %s, a turn that fails for good", (_name, client) => {
     });
   });
 
-  test("has nothing if it is the first", async () => {
+  test("has an empty partial result if it is the first turn", async () => {
     await using at = await stage(client, [busy, busy, busy]);
     const partial = { text: null, turns: 0, responseId: null, hostedCalls: [] };
     expect(await at.failure()).toMatchObject({ partial });
   });
 
-  test("is told as it was tried, and what is logged has no body in it", async () => {
+  test("logs each attempt without request bodies", async () => {
     await using at = await stage(client, [[one], busy, busy, busy]);
     await at.failure();
     const warnings = at.logged.filter(([said]) => said.includes("throttled"));
@@ -113,27 +113,27 @@ describe.each(clients)("on %s, a turn that fails for good", (_name, client) => {
     expect(JSON.stringify(at.logged)).not.toContain("call_1");
   });
 
-  test("leaves the session free for another evaluation", async () => {
+  test("leaves the session usable for another evaluation", async () => {
     await using at = await stage(client, [[one], busy, busy, busy, [message("Fresh.")]]);
     await at.failure();
     expect(await at.evaluate()).toMatchObject({ text: "Fresh." });
     expect(conversationOf(at.turns.at(-1))).toEqual([]);
   });
 
-  test("counts against the budget only once it is answered", async () => {
+  test("counts against the budget only when it succeeds", async () => {
     await using at = await stage(client, [busy, busy, [message("Hi.")]]);
     const budget = new Budget({ maxTotalTokens: 15 });
     expect(await at.evaluate({ budget })).toMatchObject({ text: "Hi." });
   });
 });
 
-describe.each(clients)("on %s, what a request leaves out", (_name, client) => {
-  test("is told once, however often the request is tried", async () => {
+describe.each(clients)("on %s, a dropped item", (_name, client) => {
+  test("is reported once, for any number of attempts", async () => {
     const cut = { ...functionCall("add", '{"a":', "call_9"), status: "incomplete" };
     const answer = { output: [one, cut], incomplete_details: { reason: "max_output_tokens" } };
     await using at = await stage(client, [answer, busy, busy, [message("Three.")]]);
     expect(await at.evaluate()).toMatchObject({ text: "Three." });
-    expect(textsOf(at.turns).slice(2)).toEqual([at.turns[1]?.text, at.turns[1]?.text]);
+    expect(listTexts(at.turns).slice(2)).toEqual([at.turns[1]?.text, at.turns[1]?.text]);
     expect(at.bus.of("HistoryRepaired")).toMatchObject([{ dropped: [{ type: "function_call" }] }]);
   });
 });

@@ -2,11 +2,11 @@ import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { codeInterpreterTool, mcpTool } from "weakincentives";
 import {
+  createTextResponse,
   ourClients,
   type Stage,
   type StageSetting,
   stage,
-  textAnswer,
 } from "../support/faults/stage.ts";
 import { clients, testKey } from "../support/openai-clients.ts";
 import {
@@ -18,8 +18,8 @@ import {
 
 const addition = functionCall("add", { a: 1, b: 2 }, "call_1");
 
-/** Everything that anybody may see of a failed evaluation. */
-function tracesOf(error: unknown, { logged, bus, session }: Stage): string {
+/** Formats all data that a failed evaluation exposes: errors, logs, events and the session. */
+function collectTraces(error: unknown, { logged, bus, session }: Stage): string {
   const links: unknown[] = [];
   for (let link = error; link instanceof Error; link = link.cause) {
     const { message: said, stack, cause } = link;
@@ -32,7 +32,7 @@ function tracesOf(error: unknown, { logged, bus, session }: Stage): string {
   return seen.map((trace) => inspect(trace, options)).join("\n");
 }
 
-const page = (words: string) => ({
+const createPage = (words: string) => ({
   bytes: `<html><body>${words}</body></html>`,
   headers: { "content-type": "text/html" },
 });
@@ -55,11 +55,14 @@ const echoes: readonly [string, Echo][] = [
     "a page with a status that says no",
     (said) => ({ raw: (_, response) => void response.writeHead(502).end(`<html>${said}</html>`) }),
   ],
-  ["a page", (said) => page(said)],
-  ["a page, at its start", (said) => ({ ...page(said), bytes: `${said}<html>` })],
-  ["truncated JSON", (said) => textAnswer(`{"id":"resp_1","metadata":{"key":"${said}"},"out`)],
-  ["what is no JSON", (said) => textAnswer(said)],
-  ["what is no JSON, in an address", () => textAnswer(encodeURIComponent(`<${testKey}>`))],
+  ["a page", (said) => createPage(said)],
+  ["a page, at its start", (said) => ({ ...createPage(said), bytes: `${said}<html>` })],
+  [
+    "truncated JSON",
+    (said) => createTextResponse(`{"id":"resp_1","metadata":{"key":"${said}"},"out`),
+  ],
+  ["what is no JSON", (said) => createTextResponse(said)],
+  ["what is no JSON, in an address", () => createTextResponse(encodeURIComponent(`<${testKey}>`))],
   ["a list", (said) => ({ json: [said] })],
   ["a text", (said) => ({ json: said })],
   [
@@ -77,13 +80,19 @@ const echoes: readonly [string, Echo][] = [
   ],
 ];
 
-/** With status 200, in an answer that can be read and is none. */
+/** Responses with status 200 that are valid JSON but not valid answers. */
 const falseAnswers: readonly [string, Echo][] = [
   ["an error's words", (said) => ({ json: { error: { code: "bad_karma", message: said } } })],
   ["an error's code", (said) => ({ json: { error: { code: said, message: "No." } } })],
   ["an error that is a text", (said) => ({ json: { error: said } })],
-  ["an error to try again after", (said) => failed({ code: "server_error", message: said })],
-  ["a response that failed", (said) => failed({ code: "invalid_prompt", message: said })],
+  [
+    "an error to try again after",
+    (said) => createFailedResponse({ code: "server_error", message: said }),
+  ],
+  [
+    "a response that failed",
+    (said) => createFailedResponse({ code: "invalid_prompt", message: said }),
+  ],
   ["a response's status", (said) => ({ json: { id: "resp_1", status: said, output: [] } })],
   ["a response that was cancelled", (said) => ({ json: { status: "cancelled", user: said } })],
   ["an output that is a text", (said) => ({ json: { status: "completed", output: said } })],
@@ -91,11 +100,14 @@ const falseAnswers: readonly [string, Echo][] = [
   ["a response with nothing in it", (said) => ({ json: { output: [], metadata: { said } } })],
 ];
 
-function failed(error: { readonly code: string; readonly message: string }): WireAnswer {
+function createFailedResponse(error: {
+  readonly code: string;
+  readonly message: string;
+}): WireAnswer {
   return { output: [], error };
 }
 
-const echoing = (echo: Echo) => {
+const createEchoScript = (echo: Echo) => {
   let asked = 0;
   return ({ headers }: SeenRequest): WireAnswer => {
     asked += 1;
@@ -103,20 +115,20 @@ const echoing = (echo: Echo) => {
   };
 };
 
-describe.each(clients)("on %s, a key that the server repeats in", (_name, client) => {
-  test.each([...echoes, ...falseAnswers])("%s is shown to nobody", async (_where, echo) => {
-    await using at = await stage(client, echoing(echo));
+describe.each(clients)("on %s, an API key that the server repeats in", (_name, client) => {
+  test.each([...echoes, ...falseAnswers])("%s is never revealed", async (_where, echo) => {
+    await using at = await stage(client, createEchoScript(echo));
     const error = await at.failure();
     expect(error).toMatchObject({ name: expect.stringMatching(/^(Prompt.*|Throttle)Error$/) });
     expect(at.turns[1]?.headers["authorization"]).toBe(`Bearer ${testKey}`);
-    const traces = tracesOf(error, at);
+    const traces = collectTraces(error, at);
     expect(traces).not.toContain(testKey);
-    expect(traces).not.toContain(testKey.slice(3)); // nor without its first letters
+    expect(traces).not.toContain(testKey.slice(3)); // not even without its prefix
   });
 });
 
-describe.each(ourClients)("on %s, a secret of the caller's own", (_name, client) => {
-  test("among headers and query is shown to nobody", async () => {
+describe.each(ourClients)("on %s, a caller's own secret", (_name, client) => {
+  test("in headers or the query is never revealed", async () => {
     const secrets = ["tok-9f8e7d6c5b4a", "ck-1234567890ab", "q-0a1b2c3d4e5f"];
     const [token = "", cookie = "", query = ""] = secrets;
     const clientConfig = {
@@ -129,7 +141,7 @@ describe.each(ourClients)("on %s, a secret of the caller's own", (_name, client)
     };
     await using at = await stage(client, script, { clientConfig });
     const error = await at.failure();
-    const traces = tracesOf(error, at);
+    const traces = collectTraces(error, at);
     for (const secret of [testKey, ...secrets]) expect(traces).not.toContain(secret);
   });
 });
@@ -168,22 +180,23 @@ describe.each(clients)("on %s, a tool's secret", (_name, client) => {
       }),
     ],
     ["a body beside the error", (tools) => ({ status: 500, json: { error: "no", tools } })],
-    ["what is no JSON", (tools) => textAnswer(`no: ${tools}`)],
+    ["what is no JSON", (tools) => createTextResponse(`no: ${tools}`)],
     ["an error with status 200", (tools) => ({ json: { error: { code: "x", message: tools } } })],
     ["a response that was cancelled", (tools) => ({ json: { status: "cancelled", tools } })],
-  ])("that the server repeats in %s is shown to nobody", async (_where, echo) => {
+  ])("that the server repeats in %s is never revealed", async (_where, echo) => {
     const script = ({ body }: SeenRequest) => echo(JSON.stringify(body["tools"]));
     await using at = await stage(client, script, guarded);
     const error = await at.failure();
     for (const secret of secrets) expect(at.turns[0]?.text).toContain(secret);
-    const traces = tracesOf(error, at);
+    const traces = collectTraces(error, at);
     expect(secrets.filter((secret) => traces.includes(secret))).toEqual([]);
   });
 
-  test("is in no event, log or session of an evaluation that went well", async () => {
+  test("is in no event, log or session of a successful evaluation", async () => {
     await using at = await stage(client, [[addition], [message("Three.")]], guarded);
     const response = await at.evaluate();
-    const traces = tracesOf(null, at) + inspect(response, { depth: 20, maxStringLength: null });
+    const traces =
+      collectTraces(null, at) + inspect(response, { depth: 20, maxStringLength: null });
     expect([testKey, ...secrets].filter((secret) => traces.includes(secret))).toEqual([]);
   });
 });

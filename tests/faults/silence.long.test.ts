@@ -11,24 +11,29 @@ const first = [message("Let me see."), addition];
 const silent: RouteAnswer = { stall: true };
 const beginning = '{"id":"resp_1","output":[';
 
-/** Sends headers and some of a body, and no more. */
-const halting = (status = 200): RouteAnswer => ({
-  raw: (_request, response) => begin(response, status),
+/** Sends headers and part of a body, then stops. */
+const createHaltingResponse = (status = 200): RouteAnswer => ({
+  raw: (_request, response) => startResponse(response, status),
 });
 
-function begin(response: ServerResponse, status: number): void {
+function startResponse(response: ServerResponse, status: number): void {
   response.writeHead(status, { "content-type": "application/json" });
   response.write(beginning);
 }
 
-describe.each(ourClients)("on %s, a server that falls silent", (_name, client) => {
+describe.each(ourClients)("on %s, a server that stops sending data", (_name, client) => {
   const clientConfig = { timeoutMs: 100 };
-  const adapter = { throttle: { maxAttempts: 2, baseDelayMs: 1 } }; // each try takes its time
+  const adapter = { throttle: { maxAttempts: 2, baseDelayMs: 1 } }; // each attempt takes real time
 
   test.each<[string, RouteAnswer, RegExp, string | null]>([
-    ["before it answers", silent, /not answered within 100 ms.*raise timeoutMs/, null],
-    ["within its answer", halting(), /no more of its answer within 100 ms.*timeoutMs/, "req_3"],
-  ])("%s has timed out, after two tries", async (_when, quiet, words, requestId) => {
+    ["before it answers", silent, /no response within 100 ms.*Raise timeoutMs/, null],
+    [
+      "within its answer",
+      createHaltingResponse(),
+      /stalled, no data within 100 ms.*timeoutMs/,
+      "req_3",
+    ],
+  ])("%s causes a timeout after two attempts", async (_when, quiet, words, requestId) => {
     await using at = await stage(client, [first, quiet, quiet], { clientConfig, adapter });
     expect(await at.failure()).toMatchObject({
       name: "ThrottleError",
@@ -45,20 +50,20 @@ describe.each(ourClients)("on %s, a server that falls silent", (_name, client) =
 
   test.each([
     ["before it answers", silent],
-    ["within its answer", halting()],
-  ])("%s and then answers is forgiven", async (_when, quiet) => {
+    ["within its answer", createHaltingResponse()],
+  ])("%s and then responds is retried successfully", async (_when, quiet) => {
     await using at = await stage(client, [first, quiet, [message("Three.")]], { clientConfig });
     expect(await at.evaluate()).toMatchObject({ text: "Three." });
     expect(at.additions).toHaveLength(1);
   });
 
-  test("within an answer that says no has said no", async () => {
-    await using at = await stage(client, [halting(403)], { clientConfig });
+  test("during an error response still reports its status", async () => {
+    await using at = await stage(client, [createHaltingResponse(403)], { clientConfig });
     const words = expect.stringContaining("status 403");
     expect(await at.failure()).toMatchObject({ phase: "request", message: words });
   });
 
-  test("for less than that at a time is only slow", async () => {
+  test("for less than the timeout does not cause a timeout", async () => {
     const text = JSON.stringify({ id: "resp_1", status: "completed", output: [message("Hi.")] });
     const slow: RouteAnswer = {
       raw(_request, response) {
@@ -80,9 +85,9 @@ describe.each(ourClients)("on %s, a server that falls silent", (_name, client) =
   });
 });
 
-test("the official client is told to wait as long as ours, and not to try again by itself", async () => {
+test("the official client gets the same timeout and no retries", async () => {
   const [, official] = clients.find(([name]) => name === "the official client") ?? [];
-  if (!official) throw new Error("there is no official client");
+  if (!official) throw new Error("The official client is missing");
   await using at = await stage(official, [[message("Hi.")]]);
   await at.evaluate();
   expect(at.turns[0]?.headers).toMatchObject({
@@ -91,8 +96,8 @@ test("the official client is told to wait as long as ours, and not to try again 
   });
 });
 
-/** An answer that never comes, or never ends, when it was asked for and when nobody waits any more. */
-const stalling = (start: (response: ServerResponse) => void) => {
+/** Creates a response that never ends. `asked` and `closed` resolve on the request and its close. */
+const createStallingResponse = (start: (response: ServerResponse) => void) => {
   const asked = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
   const answer: RouteAnswer = {
@@ -107,12 +112,12 @@ const stalling = (start: (response: ServerResponse) => void) => {
 
 const moments: readonly [string, (response: ServerResponse) => void][] = [
   ["before it answers", () => {}],
-  ["within its answer", (response) => begin(response, 200)],
+  ["within its answer", (response) => startResponse(response, 200)],
 ];
 
 describe.each(clients)("on %s, while the server stalls", (_name, client) => {
-  test.each(moments)("%s, an abort ends all with its own reason", async (_when, start) => {
-    const { answer, asked, closed } = stalling(start);
+  test.each(moments)("%s, an abort rejects with its own reason", async (_when, start) => {
+    const { answer, asked, closed } = createStallingResponse(start);
     await using at = await stage(client, [first, answer, [message("Three.")]]);
     const controller = new AbortController();
     const reason = new Error("enough");
@@ -124,9 +129,9 @@ describe.each(clients)("on %s, while the server stalls", (_name, client) => {
     expect(await at.evaluate()).toMatchObject({ text: "Three." });
   });
 
-  test.each(moments)("%s, a deadline ends all with what was had", async (_when, start) => {
+  test.each(moments)("%s, a deadline rejects with the partial result", async (_when, start) => {
     const clock = fakeClock();
-    const { answer, asked, closed } = stalling(start);
+    const { answer, asked, closed } = createStallingResponse(start);
     await using at = await stage(client, [first, answer, [message("Three.")]], { clock });
     const failure = at.failure({ deadline: Deadline.after(60_000, clock) });
     await asked;
@@ -141,8 +146,8 @@ describe.each(clients)("on %s, while the server stalls", (_name, client) => {
     expect(await at.evaluate()).toMatchObject({ text: "Three." });
   });
 
-  test("other evaluations on the same adapter go on", async () => {
-    const { answer, asked, closed } = stalling(() => {});
+  test("other evaluations on the same adapter continue", async () => {
+    const { answer, asked, closed } = createStallingResponse(() => {});
     await using at = await stage(client, [answer, [message("Hi.")]]);
     const controller = new AbortController();
     const failure = at.failure({ signal: controller.signal });
@@ -158,13 +163,13 @@ describe.each(clients)("on %s, while the server stalls", (_name, client) => {
 describe.each(clients)("on %s, an abort", (_name, client) => {
   const stop = new Error("stop");
 
-  test("before the start sends nothing", async () => {
+  test("before the start prevents any request", async () => {
     await using at = await stage(client, []);
     expect(await at.failure({ signal: AbortSignal.abort(stop) })).toBe(stop);
     expect(at.turns).toHaveLength(0);
   });
 
-  test("while a tool runs sends nothing more, and all can be gone on with", async () => {
+  test("while a tool runs prevents further requests, and the session can be continued", async () => {
     const controller = new AbortController();
     const onAdd = () => controller.abort(stop);
     const script = [first, [message("Anew.")]];
@@ -176,7 +181,7 @@ describe.each(clients)("on %s, an abort", (_name, client) => {
     expect(at.bus.of("HistoryRepaired")).toMatchObject([{ dropped: [{ type: "function_call" }] }]);
   });
 
-  test("between an answer and its calls runs none of them", async () => {
+  test("between a response and its calls prevents the calls", async () => {
     const controller = new AbortController();
     await using at = await stage(client, [first]);
     at.bus.subscribe("TurnCompleted", () => controller.abort(stop));

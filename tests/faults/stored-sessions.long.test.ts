@@ -7,12 +7,12 @@ import { JsonlSessionStore } from "weakincentives/stores";
 import { recordingBus } from "weakincentives/testing";
 import {
   conversationOf,
+  createResponseText,
+  createTextResponse,
   type MakeClient,
-  responseText,
   type Stage,
   type StageSetting,
   stage,
-  textAnswer,
 } from "../support/faults/stage.ts";
 import { clients, testKey } from "../support/openai-clients.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
@@ -34,8 +34,8 @@ const page = { bytes: "<html>", headers: { "content-type": "text/html" } };
 const nonsense = { invalid: "allowed" } as const;
 const slices = [historySlice, toolLog];
 
-/** One process's work on a stored session, until all of it is written or `work` throws. */
-async function inStore(
+/** Runs `work` on a stored session, flushes it, and returns its folder. */
+async function runInStore(
   client: MakeClient,
   script: WireScript,
   work: (at: Stage) => Promise<void>,
@@ -50,8 +50,8 @@ async function inStore(
   return folder;
 }
 
-/** What another process finds, and how it goes on. */
-async function goneOn(
+/** Opens a stored session as another process would, and continues it. */
+async function continueSession(
   client: MakeClient,
   folder: string,
   { script = [[message("Gone on.")]], ...setting }: StageSetting & { script?: WireScript } = {},
@@ -69,21 +69,21 @@ async function goneOn(
   return { found, response, repairs, cuts, sent: conversationOf(at.turns[0]), session };
 }
 
-const fileIn = (folder: string) =>
+const findFile = (folder: string) =>
   join(folder, readdirSync(folder).find((name) => name.endsWith(".jsonl")) ?? "");
 
 describe.each(clients)("on %s, a stored session", (_name, client) => {
   test.each<[string, readonly RouteAnswer[]]>([
-    ["a server that is busy", [busy, busy, busy]],
-    ["a key that is refused", [bad]],
-    ["connections that end", [cut, cut, cut]],
-    ["a page", [page]],
-  ])("whose evaluation ended by %s can be opened and gone on with", async (_how, faults) => {
+    ["a busy server", [busy, busy, busy]],
+    ["a rejected key", [bad]],
+    ["closed connections", [cut, cut, cut]],
+    ["an HTML page", [page]],
+  ])("whose evaluation failed with %s can be opened and continued", async (_how, faults) => {
     const turn = [reasoning("rs_1"), message("Let me see."), addition];
-    const folder = await inStore(client, [turn, ...faults], async (at) => {
+    const folder = await runInStore(client, [turn, ...faults], async (at) => {
       await at.failure();
     });
-    const { found, response, repairs, sent } = await goneOn(client, folder);
+    const { found, response, repairs, sent } = await continueSession(client, folder);
     expect(response).toMatchObject({ text: "Gone on." });
     const types = found.map((item) => Object(item).type);
     expect(types).toEqual(["message", "reasoning", "message", "function_call"]);
@@ -91,80 +91,80 @@ describe.each(clients)("on %s, a stored session", (_name, client) => {
     expect(sent).toMatchObject([{ type: "reasoning" }, { id: "msg_1" }, { role: "system" }]);
   });
 
-  test("whose last evaluation had no answer goes on from the one before", async () => {
-    const folder = await inStore(client, [[message("Hi.")], bad], async (at) => {
+  test("whose last evaluation had no response continues from the previous one", async () => {
+    const folder = await runInStore(client, [[message("Hi.")], bad], async (at) => {
       await at.evaluate();
       await at.failure();
     });
-    const { found, sent, repairs } = await goneOn(client, folder);
+    const { found, sent, repairs } = await continueSession(client, folder);
     expect(found).toHaveLength(2);
     expect(sent).toMatchObject([{ role: "assistant" }, { role: "system" }]);
     expect(repairs).toEqual([]);
   });
 
-  test("whose faults were overcome is as if there had been none", async () => {
+  test("with recovered failures is the same as one without", async () => {
     const script = [busy, [addition], cut, [message("Three.")]];
-    const folder = await inStore(client, script, async (at) => {
+    const folder = await runInStore(client, script, async (at) => {
       expect(await at.evaluate()).toMatchObject({ text: "Three." });
     });
-    const { sent, repairs, session } = await goneOn(client, folder);
+    const { sent, repairs, session } = await continueSession(client, folder);
     expect(sent).toMatchObject([addition, { output: "3" }, { role: "assistant" }, {}]);
     expect(repairs).toEqual([]);
     expect(session.get(toolLog)).toMatchObject([{ name: "add", callId: "call_1" }]);
   });
 
-  test("keeps a repair that the provider asked for", async () => {
+  test("retains a repair that the provider required", async () => {
     const complaint = { status: 404, error: { message: "Item with id 'ws_1' not found." } };
     const script = [[webSearchCall("owls"), addition], complaint, [message("Three.")]];
     const hostedTools = [webSearchTool()];
-    const folder = await inStore(client, script, async (at) => void (await at.evaluate()), {
+    const folder = await runInStore(client, script, async (at) => void (await at.evaluate()), {
       hostedTools,
     });
-    const { sent, repairs } = await goneOn(client, folder);
+    const { sent, repairs } = await continueSession(client, folder);
     expect(sent).toMatchObject([addition, { output: "3" }, { role: "assistant" }, {}]);
     expect(repairs).toEqual([]);
   });
 
-  test("whose process was killed while it wrote goes on from what is whole", async () => {
+  test("whose process was killed while writing continues from the last complete record", async () => {
     const script = [[addition], [message("Three.")]];
-    const folder = await inStore(client, script, async (at) => void (await at.evaluate()));
-    const file = fileIn(folder);
+    const folder = await runInStore(client, script, async (at) => void (await at.evaluate()));
+    const file = findFile(folder);
     const lines = readFileSync(file, "utf8").trimEnd().split("\n");
     const last = lines.pop() ?? "";
     truncateSync(file, Buffer.byteLength(`${lines.join("\n")}\n${last}`) - 20);
-    const { response, cuts, sent, repairs } = await goneOn(client, folder);
+    const { response, cuts, sent, repairs } = await continueSession(client, folder);
     expect(response).toMatchObject({ text: "Gone on." });
     expect(cuts).toHaveLength(1);
     expect(repairs).toMatchObject([{ dropped: [{ type: "function_call" }] }]);
     expect(sent).toMatchObject([{ role: "system" }]);
   });
 
-  test("does not know the key, whatever went wrong", async () => {
+  test("never contains the API key", async () => {
     const echo = { status: 401, error: { message: `Bad key: Bearer ${testKey}` } };
     const odd = { json: { error: { code: "x", message: `Bad key: Bearer ${testKey}` } } };
-    const folder = await inStore(client, [[addition], echo, [addition], odd], async (at) => {
+    const folder = await runInStore(client, [[addition], echo, [addition], odd], async (at) => {
       await at.failure();
       await at.failure();
     });
-    expect(readFileSync(fileIn(folder), "utf8")).not.toContain(testKey);
+    expect(readFileSync(findFile(folder), "utf8")).not.toContain(testKey);
   });
 });
 
 describe.each(clients)("on %s, a stored session with an item", (_name, client) => {
   test.each([
-    ["of a type to come", '{"type":"telepathy_call","thought":{"x":[1,null]}}'],
+    ["of an unknown type", '{"type":"telepathy_call","thought":{"x":[1,null]}}'],
     ["without a type", '{"id":"x_1"}'],
-    ["with a prototype", '{"type":"odd","__proto__":{"polluted":true},"constructor":1}'],
-    ["with half characters", '{"type":"odd","x":"\\ud800","\\udfff":"\\udc00"}'],
+    ["with a __proto__ field", '{"type":"odd","__proto__":{"polluted":true},"constructor":1}'],
+    ["with lone surrogates", '{"type":"odd","x":"\\ud800","\\udfff":"\\udc00"}'],
     ["with line breaks", '{"type":"odd","x":"\\n\\r\\u2028\\u0000"}'],
     ["whose type is an object", '{"type":{"toString":1},"id":{}}'],
     ["nested deeply", `{"type":"odd","x":${"[".repeat(500)}${"]".repeat(500)}}`],
-  ])("%s can be opened and gone on with", async (_what, item) => {
-    const script = [textAnswer(responseText([item, calling])), [message("Three.")]];
-    const folder = await inStore(client, script, async (at) => void (await at.evaluate()), {
+  ])("%s can be opened and continued", async (_what, item) => {
+    const script = [createTextResponse(createResponseText([item, calling])), [message("Three.")]];
+    const folder = await runInStore(client, script, async (at) => void (await at.evaluate()), {
       server: nonsense,
     });
-    const { sent, response } = await goneOn(client, folder, { server: nonsense });
+    const { sent, response } = await continueSession(client, folder, { server: nonsense });
     expect(response).toMatchObject({ text: "Gone on." });
     expect(JSON.stringify(sent[0])).toBe(JSON.stringify(JSON.parse(item)));
     expect(sent).toHaveLength(5);
@@ -173,9 +173,13 @@ describe.each(clients)("on %s, a stored session with an item", (_name, client) =
 
   test.each([
     ["nested too deeply", `{"type":"odd","x":${"[".repeat(1_500)}${"]".repeat(1_500)}}`, /nested/],
-    ["with a number beyond all numbers", '{"type":"odd","x":1e400}', /Infinity/],
-  ])("%s is borne or refused in words, and can be opened", async (_what, item, words) => {
-    const script = [[message("Hi.")], textAnswer(responseText([item, calling])), [message("Hm.")]];
+    ["with an infinite number", '{"type":"odd","x":1e400}', /Infinity/],
+  ])("%s is tolerated or rejected, and the session can be opened", async (_what, item, words) => {
+    const script = [
+      [message("Hi.")],
+      createTextResponse(createResponseText([item, calling])),
+      [message("Hm.")],
+    ];
     const server = { ...nonsense, leftOver: "allowed" } as const;
     const work = async (at: Stage) => {
       await at.evaluate();
@@ -184,18 +188,18 @@ describe.each(clients)("on %s, a stored session with an item", (_name, client) =
         expect(error).toMatchObject({ name: "PromptEvaluationError", message: said });
       });
     };
-    const folder = await inStore(client, script, work, { server });
-    const { response } = await goneOn(client, folder, { server });
+    const folder = await runInStore(client, script, work, { server });
+    const { response } = await continueSession(client, folder, { server });
     expect(response).toMatchObject({ text: "Gone on." });
   });
 
   test("of 2 MB is written once", async () => {
     const long = message("x".repeat(2 * 1024 * 1024));
-    const folder = await inStore(client, [[long, addition], [message("Three.")]], async (at) => {
+    const folder = await runInStore(client, [[long, addition], [message("Three.")]], async (at) => {
       await at.evaluate();
     });
-    expect(readFileSync(fileIn(folder)).length).toBeLessThan(5 * 1024 * 1024);
-    const { sent } = await goneOn(client, folder);
+    expect(readFileSync(findFile(folder)).length).toBeLessThan(5 * 1024 * 1024);
+    const { sent } = await continueSession(client, folder);
     expect(JSON.stringify(sent[0]).length).toBeGreaterThan(2 * 1024 * 1024);
   });
 });

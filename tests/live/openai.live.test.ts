@@ -20,16 +20,20 @@ import { OpenAIAdapter, OpenAIFileSearchSection, uploadFile } from "weakincentiv
 import { recordingBus } from "weakincentives/testing";
 import * as z from "zod";
 
-/** One round trip for each tool on the real API: `OPENAI_API_KEY=… npm run test:live`. */
+/** One round trip per tool on the real API: `OPENAI_API_KEY=… npm run test:live`. */
 const { OPENAI_API_KEY: key, WINK_LIVE_MODEL: model = "gpt-5.2" } = process.env;
 const { WINK_LIVE_VECTOR_STORE: vectorStore } = process.env;
 
-if (!key) console.log("tests/live is skipped: there is no OPENAI_API_KEY to call OpenAI with.");
+if (!key) console.log("Skipping tests/live: set OPENAI_API_KEY to run it.");
 else if (!vectorStore) {
-  console.log("The live test of file search is skipped: WINK_LIVE_VECTOR_STORE names no store.");
+  console.log("Skipping the live file search test: set WINK_LIVE_VECTOR_STORE to run it.");
 }
 
-const ask = (task: string, hostedTools: readonly HostedTool[], tools: readonly Tool[] = []) =>
+const createPrompt = (
+  task: string,
+  hostedTools: readonly HostedTool[],
+  tools: readonly Tool[] = [],
+) =>
   new Prompt(
     new PromptTemplate({
       ns: "live",
@@ -40,13 +44,13 @@ const ask = (task: string, hostedTools: readonly HostedTool[], tools: readonly T
     }),
   );
 
-describe.skipIf(!key)("on the real API", { timeout: 180_000 }, () => {
+describe.skipIf(!key)("OpenAIAdapter on the real API", { timeout: 180_000 }, () => {
   let adapter: OpenAIAdapter;
   beforeAll(() => {
     adapter = new OpenAIAdapter({ model });
   });
 
-  /** Evaluates, and gives the calls of hosted tools as events tell them. */
+  /** Evaluates a prompt and returns the published calls to one hosted tool. */
   async function run(prompt: Prompt<string>, name: string) {
     const bus = recordingBus();
     const session = new Session({ bus });
@@ -57,7 +61,7 @@ describe.skipIf(!key)("on the real API", { timeout: 180_000 }, () => {
     return { response, calls, session };
   }
 
-  test("a function tool and structured output", async () => {
+  test("runs a function tool with structured output", async () => {
     const add = new Tool({
       name: "add",
       description: "Adds two numbers.",
@@ -78,17 +82,19 @@ describe.skipIf(!key)("on the real API", { timeout: 180_000 }, () => {
     expect(response.output).toEqual({ sum: 9999 });
   });
 
-  test("web search", async () => {
+  test("runs a web search", async () => {
     const tool = webSearchTool();
     const { response, calls } = await run(
-      ask("Search the web for the newest long-term support release of Node.js. Cite it.", [tool]),
+      createPrompt("Search the web for the newest long-term support release of Node.js. Cite it.", [
+        tool,
+      ]),
       tool.name,
     );
     expect(calls[0]?.origin).toMatchObject({ provider: "openai", capability: "web_search" });
     expect(response.hostedOutputs.get(tool)?.sourceUrls.length).toBeGreaterThan(0);
   });
 
-  test.skipIf(!vectorStore)("file search, by a native section", async () => {
+  test.skipIf(!vectorStore)("runs a file search with a native section", async () => {
     const section = new OpenAIFileSearchSection({
       defaultParams: { corpusIds: [vectorStore ?? ""] },
     });
@@ -103,60 +109,60 @@ describe.skipIf(!key)("on the real API", { timeout: 180_000 }, () => {
     expect(response.hostedOutputs.get(tool)?.queries.length).toBeGreaterThan(0);
   });
 
-  test("code interpreter, the file it makes, and its container once more", async () => {
+  test("runs code, downloads its file and reuses its container", async () => {
     const tool = codeInterpreterTool();
     const task = "With Python print 2**64, write that number to power.txt, and link the file.";
-    const { response, calls, session } = await run(ask(task, [tool]), tool.name);
+    const { response, calls, session } = await run(createPrompt(task, [tool]), tool.name);
     expect(calls[0]?.result).toMatchObject({ success: true, value: { exitCode: 0 } });
     const output = response.hostedOutputs.get(tool);
     expect(output?.calls.map(({ stdout }) => stdout).join("")).toContain("18446744073709551616");
     const [file] = output?.files ?? [];
-    if (!file) throw new Error("no file was cited");
+    if (!file) throw new Error("The answer cites no file");
     expect(new TextDecoder().decode(await adapter.downloadFile(file))).toContain(
       "18446744073709551616",
     );
-    const next = ask("With Python print how many characters power.txt has.", [tool]);
+    const next = createPrompt("With Python print how many characters power.txt has.", [tool]);
     const again = await adapter.evaluate(next, { session, continue: true });
     expect(again.hostedCalls[0]?.containerId).toBe(file.containerId);
   });
 
-  test("shell in a container", async () => {
+  test("runs a shell in a container", async () => {
     const tool = shellTool();
     const { response } = await run(
-      ask("Run `uname -s` and say what it prints.", [tool]),
+      createPrompt("Run `uname -s` and say what it prints.", [tool]),
       tool.name,
     );
     expect(response.hostedOutputs.get(tool)?.calls[0]?.outputs[0]?.stdout).toContain("Linux");
   });
 
-  test("apply patch", async () => {
+  test("applies a patch", async () => {
     const filesystem = new InMemoryFilesystem();
     await filesystem.writeText("greeting.txt", "Hello\n");
     const tool = applyPatchTool({}, { filesystem });
     const task = "greeting.txt holds the one line `Hello`. Patch it so that it holds `Goodbye`.";
-    await run(ask(task, [tool]), tool.name);
+    await run(createPrompt(task, [tool]), tool.name);
     expect(await filesystem.readText("greeting.txt")).toBe("Goodbye\n");
   });
 
-  test("image generation", async () => {
+  test("generates an image", async () => {
     const tool = imageGenerationTool({ quality: "low", size: "1024x1024" });
-    const { response } = await run(ask("Draw a grey square.", [tool]), tool.name);
+    const { response } = await run(createPrompt("Draw a grey square.", [tool]), tool.name);
     expect(response.hostedOutputs.get(tool)?.images[0]?.base64.length).toBeGreaterThan(100);
   });
 
-  test("MCP, with approval", async () => {
+  test("calls an MCP server with approval", async () => {
     const asked: string[] = [];
     const tool = mcpTool(
       { serverLabel: "deepwiki", serverUrl: "https://mcp.deepwiki.com/mcp" },
       { approve: ({ name }) => asked.push(name) > 0 },
     );
     const task = "Ask deepwiki for the wiki structure of the repository nodejs/node.";
-    const { response } = await run(ask(task, [tool]), tool.name);
+    const { response } = await run(createPrompt(task, [tool]), tool.name);
     expect(asked.length).toBeGreaterThan(0);
     expect(response.hostedOutputs.get(tool)?.calls.length).toBeGreaterThan(0);
   });
 
-  describe("a file that was uploaded", () => {
+  describe("an uploaded file", () => {
     const uploaded: string[] = [];
     afterAll(async () => {
       for (const id of uploaded) {
@@ -172,20 +178,23 @@ describe.skipIf(!key)("on the real API", { timeout: 180_000 }, () => {
       uploaded.push(id);
       const tool = codeInterpreterTool({ container: { type: "auto", fileIds: [id] } });
       const task = "With Python read the JSON file in /mnt/data and print its field `name`.";
-      const { response } = await run(ask(task, [tool]), tool.name);
+      const { response } = await run(createPrompt(task, [tool]), tool.name);
       expect(response.text).toContain("weakincentives");
     });
   });
 
-  test("a conversation that goes on, also under store: false", async () => {
+  test("continues a conversation, also with store: false", async () => {
     for (const store of [true, false]) {
       adapter = new OpenAIAdapter({ model, modelConfig: { store } });
       const session = new Session();
-      await adapter.evaluate(ask("Remember the word heron. Say OK.", []), { session });
-      const { text } = await adapter.evaluate(ask("Which word did I ask you to remember?", []), {
-        session,
-        continue: true,
-      });
+      await adapter.evaluate(createPrompt("Remember the word heron. Say OK.", []), { session });
+      const { text } = await adapter.evaluate(
+        createPrompt("Which word did I ask you to remember?", []),
+        {
+          session,
+          continue: true,
+        },
+      );
       expect(text?.toLowerCase()).toContain("heron");
     }
   });

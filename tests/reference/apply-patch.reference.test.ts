@@ -10,34 +10,34 @@ import { InMemoryFilesystem } from "../../src/files/filesystem/in-memory-filesys
 const { WINK_SHARED: shared = "" } = process.env;
 const root = join(shared, "recorded/apply-patch");
 const folder = mkdtempSync(join(tmpdir(), "wink-apply-patch-"));
-const scenarios = shared === "" ? [] : foldersIn(root);
+const scenarios = shared === "" ? [] : listFolders(root);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test.skipIf(shared === "")("there are scenarios", () => {
+test.skipIf(shared === "")("the apply_patch recordings contain scenarios", () => {
   expect(scenarios.length).toBeGreaterThan(0);
 });
 
 describe.each([
   ["memory", () => new InMemoryFilesystem()],
-  ["a folder of this machine", () => new HostFilesystem(mkdtempSync(join(folder, "scenario-")))],
-])("in %s", (_where, make) => {
-  test.each(scenarios)("scenario %s ends as it was recorded", async (name) => {
-    const input = treeIn(join(root, name, "input"));
-    const expected = treeIn(join(root, name, "expected"));
+  ["a host folder", () => new HostFilesystem(mkdtempSync(join(folder, "scenario-")))],
+])("applyPatch() in %s", (_where, make) => {
+  test.each(scenarios)("produces the recorded result of scenario %s", async (name) => {
+    const input = readFolder(join(root, name, "input"));
+    const expected = readFolder(join(root, name, "expected"));
     const patch = readFileSync(join(root, name, "patch.txt"), "utf8");
     const filesystem = make();
     for (const [path, bytes] of Object.entries(input)) await filesystem.write(path, bytes);
 
     const attempt = applyPatch(filesystem, patch);
-    if (isSame(input, expected)) await expect(attempt).rejects.toBeInstanceOf(PatchError);
+    if (areEqual(input, expected)) await expect(attempt).rejects.toBeInstanceOf(PatchError);
     else await attempt;
 
-    expect(await treeOf(filesystem)).toEqual(expected);
+    expect(await readFilesystem(filesystem)).toEqual(expected);
   });
 });
 
-function foldersIn(directory: string): string[] {
+function listFolders(directory: string): string[] {
   return readdirSync(directory, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
@@ -45,28 +45,28 @@ function foldersIn(directory: string): string[] {
 
 type Tree = Record<string, Uint8Array>;
 
-/** Every file below a folder of this machine; none if there is no such folder. */
-function treeIn(directory: string): Tree {
+/** Reads every file below a host folder; none if the folder does not exist. */
+function readFolder(directory: string): Tree {
   if (!existsSync(directory)) return {};
   const paths = readdirSync(directory, { recursive: true, encoding: "utf8" }).sort();
   const files = paths.filter((path) => statSync(join(directory, path)).isFile());
   return Object.fromEntries(
-    files.map((path) => [path, bytesOf(readFileSync(join(directory, path)))]),
+    files.map((path) => [path, copyBytes(readFileSync(join(directory, path)))]),
   );
 }
 
-async function treeOf(filesystem: Filesystem): Promise<Tree> {
+async function readFilesystem(filesystem: Filesystem): Promise<Tree> {
   const tree: Tree = {};
   for (const path of await filesystem.glob("*"))
-    tree[path] = bytesOf(await filesystem.readBytes(path));
+    tree[path] = copyBytes(await filesystem.readBytes(path));
   return tree;
 }
 
-/** Without the class of the buffer, which is not compared. */
-function bytesOf(bytes: Uint8Array): Uint8Array {
+/** Copies bytes to a plain Uint8Array, so that the Buffer class does not affect comparisons. */
+function copyBytes(bytes: Uint8Array): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-function isSame(one: Tree, other: Tree): boolean {
+function areEqual(one: Tree, other: Tree): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -28,7 +28,7 @@ interface Exchange {
   readonly events: readonly WireItem[] | null;
 }
 
-/** A recorded request, what the provider answered, and what the model has to do for that. */
+/** A recorded request, the provider's response, and the model actions that produce it. */
 interface Replay {
   readonly id: string;
   readonly request: WireItem;
@@ -47,13 +47,13 @@ const exchanges = readFileSync(join(shared, "recorded/dev.jsonl"), "utf8")
 
 const skipped = new Map<string, string>();
 const replays = exchanges.flatMap((exchange): readonly Replay[] => {
-  const replay = replayOf(exchange);
+  const replay = createReplay(exchange);
   if (typeof replay !== "string") return [replay];
   skipped.set(exchange.id, replay);
   return [];
 });
 
-function replayOf({ id, status, request, response, events }: Exchange): Replay | string {
+function createReplay({ id, status, request, response, events }: Exchange): Replay | string {
   if (status !== 200) return "it was refused";
   if (!isPlainObject(request)) return "it has no request";
   const all = (events ?? []).map(({ data, ...event }) => (isPlainObject(data) ? data : event));
@@ -65,8 +65,8 @@ function replayOf({ id, status, request, response, events }: Exchange): Replay |
   return reasonToSkip(request) ?? { id, request, answer, events: all, actions };
 }
 
-/** Runs nothing, for what was recorded is not ours to run; only the files that it made are there. */
-function silent(files: readonly string[]): Sandbox {
+/** Creates a sandbox that runs no recorded code and only writes the files it produced. */
+function createSilentSandbox(files: readonly string[]): Sandbox {
   return {
     name: "silent",
     isolation: "It runs nothing.",
@@ -85,31 +85,31 @@ function silent(files: readonly string[]): Sandbox {
   };
 }
 
-/** Whoever prepares a request asks for other things than the request itself. */
-function playing({ actions, answer }: Replay) {
-  const tools = actions.filter((action) => !isSaid(action));
+/** Plays a replay's actions, and simple answers for the requests that prepare it. */
+function createModel({ actions, answer }: Replay) {
+  const tools = actions.filter((action) => !isMessage(action));
   const [message = {}] = output(answer).filter(({ type }) => type === "message");
   const isCited = citedIn([message]).length > 0;
   let asks = 0;
   return (request: ModelRequest): readonly ModelAction[] => {
     if (request.model === "thinker") return [{ think: "Hm." }, { say: "Hello." }];
-    if (request.model === "caller") return called(request.text);
+    if (request.model === "caller") return createCalls(request.text);
     if (!isCited) return actions;
-    // What a search finds can be cited when it has been found: the message is always the last.
+    // Search results can be cited only after the search, so the message comes last.
     if (asks++ === 0) return tools;
     const citations = citationsOf(message, request);
-    return actions.filter(isSaid).map((action) => ({ ...action, citations }));
+    return actions.filter(isMessage).map((action) => ({ ...action, citations }));
   };
 }
 
-type Said = Extract<ModelAction, { readonly say: unknown }>;
+type SayAction = Extract<ModelAction, { readonly say: unknown }>;
 
-function isSaid(action: ModelAction): action is Said {
+function isMessage(action: ModelAction): action is SayAction {
   return "say" in action;
 }
 
-/** Calls, for answers that are given to them afterwards. */
-function called(text: string): readonly ModelAction[] {
+/** Creates the calls that the following outputs answer. */
+function createCalls(text: string): readonly ModelAction[] {
   const answers: readonly WireItem[] = JSON.parse(text);
   const calls = answers.flatMap((item): readonly ModelAction[] => {
     if (item["type"] !== "function_call_output") return [];
@@ -118,11 +118,11 @@ function called(text: string): readonly ModelAction[] {
   return [...calls, { say: "Hello." }];
 }
 
-async function replayed(replay: Replay) {
+async function runReplay(replay: Replay) {
   const { request, answer: recorded } = replay;
   const items = output(recorded);
-  const on = await stage(playing(replay), {
-    sandbox: silent(madeFilesFor(items)),
+  const on = await stage(createModel(replay), {
+    sandbox: createSilentSandbox(madeFilesFor(items)),
     web: folderOf(pagesFor(items)),
   });
   const asked = await adapted(request, on, filesFor(items));
@@ -132,33 +132,33 @@ async function replayed(replay: Replay) {
   return { status, events, answer: isPlainObject(answer) ? answer : {}, body };
 }
 
-/** What a value is, for comparison: `null` may stand for any. */
-function kindOf(value: unknown): string {
+/** Returns a value's kind for comparison; `null` matches any kind. */
+function getKind(value: unknown): string {
   return Array.isArray(value) ? "list" : typeof value;
 }
 
-/** Recorded keys that ours lacks, and those whose values are of another kind. */
-function differences(theirs: WireItem, ours: WireItem): readonly string[] {
+/** Lists recorded keys that are missing or have values of another kind. */
+function findDifferences(theirs: WireItem, ours: WireItem): readonly string[] {
   return Object.entries(theirs).flatMap(([key, value]) => {
     if (!(key in ours)) return value === null ? [] : [`${key} is missing`];
-    if (value === null || ours[key] === null || kindOf(value) === kindOf(ours[key])) return [];
-    return [`${key} is ${kindOf(ours[key])}, not ${kindOf(value)}`];
+    if (value === null || ours[key] === null || getKind(value) === getKind(ours[key])) return [];
+    return [`${key} is ${getKind(ours[key])}, not ${getKind(value)}`];
   });
 }
 
-/** What a recorded answer may have and ours has not, and why. */
+/** Tolerated differences from recorded responses, with their reasons. */
 const own = new Map([
-  ["tool_usage is missing", "what hosted tools cost, of which none of ours costs anything"],
-  ["content_filters is missing", "Azure's own"],
-  ["message.phase is missing", "commentary or final answer: of models that tell them apart"],
-  ["reasoning.content is missing", "of models that show what they think"],
+  ["tool_usage is missing", "the cost of hosted tools, which are free locally"],
+  ["content_filters is missing", "specific to Azure"],
+  ["message.phase is missing", "commentary or final answer: only some models have phases"],
+  ["reasoning.content is missing", "only some models reveal their reasoning"],
 ]);
 
-/** Those of them that were met. */
+/** The tolerated differences that occurred. */
 const seen = new Set<string>();
 
-describe("what was recorded", () => {
-  test("is replayed, but for what the provider does not have", () => {
+describe("a recorded exchange", () => {
+  test("is replayed unless it needs an unsupported feature", () => {
     const reasons = [...new Set(skipped.values())].toSorted();
     expect(reasons).toEqual([
       "it answers a patch that another server asked for",
@@ -181,37 +181,37 @@ describe("what was recorded", () => {
   });
 
   test.each(replays.map((replay) => [replay.id, replay] as const))(
-    "%s is answered in the same shape",
+    "%s gets a response of the same shape",
     async (_id, replay) => {
-      const { status, answer, body } = await replayed(replay);
+      const { status, answer, body } = await runReplay(replay);
       expect({ status, error: body["error"] ?? null }).toEqual({ status: 200, error: null });
       expect(answer["status"]).toBe("completed");
       const [theirs, ours] = [output(replay.answer), output(answer)];
       expect(ours.map(({ type }) => type)).toEqual(theirs.map(({ type }) => type));
       const inItems = theirs.flatMap((item, at) =>
-        differences(item, ours[at] ?? {}).map((one) => `${textAt(item, "type")}.${one}`),
+        findDifferences(item, ours[at] ?? {}).map((one) => `${textAt(item, "type")}.${one}`),
       );
-      const found = [...differences(replay.answer, answer), ...inItems];
+      const found = [...findDifferences(replay.answer, answer), ...inItems];
       for (const one of found) seen.add(one);
       expect(found.filter((one) => !own.has(one))).toEqual([]);
     },
   );
 });
 
-test("what is excused is there to be excused", () => {
+test("every tolerated difference occurs in the recordings", () => {
   expect([...own.keys()].filter((one) => !seen.has(one))).toEqual([]);
 });
 
-/** Every server gives ids of its own, and the title of a page has no two spaces in a row. */
+/** Removes ids, which differ by server, and normalizes spaces in titles. */
 function withoutIds({ file_id: file, container_id: container, ...citation }: WireItem): WireItem {
   const title = textAt(citation, "title").replace(/\s+/g, " ");
-  return { ...citation, title, file_id: kindOf(file), container_id: kindOf(container) };
+  return { ...citation, title, file_id: getKind(file), container_id: getKind(container) };
 }
 
-describe("what was recorded with citations", () => {
+describe("a recorded exchange with citations", () => {
   const cited = replays.filter(({ answer }) => citedIn(output(answer)).length > 0);
 
-  test("is there, of every type", () => {
+  test("exists for every type of citation", () => {
     expect(cited.length).toBeGreaterThan(30);
     const types = cited.flatMap(({ answer }) => citedIn(output(answer)).map(({ type }) => type));
     expect([...new Set(types)].toSorted()).toEqual([
@@ -222,37 +222,37 @@ describe("what was recorded with citations", () => {
   });
 
   test.each(cited.map((replay) => [replay.id, replay] as const))(
-    "%s cites the same in the same places",
+    "%s has the same citations with the same spans",
     async (_id, replay) => {
-      const { answer } = await replayed(replay);
+      const { answer } = await runReplay(replay);
       const [theirs, ours] = [citedIn(output(replay.answer)), citedIn(output(answer))];
       expect(ours.map(withoutIds)).toEqual(theirs.map(withoutIds));
     },
   );
 });
 
-/** The types of events, those of deltas once. */
-function orderOf(events: readonly WireItem[]): readonly string[] {
+/** Returns the types of events in order, without repetitions. */
+function listEventTypes(events: readonly WireItem[]): readonly string[] {
   return events
     .map((event) => textAt(event, "type"))
     .filter((type) => type !== "keepalive")
     .filter((type, at, all) => type !== all[at - 1]);
 }
 
-describe("what was recorded as a stream", () => {
+describe("a recorded stream", () => {
   const streams = replays.filter(
     ({ request, events }) => request["stream"] === true && events.length > 0,
   );
 
-  test("is there", () => {
+  test("exists", () => {
     expect(streams.length).toBeGreaterThan(15);
   });
 
   test.each(streams.map((replay) => [replay.id, replay] as const))(
     "%s has its events in the same order",
     async (_id, replay) => {
-      const { events } = await replayed(replay);
-      expect(orderOf(events)).toEqual(orderOf(replay.events));
+      const { events } = await runReplay(replay);
+      expect(listEventTypes(events)).toEqual(listEventTypes(replay.events));
     },
   );
 });

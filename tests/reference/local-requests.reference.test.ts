@@ -31,8 +31,8 @@ const accepted = exchanges.filter(
   ({ status, request }) => status === 200 && isPlainObject(request),
 );
 
-/** The message of what is thrown, if anything is. */
-function refusalOf(check: () => void): string | null {
+/** Returns the message of a thrown ApiProblem; `null` if the check passed. */
+function catchProblem(check: () => void): string | null {
   try {
     check();
     return null;
@@ -42,43 +42,48 @@ function refusalOf(check: () => void): string | null {
   }
 }
 
-/** What OpenAI does and this server does not, by the first words of the refusal. */
-const notHere = ["Unsupported parameter: 'conversation'", "Unsupported parameter: 'background'"];
+/** Features of OpenAI that the local provider does not support, by the start of the error message. */
+const unsupportedErrors = [
+  "Unsupported parameter: 'conversation'",
+  "Unsupported parameter: 'background'",
+];
 
-/** Whether a request asks for any of that. */
-function asksForIt(request: Json): boolean {
+/** Whether a request uses an unsupported feature. */
+function usesUnsupportedFeature(request: Json): boolean {
   return "conversation" in request || request["background"] === true;
 }
 
-describe("a recorded request that OpenAI answered", () => {
-  test("there are enough of them", () => {
+describe("a recorded request that OpenAI accepted", () => {
+  test("is in the recordings often enough", () => {
     expect(accepted.length).toBeGreaterThan(200);
   });
 
   test.each(accepted.map((exchange) => [exchange.id, exchange] as const))(
-    "%s is accepted, unless it asks for what is not had here",
+    "%s is accepted unless it uses an unsupported feature",
     (_id, { request }) => {
-      const refusal = refusalOf(() => checkRequest(request));
+      const refusal = catchProblem(() => checkRequest(request));
       if (refusal !== null)
-        expect(notHere.filter((words) => refusal.startsWith(words))).toHaveLength(1);
+        expect(unsupportedErrors.filter((words) => refusal.startsWith(words))).toHaveLength(1);
     },
   );
 
-  test("is refused for what is not had here no more often than it asks for it", () => {
+  test("is rejected exactly if it uses an unsupported feature", () => {
     const refused = accepted.filter(
-      ({ request }) => refusalOf(() => checkRequest(request)) !== null,
+      ({ request }) => catchProblem(() => checkRequest(request)) !== null,
     );
-    const asking = accepted.filter(({ request }) => isPlainObject(request) && asksForIt(request));
+    const asking = accepted.filter(
+      ({ request }) => isPlainObject(request) && usesUnsupportedFeature(request),
+    );
     expect(refused).toEqual(asking);
   });
 
-  test("has a history that is accepted, if it is whole", () => {
+  test("has a history that is accepted, if it is complete", () => {
     const refusals = accepted.flatMap(({ id, request }) => {
       if (!isPlainObject(request) || request["previous_response_id"] || request["conversation"])
         return [];
       const { input } = request;
       if (!Array.isArray(input)) return [];
-      const refusal = refusalOf(() =>
+      const refusal = catchProblem(() =>
         checkHistory(input, { stored: { isStored: () => true }, catalog: builtInCatalog }),
       );
       return refusal === null ? [] : [`${id}: ${refusal}`];
@@ -87,12 +92,12 @@ describe("a recorded request that OpenAI answered", () => {
   });
 });
 
-/** Events one by one, the same in a row counted once. */
-function orderOf(events: readonly Json[]): readonly string[] {
+/** Returns the types of events in order, without repetitions. */
+function listEventTypes(events: readonly Json[]): readonly string[] {
   return events.map(({ type }) => String(type)).filter((type, at, all) => type !== all[at - 1]);
 }
 
-function keysByType(events: readonly Json[]): Readonly<Record<string, readonly string[]>> {
+function listKeysByType(events: readonly Json[]): Readonly<Record<string, readonly string[]>> {
   const optional = ["obfuscation", "logprobs"];
   return Object.fromEntries(
     events.map(({ type, ...event }) => [
@@ -104,12 +109,12 @@ function keysByType(events: readonly Json[]): Readonly<Record<string, readonly s
   );
 }
 
-/** The events of each output item, of every recorded stream that has them all and numbers them. */
+/** The events of each output item, from every complete recorded stream with sequence numbers. */
 const recordedItems = exchanges.flatMap(({ id, events }) => {
   const all = (events ?? []).map((event) => (isPlainObject(event["data"]) ? event["data"] : event));
   if (all.length === 0 || !all.every((event) => "sequence_number" in event)) return [];
   const count = (type: string) => all.filter((event) => event["type"] === type).length;
-  if (count("response.completed") !== 1) return []; // several streams in one file, or half of one
+  if (count("response.completed") !== 1) return []; // several streams in one file, or an incomplete one
   const done = all.filter(({ type }) => type === "response.output_item.done");
   return done.flatMap(({ item, output_index: index }) => {
     if (!isPlainObject(item)) return [];
@@ -118,17 +123,17 @@ const recordedItems = exchanges.flatMap(({ id, events }) => {
   });
 });
 
-function toldOf(item: Json): readonly StreamEvent[] {
+function writeEvents(item: Json): readonly StreamEvent[] {
   const events: StreamEvent[] = [];
   new EventWriter(builtInCatalog, (event) => events.push(event)).item(item);
   return events;
 }
 
-/** Where a recorded stream differs from all its like, and why we do not. */
+/** Recorded streams whose order differs from other streams of the same kind. */
 const ownWay = /image_generation_call|mcp_call$/;
 
-describe("the events of a recorded item", () => {
-  test("there are enough of them", () => {
+describe("the stream events of a recorded item", () => {
+  test("are numerous enough in the recordings", () => {
     const types = new Set(recordedItems.map(([, item]) => item["type"]));
     expect(recordedItems.length).toBeGreaterThan(80);
     expect([...types]).toEqual(expect.arrayContaining(["message", "code_interpreter_call"]));
@@ -137,12 +142,12 @@ describe("the events of a recorded item", () => {
   test.each(recordedItems.filter(([name]) => !ownWay.test(name)))(
     "%s come in the recorded order",
     (_name, item, its) => {
-      expect(orderOf(toldOf(item))).toEqual(orderOf(its));
+      expect(listEventTypes(writeEvents(item))).toEqual(listEventTypes(its));
     },
   );
 
   test.each(recordedItems)("%s have the recorded keys", (_name, item, its) => {
-    const [ours, theirs] = [keysByType(toldOf(item)), keysByType(its)];
+    const [ours, theirs] = [listKeysByType(writeEvents(item)), listKeysByType(its)];
     for (const type of Object.keys(theirs))
       if (type in ours) expect(ours[type]).toEqual(theirs[type]);
     expect(Object.keys(ours)).toEqual(expect.arrayContaining(["response.output_item.done"]));

@@ -14,7 +14,7 @@ import {
 } from "../support/local/replay-resource.ts";
 import { type Stage, stage } from "../support/local/stage.ts";
 
-/** Recorded requests for what is kept: containers, files, vector stores, and responses by their ids. */
+/** Recorded requests for stored resources: containers, files, vector stores, and responses by id. */
 
 interface Exchange {
   readonly id: string;
@@ -38,18 +38,18 @@ const exchanges = readFileSync(join(shared, "recorded/dev.jsonl"), "utf8")
 
 type Kept = (typeof exchanges)[number];
 
-/** Why it is not asked here; `null`: it is. */
-function reasonToLeave({ path, response }: Kept): string | null {
+/** Explains why an exchange is skipped; `null` if it is not. */
+function findSkipReason({ path, response }: Kept): string | null {
   if (path.endsWith("/cancel")) return "nothing runs in the background";
   if (isPlainObject(response) && response["background"] === true)
     return "nothing ran in the background";
   return response === null ? "its answer was not recorded" : null;
 }
 
-const asked = exchanges.filter((exchange) => reasonToLeave(exchange) === null);
+const asked = exchanges.filter((exchange) => findSkipReason(exchange) === null);
 
-/** Files are sent as forms, all else as JSON. */
-async function ask({ method, path, status, request, response }: Kept, on: Stage) {
+/** Sends a recorded request: files as forms, other bodies as JSON. */
+async function sendRecorded({ method, path, status, request, response }: Kept, on: Stage) {
   const isGone = status === 404;
   const here = isGone ? path : await pathHere(path, on);
   if (method !== "POST") return await on.ask(`${method} ${here}`);
@@ -61,14 +61,14 @@ async function ask({ method, path, status, request, response }: Kept, on: Stage)
   return { status: answer.status, body: (await answer.json()) as WireItem };
 }
 
-/** All of an error, where a parameter may be left out. */
-function wordsOf({ param, ...error }: WireItem): WireItem {
+/** Returns an error's fields; omits a missing `param`. */
+function getErrorFields({ param, ...error }: WireItem): WireItem {
   return param === undefined ? error : { ...error, param };
 }
 
-describe("a recorded request for what is kept", () => {
-  test("is left out for few reasons", () => {
-    const reasons = exchanges.map(reasonToLeave).filter((reason) => reason !== null);
+describe("a recorded request for a stored resource", () => {
+  test("is skipped for known reasons only", () => {
+    const reasons = exchanges.map(findSkipReason).filter((reason) => reason !== null);
     expect([...new Set(reasons)].toSorted()).toEqual([
       "its answer was not recorded",
       "nothing ran in the background",
@@ -78,17 +78,17 @@ describe("a recorded request for what is kept", () => {
   });
 
   test.each(asked.map((one) => [`${one.method} ${one.id}`, one] as const))(
-    "%s is answered in the same shape",
+    "%s gets a response of the same shape",
     async (_id, exchange) => {
       const on = await stage(() => [{ think: "Hm." }, { say: "Hello." }]);
-      const { status, body } = await ask(exchange, on);
+      const { status, body } = await sendRecorded(exchange, on);
       expect({ status, body }).toMatchObject({ status: exchange.status });
       const { response } = exchange;
       if (!isPlainObject(response)) return expect(body).toHaveProperty("text");
       const { detail: _old, ...theirs } = response;
       expect(shapeProblems(theirs, body)).toEqual([]);
       expect(namesIn(body)).toEqual(expect.arrayContaining([...namesIn(theirs)]));
-      expect(recordAt(body, "error")).toMatchObject(wordsOf(recordAt(theirs, "error")));
+      expect(recordAt(body, "error")).toMatchObject(getErrorFields(recordAt(theirs, "error")));
     },
   );
 });

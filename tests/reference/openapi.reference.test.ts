@@ -5,10 +5,10 @@ import { isPlainObject } from "../../src/base/freeze.ts";
 import { numberAt, textAt } from "../../src/base/reading.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
 import {
-  itemProblems,
+  findItemProblems,
+  findToolProblems,
   requestProblems,
   responseProblems,
-  toolProblems,
 } from "../support/openapi.ts";
 import {
   applyPatchCall,
@@ -33,31 +33,39 @@ import {
 
 const { WINK_SHARED: shared = "" } = process.env;
 
-describe.skipIf(shared === "")("by OpenAI's own document", () => {
-  const auto = (more: object) => ({
+describe.skipIf(shared === "")("validation with OpenAI's OpenAPI document", () => {
+  const createAutoContainer = (more: object) => ({
     type: "code_interpreter",
     container: { type: "auto", ...more },
   });
 
   test.each([
-    ["a built-in tool", { type: "built_in", name: "web_search" }, "type must be equal to one of"],
-    ["a tool without a type", { name: "web_search" }, "it must have required property 'type'"],
+    ["the type built_in", { type: "built_in", name: "web_search" }, "type must be equal to one of"],
+    ["no type", { name: "web_search" }, "it must have required property 'type'"],
     ["no container", { type: "code_interpreter" }, "must have required property 'container'"],
     [
       "a container by its parts",
       { type: "code_interpreter", container: { id: "cntr_1", memory_limit: "1g" } },
       "container must have required property 'type'",
     ],
-    ["a tier that is not sold", auto({ memory_limit: "8g" }), "container.memory_limit must be"],
+    [
+      "an unknown memory tier",
+      createAutoContainer({ memory_limit: "8g" }),
+      "container.memory_limit must be",
+    ],
     [
       "51 files",
-      auto({ file_ids: Array.from({ length: 51 }, (_, at) => `file_${at}`) }),
+      createAutoContainer({ file_ids: Array.from({ length: 51 }, (_, at) => `file_${at}`) }),
       "container.file_ids must NOT have more than 50 items",
     ],
-    ["host mounts", auto({ host_mounts: [] }), "container must NOT have additional properties"],
+    [
+      "host mounts",
+      createAutoContainer({ host_mounts: [] }),
+      "container must NOT have additional properties",
+    ],
     [
       "an odd network policy",
-      auto({ network_policy: { type: "disabled", allowed_domains: [] } }),
+      createAutoContainer({ network_policy: { type: "disabled", allowed_domains: [] } }),
       "container.network_policy must NOT have additional properties: allowed_domains",
     ],
     [
@@ -90,8 +98,8 @@ describe.skipIf(shared === "")("by OpenAI's own document", () => {
       "filters.filters[0].filters[0]",
     ],
     ["a name", { type: "apply_patch", name: "patch" }, "must NOT have additional properties: name"],
-  ])("tools are refused: %s", (_what, tool, problem) => {
-    expect(toolProblems(tool)?.join("\n")).toContain(problem);
+  ])("rejects a tool with %s", (_what, tool, problem) => {
+    expect(findToolProblems(tool)?.join("\n")).toContain(problem);
     expect(requestProblems("POST", "/responses", { model: "m", tools: [tool] })).not.toEqual([]);
   });
 
@@ -113,12 +121,12 @@ describe.skipIf(shared === "")("by OpenAI's own document", () => {
     ["/responses/input_tokens", { store: false }, "it must NOT have additional properties: store"],
     ["/containers", { name: "x", host_mounts: [] }, "it must NOT have additional properties"],
     ["/containers", {}, "it must have required property 'name'"],
-  ])("requests to %s are refused: %o", (path, body, problem) => {
+  ])("rejects a request to %s with %o", (path, body, problem) => {
     const whole = path === "/containers" ? body : { model: "m", ...body };
     expect(requestProblems("POST", path, whole)?.join("\n")).toContain(problem);
   });
 
-  test("routes that are not there are refused", () => {
+  test("rejects unknown routes", () => {
     expect(requestProblems("PUT", "/responses", {})).toHaveLength(1);
     expect(requestProblems("POST", "/chat", {})).toHaveLength(1);
     expect(responseProblems("GET /chat", {})).toHaveLength(1);
@@ -128,31 +136,31 @@ describe.skipIf(shared === "")("by OpenAI's own document", () => {
     { type: "web_search", filters: { blocked_domains: ["example.com"] } },
     { type: "web_search", return_token_budget: "unlimited", search_content_types: ["image"] },
     { type: "image_generation", output_format: "svg" },
-    auto({ memory_limit: "64g", network_policy: { type: "disabled" } }),
+    createAutoContainer({ memory_limit: "64g", network_policy: { type: "disabled" } }),
     { type: "shell", environment: { type: "container_reference", container_id: "cntr_1" } },
     { type: "function", name: "f", parameters: { any: { thing: 1 } }, strict: true },
-  ])("a tool is accepted: %o", (tool) => {
-    expect(toolProblems(tool)).toEqual([]);
+  ])("accepts the tool %o", (tool) => {
+    expect(findToolProblems(tool)).toEqual([]);
   });
 
-  test("an item may have keys that nobody knows, and a form is not looked into", () => {
-    expect(itemProblems({ role: "user", content: "Hello.", brand: "new" })).toEqual([]);
+  test("accepts unknown keys in items, and does not check forms", () => {
+    expect(findItemProblems({ role: "user", content: "Hello.", brand: "new" })).toEqual([]);
     expect(requestProblems("POST", "/files", undefined)).toEqual([]);
     expect(requestProblems("POST", "/containers/cntr_1/files", undefined)).toEqual([]);
     expect(requestProblems("POST", "/containers/cntr_1/files", { file_id: 1 })).not.toEqual([]);
     expect(requestProblems("GET", "/containers/cntr_1", undefined)).toEqual([]);
   });
 
-  test("a wire server tells of requests that would be refused", async () => {
+  test("makes a wire server report requests that OpenAI would reject", async () => {
     const server = await wireServer([[message("Hello.")]]);
-    const body = JSON.stringify({ model: "m", tools: [auto({ host_mounts: [] })] });
+    const body = JSON.stringify({ model: "m", tools: [createAutoContainer({ host_mounts: [] })] });
     await fetch(`${server.url}/responses`, { method: "POST", body });
     await expect(server.close()).rejects.toThrow(
       "request 1, POST /responses: tools[0].container must NOT have additional properties: host_mounts",
     );
   });
 
-  test("what a wire server answers is a response", async () => {
+  test("accepts a wire server's responses", async () => {
     const file = { file_id: "file_1", filename: "owls.txt", score: 0.5, text: "Owl" };
     const citations = [
       urlCitation("https://owls.example", "Owls"),
@@ -192,7 +200,7 @@ describe.skipIf(shared === "")("by OpenAI's own document", () => {
   });
 });
 
-/** Taken by the provider although its document, even with the overlay, does not allow them. */
+/** Requests that the provider accepted although its document, even with the overlay, forbids them. */
 const sloppy = new Map([
   ["langchain/test_code_interpreter.yaml.gz#2", "a replayed code call without its outputs"],
   ["chatlas/test_openai_web_search.yaml#1", "a replayed search whose sources are null"],
@@ -205,10 +213,10 @@ const sloppy = new Map([
   ["openai-dotnet/CanCompactConversationAsync.json#1", "the same"],
 ]);
 
-describe.skipIf(shared === "")("of what OpenAI was recorded to take and to answer", () => {
-  const real = shared === "" ? [] : recordings().filter(isProven);
+describe.skipIf(shared === "")("OpenAI's recorded exchanges", () => {
+  const real = shared === "" ? [] : readRecordings().filter(isProven);
 
-  test("all requests are accepted, but for those that are known", () => {
+  test("all requests are valid, except the known ones", () => {
     const refused = real.filter(
       ({ path, request }) => request && requestProblems("POST", path, request)?.length !== 0,
     );
@@ -217,7 +225,7 @@ describe.skipIf(shared === "")("of what OpenAI was recorded to take and to answe
     expect(refused.map(({ id }) => id).sort()).toEqual([...sloppy.keys()].sort());
   });
 
-  test("all responses are accepted", () => {
+  test("all responses are valid", () => {
     const responses = real.flatMap(({ path, response }) =>
       path === "/responses" && response ? [response] : [],
     );
@@ -230,12 +238,12 @@ const judged = ["/responses", "/responses/compact", "/containers"];
 
 interface Recording {
   readonly id: string;
-  /** Below `/v1`. */
+  /** Relative to `/v1`. */
   readonly path: string;
   readonly request: object | null;
   readonly response: object | null;
   readonly status: number | null;
-  /** How it is known to be real, or `"unproven"`. */
+  /** The evidence that it is real, or `"unproven"`. */
   readonly real: string;
 }
 
@@ -243,8 +251,8 @@ function isProven({ path, real, status }: Recording): boolean {
   return judged.includes(path) && status === 200 && real !== "unproven";
 }
 
-/** Those of requests that were posted. */
-function recordings(): readonly Recording[] {
+/** Reads the recordings of POST requests. */
+function readRecordings(): readonly Recording[] {
   const lines = readFileSync(join(shared, "recorded/dev.jsonl"), "utf8").trim().split("\n");
   const records: readonly WireItem[] = lines.map((line) => JSON.parse(line));
   return records
@@ -252,14 +260,14 @@ function recordings(): readonly Recording[] {
     .map((record) => ({
       id: textAt(record, "id"),
       path: `/${textAt(record, "url").replace(/^https:.*?\/v1\/|\?.*$/g, "")}`,
-      request: objectAt(record, "request"),
-      response: objectAt(record, "response"),
+      request: getObject(record, "request"),
+      response: getObject(record, "response"),
       status: numberAt(record, "status"),
       real: textAt(record, "real"),
     }));
 }
 
-function objectAt(record: WireItem, key: string): object | null {
+function getObject(record: WireItem, key: string): object | null {
   const value = record[key];
   return isPlainObject(value) ? value : null;
 }

@@ -38,8 +38,8 @@ const exchanges = readFileSync(join(shared, "recorded/dev.jsonl"), "utf8")
   .split("\n")
   .map((line): Exchange => JSON.parse(line));
 
-/** What the provider answered: as a whole, or at the end of a stream. */
-function answerIn({ response, events }: Exchange): Json | null {
+/** Returns the provider's response: the body, or the last event of a stream. */
+function getResponse({ response, events }: Exchange): Json | null {
   const ends = (events ?? []).filter((event) => "response" in event && isEnd(event));
   const answer = events?.length ? ends.at(-1)?.["response"] : response;
   return typeof answer === "object" ? (answer as Json) : null;
@@ -52,26 +52,26 @@ function isEnd({ type, data }: Json): boolean {
 
 const turns = exchanges
   .filter(({ method, url }) => method === "POST" && /\/?responses(?:\?.*)?$/.test(url))
-  .map((exchange) => ({ exchange, id: exchange.id, answer: answerIn(exchange) }));
+  .map((exchange) => ({ exchange, id: exchange.id, answer: getResponse(exchange) }));
 const answered = turns.filter(
   ({ answer, exchange }) => exchange.status === 200 && Array.isArray(answer?.["output"]),
 );
 const refused = turns.filter(({ exchange }) => exchange.status >= 400);
 
-test("nothing that was recorded is left out", () => {
+test("all recorded exchanges are covered", () => {
   expect(answered.length + refused.length).toBeGreaterThan(200);
   const others = turns.filter((turn) => !answered.includes(turn) && !refused.includes(turn));
-  // A stream that was recorded without its end.
+  // A stream recorded without its end.
   const endless = ["vercel-ai/parallel-tool-call-wrapper.1.chunks.txt#0"];
   expect(others.map(({ id }) => id)).toEqual(endless);
 });
 
-function outputOf(answer: Json | null): readonly Json[] {
+function getOutput(answer: Json | null): readonly Json[] {
   return (answer?.["output"] ?? []) as readonly Json[];
 }
 
-/** The tools that the items speak of. */
-function toolsFor(items: readonly Json[]): readonly HostedTool[] {
+/** Creates the tools that the items need. */
+function createTools(items: readonly Json[]): readonly HostedTool[] {
   const types = new Set(items.map(({ type }) => type));
   const labels = new Set(
     items.flatMap(({ server_label: label }) => (label ? [String(label)] : [])),
@@ -101,9 +101,9 @@ function toolsFor(items: readonly Json[]): readonly HostedTool[] {
   ];
 }
 
-/** Evaluates until the recorded answer was taken in and sent back. */
+/** Evaluates until the recorded response was read and sent back. */
 async function replay(answer: Json, modelConfig: OpenAIModelConfig = {}) {
-  const items = outputOf(answer);
+  const items = getOutput(answer);
   const raw = JSON.stringify(answer);
   const recorded: WireAnswer = {
     raw: (_request, response) => {
@@ -121,7 +121,7 @@ async function replay(answer: Json, modelConfig: OpenAIModelConfig = {}) {
     clock: fakeClock({ skipsSleep: true }),
     throttle: { maxAttempts: 1 },
   });
-  const prompt = promptWith({ hostedTools: toolsFor(items) });
+  const prompt = promptWith({ hostedTools: createTools(items) });
   let error: PromptEvaluationError | null = null;
   let response: PromptResponse<string> | null = null;
   try {
@@ -129,14 +129,14 @@ async function replay(answer: Json, modelConfig: OpenAIModelConfig = {}) {
   } catch (thrown) {
     error = thrown as PromptEvaluationError;
   }
-  // An answer that called nothing goes back with whatever is asked next.
+  // A response without calls is sent back with the next evaluation.
   if (!error && server.requests.length === 1) {
     await adapter.evaluate(prompt, { session, continue: true });
   }
   return { error, response, bus, second: server.requests[1] };
 }
 
-/** Calls that no tool of ours is for: nobody answers them, so they are not sent back. */
+/** Calls to tools that the prompt does not have: they get no output, so they are not sent back. */
 const foreign = ["custom_tool_call", "computer_call", "local_shell_call"];
 
 const hostedTypes = [
@@ -149,8 +149,8 @@ const hostedTypes = [
 
 const citing = ["url_citation", "file_citation", "container_file_citation", "file_path"];
 
-/** Counts by nothing but the JSON: what the codecs and the reader know is not used here. */
-function walk(items: readonly Json[]) {
+/** Counts from the raw JSON, without using codecs or readers. */
+function countContent(items: readonly Json[]) {
   const parts = items
     .filter(({ type }) => type === "message")
     .flatMap(({ content }) => (Array.isArray(content) ? (content as readonly Json[]) : []));
@@ -170,16 +170,16 @@ function walk(items: readonly Json[]) {
   };
 }
 
-describe("a recorded answer is read, counted and sent back as it came:", () => {
+describe("a recorded response is read, counted and sent back unchanged:", () => {
   test.each(answered.map(({ id, answer }) => [id, answer] as const))("%s", async (_id, answer) => {
-    const items = outputOf(answer);
+    const items = getOutput(answer);
     const { error, response, bus, second } = await replay(answer ?? {});
     const status = answer?.["status"];
     if (status !== "completed" && status !== "incomplete") {
       expect(error).toMatchObject({ name: expect.stringMatching(/Error$/) });
       return;
     }
-    const counted = walk(items);
+    const counted = countContent(items);
     const isCutOff = status === "incomplete" && counted.text === "" && counted.functions === 0;
     if (isCutOff || items.length === 0) {
       expect(error).toMatchObject({ phase: "response" });
@@ -202,22 +202,22 @@ describe("a recorded answer is read, counted and sent back as it came:", () => {
   });
 });
 
-test("under store: false every recorded answer can be sent back, without what is not sealed", async () => {
+test("every recorded response can be sent back with store: false, without unencrypted reasoning", async () => {
   for (const { answer, id } of answered) {
     const { error, second, bus } = await replay(answer ?? {}, { store: false });
-    if (error) continue; // the same ones as above
+    if (error) continue; // the same failures as above
     const input = Object(JSON.parse(second?.text ?? "{}")).input as readonly Json[];
     const unsealed = input.filter(
       ({ type, encrypted_content: sealed }) => type === "reasoning" && !sealed,
     );
     expect(unsealed, id).toEqual([]);
     const dropped = bus.of("HistoryRepaired").flatMap((event) => event.dropped);
-    const sent = outputOf(answer).length - dropped.length;
+    const sent = getOutput(answer).length - dropped.length;
     expect(input.filter(({ type }) => type !== undefined).length, id).toBeGreaterThan(sent);
   }
 });
 
-describe("a recorded refusal is an error that says what the provider said:", () => {
+describe("a recorded error is reported with the provider's message:", () => {
   test.each(refused.map(({ id, exchange }) => [id, exchange] as const))(
     "%s",
     async (_id, { status, response }) => {

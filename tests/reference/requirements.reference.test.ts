@@ -6,7 +6,7 @@ import { parseRequirements } from "../support/requirements-table.ts";
 const { WINK_SHARED: shared = "" } = process.env;
 
 test.skipIf(shared === "")(
-  "every requirement has the number and level that the reference list gives it",
+  "every requirement has the number and level of the reference list",
   () => {
     const reference = readFileSync(join(shared, "reference/requirements.md"), "utf8");
     const ours = readFileSync(new URL("../../docs/requirements.md", import.meta.url), "utf8");

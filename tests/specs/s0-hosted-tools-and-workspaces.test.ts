@@ -182,7 +182,7 @@ describe.each(clients)("S0 OpenAI Hosted Tools, on %s", (_, reach) => {
     const client = new OpenAIAdapter({ model: "o3", ...reach("http://127.0.0.1:1/v1") }).client;
     const both = { model: "o3", client, clientConfig: { apiKey: testKey } };
     expect(() => new OpenAIAdapter(both)).toThrow(InvalidOptionError);
-    expect(() => new OpenAIAdapter(both)).toThrow("must be left out beside client");
+    expect(() => new OpenAIAdapter(both)).toThrow("must be omitted when client is set");
   });
 
   const stores = { vectorStoreIds: ["vs_1", "vs_2"] };

@@ -133,7 +133,7 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
     );
     expect(error).toBeInstanceOf(PromptEvaluationError);
     expect(error).toMatchObject({ phase: "request", promptName: "native_file_search" });
-    expect(String(error)).toContain("vectorStoreIds must name a vector store");
+    expect(String(error)).toContain("vectorStoreIds must contain at least one vector store id");
     expect(requests).toEqual([]);
   });
 
@@ -278,7 +278,7 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
       });
       expect(error).toBeInstanceOf(PromptEvaluationError);
       expect(error).toMatchObject({ phase: "request", promptName: "native_file_search" });
-      expect(String(error)).toContain("must be an entry of the provider's own");
+      expect(String(error)).toContain("must be a hosted tool of the provider");
       expect(requests).toEqual([]);
     },
   );
@@ -375,7 +375,7 @@ describe.each(clients)("S2 OpenAI Native Tools via Responses, on %s", (_, reach)
   const filter = (domain: string) => ({ domainFilter: { allowed: [domain] } });
   const malformed = [
     ["an unknown name", "file_serach", {}, "Unsupported hosted tool kind 'file_serach'"],
-    ["no stores", "file_search", {}, "vectorStoreIds must name a vector store"],
+    ["no stores", "file_search", {}, "vectorStoreIds must contain at least one vector store id"],
     ["another language", "code_interpreter", { allowedLanguages: ["r"] }, "allowedLanguages"],
     ["no server", "mcp", {}, "serverLabel must start with a letter"],
     ["an unavailable tier", "code_interpreter", { container: auto("8g") }, "memoryLimit must be"],

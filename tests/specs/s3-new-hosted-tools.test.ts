@@ -191,7 +191,7 @@ describe.each(clients)("S3 Hosted Tools, on %s", (_, reach) => {
     });
     if (!(error instanceof PromptEvaluationError)) throw error;
     expect(error).toMatchObject({ phase: "parse", promptName: "sky:rain" });
-    expect(error.message).toContain('The codec of "forecast" could not read what came back');
+    expect(error.message).toContain('The codec for "forecast" could not read the response');
     expect(error.cause).toBeInstanceOf(TypeError);
     expect(bodies).toHaveLength(1);
   });

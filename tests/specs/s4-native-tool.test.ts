@@ -245,7 +245,7 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
     expect(error).toBeInstanceOf(PromptEvaluationError);
     expect(error).toMatchObject({ phase: "request", promptName: "native:task" });
     expect(String(error)).toContain('NativeTool "web_search" declares the param "search_terms"');
-    expect(String(error)).toContain("leave it out, or make it optional");
+    expect(String(error)).toContain("Remove it, or make it optional.");
     expect(requests).toEqual([]);
   });
 
@@ -259,7 +259,7 @@ describe.each(clients)("S4 Native Tool, on %s", (_, reach) => {
     const options = { adapter: { model: "gpt-5.2" } };
     const { error, requests } = await runFailure(reach, createPrompt(patch), options);
     expect(error).toBeInstanceOf(PromptEvaluationError);
-    expect(String(error)).toContain("put applyPatchTool() among the section's hostedTools");
+    expect(String(error)).toContain("Add applyPatchTool() to the section's hostedTools.");
     expect(requests).toEqual([]);
   });
 

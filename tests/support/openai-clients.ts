@@ -3,24 +3,28 @@ import type { OpenAIAdapterOptions } from "weakincentives/openai";
 import type { OpenAIClient } from "../../src/openai/http/client.ts";
 import { openAIClient } from "../../src/openai/http/http-client.ts";
 
-/** The key that tests use, and that must not turn up anywhere but in a header. */
+/** The API key of the tests. It must appear only in request headers. */
 export const testKey = "sk-test-0123456789abcdef";
 
-const all: readonly (readonly [string, (url: string) => ClientOptions])[] = [
-  ["our client", (baseURL) => ({ clientConfig: { apiKey: testKey, baseURL } })],
-  ["our client over fetch", (baseURL) => ({ clientConfig: { apiKey: testKey, baseURL, fetch } })],
+const allClients: readonly (readonly [string, (url: string) => ClientOptions])[] = [
+  ["the built-in client", (baseURL) => ({ clientConfig: { apiKey: testKey, baseURL } })],
+  [
+    "the built-in client over fetch",
+    (baseURL) => ({ clientConfig: { apiKey: testKey, baseURL, fetch } }),
+  ],
   ["the official client", (baseURL) => ({ client: new OpenAI({ apiKey: testKey, baseURL }) })],
 ];
 
 /**
- * Every way an adapter reaches a provider: what holds for one must hold for all. The quick tests take the
- * first; `npm run test:all` takes all of them.
+ * Every kind of client an adapter can use. Quick tests use only the first; `npm run test:all` uses
+ * all of them.
  */
-export const clients: typeof all = process.env["WINK_TEST_MODE"] === "all" ? all : all.slice(0, 1);
+export const clients: typeof allClients =
+  process.env["WINK_TEST_MODE"] === "all" ? allClients : allClients.slice(0, 1);
 
 type ClientOptions = Pick<OpenAIAdapterOptions, "client" | "clientConfig">;
 
-/** The same ways, as the clients themselves. */
+/** The same kinds, as client factories. */
 export const madeClients: readonly (readonly [string, (url: string) => OpenAIClient])[] =
   clients.map(([name, options]) => [
     name,

@@ -15,13 +15,13 @@ import { type WireScript, type WireServerOptions, wireServer } from "./wire-serv
 
 type Parts = Partial<MarkdownSectionOptions<object, object, never, never>>;
 
-/** A prompt that says `Go.`, with these tools. */
+/** Creates a prompt with the text `Go.` and these section options. */
 export function promptWith(parts: Parts = {}): Prompt<string> {
   const section = new MarkdownSection({ key: "task", title: "Task", template: "Go.", ...parts });
   return new Prompt(new PromptTemplate({ ns: "test", key: "run", sections: [section] }));
 }
 
-/** Takes nothing and says `Seen.`. */
+/** A tool without params that returns `Seen.`. */
 export const lookTool = new Tool({
   name: "look",
   description: "Looks.",
@@ -29,24 +29,24 @@ export const lookTool = new Tool({
   handler: () => ToolResult.ok(null, "Seen."),
 });
 
-/** What `promptWith` makes of its prompt, on the wire. */
+/** The message that the prompt of `promptWith` is sent as. */
 export const systemMessage = {
   type: "message",
   role: "system",
   content: "## 1. Task (task)\n\nGo.",
 };
 
-/** How one evaluation is run. */
+/** Options of `runOn`. */
 export interface RunOptions {
   readonly prompt?: Prompt<unknown>;
   readonly adapter?: Partial<OpenAIAdapterOptions>;
   readonly evaluate?: Partial<EvaluateOptions>;
   readonly server?: WireServerOptions;
-  /** @default our own client */
+  /** @default the built-in client */
   readonly client?: (url: string) => Pick<OpenAIAdapterOptions, "client" | "clientConfig">;
 }
 
-/** Evaluates a prompt against a server that plays `script`; what it threw is `error`. */
+/** Evaluates a prompt against a server that plays `script`. Returns a thrown error as `error`. */
 export async function runOn(script: WireScript, options: RunOptions = {}) {
   const server = await wireServer(script, { leftOver: "allowed", ...options.server });
   const bus = recordingBus();

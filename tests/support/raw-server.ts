@@ -2,27 +2,27 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import { buffer } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 
-/** A request as it came, whole. */
+/** A complete request. */
 export interface RawRequest {
   readonly method: string;
-  /** With its query. */
+  /** Includes the query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-/** A real server on this machine that answers however its handler does, well or badly. */
+/** A real HTTP server on localhost whose handler controls every response. */
 export interface RawServer {
   /** `http://127.0.0.1:…`, without a path. */
   readonly url: string;
-  /** In the order of their arrival. */
+  /** In order of arrival. */
   readonly requests: readonly RawRequest[];
-  /** How many connections were made. */
+  /** The number of connections opened. */
   readonly connections: number;
 }
 
-/** Starts a server that is gone, with its connections, when the test is over. */
-export async function rawServer(
+/** Starts a server that is closed, with its connections, when the test finishes. */
+export async function startRawServer(
   handle: (request: RawRequest, response: ServerResponse) => void,
 ): Promise<RawServer> {
   const requests: RawRequest[] = [];
@@ -30,7 +30,7 @@ export async function rawServer(
   const server = createServer(async (incoming, response) => {
     const { method = "", url: path = "", headers } = incoming;
     const body = await buffer(incoming).catch(() => null);
-    if (body === null) return; // the client went away while it was sending
+    if (body === null) return; // the client disconnected while sending
     const request = { method, path, headers, body };
     requests.push(request);
     handle(request, response);
@@ -52,8 +52,8 @@ export async function rawServer(
   };
 }
 
-/** Answers with JSON, or with a text as it is. */
-export function answer(
+/** Sends a response: a string unchanged, any other body as JSON. */
+export function sendResponse(
   response: ServerResponse,
   status: number,
   body: unknown,

@@ -1,32 +1,32 @@
 import type { WireItem, WireShellOutput } from "../../src/openai/wire.ts";
 
-/** The model says `text`. Where an item is to differ: `{ ...message("Half"), status: "incomplete" }`. */
+/** Creates a message with `text`. To change fields: `{ ...message("Half"), status: "incomplete" }`. */
 export function message(text: string, annotations: readonly WireItem[] = []): WireItem {
-  return said({ type: "output_text", text, annotations, logprobs: [] });
+  return createMessage({ type: "output_text", text, annotations, logprobs: [] });
 }
 
-/** The model will not do it. */
+/** Creates a message with a refusal. */
 export function refusal(text: string): WireItem {
-  return said({ type: "refusal", refusal: text });
+  return createMessage({ type: "refusal", refusal: text });
 }
 
-function said(part: WireItem): WireItem {
+function createMessage(part: WireItem): WireItem {
   return { type: "message", role: "assistant", status: "completed", content: [part] };
 }
 
-/** The model thinks, and must be allowed to go on with something. */
+/** Creates a reasoning item. Another item of the model must follow it. */
 export function reasoning(id?: string, encrypted = "sealed"): WireItem {
   const item = { type: "reasoning", summary: [], encrypted_content: encrypted };
   return id === undefined ? item : { ...item, id };
 }
 
-/** The model calls a function of ours, with JSON or what it stands for. */
+/** Creates a function call. `args` is JSON text or a value to serialize. */
 export function functionCall(name: string, args: string | object, callId?: string): WireItem {
-  const item = { type: "function_call", status: "completed", name, arguments: jsonOf(args) };
+  const item = { type: "function_call", status: "completed", name, arguments: toJson(args) };
   return callId === undefined ? item : { ...item, call_id: callId };
 }
 
-function jsonOf(args: string | object): string {
+function toJson(args: string | object): string {
   return typeof args === "string" ? args : JSON.stringify(args);
 }
 
@@ -40,7 +40,7 @@ export function fileSearchCall(queries: readonly string[], results: readonly Wir
   return { type: "file_search_call", status: "completed", queries, results };
 }
 
-/** A text among `given` stands for logs. */
+/** Creates a code interpreter call. A string in `given` becomes a logs output. */
 export function codeInterpreterCall(
   code: string,
   given: readonly (string | WireItem)[] = [],
@@ -51,7 +51,7 @@ export function codeInterpreterCall(
   return { type: "code_interpreter_call", ...ran };
 }
 
-/** To be run here, unless there is a container. */
+/** Creates a shell call: local without a container id. */
 export function shellCall(commands: readonly string[], containerId?: string): WireItem {
   const environment =
     containerId === undefined
@@ -61,7 +61,7 @@ export function shellCall(commands: readonly string[], containerId?: string): Wi
   return { type: "shell_call", status: "completed", action, environment };
 }
 
-/** What the call before it gave, in a container. */
+/** Creates the output of the preceding shell call, in a container. */
 export function shellCallOutput(output: readonly WireShellOutput[]): WireItem {
   return { type: "shell_call_output", status: "completed", max_output_length: null, output };
 }
@@ -71,12 +71,12 @@ export function applyPatchCall(operation: WireItem): WireItem {
 }
 
 export function mcpCall(name: string, args: string | object, output: string | null): WireItem {
-  const call = { server_label: "server", name, arguments: jsonOf(args), approval_request_id: null };
+  const call = { server_label: "server", name, arguments: toJson(args), approval_request_id: null };
   return { type: "mcp_call", status: "completed", ...call, output, error: null };
 }
 
 export function mcpApprovalRequest(name: string, args: string | object): WireItem {
-  return { type: "mcp_approval_request", server_label: "server", name, arguments: jsonOf(args) };
+  return { type: "mcp_approval_request", server_label: "server", name, arguments: toJson(args) };
 }
 
 export function mcpListTools(names: readonly string[]): WireItem {
@@ -84,7 +84,7 @@ export function mcpListTools(names: readonly string[]): WireItem {
   return { type: "mcp_list_tools", server_label: "server", tools };
 }
 
-/** `result` is base64. */
+/** Creates an image generation call; `result` is base64. */
 export function imageGenerationCall(result: string | null): WireItem {
   return { type: "image_generation_call", status: "completed", result };
 }
@@ -97,7 +97,7 @@ export function fileCitation(fileId: string, filename: string, index = 0): WireI
   return { type: "file_citation", file_id: fileId, filename, index };
 }
 
-/** Of a file in container `cntr_1`. */
+/** Creates a citation of a file in container `cntr_1`. */
 export function containerFileCitation(id: string, filename: string, span: Span = [0, 0]): WireItem {
   const file = { container_id: "cntr_1", file_id: id, filename };
   return { type: "container_file_citation", ...file, start_index: span[0], end_index: span[1] };

@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { isPlainObject } from "../../src/base/freeze.ts";
 import { maybeTextAt, recordAt, textAt, textsAt } from "../../src/base/reading.ts";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { answeredCalls, bodyRefusal, historyRefusal, requestProblems } from "./openapi.ts";
+import { answeredCalls, findBodyRefusal, findHistoryRefusal, requestProblems } from "./openapi.ts";
 
 export {
   applyPatchCall,
@@ -25,38 +25,38 @@ export {
   webSearchCall,
 } from "./wire-items.ts";
 
-/** A request as it came. */
+/** A received request. */
 export interface SeenRequest {
   readonly method: string;
-  /** Below `/v1`, without its query. */
+  /** Relative to `/v1`, without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** JSON, or the fields of a form; empty if it has neither. */
+  /** The JSON object or the form's fields; otherwise empty. */
   readonly body: WireItem;
   /** The body as text. */
   readonly text: string;
 }
 
-/** What the model answers: items it made, or all that may be said of a response. */
+/** The model's answer: its items, a whole response, or any HTTP response. */
 export type WireAnswer = readonly WireItem[] | ResponseAnswer | RouteAnswer;
 
-/** A response with HTTP status 200, in the words of the wire. */
+/** A response with HTTP status 200, in the API's format. */
 export interface ResponseAnswer {
   readonly output: readonly WireItem[];
-  /** @default by what else is said: "incomplete", "failed", or else "completed" */
+  /** @default "incomplete" or "failed" if the details or error are set, otherwise "completed" */
   readonly status?: string;
   readonly incomplete_details?: { readonly reason: string };
   readonly error?: { readonly code: string; readonly message: string };
   /** @default 10 tokens in, 5 out */
   readonly usage?: WireItem | null;
-  /** @default the request's */
+  /** @default the request's model */
   readonly model?: string;
   readonly id?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What any route may answer: an error in OpenAI's shape, JSON, bytes, whatever `raw` does, or never. */
+/** A route's response: an OpenAI error, JSON, bytes, a custom handler, or none at all. */
 export type RouteAnswer =
   | (WithHeaders & { readonly status: number; readonly error: WireItem })
   | (WithHeaders & { readonly json: unknown; readonly status?: number })
@@ -70,36 +70,36 @@ interface WithHeaders {
 
 type Answering<Answer> = Answer | ((request: SeenRequest) => Answer | Promise<Answer>);
 
-/** One answer for each `POST /responses`, or what makes them. */
+/** One answer per `POST /responses`, or a function that creates them. */
 export type WireScript =
   | readonly WireAnswer[]
   | ((request: SeenRequest) => WireAnswer | Promise<WireAnswer>);
 
-/** How a wire server differs from the real one. */
+/** Options of `wireServer`. */
 export interface WireServerOptions {
-  /** By `"GET /containers/cntr_1"`: what else there is besides `POST /responses`. */
+  /** Other routes, by method and path such as `"GET /containers/cntr_1"`. */
   readonly routes?: Readonly<Record<string, Answering<RouteAnswer>>>;
-  /** A malformed history is taken. @default false: it is refused as OpenAI refuses it */
+  /** Accepts a malformed history. @default false: it is rejected like OpenAI does */
   readonly lenient?: boolean;
-  /** The script may be longer than the conversation. @default it must be used up */
+  /** Allows unused answers in the script. @default they make `close()` throw */
   readonly leftOver?: "allowed";
-  /** Requests need not be what OpenAI's own document allows. @default they must be */
+  /** Allows requests that OpenAI's OpenAPI document forbids. @default they make `close()` throw */
   readonly invalid?: "allowed";
 }
 
-/** OpenAI on this machine, with a script for a model. */
+/** A local imitation of OpenAI's API with a scripted model. */
 export interface WireServer extends AsyncDisposable {
   /** `http://127.0.0.1:port/v1`. */
   readonly url: string;
-  /** Every request, in the order they came. */
+  /** Every request, in order of arrival. */
   readonly requests: readonly SeenRequest[];
-  /** Ends every connection, and throws what was wrong with the requests and the script. */
+  /** Closes every connection. Throws if requests were invalid or the script was not used up. */
   close(): Promise<void>;
 }
 
 /**
- * Plays one answer for each `POST /responses`, on a real socket. Where OpenAI's own document is at
- * hand, every request is held against it.
+ * Starts a server that plays one answer for each `POST /responses`, on a real socket. If OpenAI's
+ * OpenAPI document is available, every request is validated against it.
  *
  * @example
  * await using server = await wireServer([[functionCall("add", { a: 1 })], [message("One.")]]);
@@ -110,12 +110,12 @@ export async function wireServer(
 ): Promise<WireServer> {
   const requests: SeenRequest[] = [];
   const violations: string[] = [];
-  const player = playerOf(script, options);
+  const player = createPlayer(script, options);
   let isClosed = false;
 
   const server = createServer((request, response) => {
-    exchange(request, response).catch((thrown: unknown) => {
-      if (isClosed || response.destroyed) return; // who asked has gone
+    handleExchange(request, response).catch((thrown: unknown) => {
+      if (isClosed || response.destroyed) return; // the client has disconnected
       const message = thrown instanceof Error ? thrown.message : String(thrown);
       violations.push(message);
       const error = { message, type: "server_error" };
@@ -124,15 +124,15 @@ export async function wireServer(
     });
   });
 
-  async function exchange(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { seen, json } = await read(request);
+  async function handleExchange(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { seen, json } = await readRequest(request);
     const what = `request ${requests.push(seen)}, ${seen.method} ${seen.path}`;
     response.setHeader("x-request-id", `req_${requests.length}`);
     response.setHeader("openai-processing-ms", "1");
     const problems = requestProblems(seen.method, seen.path, json) ?? [];
     if (options.invalid !== "allowed")
       violations.push(...problems.map((problem) => `${what}: ${problem}`));
-    const answer = await player.answerTo(seen, what);
+    const answer = await player.answer(seen, what);
     if ("raw" in answer) answer.raw(request, response);
     else send(response, answer);
   }
@@ -143,9 +143,9 @@ export async function wireServer(
     const ended = new Promise((resolve) => server.close(resolve));
     server.closeAllConnections();
     await ended;
-    violations.push(...player.leftOver());
+    violations.push(...player.listUnused());
     if (violations.length === 0) return;
-    throw new Error(["The wire server was not used as it should be:", ...violations].join("\n- "));
+    throw new Error(["The wire server found problems:", ...violations].join("\n- "));
   }
 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -155,33 +155,33 @@ export async function wireServer(
 }
 
 interface Player {
-  answerTo(seen: SeenRequest, what: string): Promise<RouteAnswer>;
-  leftOver(): readonly string[];
+  answer(seen: SeenRequest, what: string): Promise<RouteAnswer>;
+  listUnused(): readonly string[];
 }
 
-function playerOf(script: WireScript, options: WireServerOptions): Player {
+function createPlayer(script: WireScript, options: WireServerOptions): Player {
   const routes = new Map(Object.entries(options.routes ?? {}));
-  const nextId = idMaker(typeof script === "function" ? [] : script.flatMap(itemsOf));
+  const nextId = createIdGenerator(typeof script === "function" ? [] : script.flatMap(listItems));
   let played = 0;
   return {
-    async answerTo(seen, what) {
+    async answer(seen, what) {
       const { method, path, body } = seen;
       if (`${method} ${path}` !== "POST /responses") {
         const route = routes.get(`${method} ${path}`);
         const missing = { status: 404, error: { message: `Invalid URL (${method} /v1${path})` } };
         return (typeof route === "function" ? await route(seen) : route) ?? missing;
       }
-      const refused = bodyRefusal(body) ?? (options.lenient ? null : historyRefusal(body));
+      const refused = findBodyRefusal(body) ?? (options.lenient ? null : findHistoryRefusal(body));
       if (refused) return refused;
       const answer = typeof script === "function" ? await script(seen) : script[played++];
       if (!answer) throw new Error(`The script has no answer to ${what}`);
       const isResponse = isItems(answer) || "output" in answer;
-      return isResponse ? responseTo(body, answer, nextId) : answer;
+      return isResponse ? createResponse(body, answer, nextId) : answer;
     },
-    leftOver() {
+    listUnused() {
       const left = typeof script === "function" ? 0 : script.length - played;
       if (left <= 0 || options.leftOver === "allowed") return [];
-      return [`${left} of the script's ${script.length} answers were not asked for`];
+      return [`${left} of the script's ${script.length} answers were not requested`];
     },
   };
 }
@@ -190,13 +190,15 @@ function isItems(answer: WireAnswer): answer is readonly WireItem[] {
   return Array.isArray(answer);
 }
 
-function itemsOf(answer: WireAnswer): readonly WireItem[] {
+function listItems(answer: WireAnswer): readonly WireItem[] {
   if (isItems(answer)) return answer;
   return "output" in answer ? answer.output : [];
 }
 
-/** `undefined` for what is not JSON. */
-async function read(request: IncomingMessage): Promise<{ seen: SeenRequest; json: unknown }> {
+/** Reads a request; `json` is `undefined` for a form or an empty body. */
+async function readRequest(
+  request: IncomingMessage,
+): Promise<{ seen: SeenRequest; json: unknown }> {
   const { method = "", headers } = request;
   const { pathname, searchParams: query } = new URL(request.url ?? "", "http://127.0.0.1");
   const path = pathname.replace(/^\/v1(?=\/)/, "");
@@ -206,13 +208,13 @@ async function read(request: IncomingMessage): Promise<{ seen: SeenRequest; json
   const isForm = type.startsWith("multipart/form-data");
   const form =
     isForm && (await new Response(bytes, { headers: { "content-type": type } }).formData());
-  const json = form || text === "" ? undefined : parsed(text);
+  const json = form || text === "" ? undefined : parseJsonOrNull(text);
   const body = form ? Object.fromEntries(form) : isPlainObject(json) ? json : {};
   return { seen: { method, path, query, headers, body, text }, json };
 }
 
-/** `null`, which no request is, for what cannot be parsed. */
-function parsed(text: string): unknown {
+/** Parses JSON; `null` if it is invalid. */
+function parseJsonOrNull(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -228,13 +230,13 @@ function send(response: ServerResponse, answer: Exclude<RouteAnswer, { raw: unkn
     return;
   }
   const { status = 200 } = answer;
-  const body = "json" in answer ? answer.json : { error: { ...noError, ...answer.error } };
+  const body = "json" in answer ? answer.json : { error: { ...defaultError, ...answer.error } };
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 }
 
-const noError = { message: "", type: "invalid_request_error", param: null, code: null };
+const defaultError = { message: "", type: "invalid_request_error", param: null, code: null };
 
-const someUsage = {
+const defaultUsage = {
   input_tokens: 10,
   input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
   output_tokens: 5,
@@ -242,8 +244,8 @@ const someUsage = {
   total_tokens: 15,
 };
 
-/** What a response repeats of its request, as it is where the request does not say. */
-const repeated = {
+/** The request fields that a response repeats, with their defaults. */
+const repeatedFields = {
   background: false,
   instructions: null,
   max_output_tokens: null,
@@ -264,18 +266,18 @@ const repeated = {
   user: null,
 };
 
-function responseTo(
+function createResponse(
   body: WireItem,
   given: readonly WireItem[] | ResponseAnswer,
   nextId: NextId,
 ): RouteAnswer {
   const answer = isItems(given) ? { output: given } : given;
-  const { headers = {}, usage = someUsage, error = null, model = body["model"] } = answer;
+  const { headers = {}, usage = defaultUsage, error = null, model = body["model"] } = answer;
   const { incomplete_details = null, id = nextId("resp") } = answer;
   const { status = error ? "failed" : incomplete_details ? "incomplete" : "completed" } = answer;
   const include = textsAt(body, "include");
-  const output = withIds(answer.output, nextId).map((item) => asAsked(item, include));
-  const echo = Object.entries(repeated).map(([key, value]) => [key, body[key] ?? value]);
+  const output = addIds(answer.output, nextId).map((item) => omitUnrequested(item, include));
+  const echo = Object.entries(repeatedFields).map(([key, value]) => [key, body[key] ?? value]);
   const json = {
     ...Object.fromEntries(echo),
     ...{ id, object: "response", created_at: 1_750_000_000, completed_at: 1_750_000_001 },
@@ -296,8 +298,8 @@ const prefixes = new Map(
 
 type NextId = (prefix: string) => string;
 
-/** Counts, leaving out what the script says itself. */
-function idMaker(items: readonly WireItem[]): NextId {
+/** Creates an id generator that counts up and skips the script's own ids. */
+function createIdGenerator(items: readonly WireItem[]): NextId {
   const taken = new Set(items.flatMap((item) => [item["id"], item["call_id"]]));
   return (prefix) => {
     let count = 1;
@@ -307,8 +309,8 @@ function idMaker(items: readonly WireItem[]): NextId {
   };
 }
 
-/** Items with the ids that they do not say; an output without a call's is that of the last call. */
-function withIds(items: readonly WireItem[], nextId: NextId): readonly WireItem[] {
+/** Adds missing ids to items. An output without a call id gets the last call's. */
+function addIds(items: readonly WireItem[], nextId: NextId): readonly WireItem[] {
   let lastCall = "";
   return items.map((item) => {
     const type = textAt(item, "type");
@@ -319,20 +321,20 @@ function withIds(items: readonly WireItem[], nextId: NextId): readonly WireItem[
   });
 }
 
-/** An item without what only comes when the request's `include` asks for it. */
-function asAsked(item: WireItem, include: readonly string[]): WireItem {
-  const isAsked = (what: string) => include.includes(what);
+/** Removes the fields that are sent only if the request's `include` lists them. */
+function omitUnrequested(item: WireItem, include: readonly string[]): WireItem {
+  const isIncluded = (what: string) => include.includes(what);
   const { encrypted_content: _sealed, ...plain } = item;
   const { sources: _sources, ...action } = recordAt(item, "action");
   switch (item["type"]) {
     case "code_interpreter_call":
-      return isAsked("code_interpreter_call.outputs") ? item : { ...item, outputs: null };
+      return isIncluded("code_interpreter_call.outputs") ? item : { ...item, outputs: null };
     case "file_search_call":
-      return isAsked("file_search_call.results") ? item : { ...item, results: null };
+      return isIncluded("file_search_call.results") ? item : { ...item, results: null };
     case "web_search_call":
-      return isAsked("web_search_call.action.sources") ? item : { ...item, action };
+      return isIncluded("web_search_call.action.sources") ? item : { ...item, action };
     case "reasoning":
-      return isAsked("reasoning.encrypted_content") ? item : plain;
+      return isIncluded("reasoning.encrypted_content") ? item : plain;
     default:
       return item;
   }

@@ -8,7 +8,7 @@ const filesystem = new InMemoryFilesystem();
 const tool = applyPatchTool({}, { name: "patch", filesystem });
 const parse = (...items: WireItem[]) => applyPatchCodec.parseOutput(items, tool);
 
-const asked = (call_id: string, operation: unknown): WireItem => ({
+const createCall = (call_id: string, operation: unknown): WireItem => ({
   type: "apply_patch_call",
   id: `apc_${call_id}`,
   call_id,
@@ -17,38 +17,38 @@ const asked = (call_id: string, operation: unknown): WireItem => ({
 });
 const create = { type: "create_file", path: "a.txt", diff: "+a\n" };
 const remove = { type: "delete_file", path: "b.txt" };
-const answer = (call_id: string, status: unknown, output?: unknown): WireItem => ({
+const createOutput = (call_id: string, status: unknown, output?: unknown): WireItem => ({
   type: "apply_patch_call_output",
   call_id,
   status,
   output,
 });
 
-test("serialize sends the bare tool", () => {
+test("applyPatchCodec.serialize() sends only the type", () => {
   expect(applyPatchCodec.kind).toBe("apply_patch");
   expect(applyPatchCodec.serialize(tool, { model: "gpt-5", containerId: "cntr_1" })).toEqual({
     type: "apply_patch",
   });
 });
 
-test("the provider runs no call itself", () => {
-  expect(applyPatchCodec.calls?.([asked("call_1", create)], tool)).toEqual([]);
+test("applyPatchCodec.calls() is empty: the provider runs no calls", () => {
+  expect(applyPatchCodec.calls?.([createCall("call_1", create)], tool)).toEqual([]);
 });
 
-describe("parseOutput", () => {
-  test("is null where nothing was to be patched", () => {
+describe("applyPatchCodec.parseOutput()", () => {
+  test("returns null without calls", () => {
     expect(parse()).toBeNull();
-    expect(parse(answer("call_1", "completed"))).toBeNull();
+    expect(parse(createOutput("call_1", "completed"))).toBeNull();
   });
 
-  test("has every call with what became of it", () => {
+  test("returns every call with its outcome", () => {
     expect(
       parse(
-        asked("call_1", create),
-        asked("call_2", { type: "update_file", path: "b.txt", diff: "@@" }),
-        asked("call_3", remove),
-        answer("call_1", "completed", "Created"),
-        answer("call_2", "failed", "It does not fit"),
+        createCall("call_1", create),
+        createCall("call_2", { type: "update_file", path: "b.txt", diff: "@@" }),
+        createCall("call_3", remove),
+        createOutput("call_1", "completed", "Created"),
+        createOutput("call_2", "failed", "It does not fit"),
       ),
     ).toEqual({
       calls: [
@@ -73,25 +73,27 @@ describe("parseOutput", () => {
     {},
     { type: "rename_file", path: "a" },
     { type: "toString" },
-  ])("leaves out an operation that is %j", (operation) => {
-    expect(parse(asked("call_1", operation), asked("call_2", remove))?.calls).toEqual([
+  ])("omits a call with the operation %j", (operation) => {
+    expect(parse(createCall("call_1", operation), createCall("call_2", remove))?.calls).toEqual([
       expect.objectContaining({ callId: "call_2" }),
     ]);
-    expect(parse(asked("call_1", operation))).toEqual({ calls: [] });
+    expect(parse(createCall("call_1", operation))).toEqual({ calls: [] });
   });
 
-  test("bears answers with odd fields", () => {
-    expect(parse(asked("call_1", { type: "create_file" }), answer("call_1", 5, {}))).toEqual({
+  test("tolerates outputs with invalid fields", () => {
+    expect(
+      parse(createCall("call_1", { type: "create_file" }), createOutput("call_1", 5, {})),
+    ).toEqual({
       calls: [{ callId: "call_1", operation: "create", path: "", success: false, message: "" }],
     });
   });
 });
 
-describe("calls that are asked of us", () => {
-  test("are those without an answer, and may be undone on the tool's own files", () => {
-    const open = asked("call_2", create);
-    const found = applyPatchCodec.asked?.(
-      [asked("call_1", remove), open, answer("call_1", "completed")],
+describe("applyPatchCodec.delegatedCalls()", () => {
+  test("returns unanswered calls that touch the tool's file system", () => {
+    const open = createCall("call_2", create);
+    const found = applyPatchCodec.delegatedCalls?.(
+      [createCall("call_1", remove), open, createOutput("call_1", "completed")],
       tool,
     );
     expect(found).toEqual([
@@ -111,29 +113,32 @@ describe("calls that are asked of us", () => {
     );
   });
 
-  test("touch nothing of their own where the workspace's files are meant", () => {
-    const [call] = applyPatchCodec.asked?.([asked("call_1", remove)], applyPatchTool()) ?? [];
+  test("returns calls without touches if the tool has no file system", () => {
+    const [call] =
+      applyPatchCodec.delegatedCalls?.([createCall("call_1", remove)], applyPatchTool()) ?? [];
     expect(call?.touches).toBeUndefined();
     expect(call?.params).toEqual({ operation: "delete", path: "b.txt" });
   });
 
-  test("tell an unknown operation in the provider's word", () => {
-    const odd = asked("call_1", { type: "rename_file", path: "a", to: "b" });
-    expect(applyPatchCodec.asked?.([odd], tool)[0]?.params).toEqual({
+  test("reports an unknown operation by the provider's name", () => {
+    const odd = createCall("call_1", { type: "rename_file", path: "a", to: "b" });
+    expect(applyPatchCodec.delegatedCalls?.([odd], tool)[0]?.params).toEqual({
       operation: "rename_file",
       path: "a",
     });
-    expect(applyPatchCodec.asked?.([asked("call_1", null)], tool)[0]?.params).toEqual({
-      operation: "",
-      path: "",
-    });
+    expect(applyPatchCodec.delegatedCalls?.([createCall("call_1", null)], tool)[0]?.params).toEqual(
+      {
+        operation: "",
+        path: "",
+      },
+    );
   });
 });
 
 test.each([
   [true, "completed"],
   [false, "failed"],
-])("the answer to a call with success %s is %s", (success, status) => {
+])("applyPatchCodec.answer() for success %s has the status %s", (success, status) => {
   const call = { name: "patch", kind: "apply_patch", callId: "call_1", params: {}, raw: {} };
   const done = { ...call, output: null, success, message: "So it is." };
   expect(applyPatchCodec.answer?.(done, tool)).toEqual({

@@ -8,10 +8,13 @@ import { checkedConfig } from "../../tools/hosted-tool.ts";
 import { isSnapshotable } from "../../tools/open-resources.ts";
 import type { WireApplyPatch, WireItem, WireOutput } from "../wire.ts";
 import type { HostedToolCodec } from "./codec.ts";
-import { callIdOf, identityOf, onlySet } from "./codec-parts.ts";
-import { type LivePatchTool, operationOf, runPatch } from "./run-patch.ts";
+import { getCallId, identifyCall, omitUndefined } from "./codec-parts.ts";
+import { type LivePatchTool, readOperation, runPatch } from "./run-patch.ts";
 
-/** https://platform.openai.com/docs/guides/tools-apply-patch: the provider writes, we apply. */
+/**
+ * The apply_patch tool: the model writes patches, and this package applies them.
+ * https://platform.openai.com/docs/guides/tools-apply-patch
+ */
 export const applyPatchCodec: HostedToolCodec<ApplyPatchConfig, ApplyPatchResult> = {
   kind: "apply_patch",
 
@@ -25,30 +28,30 @@ export const applyPatchCodec: HostedToolCodec<ApplyPatchConfig, ApplyPatchResult
 
   parseOutput(items) {
     const calls = itemsOfType(items, "apply_patch_call");
-    const answers = answersIn(items);
+    const answers = indexOutputs(items);
     if (calls.length === 0) return null;
-    return { calls: calls.flatMap((item) => doneCall(item, answers.get(callIdOf(item)))) };
+    return { calls: calls.flatMap((item) => toFinishedCall(item, answers.get(getCallId(item)))) };
   },
 
-  /** The provider applies nothing itself. */
+  /** The provider does not run these calls. */
   calls: () => [],
 
-  asked(items, tool: LivePatchTool) {
-    const answers = answersIn(items);
+  delegatedCalls(items, tool: LivePatchTool) {
+    const answers = indexOutputs(items);
     const { filesystem } = tool.live;
     const touches = isSnapshotable(filesystem) ? [filesystem] : undefined;
     return itemsOfType(items, "apply_patch_call")
-      .filter((item) => !answers.has(callIdOf(item)))
+      .filter((item) => !answers.has(getCallId(item)))
       .map((item) => ({
-        ...identityOf(item, tool),
-        params: paramsOf(item),
+        ...identifyCall(item, tool),
+        params: readPatchParams(item),
         touches,
         run: (context) => runPatch(item, tool, context),
       }));
   },
 
   nativeProblem: ({ name }) =>
-    `NativeTool "${name}" of kind "apply_patch" is run here and not by the provider, for which a NativeTool has no means: put applyPatchTool() among the section's hostedTools`,
+    `NativeTool "${name}" of kind "apply_patch" runs locally, not at the provider, and a NativeTool cannot run locally. Add applyPatchTool() to the section's hostedTools.`,
 
   answer({ callId, success, message }) {
     const output: WireOutput = {
@@ -61,23 +64,23 @@ export const applyPatchCodec: HostedToolCodec<ApplyPatchConfig, ApplyPatchResult
   },
 };
 
-function answersIn(items: readonly WireItem[]): ReadonlyMap<string, WireItem> {
+function indexOutputs(items: readonly WireItem[]): ReadonlyMap<string, WireItem> {
   const outputs = itemsOfType(items, "apply_patch_call_output");
-  return new Map(outputs.map((output) => [callIdOf(output), output]));
+  return new Map(outputs.map((output) => [getCallId(output), output]));
 }
 
-/** An operation of a type that came after this was written has no place in the result. */
-function doneCall(item: WireItem, answer: WireItem = {}): ApplyPatchResult["calls"] {
-  const { operation, path } = operationOf(item);
+/** Converts a finished call. An unknown operation type has no entry in the result. */
+function toFinishedCall(item: WireItem, answer: WireItem = {}): ApplyPatchResult["calls"] {
+  const { operation, path } = readOperation(item);
   if (operation === null) return [];
   const success = answer["status"] === "completed";
-  return [{ callId: callIdOf(item), operation, path, success, message: textAt(answer, "output") }];
+  return [{ callId: getCallId(item), operation, path, success, message: textAt(answer, "output") }];
 }
 
-function paramsOf(item: WireItem): object {
-  const { operation, path } = operationOf(item);
+function readPatchParams(item: WireItem): object {
+  const { operation, path } = readOperation(item);
   const wire = recordAt(item, "operation");
-  return onlySet({
+  return omitUndefined({
     operation: operation ?? textAt(wire, "type"),
     path,
     diff: maybeTextAt(wire, "diff") ?? undefined,

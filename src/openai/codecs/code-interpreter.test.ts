@@ -11,9 +11,9 @@ const tool = codeInterpreterTool({}, { name: "python" });
 const serialize = (config: CodeInterpreterConfig, containerId: string | null = null) =>
   codeInterpreterCodec.serialize(codeInterpreterTool(config), { model: "gpt-5", containerId });
 const parse = (...items: WireItem[]) => codeInterpreterCodec.parseOutput(items, tool);
-const calls = (...items: WireItem[]) => codeInterpreterCodec.calls?.(items, tool) ?? [];
+const readCalls = (...items: WireItem[]) => codeInterpreterCodec.calls?.(items, tool) ?? [];
 
-const run = (id: string, more: object = {}): WireItem => ({
+const createCall = (id: string, more: object = {}): WireItem => ({
   type: "code_interpreter_call",
   id,
   status: "completed",
@@ -22,7 +22,7 @@ const run = (id: string, more: object = {}): WireItem => ({
   outputs: [{ type: "logs", logs: "1" }],
   ...more,
 });
-const fileOf = (container_id: string, filename: string) => ({
+const createFileCitation = (container_id: string, filename: string) => ({
   type: "container_file_citation",
   container_id,
   file_id: `cfile_${filename}`,
@@ -30,13 +30,13 @@ const fileOf = (container_id: string, filename: string) => ({
   start_index: 0,
   end_index: 0,
 });
-const saying = (text: string, ...annotations: object[]): WireItem => ({
+const createMessage = (text: string, ...annotations: object[]): WireItem => ({
   type: "message",
   content: [{ type: "output_text", text, annotations }],
 });
 const trace = 'Traceback (most recent call last):\n  File "a.py", line 1\nValueError: boom';
 
-describe("serialize", () => {
+describe("codeInterpreterCodec.serialize()", () => {
   test("always sends a container", () => {
     expect(serialize({})).toEqual({ type: "code_interpreter", container: { type: "auto" } });
     expect(serialize({ container: { type: "auto" } })).toEqual({
@@ -45,7 +45,7 @@ describe("serialize", () => {
     });
   });
 
-  test("sends what a new container is to have", () => {
+  test("sends the options of a new container", () => {
     const networkPolicy = {
       type: "allowlist",
       allowedDomains: ["pypi.org"],
@@ -85,14 +85,14 @@ describe("serialize", () => {
     });
   });
 
-  test("sends an existing container's id and nothing else of it", () => {
+  test("sends only the id of an existing container", () => {
     expect(serialize({ container: { id: "cntr_9", memoryLimit: "4g" } }, "cntr_1")).toEqual({
       type: "code_interpreter",
       container: "cntr_9",
     });
   });
 
-  test("uses the workspace's container where the config names none", () => {
+  test("uses the workspace's container if the config omits it", () => {
     expect(serialize({}, "cntr_1")).toEqual({ type: "code_interpreter", container: "cntr_1" });
     expect(serialize({ container: { type: "auto" } }, "cntr_1")).toEqual({
       type: "code_interpreter",
@@ -100,7 +100,7 @@ describe("serialize", () => {
     });
   });
 
-  test("does not send what is advice", () => {
+  test("does not send advisory settings", () => {
     expect(serialize({ timeoutSeconds: 5, allowedLanguages: ["python"] })).toEqual({
       type: "code_interpreter",
       container: { type: "auto" },
@@ -108,47 +108,47 @@ describe("serialize", () => {
   });
 
   test.each([["javascript"], ["python", "r"], ["Python"]])(
-    "refuses %s for languages",
+    "rejects the languages %s",
     (...languages) => {
       expect(() => serialize({ allowedLanguages: languages })).toThrow(InvalidOptionError);
       expect(() => serialize({ allowedLanguages: languages })).toThrow(
-        `Hosted tool "code_interpreter" config.allowedLanguages must be ["python"], for OpenAI runs no other language, got ${JSON.stringify(languages)}. Leave it out, or use the shell tool`,
+        `Hosted tool "code_interpreter" config.allowedLanguages must be ["python"], the only language that OpenAI runs, got ${JSON.stringify(languages)}. Omit it, or use the shell tool.`,
       );
     },
   );
 
-  test("files of the host are in a container of their own by then, and never on the wire", () => {
+  test("never sends host mounts, only the container they were uploaded to", () => {
     const container = { type: "auto", memoryLimit: "4g", hostMounts: [{ hostPath: "a" }] } as const;
     const tool = codeInterpreterTool({ container });
-    const entry = (containerId: string | null) =>
+    const serializeWith = (containerId: string | null) =>
       codeInterpreterCodec.serialize(tool, { model: "gpt-5.2", containerId });
-    expect(entry(null)).toEqual({
+    expect(serializeWith(null)).toEqual({
       type: "code_interpreter",
       container: { type: "auto", memory_limit: "4g" },
     });
-    expect(entry("cntr_1")).toEqual({ type: "code_interpreter", container: "cntr_1" });
+    expect(serializeWith("cntr_1")).toEqual({ type: "code_interpreter", container: "cntr_1" });
   });
 });
 
-test("the outputs are asked for", () => {
+test("codeInterpreterCodec.include() requests the outputs", () => {
   expect(codeInterpreterCodec.kind).toBe("code_interpreter");
   expect(codeInterpreterCodec.include?.(tool)).toEqual(["code_interpreter_call.outputs"]);
 });
 
-describe("parseOutput", () => {
-  test("is null where no code ran", () => {
+describe("codeInterpreterCodec.parseOutput()", () => {
+  test("returns null if no code ran", () => {
     expect(parse()).toBeNull();
-    expect(parse(saying("Hi", fileOf("cntr_1", "a.csv")))).toBeNull();
+    expect(parse(createMessage("Hi", createFileCitation("cntr_1", "a.csv")))).toBeNull();
   });
 
-  test("has every call, the last one's result first, and all files", () => {
+  test("returns every call, the last call's result and all files", () => {
     const outputs = [
       { type: "logs", logs: "a" },
       { type: "image", url: "data:image/png;base64,AA" },
       { type: "logs", logs: "b\n" },
       { type: "logs", logs: "c" },
     ];
-    const files = [fileOf("cntr_1", "a.csv"), fileOf("cntr_2", "b.csv")];
+    const files = [createFileCitation("cntr_1", "a.csv"), createFileCitation("cntr_2", "b.csv")];
     const first = {
       id: "ci_1",
       code: "print(1)",
@@ -160,7 +160,11 @@ describe("parseOutput", () => {
       status: "completed",
     };
     expect(
-      parse(run("ci_1"), run("ci_2", { code: "x", outputs }), saying("Done.", ...files)),
+      parse(
+        createCall("ci_1"),
+        createCall("ci_2", { code: "x", outputs }),
+        createMessage("Done.", ...files),
+      ),
     ).toEqual({
       text: "Done.",
       code: "x",
@@ -187,22 +191,22 @@ describe("parseOutput", () => {
     });
   });
 
-  test("has no files among other citations", () => {
+  test("ignores citations that are not files", () => {
     const page = { type: "url_citation", url: "https://a", start_index: 0, end_index: 1 };
-    expect(parse(run("ci_1"), saying("x", page))?.files).toEqual([]);
+    expect(parse(createCall("ci_1"), createMessage("x", page))?.files).toEqual([]);
   });
 
   test.each([null, undefined, [], "x", [null, {}, { type: "image" }, { type: "logs", logs: 5 }]])(
-    "bears outputs that are %j",
+    "tolerates the outputs %j",
     (outputs) => {
-      expect(parse(run("ci_1", { outputs }))).toMatchObject({
+      expect(parse(createCall("ci_1", { outputs }))).toMatchObject({
         stdout: "",
         calls: [{ images: [] }],
       });
     },
   );
 
-  test("bears a call without any field", () => {
+  test("tolerates a call without fields", () => {
     expect(parse({ type: "code_interpreter_call" })).toEqual({
       text: "",
       code: "",
@@ -226,14 +230,18 @@ describe("parseOutput", () => {
   });
 });
 
-describe("calls", () => {
-  test("are one for each item, with the files of its container", () => {
-    const first = run("ci_1");
-    const second = run("ci_2", { container_id: "cntr_2", code: null });
-    const found = calls(
+describe("codeInterpreterCodec.calls()", () => {
+  test("returns one call per item, with its container's files", () => {
+    const first = createCall("ci_1");
+    const second = createCall("ci_2", { container_id: "cntr_2", code: null });
+    const found = readCalls(
       first,
       second,
-      saying("Done.", fileOf("cntr_1", "a.csv"), fileOf("cntr_2", "b.csv")),
+      createMessage(
+        "Done.",
+        createFileCitation("cntr_1", "a.csv"),
+        createFileCitation("cntr_2", "b.csv"),
+      ),
     );
     expect(found.map(({ callId }) => callId)).toEqual(["ci_1", "ci_2"]);
     expect(found[0]).toMatchObject({
@@ -255,19 +263,26 @@ describe("calls", () => {
     expect(Object.keys(codeInterpreterCodec.params ?? {})).toEqual(["code"]);
   });
 
-  test("without a container of their own have all files", () => {
-    const [call] = calls(
-      run("ci_1", { container_id: null }),
-      saying("", fileOf("cntr_1", "a.csv"), fileOf("cntr_2", "b.csv")),
+  test("returns all files for a call without a container", () => {
+    const [call] = readCalls(
+      createCall("ci_1", { container_id: null }),
+      createMessage(
+        "",
+        createFileCitation("cntr_1", "a.csv"),
+        createFileCitation("cntr_2", "b.csv"),
+      ),
     );
     expect(call).not.toHaveProperty("containerId");
     expect(call?.output?.files).toHaveLength(2);
   });
 
-  test("that failed keep what they printed, with the trace as their error, and their files", () => {
-    const [call] = calls(
-      run("ci_1", { status: "failed", outputs: [{ type: "logs", logs: `begun\n${trace}\n` }] }),
-      saying("Sorry.", fileOf("cntr_1", "a.csv")),
+  test("retains a failed call's output, traceback and files", () => {
+    const [call] = readCalls(
+      createCall("ci_1", {
+        status: "failed",
+        outputs: [{ type: "logs", logs: `begun\n${trace}\n` }],
+      }),
+      createMessage("Sorry.", createFileCitation("cntr_1", "a.csv")),
     );
     expect(call).toMatchObject({
       success: false,
@@ -284,17 +299,21 @@ describe("calls", () => {
     ["interpreting", false, null, ""],
     ["odd", false, null, ""],
     [undefined, false, null, ""],
-  ])("of status %s have success %s and exit code %s", (status, success, exitCode, stderr) => {
-    const [call] = calls(run("ci_1", { status, outputs: [{ type: "logs", logs: trace }] }));
+  ])("maps the status %s to success %s and exit code %s", (status, success, exitCode, stderr) => {
+    const [call] = readCalls(
+      createCall("ci_1", { status, outputs: [{ type: "logs", logs: trace }] }),
+    );
     expect(call).toMatchObject({ success, output: { exitCode, stderr, stdout: trace } });
   });
 
-  test("tell what was printed, else what was said, else how it ended", () => {
+  test("uses the output as message, then the text, then the status", () => {
     const silent = { outputs: null };
-    expect(calls(run("ci_1"), saying("Words."))[0]?.message).toBe("1");
-    expect(calls(run("ci_1", silent), saying("Words."))[0]?.message).toBe("Words.");
-    expect(calls(run("ci_1", silent))[0]?.message).toBe("Ran and printed nothing");
-    expect(calls(run("ci_1", { ...silent, status: "failed" }))[0]?.message).toBe(
+    expect(readCalls(createCall("ci_1"), createMessage("Words."))[0]?.message).toBe("1");
+    expect(readCalls(createCall("ci_1", silent), createMessage("Words."))[0]?.message).toBe(
+      "Words.",
+    );
+    expect(readCalls(createCall("ci_1", silent))[0]?.message).toBe("Ran without output");
+    expect(readCalls(createCall("ci_1", { ...silent, status: "failed" }))[0]?.message).toBe(
       'Failed (status "failed")',
     );
   });

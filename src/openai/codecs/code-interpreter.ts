@@ -10,11 +10,11 @@ import {
 import { checkedConfig } from "../../tools/hosted-tool.ts";
 import type { WireCodeInterpreter, WireItem } from "../wire.ts";
 import type { CodecEnv, HostedToolCodec } from "./codec.ts";
-import { containerOptions, failureWith, hasFailed, identityOf } from "./codec-parts.ts";
-import { type Said, said } from "./said.ts";
-import { tracebackIn } from "./traceback.ts";
+import { containerOptions, describeFailure, hasFailed, identifyCall } from "./codec-parts.ts";
+import { type MessageText, readMessageText } from "./said.ts";
+import { findTraceback } from "./traceback.ts";
 
-/** https://platform.openai.com/docs/guides/tools-code-interpreter */
+/** The code_interpreter tool. https://platform.openai.com/docs/guides/tools-code-interpreter */
 export const codeInterpreterCodec: HostedToolCodec<CodeInterpreterConfig, CodeInterpreterResult> = {
   kind: "code_interpreter",
 
@@ -23,8 +23,8 @@ export const codeInterpreterCodec: HostedToolCodec<CodeInterpreterConfig, CodeIn
   serialize(tool, env) {
     const { name, config } = tool;
     checkedConfig(tool, () => codeInterpreterTool(config));
-    refuseOtherLanguages(name, config);
-    const container = containerOf(config, env);
+    checkLanguages(name, config);
+    const container = toWireContainer(config, env);
     const entry: WireCodeInterpreter = { type: "code_interpreter", container };
     return entry;
   },
@@ -42,54 +42,54 @@ export const codeInterpreterCodec: HostedToolCodec<CodeInterpreterConfig, CodeIn
   },
 
   parseOutput(items) {
-    const calls = itemsOfType(items, "code_interpreter_call").map(callOf);
-    return resultOf(calls, said(items));
+    const calls = itemsOfType(items, "code_interpreter_call").map(parseCodeCall);
+    return createCodeResult(calls, readMessageText(items));
   },
 
   calls(items, tool) {
-    const words = said(items);
+    const words = readMessageText(items);
     return itemsOfType(items, "code_interpreter_call").map((item) => {
-      const call = callOf(item);
+      const call = parseCodeCall(item);
       const { containerId, exitCode } = call;
       return {
-        ...identityOf(item, tool),
+        ...identifyCall(item, tool),
         params: { code: call.code },
-        output: resultOf([call], withinContainer(words, containerId)),
+        output: createCodeResult([call], filterByContainer(words, containerId)),
         success: exitCode === 0,
-        message: call.stdout || words.text || wordOn(call),
+        message: call.stdout || words.text || describeCodeCall(call),
         ...(containerId !== "" && { containerId }),
       };
     });
   },
 };
 
-function refuseOtherLanguages(name: string, { allowedLanguages }: CodeInterpreterConfig): void {
+function checkLanguages(name: string, { allowedLanguages }: CodeInterpreterConfig): void {
   if (allowedLanguages === undefined) return;
   const isPython = allowedLanguages.every((language) => language === "python");
   if (isPython && allowedLanguages.length > 0) return;
   throw new InvalidOptionError({
     field: `Hosted tool "${name}" config.allowedLanguages`,
     value: allowedLanguages,
-    rule: 'must be ["python"], for OpenAI runs no other language',
-    remedy: "leave it out, or use the shell tool",
+    rule: 'must be ["python"], the only language that OpenAI runs',
+    remedy: "omit it, or use the shell tool",
   });
 }
 
-/** What an existing container may use was said when it was made, so only its id is sent. */
-function containerOf(
+/** An existing container has its settings already, so only its id is sent. */
+function toWireContainer(
   { container }: CodeInterpreterConfig,
   { containerId, auto = {} }: CodecEnv,
 ): WireCodeInterpreter["container"] {
   if (container === undefined) return containerId ?? { type: "auto", ...containerOptions(auto) };
   if (!("type" in container)) return container.id;
-  // Files of the host are brought into a container of their own before anything is sent.
+  // Host mounts are uploaded to a separate container before the first request.
   const own = container.hostMounts === undefined ? null : containerId;
   return own ?? { type: "auto", ...containerOptions(container) };
 }
 
-function resultOf(
+function createCodeResult(
   calls: readonly CodeInterpreterCall[],
-  { text, citations }: Said,
+  { text, citations }: MessageText,
 ): CodeInterpreterResult | null {
   const last = calls.at(-1);
   if (last === undefined) return null;
@@ -98,50 +98,52 @@ function resultOf(
   return { text, code, stdout, stderr, exitCode, calls, files };
 }
 
-/** One call's files are those of its container; two calls in one container share theirs. */
-function withinContainer({ text, citations }: Said, containerId: string): Said {
-  const isIts = (file: ContainerFileCitation) =>
+/**
+ * Limits citations to the files in a call's container. Calls in the same container share its files.
+ */
+function filterByContainer({ text, citations }: MessageText, containerId: string): MessageText {
+  const isInContainer = (file: ContainerFileCitation) =>
     containerId === "" || file.containerId === containerId;
   return {
     text,
-    citations: citations.filter((one) => one.type === "containerFile" && isIts(one)),
+    citations: citations.filter((one) => one.type === "containerFile" && isInContainer(one)),
   };
 }
 
-function callOf(item: WireItem): CodeInterpreterCall {
+function parseCodeCall(item: WireItem): CodeInterpreterCall {
   const status = textAt(item, "status");
   const outputs = recordsAt(item, "outputs");
-  const stdout = joined(outputs.map((output) => textAt(output, "logs")));
+  const stdout = joinLogs(outputs.map((output) => textAt(output, "logs")));
   return {
     id: textAt(item, "id"),
     code: textAt(item, "code"),
     stdout,
-    // The provider does not tell errors from output: only the trace of a failure is one for sure.
-    stderr: hasFailed(status) ? tracebackIn(stdout) : "",
-    exitCode: exitCodeOf(status),
-    images: outputs.flatMap((output) => (output["type"] === "image" ? imageOf(output) : [])),
+    // The provider mixes stderr into the logs; only a failure's traceback is certainly stderr.
+    stderr: hasFailed(status) ? findTraceback(stdout) : "",
+    exitCode: toExitCode(status),
+    images: outputs.flatMap((output) => (output["type"] === "image" ? readImage(output) : [])),
     containerId: textAt(item, "container_id"),
     status,
   };
 }
 
-/** Each on lines of its own: most logs come without a line break at their end. */
-function joined(logs: readonly string[]): string {
+/** Joins logs with line breaks, because most logs do not end in one. */
+function joinLogs(logs: readonly string[]): string {
   return logs
     .filter((log) => log !== "")
     .reduce((all, log) => (all === "" || all.endsWith("\n") ? all + log : `${all}\n${log}`), "");
 }
 
-function imageOf(output: WireItem): readonly string[] {
+function readImage(output: WireItem): readonly string[] {
   const url = textAt(output, "url");
   return url === "" ? [] : [url];
 }
 
-function exitCodeOf(status: string): number | null {
+function toExitCode(status: string): number | null {
   if (status === "completed") return 0;
   return status === "failed" ? 1 : null;
 }
 
-function wordOn({ exitCode, status }: CodeInterpreterCall): string {
-  return exitCode === 0 ? "Ran and printed nothing" : failureWith(status);
+function describeCodeCall({ exitCode, status }: CodeInterpreterCall): string {
+  return exitCode === 0 ? "Ran without output" : describeFailure(status);
 }

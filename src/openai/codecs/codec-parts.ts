@@ -5,70 +5,70 @@ import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { WireContainerOptions, WireItem, WireNetworkPolicy } from "../wire.ts";
 import type { HostedToolCodec } from "./codec.ts";
 
-/** The same fields, of which any may be absent but none `undefined`. */
-export type SetFields<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
+/** The fields of a type, each optional and never `undefined`. */
+export type DefinedFields<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
 
-/** Without the fields that were left out: the wire has no `undefined`. */
-export function onlySet<Fields extends object>(fields: Fields): SetFields<Fields>;
-export function onlySet(fields: object): object {
+/** Removes fields whose value is `undefined`, which JSON cannot express. */
+export function omitUndefined<Fields extends object>(fields: Fields): DefinedFields<Fields>;
+export function omitUndefined(fields: object): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-type Part<Output, Name extends "calls" | "asked"> = ReturnType<
+type CodecCall<Output, Name extends "calls" | "delegatedCalls"> = ReturnType<
   NonNullable<HostedToolCodec<object, Output>[Name]>
 >[number];
 
-/** A call that the provider has run, as a codec tells of it. */
-export type HostedCallOf<Output> = Part<Output, "calls">;
+/** A call that the provider ran, as a codec reports it. */
+export type CodecHostedCall<Output> = CodecCall<Output, "calls">;
 
-/** A call that the provider asks to have run here, as a codec tells of it. */
-export type AskedCallOf<Output> = Part<Output, "asked">;
+/** A call that the provider delegates to this package, as a codec reports it. */
+export type CodecDelegatedCall<Output> = CodecCall<Output, "delegatedCalls">;
 
-/** What such a call came to. */
-export type OutcomeOf<Output> = Awaited<ReturnType<AskedCallOf<Output>["run"]>>;
+/** The outcome of a delegated call. */
+export type CallOutcome<Output> = Awaited<ReturnType<CodecDelegatedCall<Output>["run"]>>;
 
-/** What may be used to run it. */
-export type CallContext = Parameters<AskedCallOf<unknown>["run"]>[0];
+/** The context passed to a delegated call when it runs. */
+export type CallContext = Parameters<CodecDelegatedCall<unknown>["run"]>[0];
 
-/** Which call of which tool it is. */
-export function identityOf(item: WireItem, { name, kind }: HostedTool) {
-  return { name, kind, callId: callIdOf(item), raw: item };
+/** Returns the fields that identify a call and its tool. */
+export function identifyCall(item: WireItem, { name, kind }: HostedTool) {
+  return { name, kind, callId: getCallId(item), raw: item };
 }
 
-/** Most calls that the provider runs itself have no `call_id`. */
-export function callIdOf(item: WireItem): string {
+/** Returns a call's id. Most calls that the provider runs have no `call_id`. */
+export function getCallId(item: WireItem): string {
   return textAt(item, "call_id") || textAt(item, "id");
 }
 
-/** Other odd statuses, such as `"searching"`, are seen in responses that went well. */
+/** Whether a call failed. Successful responses may have other statuses, such as `"searching"`. */
 export function hasFailed(status: string): boolean {
   return status === "failed" || status === "incomplete";
 }
 
-/** How a failure is told whose cause the provider does not say. */
-export function failureWith(status: string): string {
+/** Describes a failure for which the provider gives no reason. */
+export function describeFailure(status: string): string {
   return `Failed (status ${JSON.stringify(status)})`;
 }
 
-/** What a new container is given, on the wire. */
+/** Converts a new container's options to the API's format. */
 export function containerOptions({
   memoryLimit,
   fileIds,
   networkPolicy,
 }: ContainerOptions): WireContainerOptions {
-  return onlySet({
+  return omitUndefined({
     memory_limit: memoryLimit,
     file_ids: fileIds,
-    network_policy: networkPolicy && wirePolicy(networkPolicy),
+    network_policy: networkPolicy && toWirePolicy(networkPolicy),
   });
 }
 
-function wirePolicy(policy: NetworkPolicy): WireNetworkPolicy {
+function toWirePolicy(policy: NetworkPolicy): WireNetworkPolicy {
   if (policy.type === "disabled") return { type: "disabled" };
   const { type, allowedDomains, domainSecrets } = policy;
   return {
     type,
     allowed_domains: allowedDomains,
-    ...onlySet({ domain_secrets: domainSecrets }),
+    ...omitUndefined({ domain_secrets: domainSecrets }),
   };
 }

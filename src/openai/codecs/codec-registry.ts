@@ -2,16 +2,18 @@ import { InvalidOptionError } from "../../base/errors.ts";
 import type { Codecs, HostedToolCodec } from "./codec.ts";
 import { defaultCodecs } from "./index.ts";
 
-/** The default codecs; those that are given stand in for the default ones of their kinds. */
-export function codecsByKind(given: Iterable<HostedToolCodec> = []): Codecs {
+/**
+ * Combines the default codecs with the caller's, which replace the default codecs of their kinds.
+ */
+export function createCodecRegistry(given: Iterable<HostedToolCodec> = []): Codecs {
   const own = [...checkIterable(given)].map(checkCodec);
   return new Map([...defaultCodecs, ...own].map((codec) => [codec.kind, codec]));
 }
 
 function checkIterable(given: Iterable<HostedToolCodec>): Iterable<HostedToolCodec> {
   if (typeof given === "object" && typeof given?.[Symbol.iterator] === "function") return given;
-  const remedy = "give a list of codecs, or leave it out for the default ones";
-  throw new InvalidOptionError({ field, value: given, rule: "must be a list of codecs", remedy });
+  const remedy = "pass an array of codecs, or omit it for the defaults";
+  throw new InvalidOptionError({ field, value: given, rule: "must be an array of codecs", remedy });
 }
 
 function checkCodec(codec: HostedToolCodec, index: number): HostedToolCodec {
@@ -22,7 +24,7 @@ function checkCodec(codec: HostedToolCodec, index: number): HostedToolCodec {
     field: `${field}[${index}]`,
     value: codec,
     rule: "must be a HostedToolCodec",
-    remedy: "give an object with kind, serialize(tool, env) and parseOutput(items, tool)",
+    remedy: "pass an object with kind, serialize(tool, env) and parseOutput(items, tool)",
   });
 }
 

@@ -3,64 +3,80 @@ import type { AutoContainerConfig, ContainerOptions } from "../../tools/hosted/c
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { WireItem, WireTool } from "../wire.ts";
 
-/** What a codec may need to know besides the tool. */
+/** The request's context for a codec. */
 export interface CodecEnv {
+  /** The model's name at the provider. */
   readonly model: string;
-  /** The workspace's container, if there is one. */
+  /** The id of the workspace's container; `null` if there is none. */
   readonly containerId: string | null;
-  /** What a container that the provider makes for the workspace is given. @default nothing */
+  /** Options of the container that the provider creates for the workspace. @default none */
   readonly auto?: ContainerOptions | undefined;
 }
 
 /** Everything OpenAI-specific about one kind of hosted tool, both directions, in one object. */
 export interface HostedToolCodec<Config extends object = object, Output = unknown> {
+  /** The kind of hosted tool, such as `"web_search"`. */
   readonly kind: string;
-  /** The entry for the request's `tools`. What cannot be sent is refused with an `InvalidOptionError`. */
+  /**
+   * Creates the entry for the request's `tools`. Throws `InvalidOptionError` for an invalid config.
+   */
   serialize(tool: HostedTool<Config, Output>, env: CodecEnv): WireTool;
-  /** What all calls among `items` gave; `null` if the model did not use the tool. */
+  /**
+   * Returns the combined output of all calls in `items`; `null` if the model did not use the tool.
+   */
   parseOutput(items: readonly WireItem[], tool: HostedTool<Config, Output>): Output | null;
-  /** What must be asked for, without which the output comes back empty. @default nothing */
+  /**
+   * Entries for the request's `include`, without which the provider omits the output. @default none
+   */
   include?(tool: HostedTool<Config, Output>): readonly string[];
-  /** The calls the provider has run, in order. @default one, if `parseOutput` finds anything */
+  /**
+   * The calls that the provider ran, in order. @default one call, if `parseOutput` returns an
+   * output
+   */
   calls?(
     items: readonly WireItem[],
     tool: HostedTool<Config, Output>,
   ): readonly HostedCall<Output>[];
-  /** What forces the model to use it. @default `{ type: kind }` */
+  /** The `tool_choice` that forces the model to use the tool. @default `{ type: kind }` */
   toolChoice?(tool: HostedTool<Config, Output>): object;
-  /** What a call's `params` hold, with their JSON types: all that a `NativeTool` may declare. */
+  /**
+   * The fields of a call's `params` and their JSON types. A `NativeTool` can declare only these.
+   */
   readonly params?: Readonly<Record<string, JsonType>> | undefined;
-  /** What tells calls of several tools of this kind apart. @default nothing: one tool a prompt */
+  /**
+   * A label that distinguishes tools with the same kind. @default none: one tool of the kind per
+   * prompt
+   */
   label?(tool: HostedTool<Config, Output>): string;
-  /** The calls the provider asks to have run here, in order. @default none */
-  asked?(
+  /** The calls that the provider delegates to this package, in order. @default none */
+  delegatedCalls?(
     items: readonly WireItem[],
     tool: HostedTool<Config, Output>,
   ): readonly AskedCall<Output>[];
-  /** Where the provider runs the tool's code, if it runs in a container. @default it does not */
+  /** The container that runs the tool's code. @default none */
   container?(tool: HostedTool<Config, Output>): CodeContainer | null;
-  /** Why a `NativeTool` of this kind would wait for work that nobody does. @default it would not */
+  /** Explains why a `NativeTool` of this kind cannot work; `null` if it can. @default it can */
   nativeProblem?(tool: { readonly name: string; readonly config: object }): string | null;
-  /** What is risky about the tool's config, for the log. @default nothing */
+  /** A warning about the tool's config, for the log. @default none */
   warning?(tool: HostedTool<Config, Output>): string | null;
-  /** What an asked call came to, for the provider. */
+  /** Creates the item that reports a delegated call's outcome to the provider. */
   answer?(call: HostedCall<Output>, tool: HostedTool<Config, Output>): WireItem;
 }
 
-/** The container that a tool's code runs in. */
+/** The container that runs a tool's code. */
 export interface CodeContainer {
-  /** The option of the tool's config that chooses it: `"container"`. */
+  /** The option of the tool's config that selects the container, such as `"container"`. */
   readonly option: string;
-  /** Whether the config chooses one. */
+  /** Whether the config sets that option. */
   readonly isChosen: boolean;
-  /** The id of a container that the caller has made. */
+  /** The id of a container that the caller created; `null` if there is none. */
   readonly id: string | null;
-  /** A container to be made with files of this machine. */
+  /** The config of a container to create with files from the host; `null` if there is none. */
   readonly mounted: AutoContainerConfig | null;
 }
 
 /** The types of JSON Schema. */
 export type JsonType = "string" | "number" | "integer" | "boolean" | "array" | "object";
 
-/** The codec of each kind. */
+/** The codecs by kind. */
 export type Codecs = ReadonlyMap<string, HostedToolCodec>;

@@ -10,7 +10,7 @@ import { webSearchTool } from "../../tools/hosted/web-search.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { WireItem } from "../wire.ts";
 import { defaultCodecs } from "./index.ts";
-import { asEarlier, refusalIn, said } from "./said.ts";
+import { asEarlier, findRefusal, readMessageText } from "./said.ts";
 
 const tools: readonly HostedTool[] = [
   webSearchTool(),
@@ -59,19 +59,19 @@ const part = fc.record({
   refusal: fc.jsonValue(),
   annotations: fc.oneof(fc.array(fc.oneof(annotation, fc.jsonValue())), fc.jsonValue()),
 });
-const odd = <T>(likely: fc.Arbitrary<T>) =>
+const mostly = <T>(likely: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 3, arbitrary: likely }, fc.jsonValue());
 const item: fc.Arbitrary<WireItem> = fc.record(
   {
     type: fc.constantFrom(...types),
-    id: odd(fc.constantFrom("a", "b")),
-    call_id: odd(fc.constantFrom("a", "b")),
-    status: odd(fc.constantFrom("completed", "failed", "incomplete", "searching")),
-    content: odd(fc.array(part)),
-    action: odd(
+    id: mostly(fc.constantFrom("a", "b")),
+    call_id: mostly(fc.constantFrom("a", "b")),
+    status: mostly(fc.constantFrom("completed", "failed", "incomplete", "searching")),
+    content: mostly(fc.array(part)),
+    action: mostly(
       fc.dictionary(fc.constantFrom("type", "commands", "queries", "sources"), fc.jsonValue()),
     ),
-    operation: odd(
+    operation: mostly(
       fc.record({ type: fc.constantFrom("create_file", "odd"), path: fc.jsonValue() }),
     ),
     outputs: fc.jsonValue(),
@@ -80,20 +80,20 @@ const item: fc.Arbitrary<WireItem> = fc.record(
     result: fc.jsonValue(),
     tools: fc.jsonValue(),
     error: fc.jsonValue(),
-    server_label: odd(fc.constant("s")),
+    server_label: mostly(fc.constant("s")),
     environment: fc.jsonValue(),
   },
   { requiredKeys: ["type"] },
 );
 
-test("whatever comes back, every codec reads it, and a call has the item it was read from", () => {
+test("every codec reads arbitrary items, and each call references its item", () => {
   fc.assert(
     fc.property(fc.array(item), (items) => {
       for (const tool of tools) {
         const codec = defaultCodecs.find(({ kind }) => kind === tool.kind);
         const calls = [
           ...(codec?.calls?.(items, tool) ?? []),
-          ...(codec?.asked?.(items, tool) ?? []),
+          ...(codec?.delegatedCalls?.(items, tool) ?? []),
         ];
         for (const { raw, name, kind } of calls) {
           expect(items).toContain(raw);
@@ -105,31 +105,31 @@ test("whatever comes back, every codec reads it, and a call has the item it was 
   );
 });
 
-test("whatever is said, spans lie within the text, and what is earlier has none", () => {
+test("spans lie within the text for arbitrary messages, and are null for earlier turns", () => {
   fc.assert(
     fc.property(fc.array(item), (items) => {
-      const { text: whole, citations } = said(items);
-      expect(refusalIn(items)).not.toBeUndefined();
+      const { text: whole, citations } = readMessageText(items);
+      expect(findRefusal(items)).not.toBeUndefined();
       for (const { span } of citations) {
         const [start, end] = span ?? [0, 0];
         expect(start).toBeGreaterThanOrEqual(0);
         expect(end).toBeGreaterThanOrEqual(start);
         expect(whole.length).toBeGreaterThanOrEqual(end);
       }
-      const earlier = said(items.map(asEarlier));
+      const earlier = readMessageText(items.map(asEarlier));
       expect(earlier.text).toBe("");
       expect(earlier.citations).toEqual(citations.map((citation) => ({ ...citation, span: null })));
     }),
   );
 });
 
-test("a span never begins or ends within a character", () => {
+test("a span never splits a surrogate pair", () => {
   const place = fc.nat(12);
   fc.assert(
     fc.property(text, place, place, (words, start_index, end_index) => {
       const annotations = [{ type: "url_citation", start_index, end_index }];
       const content = [{ type: "output_text", text: words, annotations }];
-      const [citation] = said([{ type: "message", content }]).citations;
+      const [citation] = readMessageText([{ type: "message", content }]).citations;
       for (const at of citation?.span ?? []) {
         expect(at === 0 || (words.codePointAt(at - 1) ?? 0) <= 0xffff).toBe(true);
       }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { errorText } from "./error-text.ts";
+import { toErrorText } from "./error-text.ts";
 
-test.each([null, undefined, ""])("%j is no error", (error) => {
-  expect(errorText(error)).toBeNull();
+test.each([null, undefined, ""])("toErrorText() returns null for %j", (error) => {
+  expect(toErrorText(error)).toBeNull();
 });
 
 test.each([
@@ -19,11 +19,11 @@ test.each([
   ],
   [{ type: "mcp_tool_execution_error", content: "as text" }, "mcp_tool_execution_error: as text"],
   [{ message: "only words" }, "only words"],
-  [{}, "an error that says nothing"],
-  [{ type: 5, code: null, message: [], content: {} }, "an error that says nothing"],
+  [{}, "an error without a message"],
+  [{ type: 5, code: null, message: [], content: {} }, "an error without a message"],
   [["a"], '["a"]'],
   [7, "7"],
   [false, "false"],
-])("%j is told as %j", (error, text) => {
-  expect(errorText(error)).toBe(text);
+])("toErrorText() formats %j as %j", (error, text) => {
+  expect(toErrorText(error)).toBe(text);
 });

@@ -10,9 +10,9 @@ const env = { model: "gpt-5", containerId: null };
 const serialize = (config: FileSearchConfig) =>
   fileSearchCodec.serialize(fileSearchTool(config), env);
 const parse = (...items: WireItem[]) => fileSearchCodec.parseOutput(items, tool);
-const calls = (...items: WireItem[]) => fileSearchCodec.calls?.(items, tool) ?? [];
+const readCalls = (...items: WireItem[]) => fileSearchCodec.calls?.(items, tool) ?? [];
 
-const search = (id: string, more: object = {}): WireItem => ({
+const createCall = (id: string, more: object = {}): WireItem => ({
   type: "file_search_call",
   id,
   status: "completed",
@@ -36,8 +36,8 @@ const answer: WireItem = {
 };
 const citation = { type: "file", span: [7, 7], fileId: "file-1", filename: "a.txt" };
 
-describe("serialize", () => {
-  test("sends the stores, and how much is wanted in any case", () => {
+describe("fileSearchCodec.serialize()", () => {
+  test("always sends the stores and the number of results", () => {
     expect(serialize({ vectorStoreIds: ["vs_1", "vs_2"] })).toEqual({
       type: "file_search",
       vector_store_ids: ["vs_1", "vs_2"],
@@ -45,7 +45,7 @@ describe("serialize", () => {
     });
   });
 
-  test("sends filters and ranking in the wire's words", () => {
+  test("sends filters and ranking in the API's format", () => {
     const filters = {
       type: "and",
       filters: [
@@ -71,7 +71,7 @@ describe("serialize", () => {
     });
   });
 
-  test("sends only what is set of the ranking", () => {
+  test("sends only the ranking options that are set", () => {
     expect(serialize({ vectorStoreIds: ["vs_1"], ranking: { scoreThreshold: 0.5 } })).toEqual({
       type: "file_search",
       vector_store_ids: ["vs_1"],
@@ -80,14 +80,14 @@ describe("serialize", () => {
     });
   });
 
-  test("refuses a search of no store", () => {
+  test("rejects an empty array of stores", () => {
     expect(() => serialize({ vectorStoreIds: [] })).toThrow(InvalidOptionError);
     expect(() => serialize({ vectorStoreIds: [] })).toThrow(
-      'Hosted tool "file_search" config.vectorStoreIds must name a vector store, got []. Give the id of one that exists, or leave the tool out',
+      'Hosted tool "file_search" config.vectorStoreIds must contain at least one vector store id, got []. Pass the id of an existing vector store, or remove the tool.',
     );
   });
 
-  test("refuses a config that says nothing of stores", () => {
+  test("rejects a config without stores", () => {
     const bare = new HostedTool({
       kind: "file_search",
       name: "docs",
@@ -96,26 +96,26 @@ describe("serialize", () => {
     });
     const codec: { serialize(tool: HostedTool, given: typeof env): unknown } = fileSearchCodec;
     expect(() => codec.serialize(bare, env)).toThrow(
-      'Hosted tool "docs" config.vectorStoreIds must name a vector store',
+      'Hosted tool "docs" config.vectorStoreIds must contain at least one vector store id',
     );
   });
 });
 
-test("the results are asked for", () => {
+test("fileSearchCodec.include() requests the results", () => {
   expect(fileSearchCodec.kind).toBe("file_search");
   expect(fileSearchCodec.include?.(tool)).toEqual(["file_search_call.results"]);
 });
 
-describe("parseOutput", () => {
-  test("is null where the model did not search", () => {
+describe("fileSearchCodec.parseOutput()", () => {
+  test("returns null if the model did not search", () => {
     expect(parse()).toBeNull();
     expect(parse(answer)).toBeNull();
   });
 
-  test("has what all searches asked and found", () => {
+  test("combines the queries and results of all searches", () => {
     const output = parse(
-      search("fs_1", { queries: ["a", "b"], results: [hit] }),
-      search("fs_2", {
+      createCall("fs_1", { queries: ["a", "b"], results: [hit] }),
+      createCall("fs_2", {
         queries: ["c"],
         results: [{ ...hit, file_id: "file-2", attributes: null }],
       }),
@@ -132,27 +132,27 @@ describe("parseOutput", () => {
     });
   });
 
-  test("bears results that were not asked for, and odd ones", () => {
-    expect(parse(search("fs_1"))?.results).toEqual([]);
-    expect(parse(search("fs_1", { queries: null, results: "x" }))).toEqual({
+  test("tolerates missing and invalid results", () => {
+    expect(parse(createCall("fs_1"))?.results).toEqual([]);
+    expect(parse(createCall("fs_1", { queries: null, results: "x" }))).toEqual({
       text: "",
       queries: [],
       results: [],
       citations: [],
     });
     const odd = [null, {}, { score: Number.NaN, attributes: { a: "x", b: true, c: null, d: [] } }];
-    expect(parse(search("fs_1", { results: odd }))?.results).toEqual([
+    expect(parse(createCall("fs_1", { results: odd }))?.results).toEqual([
       { fileId: "", filename: "", score: 0, text: "", attributes: {} },
       { fileId: "", filename: "", score: 0, text: "", attributes: { a: "x", b: true } },
     ]);
   });
 });
 
-describe("calls", () => {
-  test("are one for each item, each with what it found", () => {
-    const first = search("fs_1", { queries: ["a", "b"], results: [hit] });
-    const second = search("fs_2", { queries: [] });
-    const found = calls(first, second, answer);
+describe("fileSearchCodec.calls()", () => {
+  test("returns one call per item, with its results", () => {
+    const first = createCall("fs_1", { queries: ["a", "b"], results: [hit] });
+    const second = createCall("fs_2", { queries: [] });
+    const found = readCalls(first, second, answer);
     expect(found).toEqual([
       {
         name: "file_search",
@@ -189,8 +189,8 @@ describe("calls", () => {
     [undefined, true, "Searched files: a"],
     ["failed", false, 'Failed (status "failed")'],
     ["incomplete", false, 'Failed (status "incomplete")'],
-  ])("of status %s have success %s", (status, success, message) => {
-    expect(calls(search("fs_1", { status }))).toEqual([
+  ])("maps the status %s to success %s", (status, success, message) => {
+    expect(readCalls(createCall("fs_1", { status }))).toEqual([
       expect.objectContaining({ success, message }),
     ]);
   });

@@ -10,10 +10,10 @@ import {
 import { checkedConfig } from "../../tools/hosted-tool.ts";
 import type { WireFileSearch, WireItem } from "../wire.ts";
 import type { HostedToolCodec } from "./codec.ts";
-import { failureWith, hasFailed, identityOf, onlySet } from "./codec-parts.ts";
-import { type Said, said } from "./said.ts";
+import { describeFailure, hasFailed, identifyCall, omitUndefined } from "./codec-parts.ts";
+import { type MessageText, readMessageText } from "./said.ts";
 
-/** https://platform.openai.com/docs/guides/tools-file-search */
+/** The file_search tool. https://platform.openai.com/docs/guides/tools-file-search */
 export const fileSearchCodec: HostedToolCodec<FileSearchConfig, FileSearchResult> = {
   kind: "file_search",
 
@@ -21,13 +21,13 @@ export const fileSearchCodec: HostedToolCodec<FileSearchConfig, FileSearchResult
 
   serialize(tool) {
     const { vectorStoreIds = [], maxResults = 20, filters, ranking } = tool.config;
-    if (vectorStoreIds.length === 0) throw noStores(tool.name, vectorStoreIds);
+    if (vectorStoreIds.length === 0) throw createNoStoresError(tool.name, vectorStoreIds);
     checkedConfig(tool, () => fileSearchTool(tool.config));
     const entry: WireFileSearch = {
       type: "file_search",
       vector_store_ids: vectorStoreIds,
       max_num_results: maxResults,
-      ...onlySet({ filters, ranking_options: ranking && rankingOf(ranking) }),
+      ...omitUndefined({ filters, ranking_options: ranking && toWireRanking(ranking) }),
     };
     return entry;
   },
@@ -36,35 +36,35 @@ export const fileSearchCodec: HostedToolCodec<FileSearchConfig, FileSearchResult
 
   parseOutput(items) {
     const calls = itemsOfType(items, "file_search_call");
-    return calls.length > 0 ? resultOf(calls, said(items)) : null;
+    return calls.length > 0 ? createFileSearchResult(calls, readMessageText(items)) : null;
   },
 
   calls(items, tool) {
-    const words = said(items);
+    const words = readMessageText(items);
     return itemsOfType(items, "file_search_call").map((item) => {
       const queries = textsAt(item, "queries");
       return {
-        ...identityOf(item, tool),
+        ...identifyCall(item, tool),
         params: { query: queries[0] ?? "", queries },
-        output: hasFailed(textAt(item, "status")) ? null : resultOf([item], words),
+        output: hasFailed(textAt(item, "status")) ? null : createFileSearchResult([item], words),
         success: !hasFailed(textAt(item, "status")),
-        message: messageOf(item),
+        message: describeFileSearch(item),
       };
     });
   },
 };
 
-function noStores(name: string, value: unknown): InvalidOptionError {
+function createNoStoresError(name: string, value: unknown): InvalidOptionError {
   return new InvalidOptionError({
     field: `Hosted tool "${name}" config.vectorStoreIds`,
     value,
-    rule: "must name a vector store",
-    remedy: "give the id of one that exists, or leave the tool out",
+    rule: "must contain at least one vector store id",
+    remedy: "pass the id of an existing vector store, or remove the tool",
   });
 }
 
-function rankingOf({ ranker, scoreThreshold, hybridSearch }: FileSearchRanking) {
-  return onlySet({
+function toWireRanking({ ranker, scoreThreshold, hybridSearch }: FileSearchRanking) {
+  return omitUndefined({
     ranker,
     score_threshold: scoreThreshold,
     hybrid_search: hybridSearch && {
@@ -74,27 +74,30 @@ function rankingOf({ ranker, scoreThreshold, hybridSearch }: FileSearchRanking) 
   });
 }
 
-/** Only files: what else the text cites was not found in them. */
-function resultOf(calls: readonly WireItem[], { text, citations }: Said): FileSearchResult {
+/** Keeps only file citations; the others do not come from file search. */
+function createFileSearchResult(
+  calls: readonly WireItem[],
+  { text, citations }: MessageText,
+): FileSearchResult {
   return {
     text,
     queries: calls.flatMap((item) => textsAt(item, "queries")),
-    results: calls.flatMap((item) => recordsAt(item, "results")).map(hitOf),
+    results: calls.flatMap((item) => recordsAt(item, "results")).map(toHit),
     citations: citations.filter(({ type }) => type === "file"),
   };
 }
 
-function hitOf(result: WireItem): FileSearchHit {
+function toHit(result: WireItem): FileSearchHit {
   return {
     fileId: textAt(result, "file_id"),
     filename: textAt(result, "filename"),
     score: numberAt(result, "score") ?? 0,
     text: textAt(result, "text"),
-    attributes: attributesOf(recordAt(result, "attributes")),
+    attributes: filterAttributes(recordAt(result, "attributes")),
   };
 }
 
-function attributesOf(attributes: WireItem): FileSearchHit["attributes"] {
+function filterAttributes(attributes: WireItem): FileSearchHit["attributes"] {
   return Object.fromEntries(
     Object.entries(attributes).flatMap(([name, value]) =>
       typeof value === "string" || typeof value === "number" || typeof value === "boolean"
@@ -104,9 +107,9 @@ function attributesOf(attributes: WireItem): FileSearchHit["attributes"] {
   );
 }
 
-function messageOf(item: WireItem): string {
+function describeFileSearch(item: WireItem): string {
   const status = textAt(item, "status");
-  if (hasFailed(status)) return failureWith(status);
+  if (hasFailed(status)) return describeFailure(status);
   const queries = textsAt(item, "queries");
   return queries.length > 0 ? `Searched files: ${queries.join("; ")}` : "Searched files";
 }

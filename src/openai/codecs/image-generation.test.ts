@@ -13,9 +13,9 @@ const serialize = (config: ImageGenerationConfig) =>
     containerId: null,
   });
 const parse = (...items: WireItem[]) => imageGenerationCodec.parseOutput(items, tool);
-const calls = (...items: WireItem[]) => imageGenerationCodec.calls?.(items, tool) ?? [];
+const readCalls = (...items: WireItem[]) => imageGenerationCodec.calls?.(items, tool) ?? [];
 
-const drawn = (id: string, more: object = {}): WireItem => ({
+const createCall = (id: string, more: object = {}): WireItem => ({
   type: "image_generation_call",
   id,
   status: "completed",
@@ -24,12 +24,12 @@ const drawn = (id: string, more: object = {}): WireItem => ({
   ...more,
 });
 
-describe("serialize", () => {
-  test("sends the bare tool for an empty config", () => {
+describe("imageGenerationCodec.serialize()", () => {
+  test("sends only the type for an empty config", () => {
     expect(serialize({})).toEqual({ type: "image_generation" });
   });
 
-  test("sends everything that is set, in the wire's words", () => {
+  test("sends all options in the API's format", () => {
     expect(
       serialize({
         action: "edit",
@@ -60,7 +60,7 @@ describe("serialize", () => {
     });
   });
 
-  test("sends a mask by its address too", () => {
+  test("sends a mask as an image URL", () => {
     expect(serialize({ inputImageMask: { imageUrl: "data:image/png;base64,AA" } })).toEqual({
       type: "image_generation",
       input_image_mask: { image_url: "data:image/png;base64,AA" },
@@ -68,16 +68,16 @@ describe("serialize", () => {
   });
 });
 
-describe("parseOutput", () => {
-  test("is null where nothing was drawn", () => {
+describe("imageGenerationCodec.parseOutput()", () => {
+  test("returns null if no image was generated", () => {
     expect(imageGenerationCodec.kind).toBe("image_generation");
     expect(parse()).toBeNull();
     expect(parse({ type: "message", content: [] })).toBeNull();
   });
 
-  test("has every image", () => {
+  test("returns every image", () => {
     expect(
-      parse(drawn("ig_1"), drawn("ig_2", { revised_prompt: null, status: "generating" })),
+      parse(createCall("ig_1"), createCall("ig_2", { revised_prompt: null, status: "generating" })),
     ).toEqual({
       images: [
         { id: "ig_1", base64: "iVBO", revisedPrompt: "a cat", status: "completed" },
@@ -86,17 +86,17 @@ describe("parseOutput", () => {
     });
   });
 
-  test("bears a call without any field", () => {
+  test("tolerates a call without fields", () => {
     expect(parse({ type: "image_generation_call" })).toEqual({
       images: [{ id: "", base64: "", revisedPrompt: null, status: "" }],
     });
   });
 });
 
-describe("calls", () => {
-  test("are one for each item, with its image", () => {
-    const item = drawn("ig_1");
-    const found = calls(item, drawn("ig_2", { result: "AA", revised_prompt: undefined }));
+describe("imageGenerationCodec.calls()", () => {
+  test("returns one call per item, with its image", () => {
+    const item = createCall("ig_1");
+    const found = readCalls(item, createCall("ig_2", { result: "AA", revised_prompt: undefined }));
     expect(found).toEqual([
       {
         name: "draw",
@@ -107,32 +107,36 @@ describe("calls", () => {
           images: [{ id: "ig_1", base64: "iVBO", revisedPrompt: "a cat", status: "completed" }],
         },
         success: true,
-        message: "Drew: a cat",
+        message: "Generated: a cat",
         raw: item,
       },
-      expect.objectContaining({ callId: "ig_2", params: { prompt: "" }, message: "Drew an image" }),
+      expect.objectContaining({
+        callId: "ig_2",
+        params: { prompt: "" },
+        message: "Generated an image",
+      }),
     ]);
     expect(found[0]?.raw).toBe(item);
     expect(Object.keys(imageGenerationCodec.params ?? {})).toEqual(["prompt"]);
   });
 
-  test("went well if there is an image, whatever the status", () => {
-    expect(calls(drawn("ig_1", { status: "generating" }))[0]?.success).toBe(true);
+  test("reports success if there is an image, for any status", () => {
+    expect(readCalls(createCall("ig_1", { status: "generating" }))[0]?.success).toBe(true);
     for (const result of [null, undefined, "", 5]) {
-      expect(calls(drawn("ig_1", { result }))[0]?.success).toBe(false);
+      expect(readCalls(createCall("ig_1", { result }))[0]?.success).toBe(false);
     }
   });
 
-  test("that failed tell why, with the provider's code", () => {
+  test("reports the provider's error and code for failed calls", () => {
     const error = { code: "moderation_blocked", message: "Not this." };
     const failed = { status: "failed", result: null };
-    expect(calls(drawn("ig_1", { ...failed, error }))).toEqual([
+    expect(readCalls(createCall("ig_1", { ...failed, error }))).toEqual([
       expect.objectContaining({
         success: false,
         message: 'Failed (status "failed"): moderation_blocked: Not this.',
         output: null,
       }),
     ]);
-    expect(calls(drawn("ig_1", failed))[0]?.message).toBe('Failed (status "failed")');
+    expect(readCalls(createCall("ig_1", failed))[0]?.message).toBe('Failed (status "failed")');
   });
 });

@@ -9,10 +9,10 @@ import {
 import { checkedConfig } from "../../tools/hosted-tool.ts";
 import type { WireImageGeneration, WireItem } from "../wire.ts";
 import type { HostedToolCodec } from "./codec.ts";
-import { failureWith, identityOf, onlySet } from "./codec-parts.ts";
-import { errorText } from "./error-text.ts";
+import { describeFailure, identifyCall, omitUndefined } from "./codec-parts.ts";
+import { toErrorText } from "./error-text.ts";
 
-/** https://platform.openai.com/docs/guides/tools-image-generation */
+/** The image_generation tool. https://platform.openai.com/docs/guides/tools-image-generation */
 export const imageGenerationCodec: HostedToolCodec<ImageGenerationConfig, ImageGenerationResult> = {
   kind: "image_generation",
 
@@ -24,7 +24,7 @@ export const imageGenerationCodec: HostedToolCodec<ImageGenerationConfig, ImageG
     const { action, model, quality, size, background, moderation, inputImageMask } = config;
     const entry: WireImageGeneration = {
       type: "image_generation",
-      ...onlySet({
+      ...omitUndefined({
         action,
         model,
         quality,
@@ -33,7 +33,7 @@ export const imageGenerationCodec: HostedToolCodec<ImageGenerationConfig, ImageG
         output_compression: config.outputCompression,
         background,
         input_fidelity: config.inputFidelity,
-        input_image_mask: inputImageMask && maskOf(inputImageMask),
+        input_image_mask: inputImageMask && toWireMask(inputImageMask),
         moderation,
         partial_images: config.partialImages,
       }),
@@ -43,28 +43,28 @@ export const imageGenerationCodec: HostedToolCodec<ImageGenerationConfig, ImageG
 
   parseOutput(items) {
     const calls = itemsOfType(items, "image_generation_call");
-    return calls.length > 0 ? { images: calls.map(imageOf) } : null;
+    return calls.length > 0 ? { images: calls.map(parseImage) } : null;
   },
 
   calls(items, tool) {
     return itemsOfType(items, "image_generation_call").map((item) => {
-      const image = imageOf(item);
+      const image = parseImage(item);
       return {
-        ...identityOf(item, tool),
+        ...identifyCall(item, tool),
         params: { prompt: image.revisedPrompt ?? "" },
         output: image.base64 === "" ? null : { images: [image] },
         success: image.base64 !== "",
-        message: messageOf(item, image),
+        message: describeImage(item, image),
       };
     });
   },
 };
 
-function maskOf(mask: ImageMask): WireImageGeneration["input_image_mask"] {
+function toWireMask(mask: ImageMask): WireImageGeneration["input_image_mask"] {
   return "fileId" in mask ? { file_id: mask.fileId } : { image_url: mask.imageUrl };
 }
 
-function imageOf(item: WireItem): GeneratedImage {
+function parseImage(item: WireItem): GeneratedImage {
   return {
     id: textAt(item, "id"),
     base64: textAt(item, "result"),
@@ -73,9 +73,9 @@ function imageOf(item: WireItem): GeneratedImage {
   };
 }
 
-/** Whether there is an image tells more than the status: one of `"generating"` may have it. */
-function messageOf(item: WireItem, { base64, revisedPrompt, status }: GeneratedImage): string {
-  if (base64 !== "") return revisedPrompt ? `Drew: ${revisedPrompt}` : "Drew an image";
-  const error = errorText(item["error"]);
-  return error === null ? failureWith(status) : `${failureWith(status)}: ${error}`;
+/** Checks for an image, not the status: a call with status `"generating"` may have its image. */
+function describeImage(item: WireItem, { base64, revisedPrompt, status }: GeneratedImage): string {
+  if (base64 !== "") return revisedPrompt ? `Generated: ${revisedPrompt}` : "Generated an image";
+  const error = toErrorText(item["error"]);
+  return error === null ? describeFailure(status) : `${describeFailure(status)}: ${error}`;
 }

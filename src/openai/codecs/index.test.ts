@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { defaultCodecs } from "./index.ts";
 
-test("there is one codec for each kind, in a fixed order", () => {
+test("defaultCodecs has one codec per kind, in a fixed order", () => {
   expect(defaultCodecs.map(({ kind }) => kind)).toEqual([
     "web_search",
     "file_search",
@@ -13,6 +13,6 @@ test("there is one codec for each kind, in a fixed order", () => {
   ]);
 });
 
-test("every codec says what its calls' params hold", () => {
+test("every default codec declares the params of its calls", () => {
   for (const { params } of defaultCodecs) expect(Object.keys(params ?? {})).not.toHaveLength(0);
 });

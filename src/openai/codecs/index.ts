@@ -7,7 +7,7 @@ import { mcpCodec } from "./mcp.ts";
 import { shellCodec } from "./shell.ts";
 import { webSearchCodec } from "./web-search.ts";
 
-/** What OpenAI can run, one codec a kind. A new kind is a file beside this one and a line here. */
+/** The built-in codecs, one per kind. To add a kind, add a file to this folder and a line here. */
 export const defaultCodecs: readonly HostedToolCodec[] = [
   webSearchCodec,
   fileSearchCodec,

@@ -10,7 +10,7 @@ const config = {
   authorization: "s3cret-token",
   headers: { "X-Key": "s3cret-header" },
 };
-const toolWith = (approve?: McpApprover) => mcpTool(config, { name: "games", approve });
+const createTool = (approve?: McpApprover) => mcpTool(config, { name: "games", approve });
 const request: WireItem = {
   type: "mcp_approval_request",
   id: "mcpr_1",
@@ -19,19 +19,19 @@ const request: WireItem = {
   arguments: '{"all":true}',
 };
 
-/** Asks for the only approval that is wanted, and says what the provider is answered. */
+/** Runs the only approval request and returns the answer for the provider. */
 async function decide(approve?: McpApprover) {
-  const tool = toolWith(approve);
-  const [call] = mcpCodec.asked?.([request], tool) ?? [];
-  if (!call) throw new Error("nothing was asked");
+  const tool = createTool(approve);
+  const [call] = mcpCodec.delegatedCalls?.([request], tool) ?? [];
+  if (!call) throw new Error("There is no approval request");
   const { run, ...known } = call;
   const outcome = await call.run(await realContext());
   return { outcome, answer: mcpCodec.answer?.({ ...known, ...outcome }, tool) };
 }
 
-describe("a request for approval", () => {
-  test("is asked of us under its own id", () => {
-    const found = mcpCodec.asked?.([request], toolWith());
+describe("an MCP approval request", () => {
+  test("is a delegated call with its own id", () => {
+    const found = mcpCodec.delegatedCalls?.([request], createTool());
     expect(found).toEqual([
       {
         name: "games",
@@ -45,7 +45,7 @@ describe("a request for approval", () => {
     expect(found?.[0]?.raw).toBe(request);
   });
 
-  test("is asked once, and only of the server's own tool", () => {
+  test("is delegated once, and only to the tool with its server label", () => {
     const other = { ...request, id: "mcpr_2", server_label: "other" };
     const answered = {
       type: "mcp_approval_response",
@@ -53,11 +53,11 @@ describe("a request for approval", () => {
       approve: true,
     };
     const made = { type: "mcp_call", server_label: "dice", approval_request_id: "mcpr_1" };
-    expect(mcpCodec.asked?.([request, other, answered], toolWith())).toEqual([]);
-    expect(mcpCodec.asked?.([request, made], toolWith())).toEqual([]);
+    expect(mcpCodec.delegatedCalls?.([request, other, answered], createTool())).toEqual([]);
+    expect(mcpCodec.delegatedCalls?.([request, made], createTool())).toEqual([]);
   });
 
-  test("is approved by a plain true, also later", async () => {
+  test("is approved by true, also from an async callback", async () => {
     const seen: McpApprovalRequest[] = [];
     const { outcome, answer } = await decide(async (given) => {
       seen.push(given);
@@ -69,7 +69,7 @@ describe("a request for approval", () => {
     expect(outcome).toEqual({
       output: null,
       success: true,
-      message: 'Approved the call of "bet" of "dice"',
+      message: 'Approved the call to "bet" on "dice"',
     });
     expect(answer).toEqual({
       type: "mcp_approval_response",
@@ -78,8 +78,8 @@ describe("a request for approval", () => {
     });
   });
 
-  test.each([false, undefined, null, 1, "yes", {}])("is refused by %j", async (verdict) => {
-    const message = 'Refused to call "bet" of "dice": it was not approved';
+  test.each([false, undefined, null, 1, "yes", {}])("is denied by %j", async (verdict) => {
+    const message = 'Did not call "bet" on "dice": the call was not approved';
     const { outcome, answer } = await decide(() => verdict as boolean);
     expect(outcome).toEqual({ output: null, success: false, message });
     expect(answer).toEqual({
@@ -98,19 +98,19 @@ describe("a request for approval", () => {
       },
     ],
     ["rejects", () => Promise.reject(new Error("nobody home"))],
-  ])("is refused where the decision %s", async (_, approve) => {
-    const message = 'Refused to call "bet" of "dice": asking for approval failed: nobody home';
+  ])("is denied if the callback %s", async (_, approve) => {
+    const message = 'Did not call "bet" on "dice": the approval failed: nobody home';
     const { outcome, answer } = await decide(approve);
     expect(outcome).toEqual({ output: null, success: false, message });
     expect(answer).toMatchObject({ approve: false, reason: message });
   });
 
-  test("is refused where nobody decides, and no secret is told", async () => {
+  test("is denied without a callback, and secrets are not revealed", async () => {
     const { outcome, answer } = await decide();
     expect(outcome).toEqual({
       output: null,
       success: false,
-      message: 'Refused to call "bet" of "dice": nobody is there to approve it',
+      message: 'Did not call "bet" on "dice": the tool has no approve callback',
     });
     expect(JSON.stringify([outcome, answer])).not.toContain("s3cret");
   });

@@ -3,28 +3,28 @@ import { textAt } from "../../base/reading.ts";
 import type { McpConfig, McpLive, McpResult } from "../../tools/hosted/mcp.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { WireItem } from "../wire.ts";
-import type { OutcomeOf } from "./codec-parts.ts";
-import { mcpParams, toolOf } from "./mcp-items.ts";
+import type { CallOutcome } from "./codec-parts.ts";
+import { formatToolName, readMcpParams } from "./mcp-items.ts";
 
-/** A tool of an MCP server with what decides over its calls, if anything does. */
+/** An MCP tool with its optional `approve` callback. */
 export type LiveMcpTool = HostedTool<McpConfig, McpResult, McpLive>;
 
-/** Puts one call to whoever decides. Only a plain `true` allows it; whatever else is a refusal. */
-export async function runApproval(
+/** Asks the `approve` callback about one call. Any value other than `true` denies the call. */
+export async function requestApproval(
   item: WireItem,
   { live: { approve } }: LiveMcpTool,
-): Promise<OutcomeOf<McpResult>> {
-  const refused = (why: string) => ({
+): Promise<CallOutcome<McpResult>> {
+  const deny = (why: string) => ({
     output: null,
     success: false,
-    message: `Refused to call ${toolOf(item)}: ${why}`,
+    message: `Did not call ${formatToolName(item)}: ${why}`,
   });
-  if (!approve) return refused("nobody is there to approve it");
+  if (!approve) return deny("the tool has no approve callback");
   try {
-    const verdict: unknown = await approve({ id: textAt(item, "id"), ...mcpParams(item) });
-    if (verdict !== true) return refused("it was not approved");
+    const verdict: unknown = await approve({ id: textAt(item, "id"), ...readMcpParams(item) });
+    if (verdict !== true) return deny("the call was not approved");
   } catch (error) {
-    return refused(`asking for approval failed: ${messageOf(error)}`);
+    return deny(`the approval failed: ${messageOf(error)}`);
   }
-  return { output: null, success: true, message: `Approved the call of ${toolOf(item)}` };
+  return { output: null, success: true, message: `Approved the call to ${formatToolName(item)}` };
 }

@@ -2,45 +2,49 @@ import { itemsOfType, maybeTextAt, recordAt, recordsAt, textAt } from "../../bas
 import { show } from "../../base/show.ts";
 import type { McpCall, McpConfig, McpListedTool } from "../../tools/hosted/mcp.ts";
 import type { WireItem } from "../wire.ts";
-import { failureWith, hasFailed } from "./codec-parts.ts";
-import { errorText } from "./error-text.ts";
+import { describeFailure, hasFailed } from "./codec-parts.ts";
+import { toErrorText } from "./error-text.ts";
 
-/** The calls of one server's tools. */
-export function callsIn(items: readonly WireItem[], config: McpConfig): readonly WireItem[] {
-  return ofServer(items, "mcp_call", config);
+/** Finds the calls to one server's tools. */
+export function findMcpCalls(items: readonly WireItem[], config: McpConfig): readonly WireItem[] {
+  return filterByServer(items, "mcp_call", config);
 }
 
-/** The calls that wait to be allowed: neither answered nor already made. */
-export function approvalsIn(items: readonly WireItem[], config: McpConfig): readonly WireItem[] {
+/** Finds the approval requests that are neither answered nor followed by their call. */
+export function findPendingApprovals(
+  items: readonly WireItem[],
+  config: McpConfig,
+): readonly WireItem[] {
   const settled = new Set(
     [...itemsOfType(items, "mcp_approval_response"), ...itemsOfType(items, "mcp_call")].map(
       (item) => textAt(item, "approval_request_id"),
     ),
   );
-  const requests = ofServer(items, "mcp_approval_request", config);
+  const requests = filterByServer(items, "mcp_approval_request", config);
   return requests.filter((item) => !settled.has(textAt(item, "id")));
 }
 
-/** What the server said last that it has; `undefined` if it was not asked. */
-export function listedTools(
+/** Finds the server's last list of its tools; `undefined` if there is none. */
+export function findListedTools(
   items: readonly WireItem[],
   config: McpConfig,
 ): readonly McpListedTool[] | undefined {
-  const list = ofServer(items, "mcp_list_tools", config).at(-1);
-  return list && recordsAt(list, "tools").map(listedTool);
+  const list = filterByServer(items, "mcp_list_tools", config).at(-1);
+  return list && recordsAt(list, "tools").map(toListedTool);
 }
 
-export function callOf(item: WireItem): McpCall {
+/** Converts an `mcp_call` item. */
+export function parseMcpCall(item: WireItem): McpCall {
   return {
     id: textAt(item, "id"),
-    ...mcpParams(item),
+    ...readMcpParams(item),
     output: maybeTextAt(item, "output"),
-    error: errorText(item["error"]),
+    error: toErrorText(item["error"]),
   };
 }
 
-/** What the model asked for: the same of a call and of a request to approve it. */
-export function mcpParams(item: WireItem) {
+/** Reads the tool and arguments, from a call or from a request to approve it. */
+export function readMcpParams(item: WireItem) {
   return {
     name: textAt(item, "name"),
     serverLabel: textAt(item, "server_label"),
@@ -48,22 +52,25 @@ export function mcpParams(item: WireItem) {
   };
 }
 
-/** How a tool of a server is named in messages. */
-export function toolOf(item: WireItem): string {
-  return `${show(textAt(item, "name"))} of ${show(textAt(item, "server_label"))}`;
+/** Formats a tool and its server for messages. */
+export function formatToolName(item: WireItem): string {
+  return `${show(textAt(item, "name"))} on ${show(textAt(item, "server_label"))}`;
 }
 
-/** Whether it went well: most calls come without a status. */
-export function verdictOn(item: WireItem): { readonly success: boolean; readonly message: string } {
-  const error = errorText(item["error"]);
+/** Reports whether a call succeeded. Most calls have no status. */
+export function summarizeMcpCall(item: WireItem): {
+  readonly success: boolean;
+  readonly message: string;
+} {
+  const error = toErrorText(item["error"]);
   const status = textAt(item, "status");
   if (error !== null)
-    return { success: false, message: `Calling ${toolOf(item)} failed: ${error}` };
-  if (hasFailed(status)) return { success: false, message: failureWith(status) };
-  return { success: true, message: `Called ${toolOf(item)}` };
+    return { success: false, message: `Calling ${formatToolName(item)} failed: ${error}` };
+  if (hasFailed(status)) return { success: false, message: describeFailure(status) };
+  return { success: true, message: `Called ${formatToolName(item)}` };
 }
 
-function ofServer(
+function filterByServer(
   items: readonly WireItem[],
   type: string,
   { serverLabel }: McpConfig,
@@ -71,7 +78,7 @@ function ofServer(
   return itemsOfType(items, type).filter((item) => item["server_label"] === serverLabel);
 }
 
-function listedTool(tool: WireItem): McpListedTool {
+function toListedTool(tool: WireItem): McpListedTool {
   return {
     name: textAt(tool, "name"),
     description: maybeTextAt(tool, "description"),

@@ -11,9 +11,9 @@ const env = { model: "gpt-5", containerId: null };
 const serialize = (more: Partial<McpConfig> = {}) =>
   mcpCodec.serialize(mcpTool({ ...server, ...more }), env);
 const parse = (...items: WireItem[]) => mcpCodec.parseOutput(items, tool);
-const calls = (...items: WireItem[]) => mcpCodec.calls?.(items, tool) ?? [];
+const readCalls = (...items: WireItem[]) => mcpCodec.calls?.(items, tool) ?? [];
 
-const called = (id: string, more: object = {}): WireItem => ({
+const createCall = (id: string, more: object = {}): WireItem => ({
   type: "mcp_call",
   id,
   server_label: "dice",
@@ -24,7 +24,7 @@ const called = (id: string, more: object = {}): WireItem => ({
   approval_request_id: null,
   ...more,
 });
-const listed = (tools: unknown, more: object = {}): WireItem => ({
+const createToolList = (tools: unknown, more: object = {}): WireItem => ({
   type: "mcp_list_tools",
   id: "mcpl_1",
   server_label: "dice",
@@ -33,12 +33,12 @@ const listed = (tools: unknown, more: object = {}): WireItem => ({
 });
 const bare = { type: "mcp", server_label: "dice", server_url: "https://dice.example/mcp" };
 
-describe("serialize", () => {
-  test("sends the server, and leaves approval to the provider", () => {
+describe("mcpCodec.serialize()", () => {
+  test("sends only the server by default", () => {
     expect(serialize()).toEqual(bare);
   });
 
-  test("sends everything that is set", () => {
+  test("sends all options", () => {
     expect(
       serialize({
         serverDescription: "Rolls dice.",
@@ -57,7 +57,7 @@ describe("serialize", () => {
     });
   });
 
-  test("sends filters in the wire's words", () => {
+  test("sends filters in the API's format", () => {
     expect(
       serialize({
         allowedTools: { toolNames: ["roll"], readOnly: true },
@@ -80,7 +80,7 @@ describe("serialize", () => {
     [{ serverLabel: "dice", authorization: "s3cret" }, "serverUrl"],
     [{ ...server, serverUrl: "" }, "serverUrl"],
     [{ ...server, authorization: "s3cret\n" }, "authorization"],
-  ])("refuses the unchecked config %j without its secrets", (config, key) => {
+  ])("rejects the invalid config %j without revealing secrets", (config, key) => {
     const tool = new HostedTool({ kind: "mcp", name: "games", description: "Games.", config });
     const codec: { serialize(tool: HostedTool, given: typeof env): unknown } = mcpCodec;
     expect(() => codec.serialize(tool, env)).toThrow(InvalidOptionError);
@@ -89,19 +89,19 @@ describe("serialize", () => {
   });
 });
 
-test("a server is told apart and forced by its label", () => {
+test("mcpCodec labels and forces a tool by its server label", () => {
   expect(mcpCodec.kind).toBe("mcp");
   expect(mcpCodec.label?.(tool)).toBe("dice");
   expect(mcpCodec.toolChoice?.(tool)).toEqual({ type: "mcp", server_label: "dice" });
 });
 
-describe("parseOutput", () => {
-  test("is null where the server was only asked what it has, or another one was called", () => {
+describe("mcpCodec.parseOutput()", () => {
+  test("returns null without calls to the server", () => {
     expect(parse()).toBeNull();
-    expect(parse(listed([]), called("mcp_1", { server_label: "other" }))).toBeNull();
+    expect(parse(createToolList([]), createCall("mcp_1", { server_label: "other" }))).toBeNull();
   });
 
-  test("has every call of the server, and what it said it has", () => {
+  test("returns every call to the server and its last tool list", () => {
     const tools = [
       { name: "roll", description: "Rolls.", input_schema: { type: "object" }, annotations: {} },
       { name: "bet", input_schema: null },
@@ -109,12 +109,15 @@ describe("parseOutput", () => {
     ];
     expect(
       parse(
-        listed([{ name: "old" }]),
-        listed([{ name: "theirs" }], { server_label: "other" }),
-        listed(tools, { error: "late" }),
-        called("mcp_1"),
-        called("mcp_2", { server_label: "other" }),
-        called("mcp_3", { output: null, error: { type: "http_error", code: 424, message: "x" } }),
+        createToolList([{ name: "old" }]),
+        createToolList([{ name: "theirs" }], { server_label: "other" }),
+        createToolList(tools, { error: "late" }),
+        createCall("mcp_1"),
+        createCall("mcp_2", { server_label: "other" }),
+        createCall("mcp_3", {
+          output: null,
+          error: { type: "http_error", code: 424, message: "x" },
+        }),
       ),
     ).toEqual({
       calls: [
@@ -142,22 +145,29 @@ describe("parseOutput", () => {
     });
   });
 
-  test("says nothing of tools where the server was not asked", () => {
-    expect(parse(called("mcp_1"))).not.toHaveProperty("tools");
-    expect(parse(called("mcp_1"), listed(null, { error: { code: 500 } }))?.tools).toEqual([]);
+  test("omits tools if the server was not listed", () => {
+    expect(parse(createCall("mcp_1"))).not.toHaveProperty("tools");
+    expect(
+      parse(createCall("mcp_1"), createToolList(null, { error: { code: 500 } }))?.tools,
+    ).toEqual([]);
   });
 
-  test("bears a call without any field but the label", () => {
+  test("tolerates a call with only a label", () => {
     expect(parse({ type: "mcp_call", server_label: "dice" })).toEqual({
       calls: [{ id: "", serverLabel: "dice", name: "", arguments: "", output: null, error: null }],
     });
   });
 });
 
-describe("calls", () => {
-  test("are one for each item of the server", () => {
-    const item = called("mcp_1");
-    const found = calls(listed([]), item, called("mcp_2"), called("x", { server_label: "other" }));
+describe("mcpCodec.calls()", () => {
+  test("returns one call per item of the server", () => {
+    const item = createCall("mcp_1");
+    const found = readCalls(
+      createToolList([]),
+      item,
+      createCall("mcp_2"),
+      createCall("x", { server_label: "other" }),
+    );
     expect(found).toEqual([
       {
         name: "games",
@@ -177,7 +187,7 @@ describe("calls", () => {
           ],
         },
         success: true,
-        message: 'Called "roll" of "dice"',
+        message: 'Called "roll" on "dice"',
         raw: item,
       },
       expect.objectContaining({ callId: "mcp_2" }),
@@ -189,18 +199,20 @@ describe("calls", () => {
   });
 
   test.each([
-    [{}, true, 'Called "roll" of "dice"'],
-    [{ status: "completed" }, true, 'Called "roll" of "dice"'],
-    [{ status: "calling", error: undefined }, true, 'Called "roll" of "dice"'],
+    [{}, true, 'Called "roll" on "dice"'],
+    [{ status: "completed" }, true, 'Called "roll" on "dice"'],
+    [{ status: "calling", error: undefined }, true, 'Called "roll" on "dice"'],
     [{ status: "failed" }, false, 'Failed (status "failed")'],
     [{ status: "incomplete" }, false, 'Failed (status "incomplete")'],
-    [{ error: "no dice" }, false, 'Calling "roll" of "dice" failed: no dice'],
+    [{ error: "no dice" }, false, 'Calling "roll" on "dice" failed: no dice'],
     [
       { status: "completed", error: { type: "mcp_protocol_error", code: -32_600, message: "bad" } },
       false,
-      'Calling "roll" of "dice" failed: mcp_protocol_error -32600: bad',
+      'Calling "roll" on "dice" failed: mcp_protocol_error -32600: bad',
     ],
-  ])("of which %j is known have success %s", (more, success, message) => {
-    expect(calls(called("mcp_1", more))).toEqual([expect.objectContaining({ success, message })]);
+  ])("maps the fields %j to success %s", (more, success, message) => {
+    expect(readCalls(createCall("mcp_1", more))).toEqual([
+      expect.objectContaining({ success, message }),
+    ]);
   });
 });

@@ -7,11 +7,18 @@ import {
 import { checkedConfig } from "../../tools/hosted-tool.ts";
 import type { WireMcp, WireMcpFilter, WireOutput } from "../wire.ts";
 import type { HostedToolCodec } from "./codec.ts";
-import { identityOf, onlySet } from "./codec-parts.ts";
-import { type LiveMcpTool, runApproval } from "./mcp-approval.ts";
-import { approvalsIn, callOf, callsIn, listedTools, mcpParams, verdictOn } from "./mcp-items.ts";
+import { identifyCall, omitUndefined } from "./codec-parts.ts";
+import { type LiveMcpTool, requestApproval } from "./mcp-approval.ts";
+import {
+  findListedTools,
+  findMcpCalls,
+  findPendingApprovals,
+  parseMcpCall,
+  readMcpParams,
+  summarizeMcpCall,
+} from "./mcp-items.ts";
 
-/** https://platform.openai.com/docs/guides/tools-connectors-mcp */
+/** The mcp tool. https://platform.openai.com/docs/guides/tools-connectors-mcp */
 export const mcpCodec: HostedToolCodec<McpConfig, McpResult> = {
   kind: "mcp",
 
@@ -27,12 +34,12 @@ export const mcpCodec: HostedToolCodec<McpConfig, McpResult> = {
       type: "mcp",
       server_label: serverLabel,
       server_url: serverUrl,
-      ...onlySet({
+      ...omitUndefined({
         server_description: config.serverDescription,
         authorization: config.authorization,
         headers: config.headers,
-        allowed_tools: allowedTools && allowedOf(allowedTools),
-        require_approval: requireApproval && approvalOf(requireApproval),
+        allowed_tools: allowedTools && toWireAllowedTools(allowedTools),
+        require_approval: requireApproval && toWireApproval(requireApproval),
       }),
     };
     return entry;
@@ -41,24 +48,24 @@ export const mcpCodec: HostedToolCodec<McpConfig, McpResult> = {
   toolChoice: ({ config: { serverLabel } }) => ({ type: "mcp", server_label: serverLabel }),
 
   parseOutput(items, { config }) {
-    const calls = callsIn(items, config).map(callOf);
+    const calls = findMcpCalls(items, config).map(parseMcpCall);
     if (calls.length === 0) return null;
-    return { calls, ...onlySet({ tools: listedTools(items, config) }) };
+    return { calls, ...omitUndefined({ tools: findListedTools(items, config) }) };
   },
 
   calls(items, tool) {
-    return callsIn(items, tool.config).map((item) => {
-      const verdict = verdictOn(item);
-      const output = verdict.success ? { calls: [callOf(item)] } : null;
-      return { ...identityOf(item, tool), params: mcpParams(item), output, ...verdict };
+    return findMcpCalls(items, tool.config).map((item) => {
+      const verdict = summarizeMcpCall(item);
+      const output = verdict.success ? { calls: [parseMcpCall(item)] } : null;
+      return { ...identifyCall(item, tool), params: readMcpParams(item), output, ...verdict };
     });
   },
 
-  asked(items, tool: LiveMcpTool) {
-    return approvalsIn(items, tool.config).map((item) => ({
-      ...identityOf(item, tool),
-      params: mcpParams(item),
-      run: () => runApproval(item, tool),
+  delegatedCalls(items, tool: LiveMcpTool) {
+    return findPendingApprovals(items, tool.config).map((item) => ({
+      ...identifyCall(item, tool),
+      params: readMcpParams(item),
+      run: () => requestApproval(item, tool),
     }));
   },
 
@@ -73,20 +80,23 @@ export const mcpCodec: HostedToolCodec<McpConfig, McpResult> = {
   },
 };
 
-function allowedOf(
+function toWireAllowedTools(
   allowed: NonNullable<McpConfig["allowedTools"]>,
 ): NonNullable<WireMcp["allowed_tools"]> {
-  return "map" in allowed ? allowed : filterOf(allowed);
+  return "map" in allowed ? allowed : toWireFilter(allowed);
 }
 
-function approvalOf(
+function toWireApproval(
   approval: NonNullable<McpConfig["requireApproval"]>,
 ): NonNullable<WireMcp["require_approval"]> {
   if (typeof approval === "string") return approval;
   const { always, never } = approval;
-  return onlySet({ always: always && filterOf(always), never: never && filterOf(never) });
+  return omitUndefined({
+    always: always && toWireFilter(always),
+    never: never && toWireFilter(never),
+  });
 }
 
-function filterOf({ toolNames, readOnly }: McpToolFilter): WireMcpFilter {
-  return onlySet({ tool_names: toolNames, read_only: readOnly });
+function toWireFilter({ toolNames, readOnly }: McpToolFilter): WireMcpFilter {
+  return omitUndefined({ tool_names: toolNames, read_only: readOnly });
 }

@@ -14,7 +14,7 @@ import { HostedTool } from "../../tools/hosted-tool.ts";
 import type { WireItem } from "../wire.ts";
 import { shellCodec } from "./shell.ts";
 
-/** Runs commands one after the other in a real shell. */
+/** Runs commands sequentially in a real shell. */
 const realShell: ShellExecutor = {
   run: async (commands, { timeoutMs }) => {
     const outputs: ShellOutput[] = [];
@@ -36,31 +36,39 @@ function runOne(command: string, timeout: number): Promise<ShellOutput> {
   });
 }
 
-const asked = (call_id: string, commands: readonly unknown[], limits: object = {}): WireItem => ({
+const createCall = (
+  call_id: string,
+  commands: readonly unknown[],
+  limits: object = {},
+): WireItem => ({
   type: "shell_call",
   id: `sh_${call_id}`,
   call_id,
   status: "completed",
   action: { commands, ...limits },
 });
-const localTool = (executor: ShellExecutor) =>
+const createLocalTool = (executor: ShellExecutor) =>
   shellTool({ environment: { type: "local" } }, { name: "bash", executor });
-const giving = (given: unknown) => localTool({ run: async () => given as readonly ShellOutput[] });
+const createToolReturning = (given: unknown) =>
+  createLocalTool({ run: async () => given as readonly ShellOutput[] });
 
-/** Runs the only call that is asked for, and says what the provider is answered. */
+/** Runs the only delegated call and returns the answer for the provider. */
 async function runAndAnswer(item: WireItem, tool: HostedTool<ShellConfig, ShellResult>) {
-  const [call] = shellCodec.asked?.([item], tool) ?? [];
-  if (!call) throw new Error("nothing was asked");
+  const [call] = shellCodec.delegatedCalls?.([item], tool) ?? [];
+  if (!call) throw new Error("There is no delegated call");
   const { run, ...known } = call;
   const outcome = await call.run(await realContext());
   return { outcome, answer: shellCodec.answer?.({ ...known, ...outcome }, tool) };
 }
 
-describe("a call that is asked of us", () => {
-  test("is one that has no output yet", () => {
-    const open = asked("call_2", ["pwd"], { timeout_ms: 5, max_output_length: 9 });
+describe("a local shell call", () => {
+  test("is delegated if it has no output", () => {
+    const open = createCall("call_2", ["pwd"], { timeout_ms: 5, max_output_length: 9 });
     const answer = { type: "shell_call_output", call_id: "call_1", output: [] };
-    const found = shellCodec.asked?.([asked("call_1", ["ls"]), open, answer], localTool(realShell));
+    const found = shellCodec.delegatedCalls?.(
+      [createCall("call_1", ["ls"]), open, answer],
+      createLocalTool(realShell),
+    );
     expect(found).toEqual([
       {
         name: "bash",
@@ -74,19 +82,19 @@ describe("a call that is asked of us", () => {
     expect(found?.[0]?.raw).toBe(open);
   });
 
-  test("is run even if it is incomplete", () => {
-    const item = { ...asked("call_1", ["ls"]), status: "incomplete" };
-    expect(shellCodec.asked?.([item], localTool(realShell))).toHaveLength(1);
+  test("is delegated even if its status is incomplete", () => {
+    const item = { ...createCall("call_1", ["ls"]), status: "incomplete" };
+    expect(shellCodec.delegatedCalls?.([item], createLocalTool(realShell))).toHaveLength(1);
   });
 
-  test("gives what its commands printed", async () => {
+  test("returns its commands' output", async () => {
     const commands = ["echo out; echo err >&2", "pwd > /dev/null"];
-    const item = asked("call_1", commands);
+    const item = createCall("call_1", commands);
     const outputs = [
       { stdout: "out\n", stderr: "err\n", outcome: { type: "exit", exitCode: 0 } },
       { stdout: "", stderr: "", outcome: { type: "exit", exitCode: 0 } },
     ];
-    const { outcome, answer } = await runAndAnswer(item, localTool(realShell));
+    const { outcome, answer } = await runAndAnswer(item, createLocalTool(realShell));
     expect(outcome).toEqual({
       output: { calls: [{ callId: "call_1", commands, outputs }] },
       success: true,
@@ -102,9 +110,11 @@ describe("a call that is asked of us", () => {
     });
   });
 
-  test("fails if a command does, and still gives everything", async () => {
-    const item = asked("call_1", ["echo a", "echo no >&2; exit 3"], { max_output_length: 100 });
-    const { outcome, answer } = await runAndAnswer(item, localTool(realShell));
+  test("fails if a command fails, and returns all output", async () => {
+    const item = createCall("call_1", ["echo a", "echo no >&2; exit 3"], {
+      max_output_length: 100,
+    });
+    const { outcome, answer } = await runAndAnswer(item, createLocalTool(realShell));
     expect(outcome).toMatchObject({
       success: false,
       message: '"echo no >&2; exit 3" exited with code 3: "no"',
@@ -121,18 +131,18 @@ describe("a call that is asked of us", () => {
     });
   });
 
-  test("tells of a command that took too long", async () => {
-    const item = asked("call_1", ["sleep 60"], { timeout_ms: 50 });
-    const { outcome, answer } = await runAndAnswer(item, localTool(realShell));
+  test("reports a command that timed out", async () => {
+    const item = createCall("call_1", ["sleep 60"], { timeout_ms: 50 });
+    const { outcome, answer } = await runAndAnswer(item, createLocalTool(realShell));
     expect(outcome).toMatchObject({ success: false, message: '"sleep 60" timed out' });
     expect(answer).toMatchObject({
       output: [{ stdout: "", stderr: "", outcome: { type: "timeout" } }],
     });
   });
 
-  test("has the model's limits and the evaluation's signal", async () => {
+  test("passes the model's limits and the evaluation's signal to the executor", async () => {
     const seen: ShellRunOptions[] = [];
-    const tool = localTool({
+    const tool = createLocalTool({
       run: async (_, options) => {
         seen.push(options);
         return [];
@@ -140,7 +150,7 @@ describe("a call that is asked of us", () => {
     });
     const context = await realContext();
     for (const limits of [{ timeout_ms: 7, max_output_length: 8 }, { timeout_ms: "7" }]) {
-      await shellCodec.asked?.([asked("call_1", [], limits)], tool)[0]?.run(context);
+      await shellCodec.delegatedCalls?.([createCall("call_1", [], limits)], tool)[0]?.run(context);
     }
     expect(seen).toEqual([
       { timeoutMs: 7, maxOutputLength: 8, signal: context.signal },
@@ -149,33 +159,33 @@ describe("a call that is asked of us", () => {
     expect(seen[0]?.signal).toBe(context.signal);
   });
 
-  test("passes on what an executor throws", async () => {
+  test("rethrows the executor's error", async () => {
     const error = new Error("no shell here");
-    const tool = localTool({ run: () => Promise.reject(error) });
-    await expect(runAndAnswer(asked("call_1", ["ls"]), tool)).rejects.toBe(error);
+    const tool = createLocalTool({ run: () => Promise.reject(error) });
+    await expect(runAndAnswer(createCall("call_1", ["ls"]), tool)).rejects.toBe(error);
   });
 
-  test("needs an executor", async () => {
+  test("throws without an executor", async () => {
     const tool = new HostedTool<ShellConfig, ShellResult>({
       kind: "shell",
       name: "bash",
       description: "Runs.",
       config: { environment: { type: "local" } },
     });
-    const running = runAndAnswer(asked("call_1", ["ls"]), tool);
+    const running = runAndAnswer(createCall("call_1", ["ls"]), tool);
     await expect(running).rejects.toThrow(InvalidOptionError);
     await expect(running).rejects.toThrow(
-      'Hosted tool "bash" executor must be a ShellExecutor in a local environment, got undefined. Make the tool with shellTool(config, { executor }), or let a container run commands',
+      'Hosted tool "bash" executor must be a ShellExecutor if the environment is local, got undefined. Create the tool with shellTool(config, { executor }), or use a container environment.',
     );
   });
 
   test.each([[[]], [[1, 2, 3]], [undefined], ["x"]])(
-    "refuses %j for two outputs",
+    "throws if the executor returns %j for two commands",
     async (given) => {
-      const running = runAndAnswer(asked("call_1", ["a", "b"]), giving(given));
+      const running = runAndAnswer(createCall("call_1", ["a", "b"]), createToolReturning(given));
       await expect(running).rejects.toThrow(InvalidOptionError);
       await expect(running).rejects.toThrow(
-        'Hosted tool "bash" executor.run() must give a list of 2, one output for each command, but is',
+        'Hosted tool "bash" executor.run() must return an array of 2 outputs, one for each command, got ',
       );
     },
   );
@@ -190,27 +200,27 @@ describe("a call that is asked of us", () => {
     [{ stdout: "", stderr: "", outcome: { type: "exit" } }],
     [{ stdout: "", stderr: "", outcome: { type: "exit", exitCode: 1.5 } }],
     [{ stdout: "", stderr: "", outcome: { type: "other", exitCode: 1 } }],
-  ])("refuses %j for an output", async (output) => {
-    const running = runAndAnswer(asked("call_1", ["a"]), giving([output]));
+  ])("throws if the executor returns the output %j", async (output) => {
+    const running = runAndAnswer(createCall("call_1", ["a"]), createToolReturning([output]));
     await expect(running).rejects.toThrow(InvalidOptionError);
     await expect(running).rejects.toThrow(
-      /^Hosted tool "bash" executor\.run\(\)\[0\] must be \{ stdout, stderr, outcome \} with texts and the way it ended, got .*. For outcome write/,
+      /^Hosted tool "bash" executor\.run\(\)\[0\] must be \{ stdout, stderr, outcome \} with strings and a valid outcome, got .*\. Set outcome to /,
     );
   });
 });
 
-describe("the answer", () => {
+describe("shellCodec.answer()", () => {
   const known = { name: "bash", kind: "shell", callId: "call_1", params: {}, success: false };
 
-  test("says why there is no output where each command's would be", () => {
-    const raw = asked("call_1", ["a", "b"], { max_output_length: 0 });
+  test("reports the reason for missing output for each command", () => {
+    const raw = createCall("call_1", ["a", "b"], { max_output_length: 0 });
     const call = { ...known, raw, output: null, message: "It was rolled back." };
     const failed = {
       stdout: "",
       stderr: "It was rolled back.",
       outcome: { type: "exit", exit_code: 1 },
     };
-    expect(shellCodec.answer?.(call, localTool(realShell))).toEqual({
+    expect(shellCodec.answer?.(call, createLocalTool(realShell))).toEqual({
       type: "shell_call_output",
       call_id: "call_1",
       max_output_length: 0,
@@ -218,19 +228,19 @@ describe("the answer", () => {
     });
   });
 
-  test("needs no more of a call than its id", () => {
+  test("works with only the call's id", () => {
     const call = { ...known, raw: [], output: { calls: [] }, message: "" };
-    expect(shellCodec.answer?.(call, localTool(realShell))).toEqual({
+    expect(shellCodec.answer?.(call, createLocalTool(realShell))).toEqual({
       type: "shell_call_output",
       call_id: "call_1",
       output: [],
     });
   });
 
-  test("is no longer than the provider takes, and whole characters", async () => {
+  test("truncates output to the provider's limit, at whole characters", async () => {
     const stdout = `${"x".repeat(10_485_759)}🌍`;
     const long = { stdout, stderr: "\ud83d", outcome: { type: "exit", exitCode: 0 } };
-    const { answer } = await runAndAnswer(asked("call_1", ["a"]), giving([long]));
+    const { answer } = await runAndAnswer(createCall("call_1", ["a"]), createToolReturning([long]));
     const [output] = (answer?.["output"] ?? []) as readonly { stdout: string; stderr: string }[];
     expect(output?.stdout.length).toBe(10_485_760);
     expect(output?.stdout.isWellFormed()).toBe(true);

@@ -9,52 +9,52 @@ import type {
   ShellResult,
 } from "../../tools/hosted/shell.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import type { CallContext, OutcomeOf } from "./codec-parts.ts";
-import { limitsOf, type ShellItem, verdictOn } from "./shell-items.ts";
+import type { CallContext, CallOutcome } from "./codec-parts.ts";
+import { readLimits, type ShellItem, summarizeShellCall } from "./shell-items.ts";
 
-/** A shell tool with what it needs to run commands here. */
+/** A shell tool with its optional executor for local commands. */
 export type LiveShellTool = HostedTool<ShellConfig, ShellResult, ShellLive>;
 
-/** Runs one call's commands by the tool's executor. */
+/** Runs one call's commands with the tool's executor. */
 export async function runShell(
   { item, call: { callId, commands } }: ShellItem,
   tool: LiveShellTool,
   { signal }: CallContext,
-): Promise<OutcomeOf<ShellResult>> {
-  const executor = executorOf(tool);
-  const given = await executor.run(commands, { ...limitsOf(item), signal });
-  const call = { callId, commands, outputs: checkedOutputs(given, commands.length, tool.name) };
-  return { output: { calls: [call] }, ...verdictOn(call) };
+): Promise<CallOutcome<ShellResult>> {
+  const executor = getExecutor(tool);
+  const given = await executor.run(commands, { ...readLimits(item), signal });
+  const call = { callId, commands, outputs: checkOutputs(given, commands.length, tool.name) };
+  return { output: { calls: [call] }, ...summarizeShellCall(call) };
 }
 
-function executorOf({ name, live: { executor } }: LiveShellTool): ShellExecutor {
+function getExecutor({ name, live: { executor } }: LiveShellTool): ShellExecutor {
   if (typeof executor?.run === "function") return executor;
   throw new InvalidOptionError({
     field: `Hosted tool "${name}" executor`,
     value: executor,
-    rule: "must be a ShellExecutor in a local environment",
-    remedy: "make the tool with shellTool(config, { executor }), or let a container run commands",
+    rule: "must be a ShellExecutor if the environment is local",
+    remedy: "create the tool with shellTool(config, { executor }), or use a container environment",
   });
 }
 
-/** An executor is the caller's own, whatever its type says. */
-function checkedOutputs(given: unknown, count: number, name: string): readonly ShellOutput[] {
+/** Validates the executor's outputs: it is the caller's code and may not match its type. */
+function checkOutputs(given: unknown, count: number, name: string): readonly ShellOutput[] {
   const field = `Hosted tool "${name}" executor.run()`;
   if (!Array.isArray(given) || given.length !== count) {
     throw new InvalidOptionError({
       field,
       value: given,
-      rule: `must give a list of ${count}, one output for each command`,
-      remedy: "give an output for a command that fails too",
+      rule: `must return an array of ${count} outputs, one for each command`,
+      remedy: "return an output for failed commands too",
     });
   }
-  return given.map((output: unknown, index) => checkedOutput(output, `${field}[${index}]`));
+  return given.map((output: unknown, index) => checkOutput(output, `${field}[${index}]`));
 }
 
-function checkedOutput(value: unknown, field: string): ShellOutput {
+function checkOutput(value: unknown, field: string): ShellOutput {
   if (isPlainObject(value)) {
     const { stdout, stderr } = value;
-    const outcome = outcomeIn(value["outcome"]);
+    const outcome = parseOutcome(value["outcome"]);
     if (typeof stdout === "string" && typeof stderr === "string" && outcome) {
       return { stdout, stderr, outcome };
     }
@@ -62,12 +62,12 @@ function checkedOutput(value: unknown, field: string): ShellOutput {
   throw new InvalidOptionError({
     field,
     value,
-    rule: "must be { stdout, stderr, outcome } with texts and the way it ended",
-    remedy: 'for outcome write { type: "exit", exitCode: 0 } or { type: "timeout" }',
+    rule: "must be { stdout, stderr, outcome } with strings and a valid outcome",
+    remedy: 'set outcome to { type: "exit", exitCode: 0 } or { type: "timeout" }',
   });
 }
 
-function outcomeIn(value: unknown): ShellOutcome | null {
+function parseOutcome(value: unknown): ShellOutcome | null {
   if (!isPlainObject(value)) return null;
   const { type, exitCode } = value;
   if (type === "timeout") return { type };

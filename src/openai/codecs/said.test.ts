@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../wire.ts";
-import { asEarlier, refusalIn, said } from "./said.ts";
+import { asEarlier, findRefusal, readMessageText } from "./said.ts";
 
 const cite = { type: "url_citation", url: "https://a.example", title: "A" };
-const part = (text: string, ...annotations: object[]) => ({
+const createPart = (text: string, ...annotations: object[]) => ({
   type: "output_text",
   text,
   annotations,
 });
-const message = (...content: unknown[]): WireItem => ({
+const createMessage = (...content: unknown[]): WireItem => ({
   type: "message",
   id: "msg_1",
   role: "assistant",
@@ -16,107 +16,126 @@ const message = (...content: unknown[]): WireItem => ({
   content,
 });
 
-/** Nested deeply enough to end a walk that recurses. */
-function deep(): object {
+/** Creates an object nested deeply enough to overflow a recursive walk. */
+function createDeepObject(): object {
   let value: object = {};
   for (let level = 0; level < 100_000; level++) value = { value };
   return value;
 }
 
-describe("said", () => {
-  test("is nothing where there is no message", () => {
-    expect(said([])).toEqual({ text: "", citations: [] });
-    expect(said([{ type: "reasoning", summary: [] }])).toEqual({ text: "", citations: [] });
+describe("readMessageText()", () => {
+  test("returns an empty text without messages", () => {
+    expect(readMessageText([])).toEqual({ text: "", citations: [] });
+    expect(readMessageText([{ type: "reasoning", summary: [] }])).toEqual({
+      text: "",
+      citations: [],
+    });
   });
 
-  test("is the text of all parts of all messages, with nothing between", () => {
+  test("joins the text of all parts of all messages", () => {
     const items = [
-      message(part("Let me "), part("see.")),
+      createMessage(createPart("Let me "), createPart("see.")),
       { type: "web_search_call", id: "ws_1" },
-      message(part(" Done.")),
+      createMessage(createPart(" Done.")),
     ];
-    expect(said(items).text).toBe("Let me see. Done.");
+    expect(readMessageText(items).text).toBe("Let me see. Done.");
   });
 
-  test("has spans that count from the start of the whole text, whatever characters it has", () => {
+  test("returns spans relative to the whole text, for any characters", () => {
     const items = [
-      message(part("🌍 one ", { ...cite, start_index: 3, end_index: 6 }), part("two ")),
-      message(part("drei", { ...cite, start_index: 0, end_index: 4 })),
+      createMessage(
+        createPart("🌍 one ", { ...cite, start_index: 3, end_index: 6 }),
+        createPart("two "),
+      ),
+      createMessage(createPart("drei", { ...cite, start_index: 0, end_index: 4 })),
     ];
-    const { text, citations } = said(items);
+    const { text, citations } = readMessageText(items);
     const cut = citations.map(({ span }) => span && text.slice(...span));
     expect(text).toBe("🌍 one two drei");
     expect(cut).toEqual(["one", "drei"]);
   });
 
-  test("keeps the same citation as often as it is made, in order", () => {
-    const twice = part("ab", { ...cite, start_index: 0, end_index: 1 }, { ...cite });
-    expect(said([message(twice)]).citations).toEqual([
+  test("retains repeated citations in order", () => {
+    const twice = createPart("ab", { ...cite, start_index: 0, end_index: 1 }, { ...cite });
+    expect(readMessageText([createMessage(twice)]).citations).toEqual([
       { type: "url", span: [0, 1], url: cite.url, title: "A" },
       { type: "url", span: null, url: cite.url, title: "A" },
     ]);
   });
 
-  test("leaves out refusals, what was said to the model, and parts it does not know", () => {
+  test("ignores refusals, input messages and unknown parts", () => {
     const items = [
-      message(
+      createMessage(
         { type: "refusal", refusal: "No." },
         { type: "summary_text", text: "x" },
-        part("Yes."),
+        createPart("Yes."),
       ),
       { type: "message", role: "user", content: [{ type: "input_text", text: "Hello" }] },
       { type: "message", role: "developer", content: "Hurry." },
     ];
-    expect(said(items)).toEqual({ text: "Yes.", citations: [] });
+    expect(readMessageText(items)).toEqual({ text: "Yes.", citations: [] });
   });
 
-  test("counts an assistant's message that was sent without a type", () => {
-    expect(said([{ role: "assistant", content: [part("Hi")] }]).text).toBe("Hi");
-    expect(said([{ role: "user", content: [part("Hi")] }]).text).toBe("");
-    expect(said([{ type: "odd", role: "assistant", content: [part("Hi")] }]).text).toBe("");
+  test("reads an assistant's message without a type", () => {
+    expect(readMessageText([{ role: "assistant", content: [createPart("Hi")] }]).text).toBe("Hi");
+    expect(readMessageText([{ role: "user", content: [createPart("Hi")] }]).text).toBe("");
+    expect(
+      readMessageText([{ type: "odd", role: "assistant", content: [createPart("Hi")] }]).text,
+    ).toBe("");
   });
 
   test.each([
     ["null", null],
-    ["a text", "words"],
+    ["a string", "words"],
     ["a number", 7],
     ["an object", { type: "output_text", text: "x" }],
-    ["a list of nothing useful", [null, 3, "x", [part("x")], {}]],
+    ["an array of invalid parts", [null, 3, "x", [createPart("x")], {}]],
     ["parts without texts", [{ type: "output_text" }, { type: "output_text", text: 5 }]],
-    ["something deep", [deep(), { type: "output_text", text: deep(), annotations: [deep()] }]],
-  ])("bears content that is %s", (_, content) => {
-    expect(said([{ type: "message", content }])).toEqual({ text: "", citations: [] });
+    [
+      "deeply nested",
+      [
+        createDeepObject(),
+        { type: "output_text", text: createDeepObject(), annotations: [createDeepObject()] },
+      ],
+    ],
+  ])("tolerates content that is %s", (_, content) => {
+    expect(readMessageText([{ type: "message", content }])).toEqual({ text: "", citations: [] });
   });
 
-  test("bears items that are no objects, and very many annotations", () => {
+  test("tolerates items that are not objects, and 200,000 annotations", () => {
     const odd = [null, 7, [], "x"] as unknown as WireItem[];
     const annotations = Array.from({ length: 200_000 }, () => cite);
     const long = { type: "output_text", text: "x".repeat(1_000_000), annotations };
-    expect(said([...odd, message(long)]).citations).toHaveLength(200_000);
+    expect(readMessageText([...odd, createMessage(long)]).citations).toHaveLength(200_000);
   });
 });
 
-describe("refusalIn", () => {
-  test("is null where nothing is refused", () => {
-    expect(refusalIn([message(part("Yes."))])).toBeNull();
-    expect(refusalIn([{ type: "message", content: null }])).toBeNull();
+describe("findRefusal()", () => {
+  test("returns null without a refusal", () => {
+    expect(findRefusal([createMessage(createPart("Yes."))])).toBeNull();
+    expect(findRefusal([{ type: "message", content: null }])).toBeNull();
   });
 
-  test("is what the model gave as its reason", () => {
+  test("returns the model's reason", () => {
     const refusal = (text: unknown) => ({ type: "refusal", refusal: text });
-    expect(refusalIn([message(part("Hm. "), refusal("I can't "), refusal("do that."))])).toBe(
-      "I can't do that.",
-    );
-    expect(refusalIn([message(refusal(null))])).toBe("");
+    expect(
+      findRefusal([createMessage(createPart("Hm. "), refusal("I can't "), refusal("do that."))]),
+    ).toBe("I can't do that.");
+    expect(findRefusal([createMessage(refusal(null))])).toBe("");
   });
 });
 
-describe("asEarlier", () => {
-  const citing = part("abc", { ...cite, start_index: 0, end_index: 2 });
+describe("withoutText()", () => {
+  const citing = createPart("abc", { ...cite, start_index: 0, end_index: 2 });
   const file = { type: "file_citation", file_id: "file-1", filename: "a.txt", index: 0 };
 
-  test("takes a message's words and places, and keeps what it cites", () => {
-    expect(said([asEarlier(message(citing, part("d", file))), message(part("Last."))])).toEqual({
+  test("removes a message's text and spans but retains its citations", () => {
+    expect(
+      readMessageText([
+        asEarlier(createMessage(citing, createPart("d", file))),
+        createMessage(createPart("Last.")),
+      ]),
+    ).toEqual({
       text: "Last.",
       citations: [
         { type: "url", span: null, url: cite.url, title: "A" },
@@ -125,9 +144,9 @@ describe("asEarlier", () => {
     });
   });
 
-  test("changes nothing else of it, and not the message itself", () => {
+  test("changes no other part and does not modify its argument", () => {
     const refusal = { type: "refusal", refusal: "No." };
-    const before = message(citing, refusal, null, { type: "output_text", text: "x" });
+    const before = createMessage(citing, refusal, null, { type: "output_text", text: "x" });
     const copy = structuredClone(before);
     expect(asEarlier(before)).toEqual({
       ...copy,
@@ -141,7 +160,7 @@ describe("asEarlier", () => {
     expect(before).toEqual(copy);
   });
 
-  test("gives back any other item as it is", () => {
+  test("returns any other item unchanged", () => {
     for (const item of [
       { type: "web_search_call", id: "ws_1", content: [citing] },
       { type: "message", content: null },

@@ -3,114 +3,119 @@ import { numberAt, recordsAt, textAt } from "../../base/reading.ts";
 import type { Citation, CitationSpan } from "../../tools/hosted/citation.ts";
 import type { WireItem } from "../wire.ts";
 
-/** What the model said, and what it rests on. */
-export interface Said {
+/** The model's text and its citations. */
+export interface MessageText {
   readonly text: string;
   readonly citations: readonly Citation[];
 }
 
-/** What the model said in all messages among `items`, as one text. Refusals are no part of it. */
-export function said(items: readonly WireItem[]): Said {
+/** Joins the text of all messages in `items`, with its citations. Refusals are not included. */
+export function readMessageText(items: readonly WireItem[]): MessageText {
   const citations: Citation[] = [];
   let text = "";
-  for (const part of partsOf(items, "output_text")) {
+  for (const part of findParts(items, "output_text")) {
     const isCited = recordsAt(part, "annotations").length > 0;
-    if (isCited) for (const one of citationsIn(part, text.length)) citations.push(one);
+    if (isCited) for (const one of parseCitations(part, text.length)) citations.push(one);
     text += textAt(part, "text");
   }
   return { text, citations };
 }
 
-/** Why the model would not answer; `null` if it did not refuse. */
-export function refusalIn(items: readonly WireItem[]): string | null {
-  const refusals = partsOf(items, "refusal").map((part) => textAt(part, "refusal"));
+/** Returns the model's refusal; `null` if it did not refuse. */
+export function findRefusal(items: readonly WireItem[]): string | null {
+  const refusals = findParts(items, "refusal").map((part) => textAt(part, "refusal"));
   return refusals.length > 0 ? refusals.join("") : null;
 }
 
 /**
- * A message as one of an earlier turn: its words gone and its citations without their places. What
- * is read over several turns then has the text and the spans of the last one. Other items stay.
+ * Removes the text of a message and the spans of its citations. Applied to earlier turns, so that
+ * reading several turns returns the last turn's text and spans. Returns other items unchanged.
  */
 export function asEarlier(item: WireItem): WireItem {
   const content = isMessage(item) ? item["content"] : null;
-  return Array.isArray(content) ? { ...item, content: content.map(withoutWords) } : item;
+  return Array.isArray(content) ? { ...item, content: content.map(clearPart) } : item;
 }
 
-function partsOf(items: readonly WireItem[], type: string): readonly WireItem[] {
+function findParts(items: readonly WireItem[], type: string): readonly WireItem[] {
   const parts = items.filter(isMessage).flatMap((item) => recordsAt(item, "content"));
   return parts.filter((part) => part["type"] === type);
 }
 
-/** A message that is sent may go without its type; one that was received never does. */
+/** Whether an item is a message. Sent messages may have no type; received ones always do. */
 function isMessage(item: WireItem): boolean {
   if (!isPlainObject(item)) return false;
   const { type, role } = item;
   return type === "message" || (type === undefined && role === "assistant");
 }
 
-function withoutWords(part: unknown): unknown {
+function clearPart(part: unknown): unknown {
   if (!isPlainObject(part) || part["type"] !== "output_text") return part;
-  const annotations = recordsAt(part, "annotations").map(withoutPlace);
+  const annotations = recordsAt(part, "annotations").map(removeSpan);
   return { ...part, text: "", annotations };
 }
 
-const places = ["start_index", "end_index", "index"];
+const spanKeys = ["start_index", "end_index", "index"];
 
-function withoutPlace(annotation: WireItem): WireItem {
-  return Object.fromEntries(Object.entries(annotation).filter(([key]) => !places.includes(key)));
+function removeSpan(annotation: WireItem): WireItem {
+  return Object.fromEntries(Object.entries(annotation).filter(([key]) => !spanKeys.includes(key)));
 }
 
-/** What one part of a message cites; `offset` is how much text came before the part. */
-export function citationsIn(part: WireItem, offset: number): readonly Citation[] {
-  const within = spanReader(textAt(part, "text"));
-  const spanOf: SpanOf = (annotation, from, to) => {
+/** Reads the citations of one message part. `offset` is the length of the text before the part. */
+export function parseCitations(part: WireItem, offset: number): readonly Citation[] {
+  const within = createSpanReader(textAt(part, "text"));
+  const readSpan: ReadSpan = (annotation, from, to) => {
     const span = within(annotation, numberAt(annotation, from), numberAt(annotation, to));
     return span && [offset + span[0], offset + span[1]];
   };
-  return recordsAt(part, "annotations").flatMap((annotation) => citationOf(annotation, spanOf));
+  return recordsAt(part, "annotations").flatMap((annotation) =>
+    parseCitation(annotation, readSpan),
+  );
 }
 
-type SpanOf = (annotation: WireItem, from: string, to: string) => CitationSpan | null;
+type ReadSpan = (annotation: WireItem, from: string, to: string) => CitationSpan | null;
 
-function citationOf(annotation: WireItem, spanOf: SpanOf): readonly Citation[] {
-  const span = () => spanOf(annotation, "start_index", "end_index");
-  const file = () => ({
+function parseCitation(annotation: WireItem, readSpan: ReadSpan): readonly Citation[] {
+  const readTextSpan = () => readSpan(annotation, "start_index", "end_index");
+  const readFileFields = () => ({
     fileId: textAt(annotation, "file_id"),
     filename: textAt(annotation, "filename"),
   });
   switch (annotation["type"]) {
     case "url_citation": {
       const [url, title] = [textAt(annotation, "url"), textAt(annotation, "title")];
-      return [{ type: "url", span: span(), url, title }];
+      return [{ type: "url", span: readTextSpan(), url, title }];
     }
     case "file_citation":
     case "file_path":
-      return [{ type: "file", span: spanOf(annotation, "index", "index"), ...file() }];
+      return [{ type: "file", span: readSpan(annotation, "index", "index"), ...readFileFields() }];
     case "container_file_citation": {
       const containerId = textAt(annotation, "container_id");
-      return [{ type: "containerFile", span: span(), containerId, ...file() }];
+      return [{ type: "containerFile", span: readTextSpan(), containerId, ...readFileFields() }];
     }
     default:
-      return []; // of a type that came after this was written
+      return []; // an unknown type
   }
 }
 
 /**
- * Reads places within `text`. OpenAI does not say whether it counts UTF-16 units or code points.
- * Up to the first character beyond the BMP both are the same. After it, units are taken if what
- * they cut out looks like a citation, else code points if what those cut out does, else units.
+ * Creates a reader of spans in `text`. OpenAI does not document whether indices count UTF-16 units
+ * or code points. Both agree up to the first character outside the BMP. After it, the reader uses
+ * UTF-16 units if the span looks like a citation, otherwise code points if that span does,
+ * otherwise UTF-16 units.
  */
-function spanReader(text: string) {
+function createSpanReader(text: string) {
   const firstPair = text.search(/[\u{10000}-\u{10ffff}]/u);
-  let starts: readonly number[] | null = null; // few texts need it
+  let starts: readonly number[] | null = null; // computed on demand: few texts need it
   return (annotation: WireItem, start: number | null, end: number | null): CitationSpan | null => {
     if (!isIndex(start) || !isIndex(end) || start > end || start > text.length) return null;
     const units: CitationSpan = [start, Math.min(end, text.length)];
     if (firstPair < 0 || units[1] <= firstPair) return units;
-    if (looksRight(text.slice(...units), annotation)) return units;
-    starts ??= codePointStarts(text);
+    if (looksLikeCitation(text.slice(...units), annotation)) return units;
+    starts ??= findCodePointStarts(text);
     const points: CitationSpan = [starts[start] ?? text.length, starts[end] ?? text.length];
-    return looksRight(text.slice(...points), annotation) ? points : withWholePairs(text, units);
+    return looksLikeCitation(text.slice(...points), annotation)
+      ? points
+      : widenToWholePairs(text, units);
   };
 }
 
@@ -119,11 +124,11 @@ function isIndex(value: number | null): value is number {
 }
 
 /**
- * Whether it begins and ends as citations do: `([title](https://…))`, `【4:0†source】`,
- * `sandbox:/mnt/data/name`, or the address itself. That it holds the address would tell nothing:
- * a cut that is off by one does too.
+ * Whether a span starts and ends like a citation: `([title](https://…))`, `【4:0†source】`,
+ * `sandbox:/mnt/data/name`, or the URL itself. Containing the URL is not enough: a span that is off
+ * by one contains it too.
  */
-function looksRight(cut: string, annotation: WireItem): boolean {
+function looksLikeCitation(cut: string, annotation: WireItem): boolean {
   const url = textAt(annotation, "url");
   const opens = ["(", "[", "【", "sandbox:", url];
   const closes = [")", "]", "】", textAt(annotation, "filename"), url];
@@ -133,8 +138,8 @@ function looksRight(cut: string, annotation: WireItem): boolean {
   );
 }
 
-/** Where each code point begins, in UTF-16 units. */
-function codePointStarts(text: string): readonly number[] {
+/** Lists the start of each code point, in UTF-16 units. */
+function findCodePointStarts(text: string): readonly number[] {
   const starts: number[] = [];
   let position = 0;
   for (const character of text) {
@@ -144,8 +149,8 @@ function codePointStarts(text: string): readonly number[] {
   return starts;
 }
 
-/** Wider rather than with half a character; a mere place goes before the character. */
-function withWholePairs(text: string, [start, end]: CitationSpan): CitationSpan {
+/** Widens a span that splits a surrogate pair. An empty span moves before the character. */
+function widenToWholePairs(text: string, [start, end]: CitationSpan): CitationSpan {
   const first = splitsPair(text, start) ? start - 1 : start;
   if (start === end) return [first, first];
   return [first, splitsPair(text, end) ? end + 1 : end];

@@ -9,9 +9,9 @@ const local = shellTool({ environment: { type: "local" } }, { executor });
 const serialize = (config: ShellConfig, containerId: string | null = null) =>
   shellCodec.serialize(shellTool(config), { model: "gpt-5", containerId });
 const parse = (...items: WireItem[]) => shellCodec.parseOutput(items, tool);
-const calls = (...items: WireItem[]) => shellCodec.calls?.(items, tool) ?? [];
+const readCalls = (...items: WireItem[]) => shellCodec.calls?.(items, tool) ?? [];
 
-const asked = (call_id: string, commands: unknown, more: object = {}): WireItem => ({
+const createCall = (call_id: string, commands: unknown, more: object = {}): WireItem => ({
   type: "shell_call",
   id: `sh_${call_id}`,
   call_id,
@@ -20,12 +20,12 @@ const asked = (call_id: string, commands: unknown, more: object = {}): WireItem 
   environment: { type: "container_reference", container_id: "cntr_1" },
   ...more,
 });
-const exit = (exit_code: number, stdout = "", stderr = "") => ({
+const createExit = (exit_code: number, stdout = "", stderr = "") => ({
   stdout,
   stderr,
   outcome: { type: "exit", exit_code },
 });
-const given = (call_id: string, ...output: unknown[]): WireItem => ({
+const createOutput = (call_id: string, ...output: unknown[]): WireItem => ({
   type: "shell_call_output",
   id: `sho_${call_id}`,
   call_id,
@@ -34,7 +34,7 @@ const given = (call_id: string, ...output: unknown[]): WireItem => ({
   output,
 });
 
-describe("serialize", () => {
+describe("shellCodec.serialize()", () => {
   test.each([
     [{}, { type: "container_auto" }],
     [{ environment: { type: "container" } }, { type: "container_auto" }],
@@ -62,14 +62,14 @@ describe("serialize", () => {
     expect(serialize(config)).toEqual({ type: "shell", environment });
   });
 
-  test("sends a local environment as that", () => {
+  test("sends a local environment", () => {
     expect(shellCodec.serialize(local, { model: "gpt-5", containerId: "cntr_1" })).toEqual({
       type: "shell",
       environment: { type: "local" },
     });
   });
 
-  test("uses the workspace's container where the config names no environment", () => {
+  test("uses the workspace's container if the config has no environment", () => {
     expect(serialize({}, "cntr_1")).toEqual({
       type: "shell",
       environment: { type: "container_reference", container_id: "cntr_1" },
@@ -81,21 +81,25 @@ describe("serialize", () => {
   });
 });
 
-describe("parseOutput", () => {
-  test("is null where no command was asked for", () => {
+describe("shellCodec.parseOutput()", () => {
+  test("returns null without calls", () => {
     expect(shellCodec.kind).toBe("shell");
     expect(parse()).toBeNull();
-    expect(parse(given("call_1", exit(0)))).toBeNull();
+    expect(parse(createOutput("call_1", createExit(0)))).toBeNull();
   });
 
-  test("has every call with its own output, wherever that stands", () => {
+  test("matches every call with its output, in any order", () => {
     expect(
       parse(
-        asked("call_1", ["ls", "sleep 9"]),
-        asked("call_2", ["false"]),
-        given("call_2", exit(1, "", "no")),
+        createCall("call_1", ["ls", "sleep 9"]),
+        createCall("call_2", ["false"]),
+        createOutput("call_2", createExit(1, "", "no")),
         { type: "reasoning" },
-        given("call_1", exit(0, "a\n"), { stdout: "", stderr: "", outcome: { type: "timeout" } }),
+        createOutput("call_1", createExit(0, "a\n"), {
+          stdout: "",
+          stderr: "",
+          outcome: { type: "timeout" },
+        }),
       ),
     ).toEqual({
       calls: [
@@ -116,9 +120,9 @@ describe("parseOutput", () => {
     });
   });
 
-  test("reads our own answers to a local environment's calls the same way", () => {
-    const answer = { type: "shell_call_output", call_id: "call_1", output: [exit(0, "hi")] };
-    const call = asked("call_1", ["echo hi"], { environment: null });
+  test("reads outputs of local calls the same way", () => {
+    const answer = { type: "shell_call_output", call_id: "call_1", output: [createExit(0, "hi")] };
+    const call = createCall("call_1", ["echo hi"], { environment: null });
     expect(shellCodec.parseOutput([call, answer], local)).toEqual({
       calls: [
         {
@@ -130,33 +134,37 @@ describe("parseOutput", () => {
     });
   });
 
-  test.each([null, "x", 5, {}])("bears an output that is %j", (output) => {
+  test.each([null, "x", 5, {}])("tolerates the output %j", (output) => {
     const odd = { type: "shell_call_output", call_id: "call_1", output };
-    expect(parse(asked("call_1", ["ls"]), odd)?.calls[0]?.outputs).toEqual([]);
+    expect(parse(createCall("call_1", ["ls"]), odd)?.calls[0]?.outputs).toEqual([]);
   });
 
-  test("takes an end of which nothing is said for a failure", () => {
+  test("treats a missing exit code as a failure", () => {
     const outcomes = [undefined, null, "exit", { type: "exit" }, { type: "melted" }];
     const outputs = outcomes.map((outcome) => ({ outcome }));
-    const read = parse(asked("call_1", ["ls"]), given("call_1", null, ...outputs));
+    const read = parse(createCall("call_1", ["ls"]), createOutput("call_1", null, ...outputs));
     expect(read?.calls[0]?.outputs).toEqual(
       outcomes.map(() => ({ stdout: "", stderr: "", outcome: { type: "exit", exitCode: 1 } })),
     );
   });
 
-  test("bears a call without any field", () => {
+  test("tolerates a call without fields", () => {
     expect(parse({ type: "shell_call" })).toEqual({
       calls: [{ callId: "", commands: [], outputs: [] }],
     });
-    expect(parse(asked("call_1", [5, "ls", null]))?.calls[0]?.commands).toEqual(["ls"]);
+    expect(parse(createCall("call_1", [5, "ls", null]))?.calls[0]?.commands).toEqual(["ls"]);
   });
 });
 
-describe("calls in a container", () => {
-  test("are one for each item, with its output", () => {
+describe("shellCodec.calls()", () => {
+  test("returns one call per item, with its output", () => {
     const action = { commands: ["ls"], timeout_ms: 1000, max_output_length: 50 };
-    const item = asked("call_1", null, { action });
-    const found = calls(item, given("call_1", exit(0, "a")), asked("call_2", ["pwd"]));
+    const item = createCall("call_1", null, { action });
+    const found = readCalls(
+      item,
+      createOutput("call_1", createExit(0, "a")),
+      createCall("call_2", ["pwd"]),
+    );
     expect(found[0]).toEqual({
       name: "bash",
       kind: "shell",
@@ -184,42 +192,45 @@ describe("calls in a container", () => {
   });
 
   test.each([
-    [[exit(0), exit(0)], true, 'Ran "one", "two"'],
+    [[createExit(0), createExit(0)], true, 'Ran "one", "two"'],
     [
-      [exit(0), exit(2, "", "a\nno such file\n")],
+      [createExit(0), createExit(2, "", "a\nno such file\n")],
       false,
       '"two" exited with code 2: "no such file"',
     ],
-    [[exit(127), exit(1)], false, '"one" exited with code 127'],
-    [[{ outcome: { type: "timeout" } }, exit(0)], false, '"one" timed out'],
-    [[exit(0), exit(0), exit(3)], false, '"a command" exited with code 3'],
-  ])("tell how the commands ended: %j", (output, success, message) => {
-    expect(calls(asked("call_1", ["one", "two"]), given("call_1", ...output))).toEqual([
-      expect.objectContaining({ success, message }),
-    ]);
+    [[createExit(127), createExit(1)], false, '"one" exited with code 127'],
+    [[{ outcome: { type: "timeout" } }, createExit(0)], false, '"one" timed out'],
+    [[createExit(0), createExit(0), createExit(3)], false, '"a command" exited with code 3'],
+  ])("summarizes the outcomes %j", (output, success, message) => {
+    expect(
+      readCalls(createCall("call_1", ["one", "two"]), createOutput("call_1", ...output)),
+    ).toEqual([expect.objectContaining({ success, message })]);
   });
 
-  test("without any output are a failure", () => {
-    const failure = expect.objectContaining({ success: false, message: "No output came back" });
-    expect(calls(asked("call_1", ["ls"]))).toEqual([failure]);
-    expect(calls(asked("call_1", ["ls"]), given("call_1"))).toEqual([failure]);
-    expect(calls(asked("call_1", []))).toEqual([failure]);
-    expect(calls(asked("call_1", []), given("call_1"))).toEqual([
+  test("reports a call without output as a failure", () => {
+    const failure = expect.objectContaining({
+      success: false,
+      message: "The provider returned no output",
+    });
+    expect(readCalls(createCall("call_1", ["ls"]))).toEqual([failure]);
+    expect(readCalls(createCall("call_1", ["ls"]), createOutput("call_1"))).toEqual([failure]);
+    expect(readCalls(createCall("call_1", []))).toEqual([failure]);
+    expect(readCalls(createCall("call_1", []), createOutput("call_1"))).toEqual([
       expect.objectContaining({ success: true, message: "Ran no command" }),
     ]);
   });
 
-  test("ran where the provider says, else where the tool was told to, else nobody knows", () => {
-    const item = asked("call_1", ["ls"], { environment: undefined });
+  test("uses the provider's container id, then the config's, then none", () => {
+    const item = createCall("call_1", ["ls"], { environment: undefined });
     const told = shellTool({ environment: { type: "container", containerId: "cntr_9" } });
     expect(shellCodec.calls?.([item], told)[0]?.containerId).toBe("cntr_9");
-    expect(calls(item)[0]).not.toHaveProperty("containerId");
+    expect(readCalls(item)[0]).not.toHaveProperty("containerId");
   });
 
-  test("are never asked of us, and in a local environment they all are", () => {
-    const item = asked("call_1", ["ls"]);
-    expect(shellCodec.asked?.([item], tool)).toEqual([]);
+  test("returns container calls, while local calls are delegated", () => {
+    const item = createCall("call_1", ["ls"]);
+    expect(shellCodec.delegatedCalls?.([item], tool)).toEqual([]);
     expect(shellCodec.calls?.([item], local)).toEqual([]);
-    expect(shellCodec.asked?.([item], local)).toHaveLength(1);
+    expect(shellCodec.delegatedCalls?.([item], local)).toHaveLength(1);
   });
 });

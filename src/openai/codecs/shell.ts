@@ -8,22 +8,27 @@ import {
 import { checkedConfig } from "../../tools/hosted-tool.ts";
 import type { WireItem, WireOutput, WireShell } from "../wire.ts";
 import type { CodecEnv, HostedToolCodec } from "./codec.ts";
-import { containerOptions, type HostedCallOf, identityOf, onlySet } from "./codec-parts.ts";
+import {
+  type CodecHostedCall,
+  containerOptions,
+  identifyCall,
+  omitUndefined,
+} from "./codec-parts.ts";
 import { type LiveShellTool, runShell } from "./run-shell.ts";
 import {
-  commandsOf,
-  limitsOf,
+  findShellContainer,
+  findShellItems,
+  readCommands,
+  readLimits,
+  readShellParams,
   type ShellItem,
-  shellContainer,
-  shellItems,
-  shellParams,
-  verdictOn,
-  wireOutput,
+  summarizeShellCall,
+  toWireOutput,
 } from "./shell-items.ts";
 
 /**
- * https://platform.openai.com/docs/guides/tools-shell: a container's calls come with their output;
- * in a local environment they are asked of us.
+ * The shell tool. In a container, calls come with their output; in a local environment, the provider
+ * delegates them to this package. https://platform.openai.com/docs/guides/tools-shell
  */
 export const shellCodec: HostedToolCodec<ShellConfig, ShellResult> = {
   kind: "shell",
@@ -33,7 +38,7 @@ export const shellCodec: HostedToolCodec<ShellConfig, ShellResult> = {
   serialize(tool: LiveShellTool, env) {
     const { config, live } = tool;
     checkedConfig(tool, () => shellTool(config, { executor: live.executor }));
-    const entry: WireShell = { type: "shell", environment: environmentOf(config, env) };
+    const entry: WireShell = { type: "shell", environment: toWireEnvironment(config, env) };
     return entry;
   },
 
@@ -51,50 +56,50 @@ export const shellCodec: HostedToolCodec<ShellConfig, ShellResult> = {
     if (type === "container") return null;
     const problem = `NativeTool "${name}" of kind "shell"`;
     if (type !== "local") {
-      const remedy = 'write { type: "container" }, or leave it out';
-      return `${problem} has an environment that is no container: ${remedy}`;
+      const remedy = 'Use { type: "container" }, or omit it.';
+      return `${problem} has an environment that is not a container. ${remedy}`;
     }
-    const isHere = "is run here and not by the provider, for which a NativeTool has no means";
+    const isHere = "runs locally, not at the provider, and a NativeTool cannot run locally";
     const tool = 'shellTool({ environment: { type: "local" } }, { executor })';
-    return `${problem} with a local environment ${isHere}: put ${tool} among the section's hostedTools, or let a container run it`;
+    return `${problem} with a local environment ${isHere}. Add ${tool} to the section's hostedTools, or use a container environment.`;
   },
 
   parseOutput(items) {
-    const calls = shellItems(items).map(({ call }) => call);
+    const calls = findShellItems(items).map(({ call }) => call);
     return calls.length > 0 ? { calls } : null;
   },
 
   calls(items, tool) {
     if (isLocal(tool.config)) return [];
-    return shellItems(items).map((one) => {
-      const containerId = shellContainer(one.item, tool.config);
+    return findShellItems(items).map((one) => {
+      const containerId = findShellContainer(one.item, tool.config);
       return {
-        ...identityOf(one.item, tool),
-        params: shellParams(one.item),
+        ...identifyCall(one.item, tool),
+        params: readShellParams(one.item),
         output: { calls: [one.call] },
-        ...verdictOnItem(one),
-        ...onlySet({ containerId }),
+        ...summarizeShellItem(one),
+        ...omitUndefined({ containerId }),
       };
     });
   },
 
-  asked(items, tool: LiveShellTool) {
+  delegatedCalls(items, tool: LiveShellTool) {
     if (!isLocal(tool.config)) return [];
-    const open = shellItems(items).filter(({ isAnswered }) => !isAnswered);
+    const open = findShellItems(items).filter(({ isAnswered }) => !isAnswered);
     return open.map((one) => ({
-      ...identityOf(one.item, tool),
-      params: shellParams(one.item),
+      ...identifyCall(one.item, tool),
+      params: readShellParams(one.item),
       run: (context) => runShell(one, tool, context),
     }));
   },
 
   answer(call) {
-    const { maxOutputLength } = limitsOf(itemOf(call));
+    const { maxOutputLength } = readLimits(getWireItem(call));
     const output: WireOutput = {
       type: "shell_call_output",
       call_id: call.callId,
-      ...onlySet({ max_output_length: maxOutputLength ?? undefined }),
-      output: outputsOf(call).map(wireOutput),
+      ...omitUndefined({ max_output_length: maxOutputLength ?? undefined }),
+      output: getOutputs(call).map(toWireOutput),
     };
     return output;
   },
@@ -104,8 +109,8 @@ function isLocal({ environment }: ShellConfig): boolean {
   return environment?.type === "local";
 }
 
-/** A tool that names no environment shares the workspace's container, where its files are. */
-function environmentOf(
+/** A tool without an environment runs in the workspace's container, where the files are. */
+function toWireEnvironment(
   { environment }: ShellConfig,
   { containerId, auto = {} }: CodecEnv,
 ): WireShell["environment"] {
@@ -115,18 +120,18 @@ function environmentOf(
   return { type: "container_auto", ...containerOptions(environment ?? auto) };
 }
 
-function verdictOnItem({ call, isAnswered }: ShellItem) {
+function summarizeShellItem({ call, isAnswered }: ShellItem) {
   const isSilent = call.outputs.length === 0 && call.commands.length > 0;
-  if (isAnswered && !isSilent) return verdictOn(call);
-  return { success: false, message: "No output came back" };
+  if (isAnswered && !isSilent) return summarizeShellCall(call);
+  return { success: false, message: "The provider returned no output" };
 }
 
-function itemOf({ raw }: HostedCallOf<ShellResult>): WireItem {
+function getWireItem({ raw }: CodecHostedCall<ShellResult>): WireItem {
   return isPlainObject(raw) ? raw : {};
 }
 
-/** The model reads why there is no output where each command's would be. */
-function outputsOf(call: HostedCallOf<ShellResult>): readonly ShellOutput[] {
+/** Returns the call's outputs. For a failed call, each command's stderr gives the reason. */
+function getOutputs(call: CodecHostedCall<ShellResult>): readonly ShellOutput[] {
   const ran = call.output?.calls.find(({ callId }) => callId === call.callId);
   if (ran) return ran.outputs;
   const failed: ShellOutput = {
@@ -134,5 +139,5 @@ function outputsOf(call: HostedCallOf<ShellResult>): readonly ShellOutput[] {
     stderr: call.message,
     outcome: { type: "exit", exitCode: 1 },
   };
-  return commandsOf(itemOf(call)).map(() => failed);
+  return readCommands(getWireItem(call)).map(() => failed);
 }

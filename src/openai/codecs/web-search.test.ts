@@ -7,21 +7,21 @@ const tool = webSearchTool({}, { name: "lookup" });
 const env = { model: "gpt-5", containerId: null };
 const serialize = (config: WebSearchConfig) => webSearchCodec.serialize(webSearchTool(config), env);
 const parse = (...items: WireItem[]) => webSearchCodec.parseOutput(items, tool);
-const calls = (...items: WireItem[]) => webSearchCodec.calls?.(items, tool) ?? [];
+const readCalls = (...items: WireItem[]) => webSearchCodec.calls?.(items, tool) ?? [];
 
-const search = (id: string, action: unknown, status: unknown = "completed"): WireItem => ({
+const createCall = (id: string, action: unknown, status: unknown = "completed"): WireItem => ({
   type: "web_search_call",
   id,
   status,
   action,
 });
-const message = (...content: object[]): WireItem => ({ type: "message", content });
-const part = (text: string, ...annotations: object[]) => ({
+const createMessage = (...content: object[]): WireItem => ({ type: "message", content });
+const createPart = (text: string, ...annotations: object[]) => ({
   type: "output_text",
   text,
   annotations,
 });
-const cite = (url: string, start_index = 0, end_index = 1) => ({
+const createCitation = (url: string, start_index = 0, end_index = 1) => ({
   type: "url_citation",
   url,
   title: "T",
@@ -29,8 +29,8 @@ const cite = (url: string, start_index = 0, end_index = 1) => ({
   end_index,
 });
 
-describe("serialize", () => {
-  test("sends the bare tool for an empty config", () => {
+describe("webSearchCodec.serialize()", () => {
+  test("sends only the type for an empty config", () => {
     expect(serialize({})).toEqual({ type: "web_search" });
   });
 
@@ -42,7 +42,7 @@ describe("serialize", () => {
       { allowed_domains: ["cdc.gov"], blocked_domains: ["x.com"] },
     ],
     [{ allowed: [], blocked: ["x.com"] }, { blocked_domains: ["x.com"] }],
-  ])("sends the domains of %j", (domainFilter, filters) => {
+  ])("sends the domain filter %j", (domainFilter, filters) => {
     expect(serialize({ domainFilter })).toEqual({ type: "web_search", filters });
   });
 
@@ -60,14 +60,14 @@ describe("serialize", () => {
     ],
     [{ city: "Paris" }, { city: "Paris" }],
     [{}, {}],
-  ])("sends what is set of the geo hint %j", (geoHint, location) => {
+  ])("sends the fields of the geo hint %j", (geoHint, location) => {
     expect(serialize({ geoHint })).toEqual({
       type: "web_search",
       user_location: { type: "approximate", ...location },
     });
   });
 
-  test("mentions live access only when it is off", () => {
+  test("sends external_web_access only if it is false", () => {
     expect(Object.keys(serialize({ allowLiveAccess: true }))).toEqual(["type"]);
     expect(serialize({ allowLiveAccess: false })).toEqual({
       type: "web_search",
@@ -75,7 +75,7 @@ describe("serialize", () => {
     });
   });
 
-  test("sends the size of the context that was chosen", () => {
+  test("sends the search context size", () => {
     expect(serialize({ searchContextSize: "low" })).toEqual({
       type: "web_search",
       search_context_size: "low",
@@ -83,20 +83,22 @@ describe("serialize", () => {
   });
 });
 
-test("the sources are asked for, and the tool is forced by its older name", () => {
+test("webSearchCodec includes sources and forces the tool by its preview name", () => {
   expect(webSearchCodec.kind).toBe("web_search");
   expect(webSearchCodec.include?.(tool)).toEqual(["web_search_call.action.sources"]);
   expect(webSearchCodec.toolChoice?.(tool)).toEqual({ type: "web_search_preview" });
 });
 
-describe("parseOutput", () => {
-  test("is null where the model did not search", () => {
+describe("webSearchCodec.parseOutput()", () => {
+  test("returns null if the model did not search", () => {
     expect(parse()).toBeNull();
-    expect(parse(message(part("Hello", cite("https://a.example"))))).toBeNull();
+    expect(
+      parse(createMessage(createPart("Hello", createCitation("https://a.example")))),
+    ).toBeNull();
   });
 
-  test("needs no message", () => {
-    expect(parse(search("ws_1", { type: "search", query: "a" }))).toEqual({
+  test("works without a message", () => {
+    expect(parse(createCall("ws_1", { type: "search", query: "a" }))).toEqual({
       text: "",
       citations: [],
       sourceUrls: [],
@@ -104,20 +106,27 @@ describe("parseOutput", () => {
     });
   });
 
-  test("has every search, and every address once, those that were consulted first", () => {
+  test("returns every search, and every URL once, consulted sources first", () => {
     const url = (url: unknown) => ({ type: "url", url });
     const output = parse(
-      search("ws_1", {
+      createCall("ws_1", {
         type: "search",
         query: "a",
         queries: ["a", "b"],
         sources: [url("https://one"), { type: "api", name: "oai-weather" }, url("https://two")],
       }),
       { type: "reasoning", id: "rs_1" },
-      search("ws_2", { type: "open_page", url: "https://two" }),
-      search("ws_3", { type: "find_in_page", url: "https://two", pattern: "x" }),
-      search("ws_4", { type: "search", sources: [url("https://one"), url(7), null] }),
-      message(part("x", cite("https://three"), cite("https://one"), cite(""))),
+      createCall("ws_2", { type: "open_page", url: "https://two" }),
+      createCall("ws_3", { type: "find_in_page", url: "https://two", pattern: "x" }),
+      createCall("ws_4", { type: "search", sources: [url("https://one"), url(7), null] }),
+      createMessage(
+        createPart(
+          "x",
+          createCitation("https://three"),
+          createCitation("https://one"),
+          createCitation(""),
+        ),
+      ),
     );
     expect(output?.sourceUrls).toEqual(["https://one", "https://two", "https://three"]);
     expect(output?.searches).toEqual([
@@ -128,11 +137,11 @@ describe("parseOutput", () => {
     ]);
   });
 
-  test("has the words of all messages, with spans within the whole of them", () => {
+  test("joins the text of all messages, with spans relative to the whole text", () => {
     const output = parse(
-      search("ws_1", { type: "search" }),
-      message(part("One. "), part("Two", cite("https://a", 0, 3))),
-      message(part(" and", cite("https://b", 1, 4))),
+      createCall("ws_1", { type: "search" }),
+      createMessage(createPart("One. "), createPart("Two", createCitation("https://a", 0, 3))),
+      createMessage(createPart(" and", createCitation("https://b", 1, 4))),
     );
     expect(output?.text).toBe("One. Two and");
     expect(output?.citations.map(({ span }) => span)).toEqual([
@@ -141,11 +150,11 @@ describe("parseOutput", () => {
     ]);
   });
 
-  test("leaves out what is cited and is no page, and parts that are no text", () => {
+  test("ignores file citations and parts without text", () => {
     const file = { type: "file_citation", file_id: "f", filename: "a.txt", index: 0 };
     const output = parse(
-      search("ws_1", { type: "search" }),
-      message({ type: "refusal", refusal: "No" }, part("x", file), part("y")),
+      createCall("ws_1", { type: "search" }),
+      createMessage({ type: "refusal", refusal: "No" }, createPart("x", file), createPart("y")),
     );
     expect(output).toMatchObject({ text: "xy", citations: [], sourceUrls: [] });
   });
@@ -153,10 +162,10 @@ describe("parseOutput", () => {
   test.each([
     ["no action", undefined],
     ["a null action", null],
-    ["a list for an action", ["search"]],
+    ["an array as action", ["search"]],
     ["an unknown action", { type: "dream", queries: "a", sources: { url: "x" } }],
   ])("reads a call with %s as a search", (_, action) => {
-    expect(parse(search("ws_1", action, undefined))).toEqual({
+    expect(parse(createCall("ws_1", action, undefined))).toEqual({
       text: "",
       citations: [],
       sourceUrls: [],
@@ -164,22 +173,22 @@ describe("parseOutput", () => {
     });
   });
 
-  test("bears a call without any field", () => {
+  test("tolerates a call without fields", () => {
     expect(parse({ type: "web_search_call" })?.searches).toEqual([
       { id: "", action: "search", queries: [], url: null, status: "" },
     ]);
   });
 });
 
-describe("calls", () => {
-  test("are one for each item, in order, each with its own search and all words", () => {
-    const first = search("ws_1", { type: "search", queries: ["a", "b"] });
-    const second = search("ws_2", {
+describe("webSearchCodec.calls()", () => {
+  test("returns one call per item in order, with its search and the whole text", () => {
+    const first = createCall("ws_1", { type: "search", queries: ["a", "b"] });
+    const second = createCall("ws_2", {
       type: "search",
       query: "c",
       sources: [{ type: "url", url: "https://c" }],
     });
-    const found = calls(first, message(part("Hi")), second);
+    const found = readCalls(first, createMessage(createPart("Hi")), second);
     expect(found).toEqual([
       {
         name: "lookup",
@@ -209,8 +218,8 @@ describe("calls", () => {
     expect(found[1]?.output?.searches).toHaveLength(1);
   });
 
-  test("are none where the model did not search", () => {
-    expect(calls(message(part("Hi")))).toEqual([]);
+  test("returns no calls if the model did not search", () => {
+    expect(readCalls(createMessage(createPart("Hi")))).toEqual([]);
   });
 
   test.each([
@@ -227,8 +236,8 @@ describe("calls", () => {
       'Looked for "x" in https://a',
     ],
     [{ type: "find_in_page" }, { action: "find_in_page", query: "" }, 'Looked for "" in a page'],
-  ])("tell what was done by %j", (action, params, said) => {
-    expect(calls(search("ws_1", action))).toEqual([
+  ])("describes the action %j", (action, params, said) => {
+    expect(readCalls(createCall("ws_1", action))).toEqual([
       expect.objectContaining({ params, message: said, success: true }),
     ]);
   });
@@ -242,26 +251,26 @@ describe("calls", () => {
     [null, true],
     ["failed", false],
     ["incomplete", false],
-  ])("of status %s have success %s", (status, success) => {
-    const [call] = calls({ ...search("ws_1", { type: "search", query: "a" }), status });
+  ])("maps the status %s to success %s", (status, success) => {
+    const [call] = readCalls({ ...createCall("ws_1", { type: "search", query: "a" }), status });
     expect(call?.success).toBe(success);
     expect(call?.output === null).toBe(!success);
     expect(call?.message).toBe(success ? "Searched: a" : `Failed (status "${status}")`);
   });
 
-  test("hold no more than they declare", () => {
+  test("returns only declared params", () => {
     const declared = Object.keys(webSearchCodec.params ?? {});
-    const [call] = calls(
-      search("ws_1", { type: "find_in_page", url: "u", pattern: "p", queries: ["q"], more: 1 }),
+    const [call] = readCalls(
+      createCall("ws_1", { type: "find_in_page", url: "u", pattern: "p", queries: ["q"], more: 1 }),
     );
     expect(declared.toSorted()).toEqual(Object.keys(call?.params ?? {}).toSorted());
   });
 
-  test("are told apart by call_id where there is one", () => {
-    expect(calls({ type: "web_search_call", id: "ws_1", call_id: "call_1" })[0]?.callId).toBe(
+  test("prefers call_id over id", () => {
+    expect(readCalls({ type: "web_search_call", id: "ws_1", call_id: "call_1" })[0]?.callId).toBe(
       "call_1",
     );
-    expect(calls({ type: "web_search_call", id: "ws_1", call_id: "" })[0]?.callId).toBe("ws_1");
-    expect(calls({ type: "web_search_call", id: 5, call_id: null })[0]?.callId).toBe("");
+    expect(readCalls({ type: "web_search_call", id: "ws_1", call_id: "" })[0]?.callId).toBe("ws_1");
+    expect(readCalls({ type: "web_search_call", id: 5, call_id: null })[0]?.callId).toBe("");
   });
 });

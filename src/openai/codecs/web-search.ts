@@ -23,10 +23,10 @@ import {
 import { checkedConfig } from "../../tools/hosted-tool.ts";
 import type { WireItem, WireWebSearch } from "../wire.ts";
 import type { HostedToolCodec } from "./codec.ts";
-import { failureWith, hasFailed, identityOf, onlySet } from "./codec-parts.ts";
-import { type Said, said } from "./said.ts";
+import { describeFailure, hasFailed, identifyCall, omitUndefined } from "./codec-parts.ts";
+import { type MessageText, readMessageText } from "./said.ts";
 
-/** https://platform.openai.com/docs/guides/tools-web-search */
+/** The web_search tool. https://platform.openai.com/docs/guides/tools-web-search */
 export const webSearchCodec: HostedToolCodec<WebSearchConfig, WebSearchResult> = {
   kind: "web_search",
 
@@ -37,9 +37,9 @@ export const webSearchCodec: HostedToolCodec<WebSearchConfig, WebSearchResult> =
     const { domainFilter, geoHint, allowLiveAccess, searchContextSize } = tool.config;
     const entry: WireWebSearch = {
       type: "web_search",
-      ...onlySet({
-        filters: domainFilter && filtersOf(domainFilter),
-        user_location: geoHint && locationOf(geoHint),
+      ...omitUndefined({
+        filters: domainFilter && toWireFilters(domainFilter),
+        user_location: geoHint && toWireLocation(geoHint),
         search_context_size: searchContextSize,
         external_web_access: allowLiveAccess === false ? false : undefined,
       }),
@@ -49,89 +49,89 @@ export const webSearchCodec: HostedToolCodec<WebSearchConfig, WebSearchResult> =
 
   include: () => ["web_search_call.action.sources"],
 
-  /** The only form that is proven: `{ type: "web_search" }` is in no schema of the provider. */
+  /** The only form known to work: OpenAI's schema does not list `{ type: "web_search" }`. */
   toolChoice: () => ({ type: "web_search_preview" }),
 
-  /** OpenAI documents one list or the other; with both it has been seen to keep to neither. */
+  /** OpenAI documents either list. With both, it has been seen to apply neither. */
   warning({ config: { domainFilter } }) {
     const { allowed, blocked } = { ...domainFilter };
     if (!allowed?.length || !blocked?.length) return null;
-    return "a search that both allows and blocks domains may keep to neither list";
+    return "a search that both allows and blocks domains may apply neither list";
   },
 
   parseOutput(items) {
     const calls = itemsOfType(items, "web_search_call");
-    return calls.length > 0 ? resultOf(calls, pagesIn(items)) : null;
+    return calls.length > 0 ? createSearchResult(calls, readPageCitations(items)) : null;
   },
 
   calls(items, tool) {
-    const words = pagesIn(items);
+    const words = readPageCitations(items);
     return itemsOfType(items, "web_search_call").map((item) => {
-      const call = searchOf(item);
+      const call = parseSearch(item);
       return {
-        ...identityOf(item, tool),
-        params: searchParams(call, patternOf(item)),
-        output: hasFailed(call.status) ? null : resultOf([item], words),
+        ...identifyCall(item, tool),
+        params: searchParams(call, readPattern(item)),
+        output: hasFailed(call.status) ? null : createSearchResult([item], words),
         success: !hasFailed(call.status),
-        message: messageOf(item, call),
+        message: describeSearch(item, call),
       };
     });
   },
 };
 
-function filtersOf({ allowed = [], blocked = [] }: DomainFilter): WireWebSearch["filters"] {
+function toWireFilters({ allowed = [], blocked = [] }: DomainFilter): WireWebSearch["filters"] {
   if (allowed.length === 0 && blocked.length === 0) return undefined;
-  return onlySet({
+  return omitUndefined({
     allowed_domains: allowed.length > 0 ? allowed : undefined,
     blocked_domains: blocked.length > 0 ? blocked : undefined,
   });
 }
 
-function locationOf({ countryCode, city, region, timezone }: GeoHint) {
+function toWireLocation({ countryCode, city, region, timezone }: GeoHint) {
   return {
     type: "approximate",
-    ...onlySet({ country: countryCode, city, region, timezone }),
+    ...omitUndefined({ country: countryCode, city, region, timezone }),
   } as const;
 }
 
-/** Only pages: what else the text cites was not found on the web. */
-function pagesIn(items: readonly WireItem[]): Said {
-  const { text, citations } = said(items);
+/** Keeps only URL citations; the others do not come from web search. */
+function readPageCitations(items: readonly WireItem[]): MessageText {
+  const { text, citations } = readMessageText(items);
   return { text, citations: citations.filter(({ type }) => type === "url") };
 }
 
-function resultOf(calls: readonly WireItem[], words: Said): WebSearchResult {
+function createSearchResult(calls: readonly WireItem[], words: MessageText): WebSearchResult {
   const consulted = calls
     .flatMap((item) => recordsAt(recordAt(item, "action"), "sources"))
-    .map((source) => textAt(source, "url")); // sources that are an API have none
-  return webSearchResult(words, { consulted, searches: calls.map(searchOf) });
+    .map((source) => textAt(source, "url")); // API sources have no URL
+  return webSearchResult(words, { consulted, searches: calls.map(parseSearch) });
 }
 
-function searchOf(item: WireItem): WebSearchCall {
+function parseSearch(item: WireItem): WebSearchCall {
   const action = recordAt(item, "action");
   const { type } = action;
   return {
     id: textAt(item, "id"),
     action: type === "open_page" || type === "find_in_page" ? type : "search",
-    queries: queriesOf(action),
+    queries: readQueries(action),
     url: maybeTextAt(action, "url"),
     status: textAt(item, "status"),
   };
 }
 
-/** `query` is the older form, still sent beside `queries` or alone. */
-function queriesOf(action: WireItem): readonly string[] {
+/** `query` is the older form, still sent with or without `queries`. */
+function readQueries(action: WireItem): readonly string[] {
   const queries = textsAt(action, "queries");
   const query = textAt(action, "query");
   return queries.length > 0 || query === "" ? queries : [query];
 }
 
-function patternOf(item: WireItem): string | null {
+function readPattern(item: WireItem): string | null {
   return maybeTextAt(recordAt(item, "action"), "pattern");
 }
 
-function messageOf(item: WireItem, call: WebSearchCall): string {
+function describeSearch(item: WireItem, call: WebSearchCall): string {
   return hasFailed(call.status)
-    ? failureWith(call.status)
-    : searchMessage(call, patternOf(item) ?? "");
+    ? describeFailure(call.status)
+    : searchMessage(call, readPattern(item) ?? "");
 }

@@ -59,7 +59,7 @@ describe.each(madeClients)("%s", (_name, made) => {
     async (json) => {
       const server = await serverWith({ "POST /responses/compact": { json } });
       await expect(sendCompact(made(server.url), body, options)).rejects.toThrow(
-        "POST /responses/compact was answered with a compaction without output",
+        "POST /responses/compact returned a compaction without output",
       );
     },
   );
@@ -69,7 +69,7 @@ describe.each(madeClients)("%s", (_name, made) => {
     async (json) => {
       const server = await serverWith({ "POST /responses/input_tokens": { json } });
       await expect(countTokens(made(server.url), counted, options)).rejects.toThrow(
-        "POST /responses/input_tokens was answered with a count without tokens",
+        "POST /responses/input_tokens returned a count without tokens",
       );
     },
   );

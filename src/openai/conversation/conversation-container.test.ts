@@ -46,7 +46,7 @@ describe("a prompt with a workspace is refused, before anything is sent,", () =>
     await expect(failing).rejects.toBeInstanceOf(PromptEvaluationError);
     await expect(failing).rejects.toMatchObject({ cause: expect.any(InvalidOptionError) });
     await expect(failing).rejects.toThrow(
-      'The prompt\'s container workspace must have a code interpreter or a hosted shell beside it, by which the model uses it, got "no code interpreter". Give the adapter hostedTools: { codeInterpreter: true }, or a section the tool',
+      'The prompt\'s container workspace must be combined with a code interpreter or a hosted shell, got "no code interpreter". Pass hostedTools: { codeInterpreter: true } to the adapter, or add the tool to a section.',
     );
     expect(stage.requests).toEqual([]);
   });
@@ -56,7 +56,9 @@ describe("a prompt with a workspace is refused, before anything is sent,", () =>
     const executor = { run: async () => ({ stdout: "", stderr: "", exitCode: 0 }) };
     const here = shellTool({ environment: { type: "local" } }, { executor } as never);
     const failing = stage.evaluate(stage.section(), { hostedTools: [here] });
-    await expect(failing).rejects.toThrow("must have a code interpreter or a hosted shell");
+    await expect(failing).rejects.toThrow(
+      "must be combined with a code interpreter or a hosted shell",
+    );
   });
 
   test("with another workspace", async () => {
@@ -64,7 +66,7 @@ describe("a prompt with a workspace is refused, before anything is sent,", () =>
     const sections = [stage.section(), stage.section({ key: "other" })];
     const failing = stage.evaluate(sections);
     await expect(failing).rejects.toThrow(
-      'The prompt\'s container workspaces must be at most one, for code runs in one container, got ["workspace","other"]. Put all mounts into one section',
+      'The prompt\'s container workspaces must be at most one, because code runs in one container, got ["workspace","other"]. Move all mounts to one section.',
     );
     expect(stage.requests).toEqual([]);
   });
@@ -77,7 +79,7 @@ describe("a prompt with a workspace is refused, before anything is sent,", () =>
     const stage = await bentStage([]);
     const failing = stage.evaluate(stage.section(), { hostedTools: python(container) });
     await expect(failing).rejects.toThrow(
-      'Hosted tool "code_interpreter" config.container must be left out beside a container workspace, whose container it runs in, got "a container of its own". Leave container out, or the workspace',
+      'Hosted tool "code_interpreter" config.container must be omitted with a container workspace, because the tool runs in its container, got "a separate container". Omit container, or remove the workspace.',
     );
     expect(stage.requests).toEqual([]);
   });
@@ -89,7 +91,7 @@ describe("a prompt with a workspace is refused, before anything is sent,", () =>
     const stage = await bentStage([]);
     const failing = stage.evaluate(stage.section(), { hostedTools: [shellTool({ environment })] });
     await expect(failing).rejects.toThrow(
-      'Hosted tool "shell" config.environment must be left out beside a container workspace, whose container it runs in, got "a container of its own". Leave environment out, or the workspace',
+      'Hosted tool "shell" config.environment must be omitted with a container workspace, because the tool runs in its container, got "a separate container". Omit environment, or remove the workspace.',
     );
     expect(stage.requests).toEqual([]);
   });

@@ -1,12 +1,14 @@
-/** A request that the provider refused, in the provider's own words. */
+/** The provider's rejection of a request. */
 export interface Complaint {
-  /** `null` where it came within a stream. */
+  /** The HTTP status; `null` if the error arrived inside a stream. */
   readonly status: number | null;
   readonly message: string;
   readonly code: string | null;
 }
 
-/** Whether the provider says that a container has expired, is unknown, or is not the expected one. */
+/**
+ * Whether the provider reports that a container expired, is unknown, or is not the expected one.
+ */
 export function complaintAboutContainer(complaint: Complaint): boolean {
   const { message } = complaint;
   return (
@@ -14,29 +16,29 @@ export function complaintAboutContainer(complaint: Complaint): boolean {
   );
 }
 
-/** Whether a refusal can be about the history: it came with status 400 or 404, or within a stream. */
+/** Whether a rejection can concern the history: status 400 or 404, or an error inside a stream. */
 export function mayBeAboutHistory({ status }: Complaint): boolean {
   return status === 400 || status === 404 || status === null;
 }
 
-/** The id of the container that the provider does not know; `null` if the message names none. */
+/** Finds the unknown container's id in a provider's message; `null` if it is missing. */
 export function lostContainerId(message: string): string | null {
   return textBetween(message, "Container with id '", "' not found");
 }
 
-/** Whether the message says that a container expired, without saying which one. */
+/** Whether the message reports an expired container without its id. */
 export function isContainerGone(message: string): boolean {
   return message.includes("Container is expired") || message.includes("Expected container_id: ");
 }
 
-/** The text between two markers; `null` if either is missing. */
+/** Returns the text between two markers; `null` if either is missing. */
 export function textBetween(text: string, start: string, end: string): string | null {
   const rest = textAfter(text, start);
   const length = rest?.indexOf(end) ?? -1;
   return rest === null || length === -1 ? null : rest.slice(0, length);
 }
 
-/** The text after a marker; `null` if the marker is missing. */
+/** Returns the text after a marker; `null` if the marker is missing. */
 export function textAfter(text: string, start: string): string | null {
   const place = text.indexOf(start);
   return place === -1 ? null : text.slice(place + start.length);

@@ -1,10 +1,12 @@
 import { messageOf, WinkError } from "../../base/errors.ts";
 import { PromptEvaluationError } from "../../base/evaluation-errors.ts";
 
-/** A container is gone and was not, or could not be, replaced: `originalError` says why. */
+/** A container expired or was deleted, and it was not or could not be replaced. */
 export class ContainerExpiredError extends WinkError {
   override readonly name = "ContainerExpiredError";
+  /** The container's id at the provider. */
   readonly containerId: string;
+  /** Why the container is unavailable. */
   readonly originalError: unknown;
 
   constructor(containerId: string, originalError: unknown, remedy: string) {
@@ -15,11 +17,12 @@ export class ContainerExpiredError extends WinkError {
   }
 }
 
-/** A conversation could not be made shorter: `originalError` says why. */
+/** A conversation could not be compacted. */
 export class CompactionError extends PromptEvaluationError {
   override readonly name: string = "CompactionError";
-  /** How many tokens it had. */
+  /** The number of tokens in the conversation. */
   readonly tokenCount: number;
+  /** Why compaction failed. */
   readonly originalError: unknown;
 
   constructor(tokenCount: number, originalError: unknown, promptName: string) {

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { type PromptEvaluationError, ThrottleError } from "../../base/evaluation-errors.ts";
-import { evaluationErrorOf, responseErrorOf } from "./evaluation-error.ts";
+import { evaluationErrorOf, fromResponseError } from "./evaluation-error.ts";
 import { OpenAIRequestError } from "./request-error.ts";
 import type { RequestErrorDetails } from "./request-failure.ts";
 
-function meaningOf(details: RequestErrorDetails): PromptEvaluationError {
+function convert(details: RequestErrorDetails): PromptEvaluationError {
   return evaluationErrorOf(new OpenAIRequestError("it failed", details), "my-prompt");
 }
 
-describe("a failed request", () => {
-  test("keeps what is known of it", () => {
+describe("fromRequestError()", () => {
+  test("retains the details of the failed request", () => {
     const body = { error: { message: "x" } };
     const cause = new OpenAIRequestError("it failed", {
       reason: "status",
@@ -45,8 +45,8 @@ describe("a failed request", () => {
       { reason: "status", status: 429, errorType: "insufficient_quota", shouldRetry: false },
       "quota_exhausted",
     ],
-  ] as const)("%j may be worth another try", (details, kind) => {
-    expect(meaningOf(details)).toMatchObject({ name: "ThrottleError", kind });
+  ] as const)("returns a ThrottleError for %j of the kind %s", (details, kind) => {
+    expect(convert(details)).toMatchObject({ name: "ThrottleError", kind });
   });
 
   test.each([
@@ -57,12 +57,12 @@ describe("a failed request", () => {
     [{ reason: "network", shouldRetry: false }, "request"],
     [{ reason: "unknown" }, "request"],
     [{ reason: "body", status: 200 }, "response"],
-  ] as const)("%j is not", (details, phase) => {
-    expect(meaningOf(details)).toMatchObject({ name: "PromptEvaluationError", phase });
+  ] as const)("returns a plain PromptEvaluationError for %j in phase %s", (details, phase) => {
+    expect(convert(details)).toMatchObject({ name: "PromptEvaluationError", phase });
   });
 });
 
-describe("an error within an answer", () => {
+describe("fromResponseError()", () => {
   const details = { promptName: "my-prompt", requestId: "req_1" };
 
   test.each([
@@ -72,8 +72,8 @@ describe("an error within an answer", () => {
     [{ code: "server_error", message: "Please try again in 2s." }, "server", null],
     [{ code: "vector_store_timeout", message: "" }, "server", null],
     [{ type: "server_error" }, "server", null],
-  ])("%j may be worth another try", (error, kind, retryAfterMs) => {
-    expect(responseErrorOf(error, details)).toMatchObject({
+  ])("returns a ThrottleError for the error %j of the kind %s", (error, kind, retryAfterMs) => {
+    expect(fromResponseError(error, details)).toMatchObject({
       name: "ThrottleError",
       kind,
       retryAfterMs,
@@ -89,20 +89,23 @@ describe("an error within an answer", () => {
     [{ message: "Why?" }, ": Why?"],
     [{}, ""],
     [{ code: 7, message: ["x"] }, ""],
-  ])("%j is not", (error, told) => {
-    expect(responseErrorOf(error, details)).toMatchObject({
-      name: "PromptEvaluationError",
-      phase: "response",
-      message: `The provider could not answer${told}`,
-    });
-  });
+  ])(
+    "returns a plain PromptEvaluationError for the error %j with the message %j",
+    (error, told) => {
+      expect(fromResponseError(error, details)).toMatchObject({
+        name: "PromptEvaluationError",
+        phase: "response",
+        message: `The provider returned an error${told}`,
+      });
+    },
+  );
 
-  test("keeps the whole answer, and shows no secret", () => {
+  test("retains the whole response and redacts secrets", () => {
     const key = "sk-test-0123456789abcdef";
     const error = { code: key, message: `for ${key}` };
     const payload = { id: "resp_1", error };
-    const made = responseErrorOf(error, { ...details, payload, secrets: [key] });
-    expect(made.message).toBe("The provider could not answer: for <redacted> (<redacted>)");
+    const made = fromResponseError(error, { ...details, payload, secrets: [key] });
+    expect(made.message).toBe("The provider returned an error: for <redacted> (<redacted>)");
     expect(made.providerPayload).toEqual({
       id: "resp_1",
       error: { code: "<redacted>", message: "for <redacted>" },

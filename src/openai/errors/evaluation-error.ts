@@ -7,26 +7,26 @@ import { maybeTextAt, textAt } from "../../base/reading.ts";
 import { scrubbed, scrubbedText } from "../../base/scrubbed.ts";
 import type { WireItem } from "../wire.ts";
 import type { OpenAIRequestError } from "./request-error.ts";
-import { quoted } from "./request-failure.ts";
-import { waitNamedIn } from "./retry-after.ts";
+import { toOneLine } from "./request-failure.ts";
+import { parseDelay } from "./retry-after.ts";
 
-/** What a failed request means to an evaluation: whether another try may help, and when. */
+/** Converts a failed request to an evaluation error: a `ThrottleError` if a retry may help. */
 export function evaluationErrorOf(
   error: OpenAIRequestError,
   promptName: string,
 ): PromptEvaluationError {
   const { message, requestId, body: providerPayload, retryAfterMs } = error;
   const details = { promptName, requestId, providerPayload, cause: error };
-  const kind = throttleKind(error);
+  const kind = classifyThrottle(error);
   if (kind !== null) return new ThrottleError(message, { ...details, kind, retryAfterMs });
   const phase = error.reason === "body" ? "response" : "request";
   return new PromptEvaluationError(message, { ...details, phase });
 }
 
-/** `null`: the same request would fail again. */
-function throttleKind(error: OpenAIRequestError): ThrottleKind | null {
+/** Classifies an error that a retry may fix; `null` if the same request would fail again. */
+function classifyThrottle(error: OpenAIRequestError): ThrottleKind | null {
   const { reason, status, code, errorType, shouldRetry } = error;
-  const isQuota = code === QUOTA || errorType === QUOTA;
+  const isQuota = code === QUOTA_CODE || errorType === QUOTA_CODE;
   if (status === 429 && isQuota) return "quota_exhausted";
   if (reason === "body" || shouldRetry === false) return null;
   if (reason === "timeout" || reason === "network") return reason;
@@ -36,38 +36,38 @@ function throttleKind(error: OpenAIRequestError): ThrottleKind | null {
   return status === 409 || status >= 500 || shouldRetry === true ? "server" : null;
 }
 
-const QUOTA = "insufficient_quota";
+const QUOTA_CODE = "insufficient_quota";
 
-/** What the provider said in an answer that came with status 200. */
+/** Context for an error in a response with status 200. */
 export interface ResponseErrorDetails {
   readonly promptName: string;
   readonly requestId: string | null;
-  /** The whole answer. @default the error alone */
+  /** The whole response. @default the error object */
   readonly payload?: unknown;
-  /** What the message may not say. @default nothing */
+  /** Secrets to redact from the message and the payload. @default none */
   readonly secrets?: readonly string[] | undefined;
 }
 
-/** What an error within an answer means: a response that failed, although its request did not. */
-export function responseErrorOf(
+/** Converts an error in a response with status 200 to an evaluation error. */
+export function fromResponseError(
   error: WireItem,
   { promptName, requestId, payload = error, secrets = [] }: ResponseErrorDetails,
 ): PromptEvaluationError {
   const code = maybeTextAt(error, "code") ?? maybeTextAt(error, "type");
-  const words = quoted(scrubbedText(textAt(error, "message"), secrets));
-  const name = code === null ? "" : ` (${quoted(scrubbedText(code, secrets))})`;
-  const message = `The provider could not answer${words === "" ? "" : `: ${words}`}${name}`;
+  const words = toOneLine(scrubbedText(textAt(error, "message"), secrets));
+  const name = code === null ? "" : ` (${toOneLine(scrubbedText(code, secrets))})`;
+  const message = `The provider returned an error${words === "" ? "" : `: ${words}`}${name}`;
   const details = { promptName, requestId, providerPayload: scrubbed(payload, secrets) };
-  const kind = RETRIED.get(code ?? "");
+  const kind = RETRYABLE_CODES.get(code ?? "");
   if (kind === undefined)
     return new PromptEvaluationError(message, { ...details, phase: "response" });
-  const retryAfterMs = kind === "rate_limit" ? waitNamedIn(words) : null;
+  const retryAfterMs = kind === "rate_limit" ? parseDelay(words) : null;
   return new ThrottleError(message, { ...details, kind, retryAfterMs });
 }
 
-const RETRIED: ReadonlyMap<string, ThrottleKind> = new Map([
+const RETRYABLE_CODES: ReadonlyMap<string, ThrottleKind> = new Map([
   ["rate_limit_exceeded", "rate_limit"],
-  [QUOTA, "quota_exhausted"],
+  [QUOTA_CODE, "quota_exhausted"],
   ["server_error", "server"],
   ["vector_store_timeout", "server"],
 ]);

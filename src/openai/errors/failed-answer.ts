@@ -2,97 +2,102 @@ import { systemClock } from "../../base/clock.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { maybeTextAt, recordAt } from "../../base/reading.ts";
 import { scrubbed } from "../../base/scrubbed.ts";
-import { requestIdIn } from "../secrets.ts";
+import { readRequestIdHeader } from "../secrets.ts";
 import type { WireItem } from "../wire.ts";
 import {
-  beginning,
-  contentTypeIn,
   type DescribedFailure,
-  PROXY,
-  quoted,
+  PROXY_REMEDY,
   type RequestContext,
+  readContentType,
+  toOneLine,
+  truncate,
 } from "./request-failure.ts";
-import { type HeaderLookup, retryAfterMs, waitNamedIn } from "./retry-after.ts";
+import { type HeaderLookup, parseDelay, readRetryAfter } from "./retry-after.ts";
 
-/** An answer with a status other than 2xx. */
-export interface FailedAnswer {
+/** A response with a status other than 2xx. */
+export interface FailedResponse {
   readonly status: number;
   readonly header: HeaderLookup;
-  /** Parsed, if it was JSON; else a text, or `null`. */
+  /** The parsed JSON, the text if it is not JSON, or `null`. */
   readonly body: unknown;
-  /** Why the body is not whole, if it is not. */
+  /** Why the body is incomplete. */
   readonly cause?: unknown;
 }
 
-/** What an answer that says no tells: the provider's words, how long to wait, and what to do. */
-export function describeAnswer(answer: FailedAnswer, context: RequestContext): DescribedFailure {
+/** Describes a failed response: the provider's message, how long to wait, and the remedy. */
+export function describeFailedResponse(
+  answer: FailedResponse,
+  context: RequestContext,
+): DescribedFailure {
   const { status, header, cause } = answer;
   const clean = scrubbed(answer.body, context.secrets);
-  const body = typeof clean === "string" ? beginning(clean) || null : clean;
-  const { message, ...error } = errorIn(body);
-  const requestId = requestIdIn(header, context.secrets);
-  const named = status === 429 ? waitNamedIn(message) : null;
-  const isPage = contentTypeIn(header) === "text/html";
-  const id = requestId === null ? "" : ` (request ${quoted(requestId)})`;
+  const body = typeof clean === "string" ? truncate(clean) || null : clean;
+  const { message, ...error } = parseError(body);
+  const requestId = readRequestIdHeader(header, context.secrets);
+  const named = status === 429 ? parseDelay(message) : null;
+  const isPage = readContentType(header) === "text/html";
+  const id = requestId === null ? "" : ` (request ${toOneLine(requestId)})`;
   return {
-    problem: `was answered with status ${status}${isPage ? " and text/html" : said(message, body)}${id}`,
-    remedy: isPage ? PROXY : remedyFor(status, header, body),
+    problem: `failed with status ${status}${isPage ? " and an HTML page" : formatMessage(message, body)}${id}`,
+    remedy: isPage ? PROXY_REMEDY : findStatusRemedy(status, header, body),
     details: {
       reason: "status",
       status,
       ...error,
       requestId,
-      retryAfterMs: retryAfterMs(header, context.now ?? systemClock.now) ?? named,
-      shouldRetry: booleanIn(header("x-should-retry")),
+      retryAfterMs: readRetryAfter(header, context.now ?? systemClock.now) ?? named,
+      shouldRetry: parseBoolean(header("x-should-retry")),
       body,
       cause,
     },
   };
 }
 
-/** OpenAI's form is `{ error: { message, type, param, code } }`; servers like it have others. */
-function errorIn(body: unknown) {
+/**
+ * OpenAI sends `{ error: { message, type, param, code } }`; compatible servers use other shapes.
+ */
+function parseError(body: unknown) {
   const outer: WireItem = isPlainObject(body) ? body : {};
   const inner = isPlainObject(outer["error"]) ? outer["error"] : outer;
   const texts = [inner["message"], outer["error"], inner["detail"]];
   return {
     message: texts.find((text) => typeof text === "string") ?? "",
-    code: codeIn(inner),
+    code: parseErrorCode(inner),
     param: maybeTextAt(inner, "param"),
     errorType: maybeTextAt(inner, "type"),
   };
 }
 
-/** Some servers send the status once more, as a number. */
-function codeIn(error: WireItem): string | null {
+/** Some servers send a number: the status again. */
+function parseErrorCode(error: WireItem): string | null {
   const { code } = error;
   return typeof code === "number" ? String(code) : maybeTextAt(error, "code");
 }
 
-function booleanIn(text: string | null): boolean | null {
+function parseBoolean(text: string | null): boolean | null {
   const word = text?.trim().toLowerCase();
   return word === "true" || word === "false" ? word === "true" : null;
 }
 
-function said(message: string, body: unknown): string {
-  const text = quoted(message === "" && typeof body === "string" ? body : message);
+function formatMessage(message: string, body: unknown): string {
+  const text = toOneLine(message === "" && typeof body === "string" ? body : message);
   return text === "" ? " and no message" : `: ${text}`;
 }
 
-function remedyFor(status: number, header: HeaderLookup, body: unknown): string | null {
-  if (status >= 300 && status < 400) return redirection(header("location"));
-  if (status === 401) return "check OPENAI_API_KEY or clientConfig.apiKey";
-  if (status === 403) return "check that the key's project and your region may use this";
+function findStatusRemedy(status: number, header: HeaderLookup, body: unknown): string | null {
+  if (status >= 300 && status < 400) return explainRedirect(header("location"));
+  if (status === 401) return "Check OPENAI_API_KEY or clientConfig.apiKey.";
+  if (status === 403) return "Check that the key's project and your region have access.";
   const error = isPlainObject(body) ? recordAt(body, "error") : {};
   if (status === 404 && maybeTextAt(error, "message") === null) {
-    return "check baseURL: there seems to be no such API";
+    return "Check baseURL: it does not seem to be the API's address.";
   }
-  return status === 413 ? "send less: the request is too large" : null;
+  return status === 413 ? "Send less: the request is too large." : null;
 }
 
-/** Where to, without a query: that may hold what was sent. */
-function redirection(location: string | null): string {
-  const remedy = "set baseURL to where the API is, as redirects are not followed";
+/** Names the redirect's target without its query, which may contain request data. */
+function explainRedirect(location: string | null): string {
+  const remedy = "Set baseURL to the API's address: redirects are not followed.";
   const url = location === null ? null : URL.parse(location);
-  return url === null ? remedy : `it redirects to ${url.origin}${url.pathname}: ${remedy}`;
+  return url === null ? remedy : `It redirects to ${url.origin}${url.pathname}. ${remedy}`;
 }

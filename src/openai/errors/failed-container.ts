@@ -6,8 +6,8 @@ import { OpenAIRequestError } from "./request-error.ts";
 import type { RequestContext } from "./request-failure.ts";
 
 /**
- * What a container's death is where it came within an answer that had begun: the status is 200, and
- * the response says that it failed. `null` if it did not, or for another reason.
+ * Returns an error if a response with status 200 failed because its container expired; `null` if it
+ * did not fail or failed for another reason.
  */
 export function failedContainer(
   response: WireItem,

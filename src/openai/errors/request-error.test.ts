@@ -4,12 +4,12 @@ import { OpenAIRequestError, requestErrorFrom } from "./request-error.ts";
 
 const context = { request: "GET /x", secrets: [] };
 
-function withCode(code: string, message = "it broke"): Error {
+function createErrorWithCode(code: string, message = "it broke"): Error {
   return Object.assign(new Error(message), { code });
 }
 
-describe("what is thrown on as it is", () => {
-  test("is the reason of a signal that aborted, whatever was thrown", () => {
+describe("toRequestError() passes through", () => {
+  test("the reason of an aborted signal", () => {
     const reason = { any: "thing" };
     const signal = AbortSignal.abort(reason);
     let thrown: unknown;
@@ -21,12 +21,12 @@ describe("what is thrown on as it is", () => {
     expect(thrown).toBe(reason);
   });
 
-  test("is a mistake of the caller's that was refused before anything was sent", () => {
+  test("this package's other errors, by rethrowing them", () => {
     const refusal = new InvalidOptionError({ field: "f", value: 1, rule: "r", remedy: "m" });
     expect(() => requestErrorFrom(refusal, context)).toThrow(refusal);
   });
 
-  test("is an error that is one already", () => {
+  test("an OpenAIRequestError, by returning it", () => {
     const error = new OpenAIRequestError("x", { reason: "timeout" });
     expect(requestErrorFrom(error, context)).toBe(error);
     expect(error).toBeInstanceOf(WinkError);
@@ -45,7 +45,7 @@ describe("what is thrown on as it is", () => {
   });
 });
 
-describe("what was thrown becomes a failure", () => {
+describe("toRequestError() returns a failure", () => {
   test.each([
     ["ECONNRESET", "network"],
     ["ECONNREFUSED", "network"],
@@ -65,19 +65,21 @@ describe("what was thrown becomes a failure", () => {
     ["DEPTH_ZERO_SELF_SIGNED_CERT", "network"],
     ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "network"],
     ["ERR_TLS_CERT_ALTNAME_INVALID", "network"],
-  ])("of the kind that %s is of, however deep that lies", (code, reason) => {
-    const thrown = new Error("outer", { cause: new Error("inner", { cause: withCode(code) }) });
+  ])("with the reason for the code %s, found in nested causes: %s", (code, reason) => {
+    const thrown = new Error("outer", {
+      cause: new Error("inner", { cause: createErrorWithCode(code) }),
+    });
     expect(requestErrorFrom(thrown, context).reason).toBe(reason);
   });
 
-  test("that is not tried again where a certificate is wrong", () => {
+  test("without retries for an invalid certificate", () => {
     const error = requestErrorFrom(
-      withCode("CERT_HAS_EXPIRED", "certificate has expired"),
+      createErrorWithCode("CERT_HAS_EXPIRED", "certificate has expired"),
       context,
     );
     expect(error.shouldRetry).toBe(false);
     expect(error.message).toBe(
-      "GET /x failed: certificate has expired: check baseURL; a certificate of your own goes into NODE_EXTRA_CA_CERTS",
+      "GET /x failed: certificate has expired. Check baseURL. Set NODE_EXTRA_CA_CERTS to trust your own certificate.",
     );
   });
 
@@ -89,39 +91,39 @@ describe("what was thrown becomes a failure", () => {
     "terminated",
     "Network connection lost.",
     "error sending request for url",
-  ])("of the network where a fetch says %j", (message) => {
+  ])('with the reason "network" for the fetch error %j', (message) => {
     expect(requestErrorFrom(new TypeError(message), context).reason).toBe("network");
   });
 
-  test("of the time where a fetch has a limit of its own", () => {
+  test('with the reason "timeout" for a fetch with its own timeout', () => {
     const thrown = new DOMException("The operation was aborted due to timeout", "TimeoutError");
     expect(requestErrorFrom(thrown, context)).toMatchObject({
       reason: "timeout",
       message:
-        "GET /x timed out: The operation was aborted due to timeout: raise timeoutMs if it may take so long",
+        "GET /x timed out: The operation was aborted due to timeout. Raise timeoutMs if the request can take longer.",
     });
   });
 
-  test("of the connection where none was made in time", () => {
-    expect(requestErrorFrom(withCode("UND_ERR_CONNECT_TIMEOUT"), context).message).toBe(
-      "GET /x found no connection in time: raise timeoutMs if it may take so long",
+  test("that names the timeout's phase: connecting or waiting for the response", () => {
+    expect(requestErrorFrom(createErrorWithCode("UND_ERR_CONNECT_TIMEOUT"), context).message).toBe(
+      "GET /x timed out: could not connect in time. Raise timeoutMs if the request can take longer.",
     );
-    expect(requestErrorFrom(withCode("UND_ERR_HEADERS_TIMEOUT"), context).message).toBe(
-      "GET /x was not answered in time: raise timeoutMs if it may take so long",
+    expect(requestErrorFrom(createErrorWithCode("UND_ERR_HEADERS_TIMEOUT"), context).message).toBe(
+      "GET /x timed out: no response in time. Raise timeoutMs if the request can take longer.",
     );
   });
 
-  test("of the answer where the official client stumbles over what is no object", () => {
+  test('with the reason "body" when the official client receives no object', () => {
     const thrown = new TypeError("Cannot use 'in' operator to search for 'object' in <html>");
     expect(requestErrorFrom(thrown, context)).toMatchObject({
       reason: "body",
       message:
-        "GET /x was answered with no object: is there a proxy in between, or is baseURL wrong?",
+        "GET /x returned no object. Check baseURL, and whether a proxy answered instead of the API.",
       body: "<html>",
     });
   });
 
-  test("of no known kind where it is a bug, so that nobody tries again", () => {
+  test('with the reason "unknown" for a bug, so that it is not retried', () => {
     const bug = new TypeError("Cannot read properties of undefined (reading 'create')");
     const error = requestErrorFrom(bug, { secrets: [] });
     expect(error).toMatchObject({ reason: "unknown", shouldRetry: null });
@@ -135,14 +137,14 @@ describe("what was thrown becomes a failure", () => {
     ["a text", '"a text"'],
     [undefined, "undefined"],
     [{ a: 1 }, '{"a":1}'],
-  ])("even where it is no error: %j", (thrown, shown) => {
+  ])("for a thrown value that is not an Error: %j", (thrown, shown) => {
     expect(requestErrorFrom(thrown, context)).toMatchObject({
       reason: "unknown",
       message: `GET /x failed: ${shown}`,
     });
   });
 
-  test("even where its causes go round in a circle", () => {
+  test("for circular causes", () => {
     const [one, two] = [new Error("one"), new Error("two")];
     one.cause = two;
     two.cause = one;
@@ -150,8 +152,8 @@ describe("what was thrown becomes a failure", () => {
   });
 });
 
-describe("an error with a status", () => {
-  test("may have its headers in a plain object, or have none", () => {
+describe("toRequestError() for an error with a status", () => {
+  test("accepts headers as a plain object, or none", () => {
     const headers = { "x-request-id": "req_1", "retry-after": "2", "x-should-retry": 7 };
     const thrown = Object.assign(new Error("Too many"), { status: 429, headers });
     expect(requestErrorFrom(thrown, context)).toMatchObject({
@@ -164,7 +166,7 @@ describe("an error with a status", () => {
     expect(requestErrorFrom(bare, context)).toMatchObject({ status: 500, body: null });
   });
 
-  test("that was aborted by somebody else is not the network's fault", () => {
+  test("does not classify an aborted request as a network failure", () => {
     const thrown = Object.assign(new Error("Request was aborted."), {
       status: undefined,
       headers: undefined,

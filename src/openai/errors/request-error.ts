@@ -1,7 +1,7 @@
 import { WinkError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/freeze.ts";
 import { scrubbed, scrubbedError, scrubbedText } from "../../base/scrubbed.ts";
-import { describeAnswer, type FailedAnswer } from "./failed-answer.ts";
+import { describeFailedResponse, type FailedResponse } from "./failed-answer.ts";
 import type {
   DescribedFailure,
   RequestContext,
@@ -9,26 +9,28 @@ import type {
   RequestFailure,
 } from "./request-failure.ts";
 import type { HeaderLookup } from "./retry-after.ts";
-import { describeThrown } from "./thrown-failure.ts";
+import { describeThrownError } from "./thrown-failure.ts";
 
-/** A request to OpenAI, or to what speaks its wire, failed. No secret is in it. */
+/** A request to OpenAI or a compatible server failed. Contains no secrets. */
 export class OpenAIRequestError extends WinkError {
   override readonly name = "OpenAIRequestError";
+  /** The kind of failure. */
   readonly reason: RequestFailure;
-  /** Of the answer; `null` if there was none. */
+  /** The response's HTTP status; `null` without a response. */
   readonly status: number | null;
-  /** The provider's word for the error, such as `"rate_limit_exceeded"`. */
+  /** The provider's error code, such as `"rate_limit_exceeded"`. */
   readonly code: string | null;
-  /** The part of the request that the provider objects to. */
+  /** The request parameter that the provider rejected. */
   readonly param: string | null;
-  /** The provider's kind of error, such as `"invalid_request_error"`. */
+  /** The provider's error type, such as `"invalid_request_error"`. */
   readonly errorType: string | null;
+  /** The id that the provider gave the request, from the `x-request-id` header. */
   readonly requestId: string | null;
-  /** How long the provider asks to wait, if it does. */
+  /** The provider's requested delay before a retry; `null` if it sent none. */
   readonly retryAfterMs: number | null;
-  /** Whether another try may help, where the provider or the failure says so. */
+  /** Whether a retry may help; `null` if unknown. */
   readonly shouldRetry: boolean | null;
-  /** What the provider sent: JSON, or the beginning of a text; `null` if it sent nothing. */
+  /** The response body: parsed JSON, or the beginning of a text; `null` if there was none. */
   readonly body: unknown;
 
   constructor(message: string, details: RequestErrorDetails) {
@@ -46,40 +48,43 @@ export class OpenAIRequestError extends WinkError {
 }
 
 /**
- * What a client threw, ours, the official one or any like it, as our own error. What is not about
- * the request is thrown on as it is: the signal's reason if that aborted, and our other errors.
+ * Converts an error thrown by any client to an `OpenAIRequestError`. Rethrows errors that do not
+ * concern the request: the signal's reason if it aborted, and this package's other errors.
  */
 export function requestErrorFrom(thrown: unknown, context: RequestContext): OpenAIRequestError {
   context.signal?.throwIfAborted();
-  if (thrown instanceof OpenAIRequestError) return withoutSecrets(thrown, context.secrets);
+  if (thrown instanceof OpenAIRequestError) return redactSecrets(thrown, context.secrets);
   if (thrown instanceof WinkError) throw thrown;
   return isStatusError(thrown)
-    ? answerError(answerIn(thrown), context)
-    : requestError(describeThrown(thrown, context), context);
+    ? createStatusError(toFailedResponse(thrown), context)
+    : createRequestError(describeThrownError(thrown, context), context);
 }
 
-/** The client knows its own secrets only, and a request may hold others. */
-function withoutSecrets(error: OpenAIRequestError, secrets: readonly string[]): OpenAIRequestError {
+/** Redacts the request's secrets; the client has redacted only its own. */
+function redactSecrets(error: OpenAIRequestError, secrets: readonly string[]): OpenAIRequestError {
   if (secrets.length === 0) return error;
   const { code, param, errorType, requestId, body } = error;
-  const told = { code, param, errorType, requestId, body };
-  const clean = scrubbed(told, secrets) as typeof told;
+  const fields = { code, param, errorType, requestId, body };
+  const clean = scrubbed(fields, secrets) as typeof fields;
   const cause = scrubbedError(error.cause, secrets);
   const message = scrubbedText(error.message, secrets);
   return new OpenAIRequestError(message, { ...error, ...clean, cause });
 }
 
-/** What an answer with a status other than 2xx is for our caller. */
-export function answerError(answer: FailedAnswer, context: RequestContext): OpenAIRequestError {
-  return requestError(describeAnswer(answer, context), context);
+/** Creates the error for a response with a status other than 2xx. */
+export function createStatusError(
+  answer: FailedResponse,
+  context: RequestContext,
+): OpenAIRequestError {
+  return createRequestError(describeFailedResponse(answer, context), context);
 }
 
-/** An error in words, without the secrets. */
-export function requestError(
+/** Creates an error from a described failure, without secrets. */
+export function createRequestError(
   { problem, remedy, details }: DescribedFailure,
   { request = "The request", secrets }: RequestContext,
 ): OpenAIRequestError {
-  const text = `${request} ${problem}${remedy === null ? "" : `: ${remedy}`}`;
+  const text = `${request} ${problem}${remedy === null ? "" : `. ${remedy}`}`;
   return new OpenAIRequestError(scrubbedText(text, secrets), details);
 }
 
@@ -90,20 +95,30 @@ interface StatusError {
   readonly headers?: unknown;
 }
 
-/** The official client's `APIError`, told by its shape: there may be two copies of its package. */
+/**
+ * Whether an error is the official client's `APIError`. Checks its shape, not its class, because
+ * several copies of the package may be installed.
+ */
 function isStatusError(thrown: unknown): thrown is StatusError {
   return thrown instanceof Error && "status" in thrown && typeof thrown.status === "number";
 }
 
-/** It keeps the inside of `{ error }`; the text of what was no JSON stands after the status. */
-function answerIn({ status, message, error, headers }: StatusError): FailedAnswer {
+/**
+ * `APIError.error` is the body's `error` object; a body that is not JSON follows the status in the
+ * message.
+ */
+function toFailedResponse({ status, message, error, headers }: StatusError): FailedResponse {
   const start = `${status} `;
   const text = message.startsWith(start) ? message.slice(start.length) : message;
   const body = text === "status code (no body)" ? null : text;
-  return { status, header: lookup(headers), body: isPlainObject(error) ? { error } : body };
+  return {
+    status,
+    header: createHeaderLookup(headers),
+    body: isPlainObject(error) ? { error } : body,
+  };
 }
 
-function lookup(headers: unknown): HeaderLookup {
+function createHeaderLookup(headers: unknown): HeaderLookup {
   if (headers instanceof Headers) return (name) => headers.get(name);
   const record = isPlainObject(headers) ? headers : {};
   return (name) => {

@@ -1,12 +1,12 @@
 import type { HeaderLookup } from "./retry-after.ts";
 
 /**
- * What went wrong: an answer that says so, no answer in time, a connection that failed, an answer
- * that cannot be read, or a client that threw something else.
+ * Why a request failed: a response with an error status, no response in time, a failed connection,
+ * an unreadable response, or another error thrown by the client.
  */
 export type RequestFailure = "status" | "timeout" | "network" | "body" | "unknown";
 
-/** What is known of a request that failed. */
+/** Details of a failed request. */
 export interface RequestErrorDetails {
   readonly reason: RequestFailure;
   readonly status?: number | null | undefined;
@@ -20,46 +20,52 @@ export interface RequestErrorDetails {
   readonly cause?: unknown;
 }
 
-/** Details, and how to tell them after naming the request: `"was answered with status 401"`. */
+/**
+ * A failure's details and wording. `problem` follows the request's name: `"failed with status 401"`.
+ * `remedy` is a full sentence.
+ */
 export interface DescribedFailure {
   readonly problem: string;
   readonly remedy: string | null;
   readonly details: RequestErrorDetails;
 }
 
-/** What is known about a request besides how it failed. */
+/** A request's properties that its errors need. */
 export interface RequestContext {
-  /** Its method and path: `"POST /responses"`. @default "The request" */
+  /** Its method and path, such as `"POST /responses"`. @default "The request" */
   readonly request?: string | undefined;
-  /** What its errors may not say. */
+  /** Secrets to redact from its errors. */
   readonly secrets: readonly string[];
-  /** Milliseconds since 1970: what a date to retry after is compared with. @default the machine's */
+  /**
+   * Returns the current time in Unix milliseconds, to read `Retry-After` dates. @default the system
+   * clock
+   */
   readonly now?: (() => number) | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** How long nothing may be heard, if it is known. */
+  /** The idle timeout, if known. */
   readonly timeoutMs?: number | undefined;
-  /** What was already heard before it failed. */
-  readonly answered?: { readonly status: number; readonly requestId: string | null } | undefined;
+  /** The response's status and request id, if its headers arrived before the failure. */
+  readonly response?: { readonly status: number; readonly requestId: string | null } | undefined;
 }
 
 const LONGEST_TEXT = 2_000;
 
-/** A text of the provider's as an error keeps it: its beginning. Scrub it first. */
-export function beginning(text: string, most = LONGEST_TEXT): string {
+/** Truncates a provider's text for an error. Redact secrets first. */
+export function truncate(text: string, most = LONGEST_TEXT): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
 
-/** A text of somebody else's as a message quotes it: on one line, cut, without its full stop. */
-export function quoted(text: string): string {
+/** Formats external text for a message: on one line, truncated, without its final period. */
+export function toOneLine(text: string): string {
   const line = text.replace(/[\s\p{Cc}\u2028\u2029]+/gu, " ").trim();
-  return beginning(line, 500).replace(/\.$/, "");
+  return truncate(line, 500).replace(/\.$/, "");
 }
 
-/** What to ask oneself when a page comes in place of JSON. */
-export const PROXY = "is there a proxy in between, or is baseURL wrong?";
+/** The remedy when a response is an HTML page and not JSON. */
+export const PROXY_REMEDY = "Check baseURL, and whether a proxy answered instead of the API.";
 
-/** The kind of content that an answer says it has, in small letters; `""` if it does not say. */
-export function contentTypeIn(header: HeaderLookup): string {
+/** Reads a response's content type in lower case, without parameters; `""` if it is missing. */
+export function readContentType(header: HeaderLookup): string {
   const [type = ""] = (header("content-type") ?? "").split(";");
-  return quoted(type).toLowerCase();
+  return toOneLine(type).toLowerCase();
 }

@@ -1,15 +1,15 @@
-/** Nothing was heard for too long; its `code` says in which part, as undici does. */
-export class TimedOut extends Error {
-  override readonly name = "TimedOut";
+/** No data arrived within the timeout. `code` names the phase, in undici's words. */
+export class IdleTimeoutExceeded extends Error {
+  override readonly name = "IdleTimeoutExceeded";
   readonly code: "UND_ERR_HEADERS_TIMEOUT" | "UND_ERR_BODY_TIMEOUT";
 
-  constructor(code: TimedOut["code"]) {
-    super("nothing was heard for too long");
+  constructor(code: IdleTimeoutExceeded["code"]) {
+    super("no data arrived within the timeout");
     this.code = code;
   }
 }
 
-/** A body was longer than it may be. */
-export class TooLong extends Error {
-  override readonly name = "TooLong";
+/** A body exceeded its size limit. */
+export class BodyTooLong extends Error {
+  override readonly name = "BodyTooLong";
 }

@@ -7,61 +7,71 @@ import {
   integerFrom,
   optional,
 } from "../../tools/config-checks.ts";
-import { secretsAmong } from "../secrets.ts";
+import { findCredentials } from "../secrets.ts";
 
-/** How `openAIClient` reaches OpenAI, or what speaks its wire. */
+/** How `openAIClient` reaches OpenAI or a compatible server. */
 export interface OpenAIClientConfig {
-  /** Secret: no error quotes it. @default the environment's `OPENAI_API_KEY` */
+  /** The API key. Errors never quote it. @default the environment's `OPENAI_API_KEY` */
   readonly apiKey?: string | undefined;
-  /** @default the environment's `OPENAI_BASE_URL`, or `"https://api.openai.com/v1"` */
+  /**
+   * The API's address. @default the environment's `OPENAI_BASE_URL`, or
+   * `"https://api.openai.com/v1"`
+   */
   readonly baseURL?: string | undefined;
-  /** @default the environment's `OPENAI_ORG_ID` */
+  /** The organization's id. @default the environment's `OPENAI_ORG_ID` */
   readonly organization?: string | undefined;
-  /** @default the environment's `OPENAI_PROJECT_ID` */
+  /** The project's id. @default the environment's `OPENAI_PROJECT_ID` */
   readonly project?: string | undefined;
-  /** How long nothing may be heard, before the answer and within it alike. @default 600_000 */
+  /**
+   * The idle timeout: how long to wait for the response, and for more of its body. @default 600_000
+   */
   readonly timeoutMs?: number | undefined;
-  /** @default undici's request on Node, and the runtime's own `fetch` elsewhere */
+  /**
+   * Sends the requests. @default undici's `request` on Node, the runtime's `fetch` on other
+   * platforms
+   */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** Sent with every request, and instead of our own of that name. */
+  /** Headers for every request. They override the client's headers of the same name. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Added to every address: Azure's `api-version`. */
+  /** Query parameters for every request, such as Azure's `api-version`. */
   readonly query?: Readonly<Record<string, string>> | undefined;
-  /** A longer answer is an error. @default 268_435_456 */
+  /** A longer response is an error. @default 268_435_456 */
   readonly maxResponseBytes?: number | undefined;
 }
 
-/** A config with its defaults filled in. */
+/** A client config with defaults filled in. */
 export interface ClientSettings {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseURL: string;
-  /** With its `?`, or `""`. */
+  /** Starts with `?`, or is `""`. */
   readonly query: string;
-  /** By their names in small letters. */
+  /** Header names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
   readonly fetch: typeof globalThis.fetch | undefined;
-  /** There is no key, and the address is one that answers nobody without. */
-  readonly lacksKey: boolean;
+  /** The API key is missing, and the address is OpenAI's own, which requires one. */
+  readonly isKeyMissing: boolean;
   readonly secrets: readonly string[];
 }
 
-/** Checks a config and reads from the environment what it leaves out. */
-export function clientSettings(config: OpenAIClientConfig): ClientSettings {
+/** Validates a config and fills in omitted fields from the environment and the defaults. */
+export function resolveClientSettings(config: OpenAIClientConfig): ClientSettings {
   checkConfig(config);
   const baseURL = (
     config.baseURL ??
-    fromEnvironment("OPENAI_BASE_URL", checkBaseURL) ??
-    OPENAI
+    readEnvironment("OPENAI_BASE_URL", checkBaseURL) ??
+    OPENAI_URL
   ).replace(/\/+$/, "");
-  const own = lowerCased(config.headers ?? {});
-  const isCredited = "authorization" in own || "api-key" in own;
-  const key = isCredited ? config.apiKey : (config.apiKey ?? fromEnvironment(KEY, checkKey));
-  const organization = config.organization ?? fromEnvironment("OPENAI_ORG_ID", checkHeaderValue);
-  const project = config.project ?? fromEnvironment("OPENAI_PROJECT_ID", checkHeaderValue);
+  const own = lowerCaseKeys(config.headers ?? {});
+  const hasCredentials = "authorization" in own || "api-key" in own;
+  const key = hasCredentials
+    ? config.apiKey
+    : (config.apiKey ?? readEnvironment(KEY_VARIABLE, checkKey));
+  const organization = config.organization ?? readEnvironment("OPENAI_ORG_ID", checkHeaderValue);
+  const project = config.project ?? readEnvironment("OPENAI_PROJECT_ID", checkHeaderValue);
   const query = new URLSearchParams(config.query ?? {}).toString();
-  const isOpenAI = new URL(baseURL).origin === new URL(OPENAI).origin;
+  const isOpenAI = new URL(baseURL).origin === new URL(OPENAI_URL).origin;
   return {
     baseURL,
     query: query === "" ? "" : `?${query}`,
@@ -74,14 +84,14 @@ export function clientSettings(config: OpenAIClientConfig): ClientSettings {
     timeoutMs: config.timeoutMs ?? 600_000,
     maxResponseBytes: config.maxResponseBytes ?? 256 * 1024 * 1024,
     fetch: config.fetch,
-    lacksKey: isOpenAI && key === undefined && !isCredited && config.fetch === undefined,
-    secrets: [...(key === undefined ? [] : [key]), ...secretsAmong({ ...own, ...config.query })],
+    isKeyMissing: isOpenAI && key === undefined && !hasCredentials && config.fetch === undefined,
+    secrets: [...(key === undefined ? [] : [key]), ...findCredentials({ ...own, ...config.query })],
   };
 }
 
-const OPENAI = "https://api.openai.com/v1";
-const KEY = "OPENAI_API_KEY";
-const LONGEST_TIMER = 2 ** 31 - 1;
+const OPENAI_URL = "https://api.openai.com/v1";
+const KEY_VARIABLE = "OPENAI_API_KEY";
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 function checkConfig(config: unknown): asserts config is OpenAIClientConfig {
   checkObjectUnquoted(config, "clientConfig");
@@ -90,25 +100,25 @@ function checkConfig(config: unknown): asserts config is OpenAIClientConfig {
     baseURL: optional(checkBaseURL),
     organization: optional(checkHeaderValue),
     project: optional(checkHeaderValue),
-    timeoutMs: optional(integerFrom(1, LONGEST_TIMER)),
+    timeoutMs: optional(integerFrom(1, MAX_TIMER_MS)),
     fetch: optional(checkFunction),
     headers: optional(checkHeaders),
     query: optional(checkQuery),
     maxResponseBytes: optional(integerFrom(1)),
   });
-  const headers = isPlainObject(config["headers"]) ? lowerCased(config["headers"]) : {};
+  const headers = isPlainObject(config["headers"]) ? lowerCaseKeys(config["headers"]) : {};
   if (config["apiKey"] === undefined || !("authorization" in headers)) return;
   throw new PromptValidationError({
     field: "clientConfig.headers.authorization",
     value: undefined,
     secret: true,
-    rule: "must be left out where apiKey is given",
-    remedy: "give one of the two",
+    rule: "must be omitted when apiKey is set",
+    remedy: "set either apiKey or the header",
   });
 }
 
-/** What the environment says, without the line break that comes with a file's content. */
-function fromEnvironment(
+/** Reads an environment variable, trimmed: a value read from a file may end in a line break. */
+function readEnvironment(
   name: string,
   check: (value: unknown, field: string) => void,
 ): string | undefined {
@@ -119,7 +129,7 @@ function fromEnvironment(
   return value;
 }
 
-function lowerCased<Value>(headers: Readonly<Record<string, Value>>): Record<string, Value> {
+function lowerCaseKeys<Value>(headers: Readonly<Record<string, Value>>): Record<string, Value> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
   );
@@ -127,12 +137,12 @@ function lowerCased<Value>(headers: Readonly<Record<string, Value>>): Record<str
 
 function checkKey(value: unknown, field: string): void {
   if (typeof value === "string" && /^[\x21-\x7e]+$/.test(value)) return;
-  const rule = "must be one line of letters, digits and signs without spaces";
-  const remedy = "give the key as the provider shows it";
+  const rule = "must be printable ASCII characters without spaces";
+  const remedy = "copy the key exactly as the provider shows it";
   throw new PromptValidationError({ field, value, rule, remedy, secret: true });
 }
 
-/** Not quoted: whether it is a secret is not known here. */
+/** The error does not quote the value, because it may be a secret. */
 function checkHeaderValue(value: unknown, field: string): void {
   if (
     typeof value === "string" &&
@@ -140,8 +150,8 @@ function checkHeaderValue(value: unknown, field: string): void {
   ) {
     return;
   }
-  const rule = "must be one line of Latin text that is not blank";
-  const remedy = "write it without line breaks, and without spaces around it";
+  const rule = "must be one non-empty line of Latin-1 text";
+  const remedy = "remove line breaks and surrounding spaces";
   throw new PromptValidationError({ field, value, rule, remedy, secret: true });
 }
 
@@ -153,19 +163,19 @@ function checkHeaders(headers: unknown, field: string): void {
   }
 }
 
-/** Not quoted unless it is a name: it may be a whole header with its value. */
+/** The error quotes only valid names: an invalid one may be a whole header line with its value. */
 function checkHeaderName(name: string, field: string): void {
   if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(name)) {
-    const rule = "must be the name of an HTTP header";
-    const remedy = 'write { "x-name": "its value" }';
+    const rule = "must be an HTTP header name";
+    const remedy = 'use an object like { "x-name": "value" }';
     throw new PromptValidationError({ field, value: name, rule, remedy, secret: true });
   }
-  if (!OURS.has(name.toLowerCase())) return;
-  const rule = "must not be one that the connection or the body decides";
-  throw new PromptValidationError({ field, value: name, rule, remedy: "leave it out" });
+  if (!RESERVED_HEADERS.has(name.toLowerCase())) return;
+  const rule = "must not be a header that the connection or the body sets";
+  throw new PromptValidationError({ field, value: name, rule, remedy: "remove it" });
 }
 
-const OURS: ReadonlySet<string> = new Set([
+const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   "accept-encoding",
   "connection",
   "content-length",
@@ -181,7 +191,7 @@ function checkQuery(query: unknown, field: string): void {
   checkObjectUnquoted(query, field);
   for (const [name, value] of Object.entries(query)) {
     if (typeof value === "string") continue;
-    const [rule, remedy] = ["must be a text", "write numbers as texts as well"];
+    const [rule, remedy] = ["must be a string", "pass numbers as strings"];
     throw new PromptValidationError({
       field: `${field}.${name}`,
       value,
@@ -195,17 +205,17 @@ function checkQuery(query: unknown, field: string): void {
 function checkBaseURL(value: unknown, field: string): void {
   const url =
     typeof value === "string" && /^https?:\/\/\S+$/i.test(value) ? URL.parse(value) : null;
-  const secret = typeof value === "string" && /[@?]/.test(value); // there may be a password in it
+  const secret = typeof value === "string" && /[@?]/.test(value); // it may contain a password
   if (url === null) {
-    const rule = "must be an http: or https: address";
-    const remedy = `write one like "${OPENAI}"`;
+    const rule = "must be an http: or https: URL";
+    const remedy = `use a URL like "${OPENAI_URL}"`;
     throw new PromptValidationError({ field, value, rule, remedy, secret });
   }
   if (url.username !== "" || url.password !== "") {
-    const [rule, remedy] = ["must be without user and password", "use apiKey or headers"];
+    const [rule, remedy] = ["must not contain a user or password", "use apiKey or headers"];
     throw new PromptValidationError({ field, value, rule, remedy, secret });
   }
   if (typeof value === "string" && !/[?#]/.test(value)) return;
-  const [rule, remedy] = ["must be without ? and #", "use query"];
+  const [rule, remedy] = ["must not contain ? or #", "use query"];
   throw new PromptValidationError({ field, value, rule, remedy, secret });
 }

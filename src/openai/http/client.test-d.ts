@@ -9,20 +9,20 @@ import type {
 } from "./client.ts";
 import { type HttpClient, openAIClient } from "./http-client.ts";
 
-describe("an OpenAIClient", () => {
-  test("is what the official client is, unchanged", () => {
+describe("OpenAIClient", () => {
+  test("accepts the official client", () => {
     expectTypeOf<OpenAI>().toExtend<OpenAIClient>();
     expectTypeOf<AzureOpenAI>().toExtend<OpenAIClient>();
     const client: OpenAIClient = new OpenAI({ apiKey: "sk-test" });
     expectTypeOf(client).toEqualTypeOf<OpenAIClient>();
   });
 
-  test("is what our own is", () => {
+  test("accepts the built-in client", () => {
     expectTypeOf(openAIClient()).toEqualTypeOf<OpenAIClient>();
     expectTypeOf<HttpClient>().toExtend<OpenAIClient>();
   });
 
-  test("is not what lacks a part of it", () => {
+  test("rejects a client with missing parts", () => {
     expectTypeOf<Pick<OpenAI, "responses" | "files">>().not.toExtend<OpenAIClient>();
     const { containers, ...rest } = new OpenAI({ apiKey: "sk-test" });
     const { files, ...others } = containers;
@@ -32,7 +32,7 @@ describe("an OpenAIClient", () => {
     expectTypeOf<Omit<ContainerFilesClient, "list">>().not.toExtend<ContainerFilesClient>();
   });
 
-  test("has the official client's containers, and asks of them what they take", () => {
+  test("accepts the official client's containers and matches their params", () => {
     expectTypeOf<OpenAI["containers"]>().toExtend<OpenAIClient["containers"]>();
     type Asked<Method extends (...parameters: never) => unknown> = Parameters<Method>[1];
     type Official = OpenAI["containers"];
@@ -45,7 +45,7 @@ describe("an OpenAIClient", () => {
     >();
   });
 
-  test("gives bytes that a Response fits", () => {
+  test("accepts a Response as binary content", () => {
     expectTypeOf<Response>().toExtend<BinaryAnswer>();
     expectTypeOf<{ arrayBuffer(): Promise<ArrayBuffer> }>().toExtend<BinaryAnswer>();
     expectTypeOf<BinaryAnswer["body"]>().toEqualTypeOf<
@@ -53,7 +53,7 @@ describe("an OpenAIClient", () => {
     >();
   });
 
-  test("gives nothing away about results that nobody checked", () => {
+  test("returns unknown results", () => {
     expectTypeOf(openAIClient().responses.create({})).toEqualTypeOf<PromiseLike<unknown>>();
   });
 });

@@ -1,39 +1,56 @@
 import type { WireContainerOptions } from "../wire.ts";
 
-/** The part of the official `openai` client that is called here, so that it and any like it fit. */
+/**
+ * The part of the official `openai` client that this package calls. Any compatible client works.
+ */
 export interface OpenAIClient {
+  /** The Responses API. */
   readonly responses: {
+    /** `POST /responses`. */
     create(body: object, options?: CallOptions): PromiseLike<unknown>;
-    /** Only compaction needs it. */
+    /** `POST /responses/compact`. Required only for compaction. */
     compact?(body: object, options?: CallOptions): PromiseLike<unknown>;
-    /** Only compaction needs it. */
+    /** Token counting. Required only for compaction. */
     readonly inputTokens?: {
+      /** `POST /responses/input_tokens`. */
       count(body: object, options?: CallOptions): PromiseLike<unknown>;
     };
   };
+  /** The containers that run code. */
   readonly containers: {
+    /** `POST /containers`. */
     create(body: NewContainer, options?: CallOptions): PromiseLike<unknown>;
+    /** `GET /containers/{id}`. */
     retrieve(containerId: string, options?: CallOptions): PromiseLike<unknown>;
+    /** `DELETE /containers/{id}`. */
     delete(containerId: string, options?: CallOptions): PromiseLike<unknown>;
+    /** The files in containers. */
     readonly files: ContainerFilesClient;
   };
+  /** The files uploaded to the provider. */
   readonly files: {
+    /** `POST /files`. */
     create(body: NewFile, options?: CallOptions): PromiseLike<unknown>;
+    /** `GET /files/{id}/content`. */
     content(fileId: string, options?: CallOptions): PromiseLike<BinaryAnswer>;
   };
 }
 
-/** The part of a client that deals with the files in containers. */
+/** The part of a client that manages the files in containers. */
 export interface ContainerFilesClient {
+  /** Uploads a file: `POST /containers/{id}/files`. */
   create(containerId: string, body: { file: File }, options?: CallOptions): PromiseLike<unknown>;
-  /** One page, which has `data` and `has_more`. */
+  /** Returns one page, with `data` and `has_more`: `GET /containers/{id}/files`. */
   list(containerId: string, query: PageQuery, options?: CallOptions): PromiseLike<unknown>;
+  /** `DELETE /containers/{id}/files/{file}`. */
   delete(
     fileId: string,
     params: { container_id: string },
     options?: CallOptions,
   ): PromiseLike<unknown>;
+  /** The content of files. */
   readonly content: {
+    /** `GET /containers/{id}/files/{file}/content`. */
     retrieve(
       fileId: string,
       params: { container_id: string },
@@ -42,41 +59,64 @@ export interface ContainerFilesClient {
   };
 }
 
-/** How one call is made; `timeout` is in milliseconds. */
+/** Options of one call, in the official client's form. */
 export interface CallOptions {
+  /** This package passes 0 and retries throttled requests itself. */
   maxRetries?: number;
+  /** Aborts the call. */
   signal?: AbortSignal | undefined;
+  /** In milliseconds. */
   timeout?: number;
 }
 
-/** The bytes of a file; a `Response` fits. They are there once; who does not read them cancels `body`. */
+/**
+ * A file's bytes, such as a `Response`. They can be read once. If you do not read them, cancel
+ * `body`.
+ */
 export interface BinaryAnswer {
-  /** The bytes as they come, however many. */
+  /** The bytes as they arrive, without a size limit. */
   readonly body?: ReadableStream<Uint8Array> | null;
+  /** Reads all bytes into memory. */
   arrayBuffer(): Promise<ArrayBuffer>;
 }
 
-/** A container that is to be made. */
+/** The body of a request that creates a container. */
 export interface NewContainer extends WireContainerOptions {
+  /** The container's name. It does not have to be unique. */
   name: string;
-  /** How long it lives after it was last used. */
-  expires_after?: { anchor: "last_active_at"; minutes: number };
+  /** When the container expires. */
+  expires_after?: {
+    /** The time runs from the container's last use. */
+    anchor: "last_active_at";
+    /** The idle minutes after which the container expires. */
+    minutes: number;
+  };
 }
 
-/** Which page of a list is asked for. */
+/** Selects a page of a list. */
 export interface PageQuery {
+  /** The page's size. */
   limit?: number;
+  /** Sorts by creation time. */
   order?: "asc" | "desc";
-  /** The id that the page begins behind. */
+  /** The id of the last entry of the previous page. */
   after?: string;
 }
 
-/** What a file is kept for. */
+/** The purpose of an uploaded file. */
 export type FilePurpose = "assistants" | "batch" | "fine-tune" | "vision" | "user_data" | "evals";
 
-/** A file on its way to the provider. */
+/** The body of a request that uploads a file. */
 export interface NewFile {
+  /** The file's name and bytes. */
   file: File;
+  /** The file's purpose at the provider. */
   purpose: FilePurpose;
-  expires_after?: { anchor: "created_at"; seconds: number };
+  /** When the provider deletes the file. */
+  expires_after?: {
+    /** The time runs from the upload. */
+    anchor: "created_at";
+    /** The lifetime in seconds. */
+    seconds: number;
+  };
 }

@@ -6,8 +6,8 @@ import type { OpenAIClient } from "./client.ts";
 import { ContainerCalls } from "./container-calls.ts";
 import { openAIClient } from "./http-client.ts";
 
-/** A client like the official one, of which these parts of its containers are different. */
-function clientWith(files: Partial<OpenAIClient["containers"]["files"]>): OpenAIClient {
+/** Creates a client with other implementations of these container file methods. */
+function createClient(files: Partial<OpenAIClient["containers"]["files"]>): OpenAIClient {
   const { responses, containers, files: stored } = openAIClient({ baseURL: "http://127.0.0.1:9" });
   return {
     responses,
@@ -19,10 +19,10 @@ function clientWith(files: Partial<OpenAIClient["containers"]["files"]>): OpenAI
 const bytes = new TextEncoder().encode("hello");
 const item = { id: "cfile_1", path: "/mnt/data/a", bytes: 5, created_at: 7, source: "assistant" };
 
-describe("a client like the official one", () => {
-  test("may give a file that is no stream", async () => {
+describe("ContainerCalls with a custom client", () => {
+  test("reads a file without a stream", async () => {
     const retrieve = async () => ({ arrayBuffer: async () => new Uint8Array(bytes).buffer });
-    const calls = new ContainerCalls(clientWith({ content: { retrieve } }));
+    const calls = new ContainerCalls(createClient({ content: { retrieve } }));
     const path = join(temporaryTree(), "a");
     expect(await calls.downloadTo("c", "f", path)).toBe(5);
     expect(readFileSync(path, "utf8")).toBe("hello");
@@ -30,12 +30,12 @@ describe("a client like the official one", () => {
     await expect(calls.download("c", "f", { maxBytes: 4 })).rejects.toThrow("more than 4 bytes");
   });
 
-  test("may give a page of a class of its own", async () => {
+  test("reads a page that is a class instance", async () => {
     class Page {
       readonly data = [item];
       readonly has_more = false;
     }
-    const calls = new ContainerCalls(clientWith({ list: async () => new Page() }));
+    const calls = new ContainerCalls(createClient({ list: async () => new Page() }));
     const files: unknown[] = [];
     for await (const file of calls.list("c")) files.push(file);
     expect(files).toEqual([
@@ -43,29 +43,29 @@ describe("a client like the official one", () => {
     ]);
   });
 
-  test.each([[class Other {}], [Map]])("may not give what is no page: %o", async (Other) => {
-    const calls = new ContainerCalls(clientWith({ list: async () => new Other() }));
+  test.each([[class Other {}], [Map]])("rejects a result that is not a page: %o", async (Other) => {
+    const calls = new ContainerCalls(createClient({ list: async () => new Other() }));
     await expect(calls.list("c").next()).rejects.toThrow(
-      "GET /containers/c/files was answered with a object where an object was expected",
+      "GET /containers/c/files returned a class instance instead of an object",
     );
   });
 
-  test("may leave out when a file was made and by whom", async () => {
+  test("accepts files without a creation time and source", async () => {
     const { id, path } = item;
     const calls = new ContainerCalls(
-      clientWith({ list: async () => ({ data: [{ id, path, bytes: 5 }], has_more: false }) }),
+      createClient({ list: async () => ({ data: [{ id, path, bytes: 5 }], has_more: false }) }),
     );
     expect((await calls.list("c").next()).value).toMatchObject({ createdAt: 0, source: "" });
   });
 
-  test("may throw whatever it likes", async () => {
+  test("converts any error it throws", async () => {
     const thrown = new TypeError("fetch failed");
     const create = () => Promise.reject(thrown);
-    const calls = new ContainerCalls(clientWith({ create }));
+    const calls = new ContainerCalls(createClient({ create }));
     await expect(calls.upload("c", new File(["x"], "a"))).rejects.toMatchObject({
       name: "OpenAIRequestError",
       reason: "network",
-      message: "POST /containers/c/files failed: fetch failed: check baseURL and the network",
+      message: "POST /containers/c/files failed: fetch failed. Check baseURL and the network.",
     });
   });
 });

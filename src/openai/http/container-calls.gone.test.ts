@@ -1,7 +1,7 @@
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { madeClients } from "../../../tests/support/openai-clients.ts";
-import { answer, rawServer } from "../../../tests/support/raw-server.ts";
+import { sendResponse, startRawServer } from "../../../tests/support/raw-server.ts";
 import { OpenAIRequestError, requestErrorFrom } from "../errors/request-error.ts";
 import { ContainerCalls, isContainerGone } from "./container-calls.ts";
 
@@ -10,9 +10,9 @@ const unknown = "Container with id 'cntr_1' not found.";
 const expected = "Expected container_id: cntr_1";
 const dead = "There was an issue with your request. Please try again later.";
 
-describe.each(madeClients)("over %s", (_name, make) => {
-  const failure = async (status: number, body: unknown) => {
-    const server = await rawServer((_, response) => answer(response, status, body));
+describe.each(madeClients)("isContainerGone() over %s", (_name, make) => {
+  const getFailure = async (status: number, body: unknown) => {
+    const server = await startRawServer((_, response) => sendResponse(response, status, body));
     const asked = new ContainerCalls(make(server.url)).download("cntr_1", "cfile_1");
     return await asked.catch((error: unknown) => error);
   };
@@ -22,8 +22,8 @@ describe.each(madeClients)("over %s", (_name, make) => {
     [404, { message: unknown, type: "invalid_request_error", param: null, code: null }],
     [400, { message: expected }],
     [400, { message: dead, type: "invalid_request_error", param: null, code: null }],
-  ])("a container is gone where status %d says %j", async (status, error) => {
-    const failed = await failure(status, { error });
+  ])("is true for status %d with %j", async (status, error) => {
+    const failed = await getFailure(status, { error });
     expect(failed).toBeInstanceOf(OpenAIRequestError);
     expect(isContainerGone(failed)).toBe(true);
   });
@@ -41,16 +41,16 @@ describe.each(madeClients)("over %s", (_name, make) => {
     [500, { error: { message: expired } }],
     [429, { error: { message: dead } }],
     [403, { error: { message: unknown } }],
-  ])("a container is not known to be gone where status %d says %j", async (status, body) => {
-    const failed = await failure(status, body);
+  ])("is false for status %d with %j", async (status, body) => {
+    const failed = await getFailure(status, body);
     expect(failed).toMatchObject({ name: "OpenAIRequestError", status });
     expect(isContainerGone(failed)).toBe(false);
   });
 });
 
-describe("a container", () => {
+describe("isContainerGone()", () => {
   test.each([expired, unknown, expected, dead])(
-    "is gone where a stream ends with %j, which has no status",
+    "is true for the stream error %j, which has no status",
     (message) => {
       const body = { error: { message, type: "invalid_request_error" } };
       const error = new OpenAIRequestError("POST /responses failed", { reason: "status", body });
@@ -60,7 +60,7 @@ describe("a container", () => {
   );
 
   test.each([expired, unknown, expected, dead])(
-    "is gone where the official client's stream ends with %j",
+    "is true for the official client's stream error %j",
     (message) => {
       const thrown = new OpenAI.APIError(undefined, { message }, message, undefined);
       const error = requestErrorFrom(thrown, { request: "POST /responses", secrets: [] });
@@ -69,9 +69,9 @@ describe("a container", () => {
     },
   );
 
-  test("is not gone because something else failed", () => {
+  test("is false for other errors", () => {
     const network = new OpenAIRequestError(
-      "GET /containers/cntr_1 failed: connect ECONNREFUSED: check baseURL and the network",
+      "GET /containers/cntr_1 failed: connect ECONNREFUSED. Check baseURL and the network.",
       { reason: "network" },
     );
     for (const error of [

@@ -5,13 +5,18 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { rawServer } from "../../../tests/support/raw-server.ts";
+import { startRawServer } from "../../../tests/support/raw-server.ts";
 import { temporaryTree } from "../../../tests/support/temporary-tree.ts";
 
 const MB = 2 ** 20;
 
-/** What a program of its own prints, which has `calls` of the server at `url`. */
-async function run(url: string, config: string, program: string, shell = ""): Promise<string> {
+/** Runs a program in a separate process, with `calls` to the server at `url`, and returns its output. */
+async function runProgram(
+  url: string,
+  config: string,
+  program: string,
+  shell = "",
+): Promise<string> {
   const from = (name: string) => JSON.stringify(new URL(name, import.meta.url));
   const script = `
     import { openAsBlob } from "node:fs";
@@ -28,8 +33,8 @@ async function run(url: string, config: string, program: string, shell = ""): Pr
   return output.trim();
 }
 
-/** How much more memory the program had at most while it did this, in MB. */
-const measured = (work: string) => `
+/** Creates a program that prints how much its memory grew at most, in MB. */
+const measureMemory = (work: string) => `
   const before = process.memoryUsage.rss();
   let most = before;
   const timer = setInterval(() => { most = Math.max(most, process.memoryUsage.rss()); }, 2);
@@ -43,8 +48,8 @@ const ways = [
   ["fetch", "fetch"],
 ] as const;
 
-describe.each(ways)("over %s", (_way, config) => {
-  test("a file of 300 MB goes up and comes down without being held", async () => {
+describe.each(ways)("ContainerCalls in a separate process over %s", (_way, config) => {
+  test("transfers a file of 300 MB without holding it in memory", async () => {
     const size = 300 * MB;
     const folder = temporaryTree({ "large.tar": "" });
     truncateSync(join(folder, "large.tar"), size);
@@ -72,20 +77,20 @@ describe.each(ways)("over %s", (_way, config) => {
       const length = await calls.downloadTo("c", "f", ${path("copy.tar")});
       if (length !== ${size}) throw new Error("it is " + length);
     `;
-    expect(Number(await run(url, config, measured(up)))).toBeLessThan(64);
-    // What was read is garbage only, which the collector lets pile up to 64 MB.
-    expect(Number(await run(url, config, measured(down)))).toBeLessThan(128);
+    expect(Number(await runProgram(url, config, measureMemory(up)))).toBeLessThan(64);
+    // The chunks that were read are garbage, which piles up to 64 MB before it is collected.
+    expect(Number(await runProgram(url, config, measureMemory(down)))).toBeLessThan(128);
   });
 
-  test("a disk that has no more room is an error, and no half file is left", async () => {
-    const server = await rawServer((_, response) => response.end(Buffer.alloc(MB)));
+  test("reports a full disk and leaves no partial file", async () => {
+    const server = await startRawServer((_, response) => response.end(Buffer.alloc(MB)));
     const path = join(temporaryTree(), "a.bin");
     const program = `
       const saved = calls.downloadTo("c", "f", ${JSON.stringify(path)});
       await saved.catch((error) => console.log(error.name, error.code, error.message));
     `;
-    // The system refuses to let any file grow beyond eight blocks.
-    const output = await run(server.url, config, program, "trap '' XFSZ; ulimit -f 8;");
+    // The system does not let any file grow beyond eight blocks.
+    const output = await runProgram(server.url, config, program, "trap '' XFSZ; ulimit -f 8;");
     expect(output).toBe(
       `FilesystemError EFBIG EFBIG: ${JSON.stringify(path)} was rejected by the host: EFBIG: file too large`,
     );
@@ -93,14 +98,14 @@ describe.each(ways)("over %s", (_way, config) => {
   });
 });
 
-test("a program ends while a body that nobody reads is cancelled", async () => {
-  const server = await rawServer((_, response) => void response.write("abc"));
+test("the process exits after an unread body is canceled", async () => {
+  const server = await startRawServer((_, response) => void response.write("abc"));
   const program = `
     const { body } = await client.files.content("file-1");
     await body.cancel();
     const start = performance.now();
     process.on("exit", () => console.log(performance.now() - start < 2000 ? "at once" : "late"));
   `;
-  expect(await run(server.url, "", program)).toBe("at once");
-  expect(await run(server.url, "fetch", program)).toBe("at once");
+  expect(await runProgram(server.url, "", program)).toBe("at once");
+  expect(await runProgram(server.url, "fetch", program)).toBe("at once");
 });

@@ -9,12 +9,12 @@ import { type FakeClock, fakeClock } from "../../testing/fake-clock.ts";
 import type { OpenAIClient } from "./client.ts";
 import { ContainerCalls, type ContainerFile, isContainerGone } from "./container-calls.ts";
 
-interface Stage {
+interface ProviderSetup {
   readonly calls: ContainerCalls;
   readonly clock: FakeClock;
 }
 
-async function stage(make: (url: string) => OpenAIClient): Promise<Stage> {
+async function startProvider(make: (url: string) => OpenAIClient): Promise<ProviderSetup> {
   const clock = fakeClock({ now: Date.parse("2026-03-01T12:00:00Z") });
   const provider = new LocalProvider({
     model: scriptedModel([]),
@@ -26,29 +26,29 @@ async function stage(make: (url: string) => OpenAIClient): Promise<Stage> {
   return { calls: new ContainerCalls(make(url)), clock };
 }
 
-async function namesIn(files: AsyncIterable<ContainerFile>): Promise<readonly string[]> {
-  return (await all(files)).map(({ path }) => path.replace(/^\/mnt\/data\/[0-9a-f]{32}-/, ""));
+async function listNames(files: AsyncIterable<ContainerFile>): Promise<readonly string[]> {
+  return (await collect(files)).map(({ path }) => path.replace(/^\/mnt\/data\/[0-9a-f]{32}-/, ""));
 }
 
-async function all<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
+async function collect<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
   const found: Item[] = [];
   for await (const item of items) found.push(item);
   return found;
 }
 
-/** What a promise fails with; it must. */
-async function failure(work: Promise<unknown>): Promise<unknown> {
+/** Returns the error of a promise that must reject. */
+async function getFailure(work: Promise<unknown>): Promise<unknown> {
   try {
     await work;
   } catch (error) {
     return error;
   }
-  throw new Error("nothing failed");
+  throw new Error("The promise was fulfilled");
 }
 
-describe.each(madeClients)("over %s", (_name, make) => {
-  test("a container is made, asked about and deleted, twice if need be", async () => {
-    const { calls } = await stage(make);
+describe.each(madeClients)("ContainerCalls over %s", (_name, make) => {
+  test("creates, checks and deletes a container, twice if necessary", async () => {
+    const { calls } = await startProvider(make);
     const { id } = await calls.create({
       name: "mine",
       memory_limit: "4g",
@@ -58,13 +58,13 @@ describe.each(madeClients)("over %s", (_name, make) => {
     expect(await calls.status(id)).toBe("running");
     await calls.remove(id);
     await calls.remove(id);
-    const error = await failure(calls.status(id));
+    const error = await getFailure(calls.status(id));
     expect(error).toMatchObject({ name: "OpenAIRequestError", status: 404 });
     expect(isContainerGone(error)).toBe(true);
   });
 
-  test("a file goes up, is listed, comes down and is deleted, twice if need be", async () => {
-    const { calls } = await stage(make);
+  test("uploads, lists, downloads and deletes a file, twice if necessary", async () => {
+    const { calls } = await startProvider(make);
     const { id } = await calls.create({ name: "mine" });
     const file = await calls.upload(id, new File(["hello"], "a b.txt"));
     expect(file).toEqual({
@@ -74,27 +74,27 @@ describe.each(madeClients)("over %s", (_name, make) => {
       createdAt: Date.parse("2026-03-01T12:00:00Z") / 1000,
       source: "user",
     });
-    expect(await all(calls.list(id))).toEqual([file]);
+    expect(await collect(calls.list(id))).toEqual([file]);
     expect(new TextDecoder().decode(await calls.download(id, file.id))).toBe("hello");
     await calls.removeFile(id, file.id);
     await calls.removeFile(id, file.id);
-    expect(await all(calls.list(id))).toEqual([]);
-    const error = await failure(calls.download(id, file.id));
+    expect(await collect(calls.list(id))).toEqual([]);
+    const error = await getFailure(calls.download(id, file.id));
     expect(error).toMatchObject({ status: 404 });
     expect(isContainerGone(error)).toBe(false);
   });
 
-  test("all pages of a long list come, in either order", async () => {
-    const { calls } = await stage(make);
+  test("lists all pages in either order", async () => {
+    const { calls } = await startProvider(make);
     const { id } = await calls.create({ name: "mine" });
     const names = Array.from({ length: 205 }, (_, place) => `f${String(place).padStart(3, "0")}`);
     for (const name of names) await calls.upload(id, new File(["x"], name));
-    expect(await namesIn(calls.list(id, { order: "asc" }))).toEqual(names);
-    expect((await namesIn(calls.list(id))).toSorted()).toEqual(names);
+    expect(await listNames(calls.list(id, { order: "asc" }))).toEqual(names);
+    expect((await listNames(calls.list(id))).toSorted()).toEqual(names);
   });
 
-  test("a file is saved as a new one of this machine", async () => {
-    const { calls } = await stage(make);
+  test("downloads a file to a new file on the host", async () => {
+    const { calls } = await startProvider(make);
     const folder = temporaryTree();
     const { id } = await calls.create({ name: "mine" });
     const bytes = Uint8Array.from({ length: 1_000_003 }, (_, place) => (place * 31) % 256);
@@ -107,8 +107,8 @@ describe.each(madeClients)("over %s", (_name, make) => {
     expect(readFileSync(join(folder, "empty")).length).toBe(0);
   });
 
-  test("a file that is there stays as it was, and nothing is fetched", async () => {
-    const { calls } = await stage(make);
+  test("does not overwrite an existing file", async () => {
+    const { calls } = await startProvider(make);
     const { id } = await calls.create({ name: "mine" });
     const file = await calls.upload(id, new File(["new"], "a.txt"));
     const path = join(temporaryTree({ "a.txt": "old" }), "a.txt");
@@ -121,12 +121,12 @@ describe.each(madeClients)("over %s", (_name, make) => {
     await expect(calls.downloadTo(id, file.id, below)).rejects.toMatchObject({ code: "ENOTDIR" });
   });
 
-  test("a file that is longer than it may be is an error, and is not left behind", async () => {
-    const { calls } = await stage(make);
+  test("rejects a file longer than maxBytes and leaves no file", async () => {
+    const { calls } = await startProvider(make);
     const { id } = await calls.create({ name: "mine" });
     const file = await calls.upload(id, new File(["x".repeat(1_000)], "a.txt"));
     const path = join(temporaryTree(), "a.txt");
-    const problem = /was answered with more than 999 bytes: raise maxBytes if that is right$/;
+    const problem = /returned more than 999 bytes. Raise maxBytes if you expect this size.$/;
     await expect(calls.download(id, file.id, { maxBytes: 999 })).rejects.toThrow(problem);
     await expect(calls.downloadTo(id, file.id, path, { maxBytes: 999 })).rejects.toThrow(problem);
     expect(existsSync(path)).toBe(false);
@@ -134,8 +134,8 @@ describe.each(madeClients)("over %s", (_name, make) => {
     expect(await calls.downloadTo(id, file.id, path, { maxBytes: 1_000 })).toBe(1_000);
   });
 
-  test("an expired container is told apart from a file that is not there", async () => {
-    const { calls, clock } = await stage(make);
+  test("distinguishes an expired container from a missing file", async () => {
+    const { calls, clock } = await startProvider(make);
     const { id } = await calls.create({ name: "mine" });
     const file = await calls.upload(id, new File(["x"], "a.txt"));
     await clock.advance(21 * 60_000);
@@ -143,34 +143,32 @@ describe.each(madeClients)("over %s", (_name, make) => {
     const path = join(temporaryTree(), "a.txt");
     const failing = [
       () => calls.upload(id, new File(["x"], "b.txt")),
-      () => all(calls.list(id)),
+      () => collect(calls.list(id)),
       () => calls.removeFile(id, file.id),
       () => calls.download(id, file.id),
       () => calls.downloadTo(id, file.id, path),
     ];
     for (const call of failing) {
-      const error = await failure(call());
+      const error = await getFailure(call());
       expect(error).toMatchObject({ name: "OpenAIRequestError", status: 400 });
       expect(isContainerGone(error)).toBe(true);
     }
     expect(existsSync(path)).toBe(false);
     await calls.remove(id);
-    expect(isContainerGone(await failure(calls.removeFile(id, file.id)))).toBe(true);
+    expect(isContainerGone(await getFailure(calls.removeFile(id, file.id)))).toBe(true);
   });
 
-  test("what the provider refuses is told in its words", async () => {
-    const { calls } = await stage(make);
+  test("reports the provider's own error message", async () => {
+    const { calls } = await startProvider(make);
     const asked = calls.create({ name: "", memory_limit: "1g" });
-    const error = await failure(asked);
+    const error = await getFailure(asked);
     expect(error).toMatchObject({ name: "OpenAIRequestError", status: 400, param: "name" });
-    expect(String(error)).toContain(
-      "POST /containers was answered with status 400: Invalid 'name'",
-    );
+    expect(String(error)).toContain("POST /containers failed with status 400: Invalid 'name'");
     expect(isContainerGone(error)).toBe(false);
   });
 
-  test("an abort gives the signal's reason, whatever was asked", async () => {
-    const { calls } = await stage(make);
+  test("rejects with the signal's reason in every call", async () => {
+    const { calls } = await startProvider(make);
     const signal = AbortSignal.abort("enough");
     const path = join(temporaryTree(), "a.txt");
     const failing = [
@@ -178,12 +176,12 @@ describe.each(madeClients)("over %s", (_name, make) => {
       () => calls.status("cntr_1", { signal }),
       () => calls.remove("cntr_1", { signal }),
       () => calls.upload("cntr_1", new File(["x"], "a"), { signal }),
-      () => all(calls.list("cntr_1", { signal })),
+      () => collect(calls.list("cntr_1", { signal })),
       () => calls.removeFile("cntr_1", "cfile_1", { signal }),
       () => calls.download("cntr_1", "cfile_1", { signal }),
       () => calls.downloadTo("cntr_1", "cfile_1", path, { signal }),
     ];
-    for (const call of failing) expect(await failure(call())).toBe("enough");
+    for (const call of failing) expect(await getFailure(call())).toBe("enough");
     expect(existsSync(path)).toBe(false);
   });
 });

@@ -7,35 +7,35 @@ import { secretsOf } from "../secrets.ts";
 import type { WireItem } from "../wire.ts";
 import type { CallOptions, NewContainer, OpenAIClient, PageQuery } from "./client.ts";
 import { downloadContainerFile, saveContainerFile } from "./download.ts";
-import { pathPart } from "./http.ts";
+import { toUrlSegment } from "./http.ts";
 import { checkedResult, unreadable } from "./result.ts";
 
 /** A file in a container. */
 export interface ContainerFile {
   readonly id: string;
-  /** As code sees it. */
+  /** The absolute path inside the container. */
   readonly path: string;
   readonly bytes: number;
-  /** Seconds since 1970. */
+  /** Unix time in seconds. */
   readonly createdAt: number;
-  /** `"user"` or `"assistant"`, and whatever else a provider says. */
+  /** `"user"`, `"assistant"`, or another value from the provider. */
   readonly source: string;
 }
 
-/** How one call is made. */
+/** Options of one container request. */
 export interface ContainerCallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How a file in a container is fetched. */
+/** Options for downloading a file from a container. */
 export interface ContainerDownloadOptions extends ContainerCallOptions {
   /** A longer file is an error. */
   readonly maxBytes?: number | undefined;
 }
 
 /**
- * Containers and their files over any client: each call is one request that is not repeated, and
- * what fails or cannot be used is an `OpenAIRequestError`.
+ * Manages containers and their files through any client. Each call sends its requests once, without
+ * retries, and throws an `OpenAIRequestError` if one fails or its response cannot be used.
  */
 export class ContainerCalls {
   readonly #client: OpenAIClient;
@@ -44,96 +44,99 @@ export class ContainerCalls {
     this.#client = client;
   }
 
-  /** Makes a container. */
+  /** Creates a container. */
   async create(
     body: NewContainer,
     options: ContainerCallOptions = {},
   ): Promise<{ readonly id: string }> {
-    const context = this.#context("POST /containers", options, secretsIn(body));
-    const made = await ask(context, (call) => this.#client.containers.create(body, call));
+    const context = this.#createContext("POST /containers", options, collectDomainSecrets(body));
+    const made = await sendCall(context, (call) => this.#client.containers.create(body, call));
     const id = textAt(checkedResult(made, context), "id");
     if (id === "") throw unreadable("a container without an id", { body: made }, context);
     return { id };
   }
 
-  /** What the provider says of a container: `"running"`, `"expired"` or another word. */
+  /** Returns the container's status at the provider, such as `"running"` or `"expired"`. */
   async status(containerId: string, options: ContainerCallOptions = {}): Promise<string> {
-    const context = this.#context(`GET ${containerPath(containerId)}`, options);
+    const context = this.#createContext(`GET ${toContainerPath(containerId)}`, options);
     const { containers } = this.#client;
-    const container = await ask(context, (call) => containers.retrieve(containerId, call));
+    const container = await sendCall(context, (call) => containers.retrieve(containerId, call));
     const status = textAt(checkedResult(container, context), "status");
     if (status !== "") return status;
     throw unreadable("a container without a status", { body: container }, context);
   }
 
-  /** Deletes a container; one that is gone already is fine. */
+  /** Deletes a container. Does nothing if it no longer exists. */
   async remove(containerId: string, options: ContainerCallOptions = {}): Promise<void> {
-    const context = this.#context(`DELETE ${containerPath(containerId)}`, options);
+    const context = this.#createContext(`DELETE ${toContainerPath(containerId)}`, options);
     const { containers } = this.#client;
     try {
-      checkDeleted(await ask(context, (call) => containers.delete(containerId, call)), context);
+      checkDeleted(
+        await sendCall(context, (call) => containers.delete(containerId, call)),
+        context,
+      );
     } catch (error) {
-      if (!isMissing(error) && !isLost(error)) throw error;
+      if (!isMissing(error) && !isContainerLost(error)) throw error;
     }
   }
 
-  /** Puts a file into a container, read as it is sent. */
+  /** Uploads a file to a container. Reads the file while sending it. */
   async upload(
     containerId: string,
     file: File,
     options: ContainerCallOptions = {},
   ): Promise<ContainerFile> {
-    const context = this.#context(`POST ${containerPath(containerId)}/files`, options);
+    const context = this.#createContext(`POST ${toContainerPath(containerId)}/files`, options);
     const { files } = this.#client.containers;
-    const given = await ask(context, (call) => files.create(containerId, { file }, call));
-    const uploaded = fileIn(checkedResult(given, context), context);
+    const given = await sendCall(context, (call) => files.create(containerId, { file }, call));
+    const uploaded = parseFile(checkedResult(given, context), context);
     if (uploaded.bytes === file.size) return uploaded;
     const problem = `a file of ${uploaded.bytes} bytes where ${file.size} were sent`;
     throw unreadable(problem, { body: given }, context);
   }
 
-  /** All files of a container, page by page. */
+  /** Lists a container's files, fetching pages as needed. */
   async *list(
     containerId: string,
     options: ContainerCallOptions & Pick<PageQuery, "order"> = {},
   ): AsyncGenerator<ContainerFile> {
-    const context = this.#context(`GET ${containerPath(containerId)}/files`, options);
+    const context = this.#createContext(`GET ${toContainerPath(containerId)}/files`, options);
     const { files } = this.#client.containers;
     const { order } = options;
     const cursors = new Set<string>();
-    let query: PageQuery = { limit: PAGE, ...(order && { order }) };
+    let query: PageQuery = { limit: PAGE_SIZE, ...(order && { order }) };
     while (true) {
-      const given = await ask(context, (call) => files.list(containerId, query, call));
-      const page = pageIn(given, context);
+      const given = await sendCall(context, (call) => files.list(containerId, query, call));
+      const page = parsePage(given, context);
       yield* page.files;
       if (!page.hasMore) return;
       const after = page.files.at(-1)?.id ?? "";
       if (after === "" || cursors.has(after)) {
-        throw unreadable("a page of a list that does not move on", { body: page.body }, context);
+        throw unreadable("the same page of a list again", { body: page.body }, context);
       }
       cursors.add(after);
       query = { ...query, after };
     }
   }
 
-  /** Deletes a file; one that is gone already is fine, unless its container is. */
+  /** Deletes a file. Does nothing if it no longer exists; throws if its container does not. */
   async removeFile(
     containerId: string,
     fileId: string,
     options: ContainerCallOptions = {},
   ): Promise<void> {
-    const path = `${containerPath(containerId)}/files/${pathPart(fileId, "fileId")}`;
-    const context = this.#context(`DELETE ${path}`, options);
+    const path = `${toContainerPath(containerId)}/files/${toUrlSegment(fileId, "fileId")}`;
+    const context = this.#createContext(`DELETE ${path}`, options);
     const { files } = this.#client.containers;
     const where = { container_id: containerId };
     try {
-      checkDeleted(await ask(context, (call) => files.delete(fileId, where, call)), context);
+      checkDeleted(await sendCall(context, (call) => files.delete(fileId, where, call)), context);
     } catch (error) {
       if (!isMissing(error) || isContainerGone(error)) throw error;
     }
   }
 
-  /** The bytes of a file. */
+  /** Downloads a file into memory. */
   async download(
     containerId: string,
     fileId: string,
@@ -142,7 +145,7 @@ export class ContainerCalls {
     return await downloadContainerFile(this.#client, containerId, fileId, options);
   }
 
-  /** Writes a file to a new one of this machine as it comes, and gives its length. */
+  /** Downloads a file to a new file on the host and returns its length in bytes. */
   async downloadTo(
     containerId: string,
     fileId: string,
@@ -152,7 +155,7 @@ export class ContainerCalls {
     return await saveContainerFile(this.#client, containerId, fileId, path, options);
   }
 
-  #context(
+  #createContext(
     request: string,
     { signal }: ContainerCallOptions,
     secrets: readonly string[] = [],
@@ -162,21 +165,21 @@ export class ContainerCalls {
 }
 
 /**
- * Whether an error says that a container itself is dead: expired, deleted, not the one that was
- * expected, or without a process that would run its code. That something is not found is no proof.
+ * Whether an error reports that the container itself is unusable: expired, deleted, not the expected
+ * one, or without a process to run code. A plain 404 is not enough, as a file may be missing.
  */
 export function isContainerGone(error: unknown): boolean {
-  const ours = isOfficial(error) ? requestErrorFrom(error, { secrets: [] }) : error;
-  return isLost(ours) || hasDeadKernel(ours);
+  const ours = isOfficialClientError(error) ? requestErrorFrom(error, { secrets: [] }) : error;
+  return isContainerLost(ours) || hasDeadKernel(ours);
 }
 
-const PAGE = 100;
+const PAGE_SIZE = 100;
 
-function containerPath(containerId: string): string {
-  return `/containers/${pathPart(containerId, "containerId")}`;
+function toContainerPath(containerId: string): string {
+  return `/containers/${toUrlSegment(containerId, "containerId")}`;
 }
 
-async function ask(
+async function sendCall(
   context: RequestContext,
   call: (options: CallOptions) => PromiseLike<unknown>,
 ): Promise<unknown> {
@@ -187,16 +190,16 @@ async function ask(
   }
 }
 
-/** What a container's code may use to sign in somewhere. */
-function secretsIn(body: NewContainer): readonly string[] {
+/** Collects the domain secrets in a container's network policy. */
+function collectDomainSecrets(body: NewContainer): readonly string[] {
   const policy = recordAt({ ...body }, "network_policy");
   return recordsAt(policy, "domain_secrets").map((secret) => textAt(secret, "value"));
 }
 
 function checkDeleted(given: unknown, context: RequestContext): void {
-  if (given === undefined || given === null) return; // some servers say nothing
+  if (given === undefined || given === null) return; // some servers return no body
   if (checkedResult(given, context)["deleted"] !== false) return;
-  throw unreadable("what says that it was not deleted", { body: given }, context);
+  throw unreadable("deleted: false", { body: given }, context);
 }
 
 interface Page {
@@ -205,23 +208,23 @@ interface Page {
   readonly body: WireItem;
 }
 
-function pageIn(given: unknown, context: RequestContext): Page {
-  const body = checkedResult(bodyOfPage(given), context);
+function parsePage(given: unknown, context: RequestContext): Page {
+  const body = checkedResult(extractPageBody(given), context);
   const { data, has_more: hasMore } = body;
   if (!Array.isArray(data)) throw unreadable("a list without data", { body }, context);
-  const files = data.map((item: unknown) => fileIn(isPlainObject(item) ? item : {}, context));
+  const files = data.map((item: unknown) => parseFile(isPlainObject(item) ? item : {}, context));
   return { files, hasMore: hasMore === true, body };
 }
 
-/** The official client takes whatever it was sent for an empty page, and keeps it as `body`. */
-function bodyOfPage(given: unknown): unknown {
+/** The official client turns any response into a page, and stores the response as `body`. */
+function extractPageBody(given: unknown): unknown {
   if (isPlainObject(given) || typeof given !== "object" || given === null) return given;
   if ("body" in given) return given.body;
   const hasMore = "has_more" in given && given.has_more;
   return "data" in given ? { data: given.data, has_more: hasMore } : given;
 }
 
-function fileIn(item: WireItem, context: RequestContext): ContainerFile {
+function parseFile(item: WireItem, context: RequestContext): ContainerFile {
   const [id, path] = [textAt(item, "id"), textAt(item, "path")];
   const bytes = numberAt(item, "bytes");
   if (id === "" || path === "" || bytes === null) {
@@ -231,34 +234,40 @@ function fileIn(item: WireItem, context: RequestContext): ContainerFile {
   return { id, path, bytes, createdAt, source: textAt(item, "source") };
 }
 
-/** What the official client throws for an answer, or for what a stream told it. */
-function isOfficial(error: unknown): boolean {
+/** Whether the official client threw the error, for a response or for an event in a stream. */
+function isOfficialClientError(error: unknown): boolean {
   return error instanceof Error && "status" in error && "headers" in error;
 }
 
-/** What the provider said, if it spoke as OpenAI does. */
-function saidIn({ body }: OpenAIRequestError): string | null {
+/** Returns the provider's error message if the body has OpenAI's error format. */
+function getProviderMessage({ body }: OpenAIRequestError): string | null {
   return isPlainObject(body) ? maybeTextAt(recordAt(body, "error"), "message") : null;
 }
 
-/** Whether what was asked for is not there, as the API says it and not for a wrong address. */
+/** Whether the API reports that the resource does not exist. A wrong `baseURL` does not count. */
 function isMissing(error: unknown): boolean {
   if (!(error instanceof OpenAIRequestError) || error.status !== 404) return false;
-  const said = saidIn(error);
-  return said !== null && !/^invalid url/i.test(said);
+  const message = getProviderMessage(error);
+  return message !== null && !/^invalid url/i.test(message);
 }
 
-function isLost(error: unknown): boolean {
+function isContainerLost(error: unknown): boolean {
   if (!(error instanceof OpenAIRequestError)) return false;
   const { status, code } = error;
-  return complaintAboutContainer({ status, code, message: saidIn(error) ?? error.message });
+  return complaintAboutContainer({
+    status,
+    code,
+    message: getProviderMessage(error) ?? error.message,
+  });
 }
 
-/** It says that it runs, and refuses all code from now on. */
+/**
+ * Whether the container's code process died: its status stays "running", but it rejects all code.
+ */
 function hasDeadKernel(error: unknown): boolean {
   if (!(error instanceof OpenAIRequestError)) return false;
   const { status, param, code } = error;
   const isRefusal = (status === 400 || status === null) && param === null && code === null;
-  const said = saidIn(error) ?? error.message;
-  return isRefusal && /(?:^|: )There was an issue with your request\b/.test(said);
+  const message = getProviderMessage(error) ?? error.message;
+  return isRefusal && /(?:^|: )There was an issue with your request\b/.test(message);
 }

@@ -14,7 +14,7 @@ const made: ContainerFileCitation = {
 };
 const stored: FileCitation = { type: "file", span: null, fileId: "file-1", filename: "a.pdf" };
 
-describe.each(clients)("a cited file, on %s,", (_, client) => {
+describe.each(clients)("downloadFile() on %s", (_, client) => {
   async function download(
     routes: Readonly<Record<string, RouteAnswer | (() => RouteAnswer)>>,
     citation: ContainerFileCitation | FileCitation,
@@ -26,18 +26,18 @@ describe.each(clients)("a cited file, on %s,", (_, client) => {
     return await adapter.downloadFile(citation, { signal });
   }
 
-  test("that code made comes from its container", async () => {
+  test("downloads a file from a container", async () => {
     const bytes = new Uint8Array([0, 255, 10, 13, 128]);
     const routes = { "GET /containers/cntr_1/files/cfile_1/content": { bytes } };
     expect(await download(routes, made)).toEqual(bytes);
   });
 
-  test("that was uploaded comes from the files", async () => {
+  test("downloads an uploaded file", async () => {
     const routes = { "GET /files/file-1/content": { bytes: "text" } };
     expect(new TextDecoder().decode(await download(routes, stored))).toBe("text");
   });
 
-  test("is asked for again where that may help", async () => {
+  test("retries if that may help", async () => {
     let asked = 0;
     const busy = { status: 503, error: { message: "Busy", type: "server_error" } };
     const routes = {
@@ -47,19 +47,19 @@ describe.each(clients)("a cited file, on %s,", (_, client) => {
     expect(asked).toBe(3);
   });
 
-  test("whose server stays busy fails with the last answer", async () => {
+  test("throws the last response's error if the server stays busy", async () => {
     const busy = { status: 503, error: { message: "Busy", type: "server_error" } };
     const failed = download({ "GET /files/file-1/content": () => busy }, stored);
     await expect(failed).rejects.toMatchObject({ name: "OpenAIRequestError", status: 503 });
   });
 
-  test("that is not there is not asked for again", async () => {
+  test("does not retry a missing file", async () => {
     const failed = download({}, stored);
     await expect(failed).rejects.toMatchObject({ name: "OpenAIRequestError", status: 404 });
   });
 
   test.each(["Container with id 'cntr_1' not found.", "Container is expired."])(
-    "whose container is gone is gone with it: %s",
+    "throws ContainerExpiredError if the container is lost: %s",
     async (said) => {
       const error = { message: said, type: "invalid_request_error" };
       const status = said.includes("expired") ? 400 : 404;
@@ -72,7 +72,7 @@ describe.each(clients)("a cited file, on %s,", (_, client) => {
     },
   );
 
-  test("is no longer waited for once that is cancelled", async () => {
+  test("rejects with the signal's reason when aborted", async () => {
     const stop = new AbortController();
     const reason = new Error("enough");
     const routes = {
@@ -85,16 +85,16 @@ describe.each(clients)("a cited file, on %s,", (_, client) => {
   });
 
   test.each(["../../../etc", "", ".."])(
-    "with the id %o is refused, with nothing sent",
+    "rejects the id %o without sending a request",
     async (id) => {
       const failed = download({}, { ...made, fileId: id });
       await expect(failed).rejects.toMatchObject({ name: "InvalidOptionError" });
     },
   );
 
-  test("must be a file", async () => {
+  test("rejects a citation that is not a file", async () => {
     const url = { type: "url", span: null, url: "https://a.example", title: "A" };
     const failed = download({}, url as unknown as FileCitation);
-    await expect(failed).rejects.toThrow("must be a citation of a file");
+    await expect(failed).rejects.toThrow("must be a file citation");
   });
 });

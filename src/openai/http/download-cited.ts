@@ -9,10 +9,10 @@ import type { OpenAIClient } from "./client.ts";
 import { downloadContainerFile, downloadStoredFile } from "./download.ts";
 
 /**
- * The bytes of what a citation names. A `ThrottleError` where another try may help; its `cause`,
- * and whatever else is thrown, says what is wrong.
+ * Downloads the file that a citation names. Throws a `ThrottleError` if a retry may help, with the
+ * request's error as its `cause`.
  */
-export async function downloadCited(
+export async function downloadCitedFile(
   citation: ContainerFileCitation | FileCitation,
   client: OpenAIClient,
   signal: AbortSignal,
@@ -26,7 +26,7 @@ export async function downloadCited(
   } catch (thrown) {
     const error = requestErrorFrom(thrown, { signal, secrets: secretsOf(client) });
     if (citation.type === "containerFile" && complaintAboutContainer(error)) {
-      throw new ContainerExpiredError(citation.containerId, error, "its files are gone with it");
+      throw new ContainerExpiredError(citation.containerId, error, "its files were deleted");
     }
     const failed = evaluationErrorOf(error, "");
     throw failed.name === "ThrottleError" ? failed : error;
@@ -38,7 +38,7 @@ function checkCitation(citation: ContainerFileCitation | FileCitation): void {
   throw new InvalidOptionError({
     field: "downloadFile(citation)",
     value: citation,
-    rule: "must be a citation of a file",
-    remedy: 'give one of response.citations whose type is "containerFile" or "file"',
+    rule: "must be a file citation",
+    remedy: 'pass an entry of response.citations whose type is "containerFile" or "file"',
   });
 }

@@ -1,6 +1,6 @@
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { answer, rawServer } from "../../../tests/support/raw-server.ts";
+import { sendResponse, startRawServer } from "../../../tests/support/raw-server.ts";
 import type { OpenAIClient } from "./client.ts";
 import { downloadContainerFile, downloadStoredFile } from "./download.ts";
 import { HttpClient } from "./http-client.ts";
@@ -12,10 +12,10 @@ const clients: readonly (readonly [string, (baseURL: string) => OpenAIClient])[]
   ["the official client", (baseURL) => new OpenAI({ apiKey: key, baseURL, logLevel: "off" })],
 ];
 
-describe.each(clients)("over %s", (_way, make) => {
-  test("the bytes of a container's file come as they are", async () => {
+describe.each(clients)("downloads over %s", (_way, make) => {
+  test("return the file's bytes unchanged", async () => {
     const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => index % 256);
-    const server = await rawServer((_, response) => response.end(bytes));
+    const server = await startRawServer((_, response) => response.end(bytes));
     const client = make(server.url);
     expect(await downloadContainerFile(client, "cntr_1", "cfile_1")).toEqual(bytes);
     expect(await downloadStoredFile(client, "file-1", { timeoutMs: 2_000 })).toEqual(bytes);
@@ -25,24 +25,24 @@ describe.each(clients)("over %s", (_way, make) => {
     ]);
   });
 
-  test("an empty file is no error", async () => {
-    const server = await rawServer((_, response) => response.end());
+  test("return an empty file", async () => {
+    const server = await startRawServer((_, response) => response.end());
     expect(await downloadStoredFile(make(server.url), "file-1")).toEqual(new Uint8Array());
   });
 
-  test("a file that is gone is an error that names it, and not the key", async () => {
-    const server = await rawServer((_, response) =>
-      answer(response, 404, { error: { message: `Container not found for ${key}.` } }),
+  test("name the missing file in the error, but not the key", async () => {
+    const server = await startRawServer((_, response) =>
+      sendResponse(response, 404, { error: { message: `Container not found for ${key}.` } }),
     );
     const failed = downloadContainerFile(make(server.url), "cntr_1", "cfile_1");
     await expect(failed).rejects.toThrow(
-      "GET /containers/cntr_1/files/cfile_1/content was answered with status 404: Container not found for <redacted>",
+      "GET /containers/cntr_1/files/cfile_1/content failed with status 404: Container not found for <redacted>",
     );
     expect(server.requests).toHaveLength(1);
   });
 
-  test("a download that is cut off is a failure of the network", async () => {
-    const server = await rawServer((_, response) => {
+  test("report a lost connection as a network failure", async () => {
+    const server = await startRawServer((_, response) => {
       response.writeHead(200, { "content-length": "100" }).write("abc");
       setTimeout(() => response.destroy(), 10);
     });
@@ -52,10 +52,10 @@ describe.each(clients)("over %s", (_way, make) => {
     });
   });
 
-  test("an abort gives the signal's reason", async () => {
+  test("reject with the signal's reason", async () => {
     const controller = new AbortController();
     const { signal } = controller;
-    const server = await rawServer((_, response) => {
+    const server = await startRawServer((_, response) => {
       response.writeHead(200, { "content-length": "100" }).write("abc");
       setTimeout(() => controller.abort("enough"), 20);
     });
@@ -64,9 +64,9 @@ describe.each(clients)("over %s", (_way, make) => {
   });
 
   test.each(["", "..", "../files", "a\nb"])(
-    "the id %j is refused and nothing is sent",
+    "reject the id %j without sending a request",
     async (id) => {
-      const server = await rawServer((_, response) => response.end());
+      const server = await startRawServer((_, response) => response.end());
       const client = make(server.url);
       await expect(downloadStoredFile(client, id)).rejects.toThrow(/^fileId must be an id/);
       await expect(downloadContainerFile(client, "c", id)).rejects.toThrow(/^fileId must be an id/);
@@ -75,8 +75,8 @@ describe.each(clients)("over %s", (_way, make) => {
     },
   );
 
-  test("a hostile id stays one part of the path", async () => {
-    const server = await rawServer((_, response) => response.end("x"));
+  test("encode a hostile id as one path segment", async () => {
+    const server = await startRawServer((_, response) => response.end("x"));
     await downloadContainerFile(make(server.url), "c?d", "a#b");
     expect(server.requests[0]?.path).toBe("/containers/c%3Fd/files/a%23b/content");
   });

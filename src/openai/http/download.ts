@@ -4,43 +4,45 @@ import { requestErrorFrom } from "../errors/request-error.ts";
 import type { RequestContext } from "../errors/request-failure.ts";
 import { secretsOf } from "../secrets.ts";
 import type { BinaryAnswer, CallOptions, OpenAIClient } from "./client.ts";
-import { pathPart } from "./http.ts";
+import { toUrlSegment } from "./http.ts";
 import { unreadable } from "./result.ts";
-import { chunksIn, readBytes } from "./transport.ts";
+import { iterateStream, readBytes } from "./transport.ts";
 
-/** How a file is fetched. */
+/** Options for downloading a file. */
 export interface DownloadOptions {
   readonly signal?: AbortSignal | undefined;
-  /** @default the client's own */
+  /** The idle timeout. @default the client's timeout */
   readonly timeoutMs?: number | undefined;
-  /** A longer file is an error. @default what the client holds; without end where it is not held */
+  /**
+   * A longer file is an error. @default the client's limit in memory; no limit when written to disk
+   */
   readonly maxBytes?: number | undefined;
 }
 
-/** The bytes of a file in a container. */
+/** Downloads a file from a container into memory. */
 export async function downloadContainerFile(
   client: OpenAIClient,
   containerId: string,
   fileId: string,
   options: DownloadOptions = {},
 ): Promise<Uint8Array> {
-  return await download(containerFile(client, containerId, fileId, options));
+  return await downloadFile(toFileRequest(client, containerId, fileId, options));
 }
 
-/** The bytes of a file that was uploaded to the provider, or made by it and kept. */
+/** Downloads a file from the provider's file storage into memory. */
 export async function downloadStoredFile(
   client: OpenAIClient,
   fileId: string,
   options: DownloadOptions = {},
 ): Promise<Uint8Array> {
-  const request = `GET /files/${pathPart(fileId, "fileId")}/content`;
+  const request = `GET /files/${toUrlSegment(fileId, "fileId")}/content`;
   const retrieve = (call: CallOptions) => client.files.content(fileId, call);
-  return await download({ client, request, retrieve, options });
+  return await downloadFile({ client, request, retrieve, options });
 }
 
 /**
- * Writes a file in a container to a new file of this machine as it comes, and gives its length. If
- * that fails there is no such file.
+ * Downloads a file from a container to a new file on the host, without holding it in memory, and
+ * returns its length in bytes. A failed download leaves no file.
  */
 export async function saveContainerFile(
   client: OpenAIClient,
@@ -49,48 +51,48 @@ export async function saveContainerFile(
   path: string,
   options: DownloadOptions = {},
 ): Promise<number> {
-  const wanted = containerFile(client, containerId, fileId, options);
+  const request = toFileRequest(client, containerId, fileId, options);
   options.signal?.throwIfAborted();
   const { open, rm } = await import("node:fs/promises");
-  const onDisk = async <Result>(work: Promise<Result>): Promise<Result> => {
+  const wrapHostErrors = async <Result>(work: Promise<Result>): Promise<Result> => {
     try {
       return await work;
     } catch (error) {
       throw hostError(path, error);
     }
   };
-  const file = await onDisk(open(path, "wx"));
+  const file = await wrapHostErrors(open(path, "wx"));
   try {
     let length = 0;
-    for await (const chunk of chunksOf(wanted)) {
-      await onDisk(file.writeFile(chunk));
+    for await (const chunk of streamFile(request)) {
+      await wrapHostErrors(file.writeFile(chunk));
       length += chunk.length;
     }
-    await onDisk(file.close());
+    await wrapHostErrors(file.close());
     return length;
   } catch (error) {
-    await file.close().catch(() => {}); // what went wrong before is what matters
+    await file.close().catch(() => {}); // report the original error
     await rm(path, { force: true }).catch(() => {});
     throw error;
   }
 }
 
-/** A file that is to be fetched. */
-interface Wanted {
+/** A file to download. */
+interface FileRequest {
   readonly client: OpenAIClient;
   readonly request: string;
   readonly options: DownloadOptions;
   retrieve(call: CallOptions): PromiseLike<BinaryAnswer>;
 }
 
-function containerFile(
+function toFileRequest(
   client: OpenAIClient,
   containerId: string,
   fileId: string,
   options: DownloadOptions,
-): Wanted {
-  const container = pathPart(containerId, "containerId");
-  const file = pathPart(fileId, "fileId");
+): FileRequest {
+  const container = toUrlSegment(containerId, "containerId");
+  const file = toUrlSegment(fileId, "fileId");
   const request = `GET /containers/${container}/files/${file}/content`;
   const { content } = client.containers.files;
   const retrieve = (call: CallOptions) =>
@@ -98,56 +100,58 @@ function containerFile(
   return { client, request, retrieve, options };
 }
 
-async function download(wanted: Wanted): Promise<Uint8Array> {
-  const { maxBytes, signal } = wanted.options;
+async function downloadFile(request: FileRequest): Promise<Uint8Array> {
+  const { maxBytes, signal } = request.options;
   if (maxBytes !== undefined) {
-    const { bytes } = await readBytes(chunksOf(wanted), maxBytes);
+    const { bytes } = await readBytes(streamFile(request), maxBytes);
     return bytes;
   }
   try {
-    const answer = await asked(wanted);
+    const answer = await sendFileRequest(request);
     return new Uint8Array(await orAborted(answer.arrayBuffer(), signal));
   } catch (thrown) {
-    throw requestErrorFrom(thrown, contextOf(wanted));
+    throw requestErrorFrom(thrown, toRequestContext(request));
   }
 }
 
-async function* chunksOf(wanted: Wanted): AsyncGenerator<Uint8Array> {
-  const { signal, maxBytes = Number.POSITIVE_INFINITY } = wanted.options;
+async function* streamFile(request: FileRequest): AsyncGenerator<Uint8Array> {
+  const { signal, maxBytes = Number.POSITIVE_INFINITY } = request.options;
   let length = 0;
   try {
-    const answer = await asked(wanted);
-    const chunks = answer.body ? chunksIn(answer.body, signal) : wholeOf(answer, signal);
+    const answer = await sendFileRequest(request);
+    const chunks = answer.body
+      ? iterateStream(answer.body, signal)
+      : readWithoutStream(answer, signal);
     for await (const chunk of chunks) {
       length += chunk.length;
-      if (length > maxBytes) throw tooLong(maxBytes, contextOf(wanted));
+      if (length > maxBytes) throw createTooLongError(maxBytes, toRequestContext(request));
       yield chunk;
     }
   } catch (thrown) {
-    throw requestErrorFrom(thrown, contextOf(wanted));
+    throw requestErrorFrom(thrown, toRequestContext(request));
   }
 }
 
-/** A client may give no stream; an empty file has none either. */
-async function* wholeOf(
+/** Reads a body without a stream. Some clients never provide one; empty files lack one too. */
+async function* readWithoutStream(
   answer: BinaryAnswer,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
   yield new Uint8Array(await orAborted(answer.arrayBuffer(), signal));
 }
 
-async function asked({ retrieve, options }: Wanted): Promise<BinaryAnswer> {
+async function sendFileRequest({ retrieve, options }: FileRequest): Promise<BinaryAnswer> {
   const { signal, timeoutMs } = options;
   const timeout = timeoutMs === undefined ? {} : { timeout: timeoutMs };
   return await retrieve({ maxRetries: 0, signal, ...timeout });
 }
 
-function contextOf({ client, request, options }: Wanted): RequestContext {
+function toRequestContext({ client, request, options }: FileRequest): RequestContext {
   const { signal, timeoutMs } = options;
   return { request, secrets: secretsOf(client), signal, timeoutMs };
 }
 
-function tooLong(maxBytes: number, context: RequestContext): Error {
-  const remedy = "raise maxBytes if that is right";
+function createTooLongError(maxBytes: number, context: RequestContext): Error {
+  const remedy = "Raise maxBytes if you expect this size.";
   return unreadable(`more than ${maxBytes} bytes`, { body: null, remedy }, context);
 }

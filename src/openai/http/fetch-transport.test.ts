@@ -1,27 +1,27 @@
 import { describe, expect, test } from "vitest";
-import { answer, rawServer } from "../../../tests/support/raw-server.ts";
+import { sendResponse, startRawServer } from "../../../tests/support/raw-server.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { HttpClient } from "./http-client.ts";
 
 const timeoutMs = 1_000;
 
-function never<Result>(): Promise<Result> {
+function waitForever<Result>(): Promise<Result> {
   return new Promise(() => {});
 }
 
-describe("a fetch of the caller's", () => {
-  test("that never answers and looks at no signal is given up on in time", async () => {
+describe("fetchTransport() with a custom fetch", () => {
+  test("times out if fetch never responds and ignores its signal", async () => {
     const clock = fakeClock();
-    const client = new HttpClient({ fetch: () => never(), timeoutMs }, { clock });
+    const client = new HttpClient({ fetch: () => waitForever(), timeoutMs }, { clock });
     const failed = expect(client.responses.create({})).rejects.toThrow(
-      "POST /responses was not answered within 1000 ms",
+      "POST /responses timed out: no response within 1000 ms",
     );
     await clock.advance(timeoutMs);
     await failed;
     expect(clock.sleeping).toBe(0);
   });
 
-  test("that stops half way is given up on, counted from what was last heard", async () => {
+  test("times out if the body stalls, counted from the last chunk", async () => {
     const clock = fakeClock();
     let more: ReadableStreamDefaultController<Uint8Array> | undefined;
     const body = new ReadableStream<Uint8Array>({
@@ -31,7 +31,7 @@ describe("a fetch of the caller's", () => {
     });
     const client = new HttpClient({ fetch: async () => new Response(body), timeoutMs }, { clock });
     const failed = expect(client.responses.create({})).rejects.toThrow(
-      "got no more of its answer within 1000 ms",
+      "timed out: the response stalled, no data within 1000 ms",
     );
     await clock.advance(900);
     more?.enqueue(new Uint8Array([123]));
@@ -42,7 +42,7 @@ describe("a fetch of the caller's", () => {
     await failed;
   });
 
-  test("leaves no timer behind, whether it answers or throws", async () => {
+  test("leaves no timer after a response or an error", async () => {
     const clock = fakeClock();
     const good = new HttpClient({ fetch: async () => Response.json({}) }, { clock });
     await good.responses.create({});
@@ -52,7 +52,7 @@ describe("a fetch of the caller's", () => {
     expect(clock.sleeping).toBe(0);
   });
 
-  test("that throws at once is a failure as any other", async () => {
+  test("reports a synchronous error as a request failure", async () => {
     const fetch = () => {
       throw new TypeError("fetch failed");
     };
@@ -62,30 +62,30 @@ describe("a fetch of the caller's", () => {
     });
   });
 
-  test("may hide the status of a redirect, as browsers do, and have no body", async () => {
+  test("recognizes an opaque redirect without a body, as in browsers", async () => {
     const hidden = Object.defineProperties(new Response(null), {
       type: { value: "opaqueredirect" },
       status: { value: 0 },
     });
     const client = new HttpClient({ fetch: async () => hidden });
-    await expect(client.responses.create({})).rejects.toThrow("set baseURL to where the API is");
+    await expect(client.responses.create({})).rejects.toThrow("Set baseURL to the API's address");
   });
 
-  test("gets an abort, and need not look at it", async () => {
+  test("passes the signal, and aborts even if fetch ignores it", async () => {
     const controller = new AbortController();
     const signals: unknown[] = [];
     const fetch: typeof globalThis.fetch = (_url, init) => {
       signals.push(init?.signal);
       queueMicrotask(() => controller.abort("enough"));
-      return never();
+      return waitForever();
     };
     const call = new HttpClient({ fetch }).responses.create({}, { signal: controller.signal });
     await expect(call).rejects.toBe("enough");
     expect(signals).toMatchObject([{ aborted: true, reason: "enough" }]);
   });
 
-  test("decompresses what it asked to have compressed", async () => {
-    const server = await rawServer(async (_, response) => {
+  test("decompresses a gzip response", async () => {
+    const server = await startRawServer(async (_, response) => {
       const { gzipSync } = await import("node:zlib");
       response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync('{"a":1}'));
     });
@@ -94,15 +94,15 @@ describe("a fetch of the caller's", () => {
   });
 });
 
-describe("undici", () => {
-  test("asks for nothing compressed", async () => {
-    const server = await rawServer((_, response) => answer(response, 200, {}));
+describe("undiciTransport()", () => {
+  test("requests no compression", async () => {
+    const server = await startRawServer((_, response) => sendResponse(response, 200, {}));
     await new HttpClient({ baseURL: server.url }).responses.create({});
     expect(server.requests[0]?.headers["accept-encoding"]).toBe("identity");
   });
 
-  test("gives the first of a header that came twice", async () => {
-    const server = await rawServer((_, response) => {
+  test("returns the first value of a repeated header", async () => {
+    const server = await startRawServer((_, response) => {
       response
         .writeHead(
           200,

@@ -1,44 +1,46 @@
 import type { Clock } from "../../base/clock.ts";
 import { orAborted } from "../../base/clock.ts";
-import { writtenForm } from "./multipart.ts";
-import { listen, type Silence } from "./silence.ts";
-import { isForm, isNode, type Multipart, streamOf, type Transport } from "./transport.ts";
+import { encodeForm } from "./multipart.ts";
+import { type IdleTimeout, startIdleTimeout } from "./silence.ts";
+import { isForm, isNode, type Multipart, type Transport, toStream } from "./transport.ts";
 
-/** Over a `fetch`: of the runtime's, or of the caller's, which may not look at signals. */
+/** Sends requests with `fetch`. Aborts work even if a caller's `fetch` ignores its signal. */
 export function fetchTransport(fetch: typeof globalThis.fetch, clock: Clock): Transport {
   return async (request) => {
-    const silence = listen(request.timeoutMs, clock);
+    const idleTimeout = startIdleTimeout(request.timeoutMs, clock);
     const signal = request.signal
-      ? AbortSignal.any([request.signal, silence.signal])
-      : silence.signal;
+      ? AbortSignal.any([request.signal, idleTimeout.signal])
+      : idleTimeout.signal;
     try {
       const { method, body } = request;
-      const content = isForm(body) ? formContent(body, fetch, silence) : plainContent(body);
+      const content = isForm(body)
+        ? createFormContent(body, fetch, idleTimeout)
+        : createPlainContent(body);
       const headers = { ...request.headers, ...content.headers };
       const sent = fetch(request.url, { method, signal, ...content, headers });
       const response = await orAborted(sent, signal);
-      silence.rests();
+      idleTimeout.pause();
       const reader = response.body?.getReader();
       const cancel = () => {
-        silence.stop();
-        // Whether it was read, cut off or given up: the connection is free again, and that is all.
+        idleTimeout.stop();
+        // This only frees the connection; its error does not matter.
         reader?.cancel().catch(() => {});
       };
       return {
-        // Browsers hide the status of a redirect that they do not follow.
+        // Browsers hide the status of a redirect that they did not follow.
         status: response.type === "opaqueredirect" ? 302 : response.status,
         header: (name) => response.headers.get(name),
-        chunks: chunksOf(reader, { silence, signal, cancel }),
+        chunks: readChunks(reader, { idleTimeout, signal, cancel }),
         cancel,
       };
     } catch (error) {
-      silence.stop();
+      idleTimeout.stop();
       throw error;
     }
   };
 }
 
-/** What of a request depends on its body. */
+/** The parts of a `fetch` call that depend on the body. */
 interface Content {
   readonly body: BodyInit | null;
   readonly redirect: RequestRedirect;
@@ -46,63 +48,67 @@ interface Content {
   readonly duplex?: "half";
 }
 
-function plainContent(body: string | Uint8Array | null): Content {
+function createPlainContent(body: string | Uint8Array | null): Content {
   const isBytes = body instanceof Uint8Array;
-  return { body: isBytes ? new Uint8Array(body) : body, redirect: "manual" }; // of known memory
+  return { body: isBytes ? new Uint8Array(body) : body, redirect: "manual" }; // an ArrayBuffer's view
 }
 
 /**
- * Node's `fetch` keeps all that it has sent, unless a redirect is an error. Its own takes a stream,
- * so that what was sent is heard; another may not, and how it sends its files is its own matter.
+ * Node's `fetch` buffers the body it sends unless redirects are errors. It accepts a stream, so that
+ * sending restarts the idle timeout. Other implementations may not, and get a `FormData`.
  */
-function formContent(form: Multipart, fetch: typeof globalThis.fetch, silence: Silence): Content {
+function createFormContent(
+  form: Multipart,
+  fetch: typeof globalThis.fetch,
+  idleTimeout: IdleTimeout,
+): Content {
   const redirect = "error";
   if (!isNode() || fetch !== globalThis.fetch) {
     const fields = new FormData();
     for (const [name, value] of form) fields.append(name, value);
     return { body: fields, redirect };
   }
-  const { contentType, length, pieces } = writtenForm(form);
-  const small = inSmallPieces(pieces(), silence);
+  const { contentType, length, pieces } = encodeForm(form);
+  const small = splitIntoPieces(pieces(), idleTimeout);
   return {
-    body: streamOf(small, () => void small.return(undefined)),
+    body: toStream(small, () => void small.return(undefined)),
     redirect,
     headers: { "content-type": contentType, "content-length": String(length) },
     duplex: "half",
   };
 }
 
-/** Each leaves a little garbage: so the collector comes before the file's own piles up. */
-const SMALL = 8 * 1024;
+/** Small pieces trigger garbage collection before the file's own buffers pile up. */
+const PIECE_BYTES = 8 * 1024;
 
-async function* inSmallPieces(
+async function* splitIntoPieces(
   pieces: AsyncIterable<Uint8Array>,
-  silence: Silence,
+  idleTimeout: IdleTimeout,
 ): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) {
-    for (let at = 0; at < piece.length; at += SMALL) {
-      silence.waits("UND_ERR_HEADERS_TIMEOUT");
-      yield piece.subarray(at, at + SMALL);
+    for (let at = 0; at < piece.length; at += PIECE_BYTES) {
+      idleTimeout.restart("UND_ERR_HEADERS_TIMEOUT");
+      yield piece.subarray(at, at + PIECE_BYTES);
     }
   }
 }
 
-interface Reading {
-  readonly silence: Silence;
+interface ReadOptions {
+  readonly idleTimeout: IdleTimeout;
   readonly signal: AbortSignal;
   cancel(): void;
 }
 
-async function* chunksOf(
+async function* readChunks(
   reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
-  { silence, signal, cancel }: Reading,
+  { idleTimeout, signal, cancel }: ReadOptions,
 ): AsyncGenerator<Uint8Array> {
   try {
     while (reader) {
-      silence.waits("UND_ERR_BODY_TIMEOUT");
+      idleTimeout.restart("UND_ERR_BODY_TIMEOUT");
       const { done, value } = await orAborted(reader.read(), signal);
       if (done) return;
-      silence.rests();
+      idleTimeout.pause();
       yield value;
     }
   } finally {

@@ -1,15 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { madeClients } from "../../../tests/support/openai-clients.ts";
-import { answer, rawServer } from "../../../tests/support/raw-server.ts";
+import { sendResponse, startRawServer } from "../../../tests/support/raw-server.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { HttpClient } from "./http-client.ts";
 import { requestIdOf } from "./result.ts";
 
 const ours = madeClients.slice(0, 2);
 
-describe.each(madeClients)("%s", (_name, make) => {
-  test("makes, shows and deletes a container", async () => {
-    const server = await rawServer((_, response) => answer(response, 200, { id: "cntr_1" }));
+describe.each(madeClients)("the containers client of %s", (_name, make) => {
+  test("creates, retrieves and deletes a container", async () => {
+    const server = await startRawServer((_, response) =>
+      sendResponse(response, 200, { id: "cntr_1" }),
+    );
     const { containers } = make(server.url);
     const body = {
       name: "mine",
@@ -30,9 +32,9 @@ describe.each(madeClients)("%s", (_name, make) => {
     expect(server.requests[2]?.body.length).toBe(0);
   });
 
-  test("asks for one page of files, and for the next", async () => {
+  test("requests one page of files, then the next", async () => {
     const page = { object: "list", data: [{ id: "cfile_1" }], has_more: true };
-    const server = await rawServer((_, response) => answer(response, 200, page));
+    const server = await startRawServer((_, response) => sendResponse(response, 200, page));
     const { files } = make(server.url).containers;
     expect(await files.list("cntr_1", {})).toMatchObject({ data: [{}], has_more: true });
     await files.list("cntr_1", { limit: 100, order: "asc", after: "cfile_ä&b" });
@@ -47,8 +49,8 @@ describe.each(madeClients)("%s", (_name, make) => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test("deletes a file, and takes nothing for an answer", async () => {
-    const server = await rawServer((_, response) => response.writeHead(204).end());
+  test("deletes a file and accepts an empty response", async () => {
+    const server = await startRawServer((_, response) => response.writeHead(204).end());
     const { containers } = make(server.url);
     expect(await containers.files.delete("cfile_1", { container_id: "cntr_1" })).toBeNull();
     expect(await containers.delete("cntr_1")).toBeNull();
@@ -59,10 +61,10 @@ describe.each(madeClients)("%s", (_name, make) => {
   });
 });
 
-describe.each(ours)("%s", (_name, make) => {
-  test("tells the id of each answer", async () => {
-    const server = await rawServer((_, response) =>
-      answer(response, 200, { data: [] }, { "x-request-id": "req_1" }),
+describe.each(ours)("the built-in containers client of %s", (_name, make) => {
+  test("attaches the request id to each result", async () => {
+    const server = await startRawServer((_, response) =>
+      sendResponse(response, 200, { data: [] }, { "x-request-id": "req_1" }),
     );
     const { containers } = make(server.url);
     const file = new File(["x"], "a.txt");
@@ -71,21 +73,21 @@ describe.each(ours)("%s", (_name, make) => {
     expect(requestIdOf(await containers.files.list("cntr_1", {}))).toBe("req_1");
   });
 
-  test("gives what a deletion is answered with, and no page in its place", async () => {
+  test("returns a deletion's response, and rejects an HTML page", async () => {
     const deleted = { id: "cntr_1", object: "container.deleted", deleted: true };
     const texts = [JSON.stringify(deleted), "<html>"];
-    const server = await rawServer((_, response) =>
-      answer(response, 200, texts.shift() ?? "", { "content-type": "text/html" }),
+    const server = await startRawServer((_, response) =>
+      sendResponse(response, 200, texts.shift() ?? "", { "content-type": "text/html" }),
     );
     const { containers } = make(server.url);
     expect(await containers.delete("cntr_1")).toEqual(deleted);
     await expect(containers.delete("cntr_1")).rejects.toThrow(
-      "DELETE /containers/cntr_1 was answered with status 200 and text/html: is there a proxy",
+      "DELETE /containers/cntr_1 returned status 200 and an HTML page. Check baseURL, and whether a proxy",
     );
   });
 
-  test.each(["", "..", "a/b", "a\nb"])("is not sent with the id %j", async (id) => {
-    const server = await rawServer((_, response) => answer(response, 200, {}));
+  test.each(["", "..", "a/b", "a\nb"])("sends no request with the id %j", async (id) => {
+    const server = await startRawServer((_, response) => sendResponse(response, 200, {}));
     const { containers } = make(server.url);
     const { files } = containers;
     const file = new File(["x"], "a.txt");
@@ -101,9 +103,9 @@ describe.each(ours)("%s", (_name, make) => {
   });
 });
 
-describe("our client", () => {
-  test("adds a call's questions to those of every address", async () => {
-    const server = await rawServer((_, response) => answer(response, 200, { data: [] }));
+describe("HttpClient", () => {
+  test("combines a call's query parameters with the configured ones", async () => {
+    const server = await startRawServer((_, response) => sendResponse(response, 200, { data: [] }));
     const query = { "api-version": "2026-01-01" };
     const { files } = new HttpClient({ baseURL: server.url, query }).containers;
     await files.list("cntr_1", { limit: 3 });

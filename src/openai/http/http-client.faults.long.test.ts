@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { answer, rawServer } from "../../../tests/support/raw-server.ts";
+import { sendResponse, startRawServer } from "../../../tests/support/raw-server.ts";
 import { evaluationErrorOf } from "../errors/evaluation-error.ts";
 import { type OpenAIRequestError, requestErrorFrom } from "../errors/request-error.ts";
 import type { OpenAIClient } from "./client.ts";
@@ -9,17 +9,17 @@ import type { OpenAIClientConfig } from "./client-config.ts";
 import { HttpClient } from "./http-client.ts";
 import { checkedResult } from "./result.ts";
 
-type Made = (baseURL: string, config?: OpenAIClientConfig) => OpenAIClient;
+type CreateClient = (baseURL: string, config?: OpenAIClientConfig) => OpenAIClient;
 
-const ours: readonly (readonly [string, Made])[] = [
+const ours: readonly (readonly [string, CreateClient])[] = [
   ["undici", (baseURL, config) => new HttpClient({ baseURL, ...config })],
   ["fetch", (baseURL, config) => new HttpClient({ baseURL, fetch, ...config })],
 ];
-const official: Made = (baseURL, config) =>
+const createOfficialClient: CreateClient = (baseURL, config) =>
   new OpenAI({ apiKey: "sk-test", baseURL, timeout: config?.timeoutMs ?? 5_000, logLevel: "off" });
 
-/** How a request fails, told in our own words whatever the client. */
-async function failure(client: OpenAIClient, signal?: AbortSignal): Promise<OpenAIRequestError> {
+/** Returns the error of a failed request, converted for any client. */
+async function getFailure(client: OpenAIClient, signal?: AbortSignal): Promise<OpenAIRequestError> {
   const context = { request: "POST /responses", secrets: [], signal };
   try {
     const options = { maxRetries: 0, signal };
@@ -27,187 +27,191 @@ async function failure(client: OpenAIClient, signal?: AbortSignal): Promise<Open
   } catch (thrown) {
     return requestErrorFrom(thrown, context);
   }
-  throw new Error("the request did not fail");
+  throw new Error("The request succeeded");
 }
 
-/** What it means to an evaluation. */
-function meaning(error: OpenAIRequestError): string {
+/** Returns the name and kind of the evaluation error. */
+function describeFailure(error: OpenAIRequestError): string {
   const { name, phase, ...rest } = evaluationErrorOf(error, "p");
   return "kind" in rest ? `${name} ${rest.kind}` : `${name} ${phase}`;
 }
 
-describe.each([...ours, ["the official client", official] as const])("over %s", (way, make) => {
-  const isOurs = way !== "the official client";
+describe.each([...ours, ["the official client", createOfficialClient] as const])(
+  "a failed request over %s",
+  (way, make) => {
+    const isOurs = way !== "the official client";
 
-  test.each([
-    ["with content-length", { "content-length": "1000" }],
-    ["in chunks", {}],
-  ])("an answer cut off %s is a failure of the network", async (_, headers) => {
-    const server = await rawServer((_request, response) => {
-      response.writeHead(200, { "content-type": "application/json", ...headers });
-      response.write('{"id":');
-      setTimeout(() => response.destroy(), 10);
+    test.each([
+      ["with content-length", { "content-length": "1000" }],
+      ["in chunks", {}],
+    ])("is a network failure if the response is cut off %s", async (_, headers) => {
+      const server = await startRawServer((_request, response) => {
+        response.writeHead(200, { "content-type": "application/json", ...headers });
+        response.write('{"id":');
+        setTimeout(() => response.destroy(), 10);
+      });
+      const error = await getFailure(make(server.url));
+      expect(error).toMatchObject({ reason: "network", status: isOurs ? 200 : null });
+      expect(error.message).toContain("other side closed. Check baseURL and the network.");
+      if (isOurs) expect(error.message).toContain("lost its connection during the response");
+      expect(describeFailure(error)).toBe("ThrottleError network");
     });
-    const error = await failure(make(server.url));
-    expect(error).toMatchObject({ reason: "network", status: isOurs ? 200 : null });
-    expect(error.message).toContain("other side closed: check baseURL and the network");
-    if (isOurs) expect(error.message).toContain("was cut off within the answer");
-    expect(meaning(error)).toBe("ThrottleError network");
-  });
 
-  test("a connection that is refused is a failure of the network", async () => {
-    const unused = createServer();
-    await new Promise<void>((resolve) => unused.listen(0, "127.0.0.1", resolve));
-    const address = unused.address();
-    const port = typeof address === "object" ? address?.port : 0;
-    await new Promise((resolve) => unused.close(resolve));
-    const error = await failure(make(`http://127.0.0.1:${port}`));
-    expect(error).toMatchObject({ reason: "network", status: null, body: null });
-    expect(error.message).toBe(
-      `POST /responses failed: connect ECONNREFUSED 127.0.0.1:${port}: check baseURL and the network`,
-    );
-    expect(meaning(error)).toBe("ThrottleError network");
-  });
-
-  test("a server that does not speak TLS is not asked again", async () => {
-    const server = await rawServer((_, response) => answer(response, 200, {}));
-    const error = await failure(make(server.url.replace("http:", "https:")));
-    expect(error).toMatchObject({ reason: "network", shouldRetry: false });
-    expect(error.message).toContain("NODE_EXTRA_CA_CERTS");
-    expect(meaning(error)).toBe("PromptEvaluationError request");
-  });
-
-  test("a server that hangs up without an answer is a failure of the network", async () => {
-    const server = await rawServer((_, response) => response.destroy());
-    expect(meaning(await failure(make(server.url)))).toBe("ThrottleError network");
-  });
-
-  test("a server that is silent is given up on in time", async () => {
-    const server = await rawServer(() => {});
-    const error = await failure(make(server.url, { timeoutMs: 80 }));
-    expect(error).toMatchObject({ reason: "timeout", status: null });
-    const problem = isOurs ? "was not answered within 80 ms" : "timed out: This operation was";
-    expect(error.message).toContain(`POST /responses ${problem}`);
-    expect(error.message).toContain(": raise timeoutMs if it may take so long");
-    expect(meaning(error)).toBe("ThrottleError timeout");
-  });
-
-  test("an answer that stops half way is given up on in time", async () => {
-    const server = await rawServer((_, response) => {
-      response.writeHead(200, { "content-type": "application/json" });
-      response.write('{"id":');
+    test("is a network failure if the connection is refused", async () => {
+      const unused = createServer();
+      await new Promise<void>((resolve) => unused.listen(0, "127.0.0.1", resolve));
+      const address = unused.address();
+      const port = typeof address === "object" ? address?.port : 0;
+      await new Promise((resolve) => unused.close(resolve));
+      const error = await getFailure(make(`http://127.0.0.1:${port}`));
+      expect(error).toMatchObject({ reason: "network", status: null, body: null });
+      expect(error.message).toBe(
+        `POST /responses failed: connect ECONNREFUSED 127.0.0.1:${port}. Check baseURL and the network.`,
+      );
+      expect(describeFailure(error)).toBe("ThrottleError network");
     });
-    const error = await failure(make(server.url, { timeoutMs: 80 }));
-    expect(error).toMatchObject({ reason: "timeout", status: isOurs ? 200 : null });
-    if (isOurs) expect(error.message).toContain("got no more of its answer within 80 ms");
-    expect(meaning(error)).toBe("ThrottleError timeout");
-  });
 
-  test.each([
-    ["truncated JSON", '{"id": "resp_1"', "application/json"],
-    ["a page", "<!doctype html><html>Please log in</html>", "text/html; charset=utf-8"],
-    ["plain text", "upstream says hello", "text/plain"],
-    ["nothing", "", "application/json"],
-    ["a text", '"x"', "application/json"],
-    ["a list", "[1]", "application/json"],
-    ["a number", "7", "application/json"],
-    ["null", "null", "application/json"],
-  ])("status 200 with %s cannot be read", async (_, body, type) => {
-    const server = await rawServer((_request, response) =>
-      answer(response, 200, body, { "content-type": type }),
-    );
-    const error = await failure(make(server.url));
-    expect(error.reason).toBe("body");
-    expect(error.message).toMatch(/^POST \/responses was answered with /);
-    expect(meaning(error)).toBe("PromptEvaluationError response");
-  });
-
-  test("an abort before gives the signal's reason, and nothing is sent", async () => {
-    const server = await rawServer((_, response) => answer(response, 200, {}));
-    const reason = new Error("changed my mind");
-    const failed = failure(make(server.url), AbortSignal.abort(reason));
-    await expect(failed).rejects.toBe(reason);
-    expect(server.requests).toEqual([]);
-  });
-
-  test("an abort while waiting gives the signal's reason", async () => {
-    const controller = new AbortController();
-    const server = await rawServer(() => controller.abort("enough"));
-    await expect(failure(make(server.url), controller.signal)).rejects.toBe("enough");
-  });
-
-  test("an abort within the answer gives the signal's reason", async () => {
-    const controller = new AbortController();
-    const server = await rawServer((_, response) => {
-      response.writeHead(200, { "content-type": "application/json" });
-      response.write('{"id":');
-      setTimeout(() => controller.abort("enough"), 20);
+    test("is not retried if the server does not support TLS", async () => {
+      const server = await startRawServer((_, response) => sendResponse(response, 200, {}));
+      const error = await getFailure(make(server.url.replace("http:", "https:")));
+      expect(error).toMatchObject({ reason: "network", shouldRetry: false });
+      expect(error.message).toContain("NODE_EXTRA_CA_CERTS");
+      expect(describeFailure(error)).toBe("PromptEvaluationError request");
     });
-    await expect(failure(make(server.url), controller.signal)).rejects.toBe("enough");
-  });
-});
 
-describe.each(ours)("our client over %s", (_way, make) => {
+    test("is a network failure if the server hangs up", async () => {
+      const server = await startRawServer((_, response) => response.destroy());
+      expect(describeFailure(await getFailure(make(server.url)))).toBe("ThrottleError network");
+    });
+
+    test("is a timeout if the server does not respond", async () => {
+      const server = await startRawServer(() => {});
+      const error = await getFailure(make(server.url, { timeoutMs: 80 }));
+      expect(error).toMatchObject({ reason: "timeout", status: null });
+      const problem = isOurs
+        ? "timed out: no response within 80 ms"
+        : "timed out: This operation was";
+      expect(error.message).toContain(`POST /responses ${problem}`);
+      expect(error.message).toContain(". Raise timeoutMs if the request can take longer.");
+      expect(describeFailure(error)).toBe("ThrottleError timeout");
+    });
+
+    test("is a timeout if the response stalls", async () => {
+      const server = await startRawServer((_, response) => {
+        response.writeHead(200, { "content-type": "application/json" });
+        response.write('{"id":');
+      });
+      const error = await getFailure(make(server.url, { timeoutMs: 80 }));
+      expect(error).toMatchObject({ reason: "timeout", status: isOurs ? 200 : null });
+      if (isOurs)
+        expect(error.message).toContain("timed out: the response stalled, no data within 80 ms");
+      expect(describeFailure(error)).toBe("ThrottleError timeout");
+    });
+
+    test.each([
+      ["truncated JSON", '{"id": "resp_1"', "application/json"],
+      ["a page", "<!doctype html><html>Please log in</html>", "text/html; charset=utf-8"],
+      ["plain text", "upstream says hello", "text/plain"],
+      ["an empty body", "", "application/json"],
+      ["a string", '"x"', "application/json"],
+      ["an array", "[1]", "application/json"],
+      ["a number", "7", "application/json"],
+      ["null", "null", "application/json"],
+    ])("is an unreadable response for status 200 with %s", async (_, body, type) => {
+      const server = await startRawServer((_request, response) =>
+        sendResponse(response, 200, body, { "content-type": type }),
+      );
+      const error = await getFailure(make(server.url));
+      expect(error.reason).toBe("body");
+      expect(error.message).toMatch(/^POST \/responses returned /);
+      expect(describeFailure(error)).toBe("PromptEvaluationError response");
+    });
+
+    test("rejects with the signal's reason, without a request, if it was aborted before", async () => {
+      const server = await startRawServer((_, response) => sendResponse(response, 200, {}));
+      const reason = new Error("changed my mind");
+      const failed = getFailure(make(server.url), AbortSignal.abort(reason));
+      await expect(failed).rejects.toBe(reason);
+      expect(server.requests).toEqual([]);
+    });
+
+    test("rejects with the signal's reason if it is aborted while waiting", async () => {
+      const controller = new AbortController();
+      const server = await startRawServer(() => controller.abort("enough"));
+      await expect(getFailure(make(server.url), controller.signal)).rejects.toBe("enough");
+    });
+
+    test("rejects with the signal's reason if it is aborted during the response", async () => {
+      const controller = new AbortController();
+      const server = await startRawServer((_, response) => {
+        response.writeHead(200, { "content-type": "application/json" });
+        response.write('{"id":');
+        setTimeout(() => controller.abort("enough"), 20);
+      });
+      await expect(getFailure(make(server.url), controller.signal)).rejects.toBe("enough");
+    });
+  },
+);
+
+describe.each(ours)("HttpClient over %s", (_way, make) => {
   test.each([
+    ["JSON", "invalid or truncated JSON (application/json) (request req_1)", "application/json"],
     [
-      "JSON",
-      "application/json that is not JSON, or is cut short (request req_1)",
-      "application/json",
+      "a page",
+      "an HTML page (request req_1). Check baseURL, and whether a proxy answered",
+      "text/html",
     ],
-    ["a page", "text/html (request req_1): is there a proxy in between", "text/html"],
-    [
-      "text",
-      "text/plain that is not JSON, or is cut short (request req_1)",
-      "text/plain;charset=utf-8",
-    ],
-  ])("says what it got in place of JSON: %s", async (_, problem, type) => {
+    ["text", "invalid or truncated JSON (text/plain) (request req_1)", "text/plain;charset=utf-8"],
+  ])("reports the content type of a response that is not JSON: %s", async (_, problem, type) => {
     const headers = { "content-type": type, "x-request-id": "req_1" };
     const text = `{"a": 1 ${"x".repeat(3_000)}`;
-    const server = await rawServer((_request, response) => answer(response, 200, text, headers));
-    const error = await failure(make(server.url));
-    expect(error.message).toContain(`POST /responses was answered with status 200 and ${problem}`);
+    const server = await startRawServer((_request, response) =>
+      sendResponse(response, 200, text, headers),
+    );
+    const error = await getFailure(make(server.url));
+    expect(error.message).toContain(`POST /responses returned status 200 and ${problem}`);
     expect(error).toMatchObject({ status: 200, requestId: "req_1" });
     expect(error.body).toBe(`${text.slice(0, 1_999)}…`);
   });
 
-  test("says that there is nothing, or no type, or no object", async () => {
+  test("reports an empty body, a missing content type and an array", async () => {
     const bodies = ["", "x", "[]"];
-    const server = await rawServer((_, response) => response.end(bodies.shift()));
+    const server = await startRawServer((_, response) => response.end(bodies.shift()));
     const client = make(server.url);
-    expect((await failure(client)).message).toBe(
-      "POST /responses was answered with status 200 and an empty body",
+    expect((await getFailure(client)).message).toBe(
+      "POST /responses returned status 200 and an empty body",
     );
-    expect((await failure(client)).message).toMatch(
-      /and a body without a type that is not JSON, or is cut short$/,
+    expect((await getFailure(client)).message).toMatch(
+      /and invalid or truncated JSON \(no content type\)$/,
     );
-    expect((await failure(client)).message).toBe(
-      "POST /responses was answered with status 200 and a list where an object was expected: is baseURL that of the API?",
+    expect((await getFailure(client)).message).toBe(
+      "POST /responses returned status 200 and an array instead of an object. Check that baseURL is the API's address.",
     );
   });
 
-  test("stops reading an answer that does not end", async () => {
+  test("stops reading an endless response", async () => {
     let isOpen = true;
-    const server = await rawServer((_, response) => {
+    const server = await startRawServer((_, response) => {
       response.writeHead(200, { "content-type": "application/json" });
       response.on("close", () => {
         isOpen = false;
       });
-      const pour = () => {
+      const write = () => {
         while (isOpen && response.write("x".repeat(16_384)));
-        if (isOpen) response.once("drain", pour);
+        if (isOpen) response.once("drain", write);
       };
-      pour();
+      write();
     });
-    const error = await failure(make(server.url, { maxResponseBytes: 100_000 }));
+    const error = await getFailure(make(server.url, { maxResponseBytes: 100_000 }));
     expect(error.message).toBe(
-      "POST /responses was answered with more than 100000 bytes: raise clientConfig.maxResponseBytes if that is right",
+      "POST /responses returned more than 100000 bytes. Raise clientConfig.maxResponseBytes if you expect this size.",
     );
-    expect(meaning(error)).toBe("PromptEvaluationError response");
+    expect(describeFailure(error)).toBe("PromptEvaluationError response");
     await expect.poll(() => isOpen).toBe(false);
   });
 
-  test("takes an answer of exactly as many bytes as may be", async () => {
-    const server = await rawServer((_, response) => {
+  test("accepts a response of exactly maxResponseBytes", async () => {
+    const server = await startRawServer((_, response) => {
       response.write('{"a":');
       setTimeout(() => response.end("1}"), 10);
     });
@@ -218,8 +222,8 @@ describe.each(ours)("our client over %s", (_way, make) => {
     );
   });
 
-  test("waits for a slow answer as long as something is heard", async () => {
-    const server = await rawServer(async (_, response) => {
+  test("waits for a slow response while data arrives", async () => {
+    const server = await startRawServer(async (_, response) => {
       for (const part of ['{"a"', ":", "1", "}"]) {
         await new Promise((resolve) => setTimeout(resolve, 200));
         response.write(part);
@@ -229,30 +233,30 @@ describe.each(ours)("our client over %s", (_way, make) => {
     expect(await make(server.url, { timeoutMs: 500 }).responses.create({})).toEqual({ a: 1 });
   });
 
-  test("gives one call another limit of time", async () => {
-    const server = await rawServer(() => {});
+  test("applies a call's own timeout", async () => {
+    const server = await startRawServer(() => {});
     const call = make(server.url).responses.create({}, { timeout: 50 });
-    await expect(call).rejects.toThrow("was not answered within 50 ms");
+    await expect(call).rejects.toThrow("timed out: no response within 50 ms");
   });
 
-  test("tells of a status whose body never comes", async () => {
-    const server = await rawServer((_, response) => {
+  test("reports the status of an error whose body never arrives", async () => {
+    const server = await startRawServer((_, response) => {
       response.writeHead(503, { "content-type": "application/json", "content-length": "9" });
       response.flushHeaders();
     });
-    const error = await failure(make(server.url, { timeoutMs: 80 }));
+    const error = await getFailure(make(server.url, { timeoutMs: 80 }));
     expect(error).toMatchObject({ reason: "status", status: 503, body: null });
     expect(error.cause).toBeInstanceOf(Error);
-    expect(meaning(error)).toBe("ThrottleError server");
+    expect(describeFailure(error)).toBe("ThrottleError server");
   });
 
-  test("is not led astray by an abort within the body of an error", async () => {
+  test("rejects with the signal's reason if it is aborted while reading an error's body", async () => {
     const controller = new AbortController();
-    const server = await rawServer((_, response) => {
+    const server = await startRawServer((_, response) => {
       response.writeHead(500);
       response.write("x");
       setTimeout(() => controller.abort("enough"), 20);
     });
-    await expect(failure(make(server.url), controller.signal)).rejects.toBe("enough");
+    await expect(getFailure(make(server.url), controller.signal)).rejects.toBe("enough");
   });
 });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import OpenAI from "openai";
 import { describe, expect, test, vi } from "vitest";
-import { answer, rawServer } from "../../../tests/support/raw-server.ts";
+import { sendResponse, startRawServer } from "../../../tests/support/raw-server.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import type { OpenAIClient } from "./client.ts";
 import { HttpClient, openAIClient } from "./http-client.ts";
@@ -15,9 +15,11 @@ const ways = [
   ["fetch", { fetch }],
 ] as const;
 
-describe.each(ways)("a request over %s", (way, transport) => {
-  test("has its key, organisation, project, headers and query", async () => {
-    const server = await rawServer((_, response) => answer(response, 200, { id: "resp_1" }));
+describe.each(ways)("HttpClient request over %s", (way, transport) => {
+  test("sends the key, organization, project, headers and query", async () => {
+    const server = await startRawServer((_, response) =>
+      sendResponse(response, 200, { id: "resp_1" }),
+    );
     const client = new HttpClient({
       ...transport,
       apiKey: key,
@@ -44,8 +46,8 @@ describe.each(ways)("a request over %s", (way, transport) => {
     if (way === "undici") expect(request?.headers["user-agent"]).toBe("weakincentives");
   });
 
-  test("takes a body of bytes, and of letters that need several", async () => {
-    const server = await rawServer((_, response) => answer(response, 200, {}));
+  test("accepts bytes and non-ASCII text as body", async () => {
+    const server = await startRawServer((_, response) => sendResponse(response, 200, {}));
     const client = new HttpClient({ ...transport, baseURL: server.url });
     await client.post("/responses", new TextEncoder().encode('{"a":"é"}'));
     await client.post("/responses", '{"a":"é🙂"}');
@@ -55,18 +57,18 @@ describe.each(ways)("a request over %s", (way, transport) => {
     ]);
   });
 
-  test("has no authorization where there is no key and somebody else is asked", async () => {
+  test("sends no authorization to another server without a key", async () => {
     vi.stubEnv("OPENAI_API_KEY", undefined);
-    const server = await rawServer((_, response) => answer(response, 200, {}));
+    const server = await startRawServer((_, response) => sendResponse(response, 200, {}));
     await openAIClient({ ...transport, baseURL: server.url }).responses.create({});
     vi.unstubAllEnvs();
     expect(server.requests[0]?.headers.authorization).toBeUndefined();
   });
 
-  test("gives the object and the request's id, which no enumeration shows", async () => {
+  test("returns the object with a non-enumerable request id", async () => {
     const body = { id: "resp_1", output: [] };
-    const server = await rawServer((_, response) =>
-      answer(response, 200, body, { "x-request-id": "req_1" }),
+    const server = await startRawServer((_, response) =>
+      sendResponse(response, 200, body, { "x-request-id": "req_1" }),
     );
     const client = new HttpClient({ ...transport, baseURL: server.url });
     const result = await client.responses.create({ model: "m" });
@@ -78,37 +80,37 @@ describe.each(ways)("a request over %s", (way, transport) => {
     expect(server.requests[2]).toMatchObject({ method: "GET", path: "/containers/cntr_1" });
   });
 
-  test("gives JSON that says it is plain text, or begins with a byte order mark", async () => {
-    const server = await rawServer((_, response) =>
-      answer(response, 200, '\ufeff{"id":"resp_1"}', { "content-type": "text/plain" }),
+  test("parses JSON with a plain text type or a byte order mark", async () => {
+    const server = await startRawServer((_, response) =>
+      sendResponse(response, 200, '\ufeff{"id":"resp_1"}', { "content-type": "text/plain" }),
     );
     const client = new HttpClient({ ...transport, baseURL: server.url });
     expect(await client.responses.create({})).toEqual({ id: "resp_1" });
   });
 
-  test("gives an error within an answer of status 200 as it is", async () => {
+  test("returns an error object in a response with status 200", async () => {
     const body = { error: { code: "server_error", message: "x" } };
-    const server = await rawServer((_, response) => answer(response, 200, body));
+    const server = await startRawServer((_, response) => sendResponse(response, 200, body));
     const client = new HttpClient({ ...transport, baseURL: server.url });
     expect(await client.responses.create({})).toEqual(body);
   });
 
-  test("uses one connection for one request after the other", async () => {
-    const server = await rawServer((_, response) => answer(response, 200, {}));
+  test("reuses one connection for sequential requests", async () => {
+    const server = await startRawServer((_, response) => sendResponse(response, 200, {}));
     const client = new HttpClient({ ...transport, baseURL: server.url });
     for (let turn = 0; turn < 5; turn++) await client.responses.create({ turn });
     expect(server.requests).toHaveLength(5);
-    // Node's own fetch may begin before its last connection is free again.
+    // Node's fetch may start before its last connection is free.
     expect(server.connections).toBeLessThanOrEqual(way === "fetch" ? 2 : 1);
   });
 
-  test("does not wait for another", async () => {
+  test("does not wait for concurrent requests", async () => {
     const { promise: all, resolve } = Promise.withResolvers<void>();
     let waiting = 0;
-    const server = await rawServer(async ({ body }, response) => {
+    const server = await startRawServer(async ({ body }, response) => {
       if (++waiting === 5) resolve();
       await all;
-      answer(response, 200, body.toString());
+      sendResponse(response, 200, body.toString());
     });
     const client = new HttpClient({ ...transport, baseURL: server.url });
     const turns = [0, 1, 2, 3, 4].map((turn) => ({ turn }));
@@ -119,8 +121,8 @@ describe.each(ways)("a request over %s", (way, transport) => {
     ["%2e%2e", "%252e%252e"],
     ["a?b#c", "a%3Fb%23c"],
     ["…", "%E2%80%A6"],
-  ])("names the hostile id %j as one part of a path", async (id, part) => {
-    const server = await rawServer((_, response) => answer(response, 200, {}));
+  ])("encodes the hostile id %j as one path segment", async (id, part) => {
+    const server = await startRawServer((_, response) => sendResponse(response, 200, {}));
     const client = new HttpClient({ ...transport, baseURL: `${server.url}/v1` });
     await client.containers.retrieve(id);
     await client.containers.files.content.retrieve(id, { container_id: id });
@@ -135,7 +137,7 @@ describe.each(ways)("a request over %s", (way, transport) => {
   test.each(["", ".", "..", "../x", "a/b", "a\\b", "a\nb", "a\u0000", "\ud800"])(
     "is not sent with the id %j",
     async (id) => {
-      const server = await rawServer((_, response) => answer(response, 200, {}));
+      const server = await startRawServer((_, response) => sendResponse(response, 200, {}));
       const client = new HttpClient({ ...transport, baseURL: server.url });
       const calls = [
         () => client.containers.retrieve(id),
@@ -145,7 +147,7 @@ describe.each(ways)("a request over %s", (way, transport) => {
       ];
       for (const call of calls) {
         const rule =
-          'must be an id: neither empty, "." nor "..", without slashes and control characters';
+          'must be an id: not empty, "." or "..", without slashes and control characters';
         await expect(call()).rejects.toThrow(rule);
         await expect(call()).rejects.toThrow(InvalidOptionError);
       }
@@ -154,10 +156,10 @@ describe.each(ways)("a request over %s", (way, transport) => {
   );
 });
 
-describe("a client", () => {
-  test("is the official one as well, which is called in the same way", async () => {
-    const server = await rawServer((_, response) =>
-      answer(response, 200, { id: "resp_1" }, { "x-request-id": "req_1" }),
+describe("openAIClient()", () => {
+  test("has the same interface as the official client", async () => {
+    const server = await startRawServer((_, response) =>
+      sendResponse(response, 200, { id: "resp_1" }, { "x-request-id": "req_1" }),
     );
     const client: OpenAIClient = new OpenAI({ apiKey: key, baseURL: server.url });
     const result = await client.responses.create({ model: "m" }, { maxRetries: 0, timeout: 1_000 });
@@ -165,18 +167,18 @@ describe("a client", () => {
     expect(requestIdOf(result)).toBe("req_1");
   });
 
-  test("without a key sends nothing to OpenAI and says what to set", async () => {
+  test("sends no request to OpenAI without a key, and names the setting", async () => {
     vi.stubEnv("OPENAI_API_KEY", undefined);
     vi.stubEnv("OPENAI_BASE_URL", undefined);
     const client = openAIClient();
     vi.unstubAllEnvs();
     await expect(client.responses.create({})).rejects.toThrow(
-      "clientConfig.apiKey must be given for https://api.openai.com, got undefined. Set OPENAI_API_KEY or clientConfig.apiKey",
+      "clientConfig.apiKey must be set for https://api.openai.com, got undefined. Set OPENAI_API_KEY or clientConfig.apiKey.",
     );
   });
 
-  test("uses the runtime's own fetch where there is no Node", async () => {
-    const server = await rawServer((_, response) => answer(response, 200, {}));
+  test("uses the runtime's fetch outside Node", async () => {
+    const server = await startRawServer((_, response) => sendResponse(response, 200, {}));
     vi.stubGlobal("Deno", {});
     const client = openAIClient({ baseURL: server.url });
     vi.unstubAllGlobals();
@@ -184,8 +186,10 @@ describe("a client", () => {
     expect(server.requests[0]?.headers["user-agent"]).toBe("node");
   });
 
-  test("lets a process end while its connection is still open", async () => {
-    const server = await rawServer((_, response) => answer(response, 200, { id: "resp_1" }));
+  test("lets the process exit while its connection is open", async () => {
+    const server = await startRawServer((_, response) =>
+      sendResponse(response, 200, { id: "resp_1" }),
+    );
     const script = `
       const { openAIClient } = await import(${JSON.stringify(new URL("./http-client.ts", import.meta.url))});
       const client = openAIClient({ baseURL: ${JSON.stringify(server.url)} });
@@ -199,8 +203,8 @@ describe("a client", () => {
   });
 });
 
-describe("a request's id", () => {
-  test("is read from any client's result", () => {
+describe("getRequestId()", () => {
+  test("reads the id from any client's result", () => {
     expect(requestIdOf({ _request_id: "req_1" })).toBe("req_1");
     expect(requestIdOf({ _request_id: 1 })).toBeNull();
     expect(requestIdOf({})).toBeNull();
@@ -208,8 +212,10 @@ describe("a request's id", () => {
     expect(requestIdOf("<html>")).toBeNull();
   });
 
-  test("leaves a field of that name alone", async () => {
-    const server = await rawServer((_, response) => answer(response, 200, { _request_id: "mine" }));
+  test("does not change a field with that name", async () => {
+    const server = await startRawServer((_, response) =>
+      sendResponse(response, 200, { _request_id: "mine" }),
+    );
     const result = await openAIClient({ baseURL: server.url }).responses.create({});
     expect(Object.keys(result as object)).toEqual(["_request_id"]);
   });

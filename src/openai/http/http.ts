@@ -2,18 +2,22 @@ import type { Clock } from "../../base/clock.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { parseJson } from "../../base/json.ts";
 import { scrubbedError } from "../../base/scrubbed.ts";
-import { answerError, type OpenAIRequestError, requestErrorFrom } from "../errors/request-error.ts";
+import {
+  createStatusError,
+  type OpenAIRequestError,
+  requestErrorFrom,
+} from "../errors/request-error.ts";
 import type { RequestContext } from "../errors/request-failure.ts";
 import type { HeaderLookup } from "../errors/retry-after.ts";
-import { requestIdIn } from "../secrets.ts";
+import { readRequestIdHeader } from "../secrets.ts";
 import type { ClientSettings } from "./client-config.ts";
 import { fetchTransport } from "./fetch-transport.ts";
-import type { Posted } from "./result.ts";
-import { resultIn } from "./result.ts";
-import { type StreamedAnswer, streamedAnswer } from "./streamed-answer.ts";
+import type { JsonResponse } from "./result.ts";
+import { parseJsonResponse } from "./result.ts";
+import { createStreamedResponse, type StreamedResponse } from "./streamed-answer.ts";
 import {
-  type HttpAnswer,
   type HttpRequest,
+  type HttpResponse,
   isNode,
   readBytes,
   readWhole,
@@ -21,33 +25,33 @@ import {
 } from "./transport.ts";
 import { undiciTransport } from "./undici-transport.ts";
 
-/** How one call is made; `timeout` is in milliseconds. */
+/** Options of one request; `timeout` is in milliseconds. */
 export interface SendOptions {
   readonly signal?: AbortSignal | undefined;
   readonly timeout?: number;
 }
 
-/** One call of the API. */
-export interface Call {
+/** One request to the API. */
+export interface ApiCall {
   readonly method: HttpRequest["method"];
-  /** Below the base URL. */
+  /** Relative to the base URL. */
   readonly path: string;
-  /** Added to what every address has. */
+  /** Added to the query parameters of every request. */
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: HttpRequest["body"];
-  /** The body's, where the transport does not say it: a form's boundary is its own. */
+  /** The body's content type. Omitted for forms: the transport sets it with the boundary. */
   readonly type?: string;
 }
 
-/** An answer with status 2xx whose body is still to be read. */
-interface Opened extends Pick<HttpAnswer, "chunks" | "cancel"> {
+/** A response with status 2xx whose body has not been read. */
+interface OpenResponse extends Pick<HttpResponse, "chunks" | "cancel"> {
   readonly header: HeaderLookup;
   readonly requestId: string | null;
-  /** For what may still go wrong with it. */
+  /** Describes the request in errors while reading the body. */
   readonly context: RequestContext;
 }
 
-/** One exchange after the other: each is sent once, and fails with an `OpenAIRequestError`. */
+/** Sends requests to the API, once each. Failures throw an `OpenAIRequestError`. */
 export class Http {
   readonly #settings: ClientSettings;
   readonly #clock: Clock;
@@ -63,34 +67,41 @@ export class Http {
       : fetchTransport(fetch ?? globalThis.fetch, clock);
   }
 
-  /** Sends JSON that is already text. */
-  async post(path: string, body: string | Uint8Array, options?: SendOptions): Promise<Posted> {
-    return await this.json({ method: "POST", path, body, type: "application/json" }, options);
+  /** Posts serialized JSON. */
+  async post(
+    path: string,
+    body: string | Uint8Array,
+    options?: SendOptions,
+  ): Promise<JsonResponse> {
+    return await this.requestJson(
+      { method: "POST", path, body, type: "application/json" },
+      options,
+    );
   }
 
-  /** The object that a call is answered with. */
-  async json(call: Call, options?: SendOptions): Promise<Posted> {
+  /** Sends a request and parses its JSON response. */
+  async requestJson(call: ApiCall, options?: SendOptions): Promise<JsonResponse> {
     const opened = await this.#open(call, options);
-    const text = await this.#text(opened);
+    const text = await this.#readText(opened);
     const { header, requestId, context } = opened;
-    return { value: resultIn({ header, text }, context), requestId };
+    return { value: parseJsonResponse({ header, text }, context), requestId };
   }
 
-  /** Deletes something; servers answer with an object or with nothing. */
+  /** Deletes a resource. Servers return an object or an empty body. */
   async delete(path: string, options?: SendOptions): Promise<unknown> {
     const opened = await this.#open({ method: "DELETE", path }, options);
-    const text = await this.#text(opened);
+    const text = await this.#readText(opened);
     const { header, context } = opened;
-    return text === "" ? null : resultIn({ header, text }, context);
+    return text === "" ? null : parseJsonResponse({ header, text }, context);
   }
 
-  /** An answer that is not held here: only who reads it whole is bound to `maxResponseBytes`. */
-  async binary(path: string, options?: SendOptions): Promise<StreamedAnswer> {
+  /** Opens a response as a stream. `maxResponseBytes` applies only to `arrayBuffer()`. */
+  async openBinary(path: string, options?: SendOptions): Promise<StreamedResponse> {
     const opened = await this.#open({ method: "GET", path }, options);
-    return streamedAnswer(opened, opened.context, this.#settings.maxResponseBytes);
+    return createStreamedResponse(opened, opened.context, this.#settings.maxResponseBytes);
   }
 
-  async #text({ chunks, context }: Opened): Promise<string> {
+  async #readText({ chunks, context }: OpenResponse): Promise<string> {
     try {
       const bytes = await readWhole(chunks, this.#settings.maxResponseBytes);
       return new TextDecoder().decode(bytes);
@@ -99,20 +110,20 @@ export class Http {
     }
   }
 
-  async #open(call: Call, { signal, timeout }: SendOptions = {}): Promise<Opened> {
-    const { secrets, lacksKey } = this.#settings;
+  async #open(call: ApiCall, { signal, timeout }: SendOptions = {}): Promise<OpenResponse> {
+    const { secrets, isKeyMissing } = this.#settings;
     const timeoutMs = timeout ?? this.#settings.timeoutMs;
     signal?.throwIfAborted();
-    if (lacksKey) throw noKey();
+    if (isKeyMissing) throw createMissingKeyError();
     const request = `${call.method} ${call.path}`;
     const now = () => this.#clock.now();
     const known = { request, secrets, now, signal, timeoutMs };
     try {
-      const answer = await this.#send({ ...this.#request(call), signal, timeoutMs });
+      const answer = await this.#send({ ...this.#createRequest(call), signal, timeoutMs });
       const { status, header, chunks } = answer;
-      if (status < 200 || status > 299) throw await failure(answer, known);
-      const requestId = requestIdIn(header, secrets);
-      const context = { ...known, answered: { status, requestId } };
+      if (status < 200 || status > 299) throw await readFailure(answer, known);
+      const requestId = readRequestIdHeader(header, secrets);
+      const context = { ...known, response: { status, requestId } };
       return {
         chunks,
         cancel: answer.cancel,
@@ -125,7 +136,7 @@ export class Http {
     }
   }
 
-  #request(call: Call): Omit<HttpRequest, "signal" | "timeoutMs"> {
+  #createRequest(call: ApiCall): Omit<HttpRequest, "signal" | "timeoutMs"> {
     const { method, path, query, body = null, type } = call;
     const settings = this.#settings;
     const added = new URLSearchParams(query).toString();
@@ -140,44 +151,47 @@ export class Http {
   }
 }
 
-function noKey(): InvalidOptionError {
+function createMissingKeyError(): InvalidOptionError {
   return new InvalidOptionError({
     field: "clientConfig.apiKey",
     value: undefined,
-    rule: "must be given for https://api.openai.com",
+    rule: "must be set for https://api.openai.com",
     remedy: "set OPENAI_API_KEY or clientConfig.apiKey",
   });
 }
 
-/** What is longer is kept as the beginning of a text. */
-const LONGEST_ERROR = 64 * 1024;
+/** Longer error bodies are truncated and stored as text. */
+const MAX_ERROR_BYTES = 64 * 1024;
 
-/** The status counts even where the body does not come or does not end. */
-async function failure(answer: HttpAnswer, context: RequestContext): Promise<OpenAIRequestError> {
+/** Reads the body of a failed response. The status is reported even if the body cannot be read. */
+async function readFailure(
+  answer: HttpResponse,
+  context: RequestContext,
+): Promise<OpenAIRequestError> {
   const { status, header } = answer;
   try {
-    const { bytes } = await readBytes(answer.chunks, LONGEST_ERROR);
+    const { bytes } = await readBytes(answer.chunks, MAX_ERROR_BYTES);
     const text = new TextDecoder().decode(bytes);
     const parsed = parseJson(text);
-    return answerError({ status, header, body: parsed.ok ? parsed.value : text }, context);
+    return createStatusError({ status, header, body: parsed.ok ? parsed.value : text }, context);
   } catch (thrown) {
     const cause = scrubbedError(thrown, context.secrets);
-    return answerError({ status, header, body: null, cause }, context);
+    return createStatusError({ status, header, body: null, cause }, context);
   }
 }
 
 /**
- * An id as one part of a path. It may come from a provider, so it may be anything: it is encoded,
- * and what would change the path all the same is refused.
+ * Encodes an id as one segment of a URL path. Ids may come from a provider, so they are untrusted:
+ * an id that would change the path is rejected.
  */
-export function pathPart(id: string, field: string): string {
+export function toUrlSegment(id: string, field: string): string {
   const isPart = typeof id === "string" && !/^\.{0,2}$|[\\/]|\p{Cc}/u.test(id) && id.isWellFormed();
   if (isPart) return encodeURIComponent(id);
-  const rule = 'must be an id: neither empty, "." nor "..", without slashes and control characters';
+  const rule = 'must be an id: not empty, "." or "..", without slashes and control characters';
   throw new InvalidOptionError({
     field,
     value: id,
     rule,
-    remedy: "pass it as the provider gave it",
+    remedy: "pass the id exactly as the provider returned it",
   });
 }

@@ -1,20 +1,20 @@
 import { describe, expect, test } from "vitest";
-import { writtenForm } from "./multipart.ts";
+import { encodeForm } from "./multipart.ts";
 import type { Multipart } from "./transport.ts";
 
-async function bytesOf(form: Multipart): Promise<{ bytes: Buffer; type: string; length: number }> {
-  const { contentType: type, length, pieces } = writtenForm(form);
-  return { bytes: await joined(pieces()), type, length };
+async function encode(form: Multipart): Promise<{ bytes: Buffer; type: string; length: number }> {
+  const { contentType: type, length, pieces } = encodeForm(form);
+  return { bytes: await concatPieces(pieces()), type, length };
 }
 
-async function joined(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+async function concatPieces(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   for await (const piece of pieces) parts.push(piece);
   return Buffer.concat(parts);
 }
 
-/** What the runtime's own writer makes of it, by the same boundary. */
-async function asTheRuntimeDoes(form: Multipart, boundary: string): Promise<string> {
+/** Encodes a form with the runtime's own encoder and the same boundary. */
+async function encodeWithRuntime(form: Multipart, boundary: string): Promise<string> {
   const fields = new FormData();
   for (const [name, value] of form) fields.append(name, value);
   const request = new Request("http://127.0.0.1/", { method: "POST", body: fields });
@@ -22,14 +22,14 @@ async function asTheRuntimeDoes(form: Multipart, boundary: string): Promise<stri
   return (await request.text()).replaceAll(theirs, boundary);
 }
 
-async function read(form: Multipart): Promise<FormData> {
-  const { bytes, type } = await bytesOf(form);
+async function parseForm(form: Multipart): Promise<FormData> {
+  const { bytes, type } = await encode(form);
   return await new Response(new Uint8Array(bytes), {
     headers: { "content-type": type },
   }).formData();
 }
 
-describe("a form", () => {
+describe("encodeForm()", () => {
   const plain: Multipart = [
     ["purpose", "user_data"],
     ["file", new File(["a,b\n1,2\n"], "Data of é 🙂.csv", { type: "text/csv" })],
@@ -38,20 +38,20 @@ describe("a form", () => {
   test.each<[string, Multipart]>([
     ["fields and a file", plain],
     ["nothing", []],
-    ["a file of no type, and an empty one", [["file", new File([], "a")]]],
-    ["lines of all kinds", [["a\nb\rc\r\nd", "1\n2\r3\r\n4"]]],
+    ["an empty file without a type", [["file", new File([], "a")]]],
+    ["all kinds of line breaks", [["a\nb\rc\r\nd", "1\n2\r3\r\n4"]]],
     ["a hostile name", [['a"; name="b', 'x"y']]],
     ["a hostile file name", [["file", new File(["x"], 'a"\r\n\r\nX-Evil: 1\n.txt')]]],
-    ["half a letter", [["\ud800", "\ud800"]]],
-  ])("of %s is written as the runtime writes it", async (_, form) => {
-    const { bytes, type, length } = await bytesOf(form);
+    ["a lone surrogate", [["\ud800", "\ud800"]]],
+  ])("encodes %s like the runtime", async (_, form) => {
+    const { bytes, type, length } = await encode(form);
     const boundary = /^multipart\/form-data; boundary=([-\w]{20,70})$/.exec(type)?.[1] ?? "";
-    expect(bytes.toString()).toBe(await asTheRuntimeDoes(form, boundary));
+    expect(bytes.toString()).toBe(await encodeWithRuntime(form, boundary));
     expect(length).toBe(bytes.length);
   });
 
-  test("is read back as it was", async () => {
-    const form = await read(plain);
+  test("encodes a form that parses to the same fields", async () => {
+    const form = await parseForm(plain);
     expect([...form.keys()]).toEqual(["purpose", "file"]);
     const file = form.get("file");
     expect(file).toMatchObject({ name: "Data of é 🙂.csv", type: "text/csv" });
@@ -65,26 +65,26 @@ describe("a form", () => {
     'x"; name="purpose',
     "../a\\b",
     "\0",
-  ])("has one file whatever that is called: %j", async (name) => {
-    const form = await read([["file", new File(["x"], name)]]);
+  ])("encodes one file with the name %j", async (name) => {
+    const form = await parseForm([["file", new File(["x"], name)]]);
     expect([...form.keys()]).toEqual(["file"]);
     expect(form.getAll("file")).toHaveLength(1);
   });
 
-  test("has another boundary each time", () => {
-    expect(writtenForm(plain).contentType).not.toBe(writtenForm(plain).contentType);
+  test("uses a new boundary each time", () => {
+    expect(encodeForm(plain).contentType).not.toBe(encodeForm(plain).contentType);
   });
 
-  test("may be written again", async () => {
-    const { pieces } = writtenForm(plain);
-    expect(await joined(pieces())).toEqual(await joined(pieces()));
+  test("can generate the form again", async () => {
+    const { pieces } = encodeForm(plain);
+    expect(await concatPieces(pieces())).toEqual(await concatPieces(pieces()));
   });
 });
 
-describe("a piece", () => {
-  test("is spare if it is of a file, and not if it is ours", async () => {
+describe("a piece of an encoded form", () => {
+  test("is spare only if it comes from a file", async () => {
     const spare: Uint8Array[] = [];
-    const form = writtenForm([
+    const form = encodeForm([
       ["a", "1"],
       ["file", new File(["hello"], "x")],
     ]);
@@ -92,20 +92,20 @@ describe("a piece", () => {
     expect(Buffer.concat(spare).toString()).toBe("hello");
   });
 
-  test("that is freed leaves its file whole", async () => {
+  test("does not affect its file when it is freed", async () => {
     const file = new File(["hello"], "x");
-    const freed = async () => {
+    const encodeAndFree = async () => {
       const spare: Uint8Array[] = [];
-      for await (const _ of writtenForm([["file", file]]).pieces((piece) => spare.push(piece)));
+      for await (const _ of encodeForm([["file", file]]).pieces((piece) => spare.push(piece)));
       for (const { buffer } of spare) structuredClone(buffer, { transfer: [buffer] });
       return spare.map(({ length }) => length);
     };
-    expect(await freed()).toEqual([0]);
-    expect(await freed()).toEqual([0]);
+    expect(await encodeAndFree()).toEqual([0]);
+    expect(await encodeAndFree()).toEqual([0]);
     expect(await file.text()).toBe("hello");
   });
 
-  test("is not spare where a file gives what it may still need", async () => {
+  test("is not spare if a custom file may reuse its memory", async () => {
     const kept = new TextEncoder().encode("hello");
     class Lazy extends File {
       override stream() {
@@ -113,14 +113,14 @@ describe("a piece", () => {
       }
     }
     const spare: Uint8Array[] = [];
-    const form = writtenForm([["file", new Lazy(["....."], "x")]]);
+    const form = encodeForm([["file", new Lazy(["....."], "x")]]);
     const parts: Uint8Array[] = [];
     for await (const piece of form.pieces((one) => spare.push(one))) parts.push(piece);
     expect(Buffer.concat(parts).toString()).toContain("\r\n\r\nhello\r\n");
     expect(spare).toEqual([]);
   });
 
-  test("that nobody asks for is not read", async () => {
+  test("is not read unless it is requested", async () => {
     let isCancelled = false;
     class Endless extends File {
       override stream() {
@@ -133,7 +133,7 @@ describe("a piece", () => {
       }
     }
     let read = 0;
-    for await (const piece of writtenForm([["file", new Endless([], "x")]]).pieces()) {
+    for await (const piece of encodeForm([["file", new Endless([], "x")]]).pieces()) {
       read += piece.length;
       if (read > 1_000) break;
     }

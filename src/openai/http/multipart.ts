@@ -1,42 +1,42 @@
 import type { Multipart } from "./transport.ts";
-import { chunksIn } from "./transport.ts";
+import { iterateStream } from "./transport.ts";
 
-/** A form as it is sent; its files are read meanwhile. */
-export interface WrittenForm {
-  /** With its boundary. */
+/** An encoded form. Its files are read while it is sent. */
+export interface EncodedForm {
+  /** Includes the boundary. */
   readonly contentType: string;
   readonly length: number;
   /**
-   * Its bytes. `spare` is told before each piece whose memory belongs to nobody else: it may be
-   * freed once the piece was sent.
+   * Generates the form's bytes. Calls `spare` before each piece whose memory is not shared and can
+   * be freed when the piece has been sent.
    */
   pieces(spare?: (piece: Uint8Array) => void): AsyncGenerator<Uint8Array>;
 }
 
-/** Writes a form as browsers do, down to how they escape names. */
-export function writtenForm(form: Multipart): WrittenForm {
+/** Encodes a form exactly as browsers do, including how they escape names. */
+export function encodeForm(form: Multipart): EncodedForm {
   const boundary = `----weakincentives${crypto.randomUUID().replaceAll("-", "")}`;
   const encoder = new TextEncoder();
   const parts: (Uint8Array | File)[] = [];
   for (const [name, value] of form) {
-    const head = `--${boundary}\r\nContent-Disposition: form-data; name="${escaped(lines(name))}"`;
+    const head = `--${boundary}\r\nContent-Disposition: form-data; name="${escapeName(normalizeLineBreaks(name))}"`;
     if (typeof value === "string") {
-      parts.push(encoder.encode(`${head}\r\n\r\n${lines(value)}\r\n`));
+      parts.push(encoder.encode(`${head}\r\n\r\n${normalizeLineBreaks(value)}\r\n`));
       continue;
     }
     const type = value.type || "application/octet-stream";
-    const file = `; filename="${escaped(value.name)}"\r\nContent-Type: ${type}\r\n\r\n`;
+    const file = `; filename="${escapeName(value.name)}"\r\nContent-Type: ${type}\r\n\r\n`;
     parts.push(encoder.encode(head + file), value, encoder.encode("\r\n"));
   }
   parts.push(encoder.encode(`--${boundary}--\r\n`));
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
-    length: parts.reduce((length, part) => length + sizeOf(part), 0),
-    pieces: (spare = () => {}) => piecesOf(parts, spare),
+    length: parts.reduce((length, part) => length + getSize(part), 0),
+    pieces: (spare = () => {}) => generatePieces(parts, spare),
   };
 }
 
-async function* piecesOf(
+async function* generatePieces(
   parts: readonly (Uint8Array | File)[],
   spare: (piece: Uint8Array) => void,
 ): AsyncGenerator<Uint8Array> {
@@ -45,23 +45,23 @@ async function* piecesOf(
       yield part;
       continue;
     }
-    const isOurs = part.stream === Blob.prototype.stream; // another's may give what it still needs
-    for await (const piece of chunksIn(part.stream())) {
-      if (isOurs) spare(piece);
+    const isNative = part.stream === Blob.prototype.stream; // a custom stream may reuse its memory
+    for await (const piece of iterateStream(part.stream())) {
+      if (isNative) spare(piece);
       yield piece;
     }
   }
 }
 
-function sizeOf(part: Uint8Array | File): number {
+function getSize(part: Uint8Array | File): number {
   return part instanceof Uint8Array ? part.length : part.size;
 }
 
-/** Nothing that ends a name, its header or its line is left in it. */
-function escaped(name: string): string {
+/** Escapes the characters that would end the name, the header or the line. */
+function escapeName(name: string): string {
   return name.replaceAll("\n", "%0A").replaceAll("\r", "%0D").replaceAll('"', "%22");
 }
 
-function lines(text: string): string {
+function normalizeLineBreaks(text: string): string {
   return text.replace(/\r\n|\r|\n/g, "\r\n");
 }

@@ -3,91 +3,97 @@ import { parseJson } from "../../base/json.ts";
 import { numberAt, recordAt } from "../../base/reading.ts";
 import { scrubbed } from "../../base/scrubbed.ts";
 import { type TokenUsage, usageOf } from "../../base/usage.ts";
-import { type OpenAIRequestError, requestError } from "../errors/request-error.ts";
+import { createRequestError, type OpenAIRequestError } from "../errors/request-error.ts";
 import {
-  beginning,
-  contentTypeIn,
-  PROXY,
-  quoted,
+  PROXY_REMEDY,
   type RequestContext,
+  readContentType,
+  toOneLine,
+  truncate,
 } from "../errors/request-failure.ts";
 import type { HeaderLookup } from "../errors/retry-after.ts";
 import type { WireItem } from "../wire.ts";
 
-/** The body of an answer with status 2xx that is to be JSON. */
+/** The body of a 2xx response that must be JSON. */
 export interface TextBody {
   readonly header: HeaderLookup;
   readonly text: string;
 }
 
-/** The object that an answer holds. What type it says it has does not matter, if it is JSON. */
-export function resultIn({ header, text }: TextBody, context: RequestContext): WireItem {
+/** Parses a response's JSON object. Ignores the content type. */
+export function parseJsonResponse({ header, text }: TextBody, context: RequestContext): WireItem {
   if (text.trim() === "") throw unreadable("an empty body", { body: null }, context);
   const parsed = parseJson(text);
   if (parsed.ok) return checkedResult(parsed.value, context);
-  const contentType = contentTypeIn(header);
-  const type = contentType === "" ? "a body without a type" : contentType;
-  if (contentType === "text/html") throw unreadable(type, { body: text, remedy: PROXY }, context);
-  // The parser's own words quote a part of the text: half a secret is not found and hidden.
-  throw unreadable(`${type} that is not JSON, or is cut short`, { body: text }, context);
+  const contentType = readContentType(header);
+  const type = contentType === "" ? "no content type" : contentType;
+  if (contentType === "text/html")
+    throw unreadable("an HTML page", { body: text, remedy: PROXY_REMEDY }, context);
+  // The parser's message quotes part of the text; half a secret would not be redacted.
+  throw unreadable(`invalid or truncated JSON (${type})`, { body: text }, context);
 }
 
-/** What any client gave, if it is an object: the official one gives whatever text it was sent. */
+/** Checks that a client returned an object. The official client may return the text it received. */
 export function checkedResult(result: unknown, context: RequestContext): WireItem {
   if (isPlainObject(result)) return result;
   if (result === undefined) throw unreadable("an empty body", { body: null }, context);
   const isPage = typeof result === "string" && /^\s*</.test(result);
-  if (isPage) throw unreadable("text/html", { body: result, remedy: PROXY }, context);
-  const problem = `${kindOf(result)} where an object was expected`;
-  throw unreadable(problem, { body: result, remedy: "is baseURL that of the API?" }, context);
+  if (isPage) throw unreadable("an HTML page", { body: result, remedy: PROXY_REMEDY }, context);
+  const problem = `${describeType(result)} instead of an object`;
+  throw unreadable(
+    problem,
+    { body: result, remedy: "Check that baseURL is the API's address." },
+    context,
+  );
 }
 
-interface Unreadable {
+interface UnreadableResponse {
   readonly body: unknown;
   readonly remedy?: string;
 }
 
-/** An answer that says that all is well and cannot be used. */
+/** Creates the error for a successful response that cannot be used. */
 export function unreadable(
   what: string,
-  { body, remedy }: Unreadable,
+  { body, remedy }: UnreadableResponse,
   context: RequestContext,
 ): OpenAIRequestError {
-  const { answered } = context;
-  const status = answered ? `status ${answered.status} and ` : "";
-  const id = answered?.requestId ? ` (request ${quoted(answered.requestId)})` : "";
-  const problem = `was answered with ${status}${what}${id}`;
+  const { response } = context;
+  const status = response ? `status ${response.status} and ` : "";
+  const id = response?.requestId ? ` (request ${toOneLine(response.requestId)})` : "";
+  const problem = `returned ${status}${what}${id}`;
   const clean = scrubbed(body, context.secrets);
-  const shown = typeof clean === "string" ? beginning(clean) : clean;
-  const details = { reason: "body" as const, ...answered, body: shown };
-  return requestError({ problem, remedy: remedy ?? null, details }, context);
+  const shown = typeof clean === "string" ? truncate(clean) : clean;
+  const details = { reason: "body" as const, ...response, body: shown };
+  return createRequestError({ problem, remedy: remedy ?? null, details }, context);
 }
 
-function kindOf(value: unknown): string {
-  if (Array.isArray(value)) return "a list";
-  return value === null ? "null" : `a ${typeof value}`;
+function describeType(value: unknown): string {
+  if (Array.isArray(value)) return "an array";
+  if (value === null) return "null";
+  return typeof value === "object" ? "a class instance" : `a ${typeof value}`;
 }
 
-/** An answer's object, and the id that it came with. */
-export interface Posted {
+/** A response's JSON object and its request id. */
+export interface JsonResponse {
   readonly value: WireItem;
   readonly requestId: string | null;
 }
 
-/** The id that an answer came with: ours and the official client's results carry it unseen. */
+/** Returns a result's request id. Both clients attach it as a non-enumerable property. */
 export function requestIdOf(result: unknown): string | null {
   const isObject = typeof result === "object" && result !== null;
   if (!isObject || !("_request_id" in result)) return null;
   return typeof result._request_id === "string" ? result._request_id : null;
 }
 
-/** What is enumerated stays the same. */
-export function withRequestId({ value, requestId }: Posted): WireItem {
+/** Attaches the request id as a non-enumerable property. */
+export function attachRequestId({ value, requestId }: JsonResponse): WireItem {
   if (Object.hasOwn(value, "_request_id")) return value;
   return Object.defineProperty(value, "_request_id", { value: requestId });
 }
 
-/** What a response says that it cost. */
+/** Reads a response's token usage. */
 export function usageIn(response: WireItem): TokenUsage {
   const usage = recordAt(response, "usage");
   const count = (record: WireItem, key: string) => Math.max(0, numberAt(record, key) ?? 0);

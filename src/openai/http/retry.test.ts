@@ -6,7 +6,7 @@ import { defaultRetries, withRetries } from "./retry.ts";
 
 const never = new AbortController().signal;
 
-function failing(...errors: readonly unknown[]) {
+function createFailingRequest(...errors: readonly unknown[]) {
   const left = [...errors];
   const tried = { times: 0 };
   const request = async () => {
@@ -17,37 +17,44 @@ function failing(...errors: readonly unknown[]) {
   return { tried, request };
 }
 
-const later = () => new OpenAIRequestError("Later.", { reason: "status", status: 429 });
-const clock = () => fakeClock({ skipsSleep: true });
+const createThrottledError = () =>
+  new OpenAIRequestError("Later.", { reason: "status", status: 429 });
+const createClock = () => fakeClock({ skipsSleep: true });
 
-describe("a request about a container", () => {
-  test("is sent again while the provider puts it off", async () => {
-    const { tried, request } = failing(later(), later());
-    expect(await withRetries(request, defaultRetries(clock()), never)).toBe("done");
+describe("withRetries()", () => {
+  test("repeats the request while the provider throttles it", async () => {
+    const { tried, request } = createFailingRequest(createThrottledError(), createThrottledError());
+    expect(await withRetries(request, defaultRetries(createClock()), never)).toBe("done");
     expect(tried.times).toBe(3);
   });
 
-  test("fails in the end as the last one did", async () => {
-    const last = later();
-    const { tried, request } = failing(later(), last);
-    const retry = { ...defaultRetries(clock()), throttle: throttlePolicy({ maxAttempts: 2 }) };
+  test("throws the last attempt's error", async () => {
+    const last = createThrottledError();
+    const { tried, request } = createFailingRequest(createThrottledError(), last);
+    const retry = {
+      ...defaultRetries(createClock()),
+      throttle: throttlePolicy({ maxAttempts: 2 }),
+    };
     await expect(withRetries(request, retry, never)).rejects.toBe(last);
     expect(tried.times).toBe(2);
   });
 
   test.each([
-    ["refused", new OpenAIRequestError("No.", { reason: "status", status: 400 })],
-    ["answered with nonsense", new OpenAIRequestError("What?", { reason: "body", status: 200 })],
-    ["not even sent", new TypeError("No such thing.")],
-  ])("is not sent again when it was %s", async (_, error) => {
-    const { tried, request } = failing(error);
-    await expect(withRetries(request, defaultRetries(clock()), never)).rejects.toBe(error);
+    ["rejected", new OpenAIRequestError("No.", { reason: "status", status: 400 })],
+    [
+      "answered with an unreadable body",
+      new OpenAIRequestError("What?", { reason: "body", status: 200 }),
+    ],
+    ["not sent", new TypeError("No such thing.")],
+  ])("does not repeat a request that was %s", async (_, error) => {
+    const { tried, request } = createFailingRequest(error);
+    await expect(withRetries(request, defaultRetries(createClock()), never)).rejects.toBe(error);
     expect(tried.times).toBe(1);
   });
 
-  test("is not waited for any longer than is wanted", async () => {
+  test("stops waiting when the signal aborts", async () => {
     const over = new AbortController();
-    const { request } = failing(later());
+    const { request } = createFailingRequest(createThrottledError());
     const waiting = withRetries(request, defaultRetries(fakeClock()), over.signal);
     over.abort(new Error("Enough."));
     await expect(waiting).rejects.toThrow("Enough.");

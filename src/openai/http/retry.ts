@@ -5,18 +5,20 @@ import { silentLogger } from "../../base/logger.ts";
 import { evaluationErrorOf } from "../errors/evaluation-error.ts";
 import { OpenAIRequestError } from "../errors/request-error.ts";
 
-/** The settings of an adapter that was given none. */
+/** Creates the default retry settings. */
 export function defaultRetries(clock: Clock = systemClock): RetrySettings {
   return { throttle: throttlePolicy(), clock, random: Math.random, logger: silentLogger };
 }
 
-/** Sends one request, and again while the provider throttles it. Fails as the request does. */
+/**
+ * Sends a request and retries it while the provider throttles it. Throws the last request's error.
+ */
 export async function withRetries<Result>(
   request: () => Promise<Result>,
   retry: RetrySettings,
   signal: AbortSignal,
 ): Promise<Result> {
-  const attempt = async () => {
+  const sendOnce = async () => {
     try {
       return await request();
     } catch (error) {
@@ -27,8 +29,8 @@ export async function withRetries<Result>(
   };
   const { throttle, clock, random, logger } = retry;
   try {
-    return await throttled(attempt, { throttle, clock, random, logger, deadline: null, signal });
+    return await throttled(sendOnce, { throttle, clock, random, logger, deadline: null, signal });
   } catch (error) {
-    throw error instanceof ThrottleError ? error.cause : error; // no prompt failed here
+    throw error instanceof ThrottleError ? error.cause : error; // this is not part of an evaluation
   }
 }

@@ -1,46 +1,49 @@
 import { describe, expect, test } from "vitest";
 import { fakeClock } from "../../testing/fake-clock.ts";
-import { listen } from "./silence.ts";
+import { startIdleTimeout } from "./silence.ts";
 
-describe("a silence", () => {
-  test("that is too long aborts, and says in which part it was", async () => {
+describe("startIdleTimeout()", () => {
+  test("aborts after the timeout and names the phase", async () => {
     const clock = fakeClock();
-    const { signal } = listen(1_000, clock);
+    const { signal } = startIdleTimeout(1_000, clock);
     await clock.advance(999);
     expect(signal.aborted).toBe(false);
     await clock.advance(1);
-    expect(signal.reason).toMatchObject({ name: "TimedOut", code: "UND_ERR_HEADERS_TIMEOUT" });
+    expect(signal.reason).toMatchObject({
+      name: "IdleTimeoutExceeded",
+      code: "UND_ERR_HEADERS_TIMEOUT",
+    });
   });
 
-  test("is counted from the last wait", async () => {
+  test("counts from the last restart", async () => {
     const clock = fakeClock();
-    const silence = listen(1_000, clock);
+    const idleTimeout = startIdleTimeout(1_000, clock);
     await clock.advance(900);
-    silence.waits("UND_ERR_BODY_TIMEOUT");
+    idleTimeout.restart("UND_ERR_BODY_TIMEOUT");
     await clock.advance(999);
-    expect(silence.signal.aborted).toBe(false);
+    expect(idleTimeout.signal.aborted).toBe(false);
     expect(clock.sleeping).toBe(1);
     await clock.advance(1);
-    expect(silence.signal.reason).toMatchObject({ code: "UND_ERR_BODY_TIMEOUT" });
+    expect(idleTimeout.signal.reason).toMatchObject({ code: "UND_ERR_BODY_TIMEOUT" });
   });
 
-  test("is none while nothing is waited for, however long that takes", async () => {
+  test("does not time out while paused", async () => {
     const clock = fakeClock();
-    const silence = listen(1_000, clock);
-    silence.rests();
+    const silence = startIdleTimeout(1_000, clock);
+    silence.pause();
     await clock.advance(100_000);
     expect(silence.signal.aborted).toBe(false);
     expect(clock.sleeping).toBe(0);
-    silence.waits("UND_ERR_BODY_TIMEOUT");
+    silence.restart("UND_ERR_BODY_TIMEOUT");
     await clock.advance(999);
     expect(silence.signal.aborted).toBe(false);
     await clock.advance(1);
     expect(silence.signal.aborted).toBe(true);
   });
 
-  test("is over when it is stopped", async () => {
+  test("does not time out after stop()", async () => {
     const clock = fakeClock();
-    const silence = listen(1_000, clock);
+    const silence = startIdleTimeout(1_000, clock);
     silence.stop();
     await clock.advance(2_000);
     expect(silence.signal.aborted).toBe(false);

@@ -1,49 +1,49 @@
 import type { Clock } from "../../base/clock.ts";
-import { TimedOut } from "../errors/transport-errors.ts";
+import { IdleTimeoutExceeded } from "../errors/transport-errors.ts";
 
-/** Watches that the other side is not silent for too long. */
-export interface Silence {
-  /** Aborts with `TimedOut` when nothing was heard for too long. */
+/** Aborts a request when the server sends nothing for too long. */
+export interface IdleTimeout {
+  /** Aborts when no data arrived within the timeout. */
   readonly signal: AbortSignal;
-  /** Something is waited for from now on, in this part of the exchange. */
-  waits(part: TimedOut["code"]): void;
-  /** Nothing is: it is our turn, and that may take as long as it does. */
-  rests(): void;
-  /** The exchange is over. */
+  /** Restarts the timeout. `phase` names the part of the request in the error. */
+  restart(phase: IdleTimeoutExceeded["code"]): void;
+  /** Pauses the timeout while the client, not the server, is working. */
+  pause(): void;
+  /** Ends the timeout. */
   stop(): void;
 }
 
-/** Begins by waiting for an answer's headers. */
-export function listen(timeoutMs: number, clock: Clock): Silence {
-  const silence = new AbortController();
-  const over = new AbortController();
-  let part: TimedOut["code"] = "UND_ERR_HEADERS_TIMEOUT";
+/** Starts the timeout, waiting for the response's headers. */
+export function startIdleTimeout(timeoutMs: number, clock: Clock): IdleTimeout {
+  const timeout = new AbortController();
+  const stopped = new AbortController();
+  let phase: IdleTimeoutExceeded["code"] = "UND_ERR_HEADERS_TIMEOUT";
   let since: number | null = null;
   let isWatched = false;
   const watch = async () => {
     let left = timeoutMs;
     while (left > 0) {
-      await clock.sleep(left, over.signal);
+      await clock.sleep(left, stopped.signal);
       isWatched = since !== null;
-      if (since === null) return; // the next wait watches again
+      if (since === null) return; // paused: the next restart watches again
       left = since + timeoutMs - clock.now();
     }
-    silence.abort(new TimedOut(part));
+    timeout.abort(new IdleTimeoutExceeded(phase));
   };
-  const waits = (next: TimedOut["code"]) => {
-    part = next;
+  const restart = (next: IdleTimeoutExceeded["code"]) => {
+    phase = next;
     since = clock.now();
     if (isWatched) return;
     isWatched = true;
-    watch().catch(() => {}); // it was stopped
+    watch().catch(() => {}); // stop() was called
   };
-  waits(part);
+  restart(phase);
   return {
-    signal: silence.signal,
-    waits,
-    rests() {
+    signal: timeout.signal,
+    restart,
+    pause() {
       since = null;
     },
-    stop: () => over.abort(),
+    stop: () => stopped.abort(),
   };
 }

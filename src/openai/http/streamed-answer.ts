@@ -1,25 +1,25 @@
 import { requestErrorFrom } from "../errors/request-error.ts";
 import type { RequestContext } from "../errors/request-failure.ts";
-import { chunksIn, type HttpAnswer, readWhole, streamOf } from "./transport.ts";
+import { type HttpResponse, iterateStream, readWhole, toStream } from "./transport.ts";
 
-/** An answer that is not held here; whoever does not read it cancels `body`. */
-export interface StreamedAnswer {
+/** A response that is not held in memory. If you do not read it, cancel `body`. */
+export interface StreamedResponse {
   readonly body: ReadableStream<Uint8Array>;
   arrayBuffer(): Promise<ArrayBuffer>;
 }
 
-/** An answer that is read as a stream of any length, or whole if it is not longer than `most`. */
-export function streamedAnswer(
-  answer: Pick<HttpAnswer, "chunks" | "cancel">,
+/** Creates a response to read as a stream of any length, or as a whole of at most `most` bytes. */
+export function createStreamedResponse(
+  answer: Pick<HttpResponse, "chunks" | "cancel">,
   context: RequestContext,
   most: number,
-): StreamedAnswer {
-  const body = streamOf(withOurErrors(answer.chunks, context), () => answer.cancel());
+): StreamedResponse {
+  const body = toStream(convertErrors(answer.chunks, context), () => answer.cancel());
   return {
     body,
     async arrayBuffer() {
       try {
-        return memoryOf(await readWhole(chunksIn(body), most));
+        return toArrayBuffer(await readWhole(iterateStream(body), most));
       } catch (thrown) {
         throw requestErrorFrom(thrown, context);
       }
@@ -27,7 +27,7 @@ export function streamedAnswer(
   };
 }
 
-async function* withOurErrors(
+async function* convertErrors(
   chunks: AsyncIterable<Uint8Array>,
   context: RequestContext,
 ): AsyncGenerator<Uint8Array> {
@@ -38,8 +38,8 @@ async function* withOurErrors(
   }
 }
 
-/** Only its own: a part of a larger one is copied. */
-function memoryOf(bytes: Uint8Array): ArrayBuffer {
+/** Returns the bytes' buffer; copies the bytes if the buffer is larger. */
+function toArrayBuffer(bytes: Uint8Array): ArrayBuffer {
   const { buffer, byteLength } = bytes;
   const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;
   return isWhole ? buffer : new Uint8Array(bytes).buffer;

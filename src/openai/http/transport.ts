@@ -1,20 +1,20 @@
 import { orAborted } from "../../base/clock.ts";
 import type { HeaderLookup } from "../errors/retry-after.ts";
-import { TooLong } from "../errors/transport-errors.ts";
+import { BodyTooLong } from "../errors/transport-errors.ts";
 
 /** One request, ready to be sent. */
 export interface HttpRequest {
   readonly method: "GET" | "POST" | "DELETE";
   readonly url: string;
-  /** By their names in small letters. */
+  /** Header names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | Multipart | null;
-  /** How long nothing may be heard, before the answer and within it. */
+  /** The idle timeout, for the response's headers and for each chunk of its body. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** A form's fields in their order. */
+/** A form's fields, in order. */
 export type Multipart = readonly (readonly [name: string, value: string | File])[];
 
 /** Whether a body is a form. */
@@ -22,23 +22,23 @@ export function isForm(body: HttpRequest["body"]): body is Multipart {
   return Array.isArray(body);
 }
 
-/** An answer whose body is still to be read. */
-export interface HttpAnswer {
+/** A response whose body has not been read. */
+export interface HttpResponse {
   readonly status: number;
   readonly header: HeaderLookup;
-  /** Read once; who stops half way ends the connection. */
+  /** Can be read once. Stopping early closes the connection. */
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Ends the connection, whether `chunks` are being read or not; after their end it does nothing. */
+  /** Closes the connection. Does nothing after the end of `chunks`. */
   cancel(): void;
 }
 
 /**
- * Sends one request: no retries, no redirects. Rejects with whatever went wrong, and with the
- * signal's own reason if that aborts.
+ * Sends one request, without retries or redirects. Rejects with the original error, or with the
+ * signal's reason if it aborts.
  */
-export type Transport = (request: HttpRequest) => Promise<HttpAnswer>;
+export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** As many bytes as may be, and whether there were no more. */
+/** Reads at most `most` bytes, and reports whether that was the whole body. */
 export async function readBytes(
   chunks: AsyncIterable<Uint8Array>,
   most: number,
@@ -48,24 +48,24 @@ export async function readBytes(
   for await (const chunk of chunks) {
     parts.push(chunk);
     length += chunk.length;
-    if (length > most) break; // which ends the connection as well
+    if (length > most) break; // also closes the connection
   }
   const [only] = parts;
   if (only && parts.length === 1 && length <= most) return { bytes: only, isWhole: true };
-  return { bytes: joined(parts, Math.min(length, most)), isWhole: length <= most };
+  return { bytes: concatBytes(parts, Math.min(length, most)), isWhole: length <= most };
 }
 
-/** All of a body, if it is not longer than it may be. */
+/** Reads a whole body. Throws if it is longer than `most` bytes. */
 export async function readWhole(
   chunks: AsyncIterable<Uint8Array>,
   most: number,
 ): Promise<Uint8Array> {
   const { bytes, isWhole } = await readBytes(chunks, most);
-  if (!isWhole) throw new TooLong(`more than ${most} bytes`);
+  if (!isWhole) throw new BodyTooLong(`more than ${most} bytes`);
   return bytes;
 }
 
-function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
+function concatBytes(parts: readonly Uint8Array[], length: number): Uint8Array {
   const bytes = new Uint8Array(length);
   let at = 0;
   for (const part of parts) {
@@ -75,7 +75,10 @@ function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
   return bytes;
 }
 
-/** Whether this is Node itself: others say so as well, and have a `fetch` that waits long enough. */
+/**
+ * Whether the runtime is Node. Bun and Deno also report a Node version, but their `fetch` has no
+ * short timeout.
+ */
 export function isNode(): boolean {
   const { process, Bun, Deno } = globalThis as {
     process?: { versions?: { node?: unknown } };
@@ -86,8 +89,8 @@ export function isNode(): boolean {
   return typeof process?.versions?.node === "string" && !isOther;
 }
 
-/** Chunks as a stream that asks for one when one is wanted, and keeps none. */
-export function streamOf(
+/** Converts chunks to a lazy stream without a buffer. */
+export function toStream(
   chunks: AsyncIterator<Uint8Array>,
   cancel: () => void,
 ): ReadableStream<Uint8Array> {
@@ -102,8 +105,11 @@ export function streamOf(
   return new ReadableStream(source, { highWaterMark: 0 });
 }
 
-/** A stream's chunks. Who stops half way cancels it; so does `signal`, whose reason is thrown. */
-export async function* chunksIn(
+/**
+ * Iterates over a stream's chunks. Stopping early cancels it; so does `signal`, whose reason is
+ * thrown.
+ */
+export async function* iterateStream(
   stream: ReadableStream<Uint8Array>,
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
@@ -115,6 +121,6 @@ export async function* chunksIn(
       yield value;
     }
   } finally {
-    reader.cancel().catch(() => {}); // it ended, failed or is not wanted: nobody is left to tell
+    reader.cancel().catch(() => {}); // the stream has ended or is abandoned
   }
 }

@@ -16,22 +16,27 @@ import { checkFileType } from "./uploadable-types.ts";
 
 const refuse = InvalidOptionError.at("uploadFile(path)");
 
-/** How `uploadFile` uploads. */
+/** Options of `uploadFile`. */
 export interface UploadFileOptions {
-  /** @default "user_data" */
+  /** The file's purpose at the provider. @default "user_data" */
   readonly purpose?: FilePurpose | undefined;
-  /** What the provider is told. @default the path's last part */
+  /** The file's name at the provider. @default the path's last segment */
   readonly filename?: string | undefined;
-  /** From an hour to thirty days: 3600 to 2592000. @default it stays until it is deleted */
+  /** The file's lifetime: 3600 (an hour) to 2592000 (30 days). @default until you delete it */
   readonly expiresAfterSeconds?: number | undefined;
-  /** File extensions, such as `".csv"`, and `""` for none. @default those OpenAI's tools can read */
+  /**
+   * Allowed file extensions, such as `".csv"`, or `""` for none. @default the types OpenAI's tools
+   * read
+   */
   readonly allowedTypes?: "any" | readonly string[] | undefined;
+  /** Aborts the upload. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Uploads a file of this machine, read as it is sent, and gives the id by which tools and messages
- * name it. What cannot be of use there is refused before anything is sent.
+ * Uploads a file from the host and returns the id that tools and messages refer to. Reads the file
+ * while sending it. Throws before sending anything if the file is missing, empty, larger than
+ * 512 MiB or of a type that is not allowed.
  */
 export async function uploadFile(
   client: OpenAIClient,
@@ -42,7 +47,7 @@ export async function uploadFile(
   const { signal, expiresAfterSeconds: seconds } = options;
   signal?.throwIfAborted();
   const body: NewFile = {
-    file: await fileAt(path, options),
+    file: await openFile(path, options),
     purpose: options.purpose ?? "user_data",
     ...(seconds !== undefined && { expires_after: { anchor: "created_at", seconds } }),
   };
@@ -71,9 +76,9 @@ function checkOptions(path: string, options: UploadFileOptions): void {
 }
 
 /** OpenAI's limit for one file. */
-const LARGEST = 512 * 1024 * 1024;
+const MAX_FILE_BYTES = 512 * 1024 * 1024;
 
-async function fileAt(path: string, options: UploadFileOptions): Promise<File> {
+async function openFile(path: string, options: UploadFileOptions): Promise<File> {
   const [{ openAsBlob }, { stat }, { basename, extname }] = await Promise.all([
     import("node:fs"),
     import("node:fs/promises"),
@@ -82,13 +87,16 @@ async function fileAt(path: string, options: UploadFileOptions): Promise<File> {
   const filename = options.filename ?? basename(path);
   checkFileType(extname(filename), filename, options.allowedTypes);
   const found = await stat(path).catch((error: unknown) => {
-    throw refuse("", path, "must be a file that can be read", messageOf(error), { cause: error });
+    throw refuse("", path, "must be a readable file", `check the path: ${messageOf(error)}`, {
+      cause: error,
+    });
   });
-  if (!found.isFile()) throw refuse("", path, "must be a file", "pack a folder first");
+  if (!found.isFile())
+    throw refuse("", path, "must be a file", "pack a folder into an archive first");
   if (found.size === 0)
-    throw refuse("", path, "must not be an empty file", "write something into it");
-  if (found.size > LARGEST) {
-    throw refuse("", path, `must be a file of at most ${LARGEST} bytes`, "split it or compress it");
+    throw refuse("", path, "must not be an empty file", "upload a file with content");
+  if (found.size > MAX_FILE_BYTES) {
+    throw refuse("", path, `must be at most ${MAX_FILE_BYTES} bytes long`, "split or compress it");
   }
   return new File([await openAsBlob(path)], filename);
 }

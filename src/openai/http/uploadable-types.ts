@@ -2,7 +2,7 @@ import { PromptValidationError } from "../../base/errors.ts";
 import { list } from "../../base/show.ts";
 import { listOf } from "../../tools/config-checks.ts";
 
-/** Refuses a file whose extension is not among those allowed: the provider would, or its tools. */
+/** Throws if a file's extension is not allowed: the provider or its tools would reject the file. */
 export function checkFileType(
   extension: string,
   filename: string,
@@ -12,23 +12,27 @@ export function checkFileType(
   listOf(checkExtension)(allowed, "uploadFile(options).allowedTypes");
   const wanted = extension.toLowerCase();
   if (allowed.some((type) => type.toLowerCase() === wanted)) return;
-  const none = extension === "" ? "a name with an extension" : "of a type that OpenAI's tools read";
+  const none =
+    extension === "" ? "a name with an extension" : "a file type that OpenAI's tools read";
   throw new PromptValidationError({
     field: "uploadFile(path)",
     value: filename,
-    rule: allowed === uploadableTypes ? `must be ${none}` : `must end in one of ${list(allowed)}`,
-    remedy: `convert or rename it, or set allowedTypes to "any" or to a list like [".csv"]`,
+    rule:
+      allowed === uploadableTypes
+        ? `must be ${none}`
+        : `must have an allowed extension (${list(allowed)})`,
+    remedy: `convert or rename it, or set allowedTypes to "any" or to an array like [".csv"]`,
   });
 }
 
 function checkExtension(value: unknown, field: string): void {
   if (typeof value === "string" && /^(?:\.[^./\\]+)?$/.test(value)) return;
   const rule = "must be a file extension";
-  const remedy = 'write it with its dot, as in ".csv", or "" for none';
+  const remedy = 'include the dot, as in ".csv", or use "" for no extension';
   throw new PromptValidationError({ field, value, rule, remedy });
 }
 
-/** What the code interpreter, file search and the models read, and their close kin. */
+/** The file types that the code interpreter, file search and the models read, and similar ones. */
 export const uploadableTypes: readonly string[] = Object.freeze(
   [
     ".c .cc .cpp .cs .css .go .h .hpp .ipynb .java .js .jsx .kt .lua .mjs .php .pl .py .r .rb .rs .scala .sh .sql .swift .ts .tsx",
@@ -39,7 +43,7 @@ export const uploadableTypes: readonly string[] = Object.freeze(
   ].flatMap((kind) => kind.split(" ")),
 );
 
-/** Refuses files that could not go up one by one, whatever their names' case. */
+/** Throws if a file cannot be uploaded individually. Ignores the case of extensions. */
 export function checkSingleUploads(paths: readonly string[]): void {
   for (const path of paths) {
     const name = path.slice(path.lastIndexOf("/") + 1);
@@ -49,8 +53,8 @@ export function checkSingleUploads(paths: readonly string[]): void {
     throw new PromptValidationError({
       field: "OpenAIContainerWorkspaceSection.mounts",
       value: path,
-      rule: 'must have only files of types that OpenAI takes one by one, with unpack "files"',
-      remedy: "exclude it by excludeGlob, or leave unpack out: then they go up as one archive",
+      rule: 'must contain only file types that OpenAI accepts individually when unpack is "files"',
+      remedy: "exclude it with excludeGlob, or omit unpack to upload one archive",
     });
   }
 }

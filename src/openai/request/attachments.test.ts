@@ -15,63 +15,63 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-const sending = async (...files: readonly Attachment[]) => {
+const sendAttachments = async (...files: readonly Attachment[]) => {
   const prompt = promptWith().attach(...files);
   const { bodies, error } = await runOn([[message("Hi.")]], { prompt });
   if (error) throw error;
   return Object(bodies[0]?.["input"])[1];
 };
 
-describe("an attachment goes out as part of a user message:", () => {
-  test("a file that the provider has", async () => {
-    expect(await sending({ fileId: "file-1" })).toEqual({
+describe("createAttachmentMessage() sends", () => {
+  test("a stored file by its id", async () => {
+    expect(await sendAttachments({ fileId: "file-1" })).toEqual({
       type: "message",
       role: "user",
       content: [{ type: "input_file", file_id: "file-1" }],
     });
   });
 
-  test("an image by its address", async () => {
-    const { content } = await sending({ imageUrl: "https://owls.example/owl.png" });
+  test("an image by its URL", async () => {
+    const { content } = await sendAttachments({ imageUrl: "https://owls.example/owl.png" });
     const image_url = "https://owls.example/owl.png";
     expect(content).toEqual([{ type: "input_image", detail: "auto", image_url }]);
   });
 
-  test("a file of this machine, with its bytes", async () => {
-    const { content } = await sending({ path: join(folder, "report.pdf") });
+  test("a host file with its bytes", async () => {
+    const { content } = await sendAttachments({ path: join(folder, "report.pdf") });
     const file_data = `data:application/pdf;base64,${btoa("%PDF-1.7")}`;
     expect(content).toEqual([{ type: "input_file", filename: "report.pdf", file_data }]);
   });
 
-  test("an image of this machine, whatever the case of its ending", async () => {
-    const { content } = await sending({ path: join(folder, "plot.PNG") });
+  test("a host image, ignoring the case of its extension", async () => {
+    const { content } = await sendAttachments({ path: join(folder, "plot.PNG") });
     const image_url = "data:image/png;base64,AQID";
     expect(content).toEqual([{ type: "input_image", detail: "auto", image_url }]);
   });
 
-  test("bytes, however many, byte for byte", async () => {
+  test("100,000 bytes unchanged", async () => {
     const bytes = Uint8Array.from({ length: 100_000 }, (_, index) => index % 256);
-    const { content } = await sending({ bytes, filename: "all.bin" });
+    const { content } = await sendAttachments({ bytes, filename: "all.bin" });
     const [head, body] = content[0].file_data.split(",");
     expect(head).toBe("data:application/octet-stream;base64");
     expect(Uint8Array.from(atob(body), (char) => char.charCodeAt(0))).toEqual(bytes);
   });
 
-  test("several of them, in their order", async () => {
-    const { content } = await sending({ fileId: "file-2" }, { fileId: "file-1" });
+  test("several attachments in order", async () => {
+    const { content } = await sendAttachments({ fileId: "file-2" }, { fileId: "file-1" });
     expect(content).toMatchObject([{ file_id: "file-2" }, { file_id: "file-1" }]);
   });
 });
 
-test("attachments are sent once and stay in the conversation", async () => {
+test("attachments are sent once and remain in the conversation", async () => {
   const prompt = promptWith({ tools: [lookTool] }).attach({ fileId: "file-1" });
   const { bodies } = await runOn([[functionCall("look", {})], [message("Hi.")]], { prompt });
   const files = { type: "message", role: "user", content: [{ file_id: "file-1" }] };
   expect(bodies[1]?.["input"]).toMatchObject([systemMessage, files, {}, { output: "Seen." }]);
 });
 
-describe("refused before anything is sent:", () => {
-  const refusal = async (attachment: Attachment) => {
+describe("an attachment is rejected before any request if it is", () => {
+  const getRejection = async (attachment: Attachment) => {
     const prompt = promptWith().attach(attachment);
     const { error, requests } = await runOn([[message("never")]], { prompt });
     expect(requests).toEqual([]);
@@ -79,21 +79,25 @@ describe("refused before anything is sent:", () => {
     return error?.message;
   };
 
-  test("a file that is not there", async () => {
+  test("a missing file", async () => {
     const path = join(folder, "no.pdf");
-    expect(await refusal({ path })).toMatch(/must be a file that can be read \(ENOENT/);
+    expect(await getRejection({ path })).toMatch(/must be a file that can be read \(ENOENT/);
   });
 
   test("a folder", async () => {
-    expect(await refusal({ path: folder })).toMatch(/must be a file that can be read \(EISDIR/);
+    expect(await getRejection({ path: folder })).toMatch(
+      /must be a file that can be read \(EISDIR/,
+    );
   });
 
   test("an empty file", async () => {
-    expect(await refusal({ path: join(folder, "empty.txt") })).toContain("(it has 0)");
+    expect(await getRejection({ path: join(folder, "empty.txt") })).toContain("and has 0");
   });
 
-  test("more bytes than the API takes in one file", async () => {
+  test("larger than the API's limit", async () => {
     const bytes = new Uint8Array(50_000_001);
-    expect(await refusal({ bytes, filename: "big.bin" })).toContain("upload a larger one");
+    expect(await getRejection({ bytes, filename: "big.bin" })).toContain(
+      "Upload a larger file with uploadFile",
+    );
   });
 });

@@ -10,33 +10,33 @@ import {
 import type { Attachment } from "../../prompt/attachment.ts";
 import type { WireContent, WireMessage } from "../wire.ts";
 
-/** What the API takes in one file. */
+/** The API's limit for one file. */
 const LIMIT: AttachmentLimit = {
   mostBytes: 50_000_000,
-  remedy: "upload a larger one with uploadFile and attach its fileId",
+  remedy: "upload a larger file with uploadFile and attach its fileId",
 };
 
-/** The message that carries a prompt's files and images; `null` if it has none. */
+/** Creates the message with a prompt's files and images; `null` if there are no attachments. */
 export async function attachmentMessage(
   attachments: readonly Attachment[],
 ): Promise<WireMessage | null> {
   if (attachments.length === 0) return null;
   const content: WireContent[] = [];
-  for (const attachment of attachments) content.push(await contentOf(attachment));
+  for (const attachment of attachments) content.push(await toWireContent(attachment));
   return { type: "message", role: "user", content };
 }
 
-async function contentOf(attachment: Attachment): Promise<WireContent> {
+async function toWireContent(attachment: Attachment): Promise<WireContent> {
   if ("fileId" in attachment) return { type: "input_file", file_id: attachment.fileId };
   if ("imageUrl" in attachment) {
     return { type: "input_image", detail: "auto", image_url: attachment.imageUrl };
   }
-  if ("bytes" in attachment) return inlined(attachment.bytes, attachment.filename);
-  return inlined(await attachedBytes(attachment.path, LIMIT), fileNameOf(attachment.path));
+  if ("bytes" in attachment) return inlineFile(attachment.bytes, attachment.filename);
+  return inlineFile(await attachedBytes(attachment.path, LIMIT), fileNameOf(attachment.path));
 }
 
-/** Within the request: nothing is left at the provider as an upload would be. */
-function inlined(bytes: Uint8Array, filename: string): WireContent {
+/** Inlines a file in the request. Unlike an upload, this stores no file at the provider. */
+function inlineFile(bytes: Uint8Array, filename: string): WireContent {
   checkAttachedSize(bytes.byteLength, filename, LIMIT);
   const image = imageTypeOf(filename);
   const url = `data:${image ?? fileTypeOf(filename)};base64,${base64Of(bytes)}`;

@@ -12,43 +12,45 @@ import type { CodeContainer, CodecEnv, Codecs, HostedToolCodec } from "../codecs
 import { codeToolRemedy } from "../hosted-tools-config.ts";
 import type { AdapterSettings } from "../settings.ts";
 import type { WireTool } from "../wire.ts";
-import { nativeParamsProblem } from "./native-params.ts";
+import { findParamsProblem } from "./native-params.ts";
 
-/** What of an adapter's settings hosted tools are checked against. */
+/** The adapter's settings that decide which hosted tools it supports. */
 export type ToolSupport = Pick<
   AdapterSettings,
   "model" | "codecs" | "capabilities" | "unsupported"
 >;
 
-/** Refuses what could not work; names what is to be left out. */
+/** Throws if a prompt's hosted tools cannot work together; returns the tools to omit. */
 export function checkHostedTools(
   rendered: RenderedPrompt,
   support: ToolSupport,
 ): readonly Omission[] {
   const omissions: Omission[] = [];
   for (const tool of rendered.hostedTools) {
-    const problem = unsupportedBecause(tool, support);
+    const problem = findUnsupported(tool, support);
     if (problem === null) continue;
     if (support.unsupported === "error") throw problem.error(rendered.promptName);
     omissions.push({ tool, reason: problem.reason });
   }
-  const out = new Set(omissions.map(({ tool }) => tool.name));
-  const kept = rendered.hostedTools.filter(({ name }) => !out.has(name));
-  checkApart(kept, rendered.promptName, (tool) => support.codecs.get(tool.kind)?.label?.(tool));
-  checkNativeTools(rendered, kept, support.codecs);
-  wireTools(kept, support.codecs, { model: support.model, containerId: null });
+  const omitted = new Set(omissions.map(({ tool }) => tool.name));
+  const supported = rendered.hostedTools.filter(({ name }) => !omitted.has(name));
+  checkApart(supported, rendered.promptName, (tool) =>
+    support.codecs.get(tool.kind)?.label?.(tool),
+  );
+  checkNativeTools(rendered, supported, support.codecs);
+  toWireTools(supported, support.codecs, { model: support.model, containerId: null });
   return omissions;
 }
 
-/** The request's entries for hosted tools. Only what a codec made reaches the wire. */
-export function wireTools(
+/** Creates the request's entries for hosted tools. Tools without a codec are not sent. */
+export function toWireTools(
   tools: readonly HostedTool[],
   codecs: Codecs,
   env: CodecEnv,
 ): readonly WireTool[] {
   return tools.flatMap((tool) => {
     const codec = codecs.get(tool.kind);
-    return codec ? [checkEntry(serialized(codec, tool, env), tool)] : [];
+    return codec ? [checkEntry(serializeTool(codec, tool, env), tool)] : [];
   });
 }
 
@@ -57,20 +59,20 @@ interface Unsupported {
   error(promptName: string): WinkError;
 }
 
-function unsupportedBecause(
+function findUnsupported(
   { kind, name }: HostedTool,
   { codecs, capabilities, model }: ToolSupport,
 ): Unsupported | null {
   if (!codecs.has(kind)) {
     const near = suggestion(kind, codecs.keys());
-    const there = near ? `did you mean "${near}"?` : `there are ${list(codecs.keys())}`;
-    const reason = `Unsupported hosted tool kind '${kind}' for openai adapter: ${there}`;
+    const hint = near ? `did you mean "${near}"?` : `use one of ${list(codecs.keys())}`;
+    const reason = `Unsupported hosted tool kind '${kind}' for openai adapter: ${hint}`;
     return {
       reason,
       error: (promptName) => new PromptEvaluationError(reason, { promptName, phase: "render" }),
     };
   }
-  const lack = capabilities.lacks(model, kind);
+  const lack = capabilities.explainUnsupported(model, kind);
   if (lack === null) return null;
   const reason = `Hosted tool "${name}" cannot be used: ${lack}`;
   return {
@@ -81,37 +83,37 @@ function unsupportedBecause(
 
 function checkNativeTools(
   { tools }: RenderedPrompt,
-  kept: readonly HostedTool[],
+  supported: readonly HostedTool[],
   codecs: Codecs,
 ): void {
-  const names = new Set(kept.map(({ name }) => name));
+  const names = new Set(supported.map(({ name }) => name));
   for (const tool of tools) {
     const codec = tool instanceof NativeTool ? codecs.get(tool.kind) : undefined;
     if (!(tool instanceof NativeTool) || !codec || !names.has(tool.name)) continue;
-    const problem = codec.nativeProblem?.(tool) ?? nativeParamsProblem(tool, codec);
+    const problem = codec.nativeProblem?.(tool) ?? findParamsProblem(tool, codec);
     if (problem !== null) throw new WinkError(problem);
   }
 }
 
-function serialized(codec: HostedToolCodec, tool: HostedTool, env: CodecEnv): WireTool {
+function serializeTool(codec: HostedToolCodec, tool: HostedTool, env: CodecEnv): WireTool {
   try {
     return codec.serialize(tool, env);
   } catch (cause) {
     if (cause instanceof WinkError) throw cause;
-    const message = `The codec of "${tool.kind}" could not serialise "${tool.name}": ${messageOf(cause)}`;
+    const message = `The codec for "${tool.kind}" could not serialize "${tool.name}": ${messageOf(cause)}`;
     throw new WinkError(message, { cause });
   }
 }
 
-/** The API ignores or refuses what belongs to functions, and knows no `built_in`. */
+/** The API ignores or rejects a function's fields on other tools, and has no type `built_in`. */
 function checkEntry(entry: WireTool, { kind, name }: HostedTool): WireTool {
   const isOwn = isPlainObject(entry) && typeof entry.type === "string" && entry.type !== "";
   const isForeign = isOwn && (entry.type === "built_in" || entry.type === "function");
   if (isOwn && !isForeign && !("parameters" in entry) && !("strict" in entry)) return entry;
   throw new InvalidOptionError({
-    field: `What the codec of "${kind}" made of "${name}"`,
+    field: `The entry that the codec for "${kind}" created for "${name}"`,
     value: Object.keys(Object(entry)),
-    rule: "must be an entry of the provider's own, without parameters or strict",
+    rule: "must be a hosted tool of the provider, without parameters or strict",
     remedy: 'return an object like { type: "web_search" } from serialize',
   });
 }
@@ -122,7 +124,7 @@ export interface ContainerTool {
   readonly container: CodeContainer;
 }
 
-/** The tools whose code runs in containers. */
+/** Finds the tools whose code runs in containers. */
 export function codeContainers(
   tools: readonly HostedTool[],
   codecs: Codecs,
@@ -133,7 +135,7 @@ export function codeContainers(
   });
 }
 
-/** Checks what a prompt with a workspace needs: one workspace, and tools that run in its container. */
+/** Throws unless the prompt has one workspace, and a tool that runs code in its container. */
 export function checkWorkspaceTools(
   workspacePaths: readonly string[],
   tools: readonly ContainerTool[],
@@ -142,28 +144,28 @@ export function checkWorkspaceTools(
     throw new InvalidOptionError({
       field: "The prompt's container workspaces",
       value: workspacePaths,
-      rule: "must be at most one, for code runs in one container",
-      remedy: "put all mounts into one section",
+      rule: "must be at most one, because code runs in one container",
+      remedy: "move all mounts to one section",
     });
   }
   if (tools.length === 0) {
     throw new InvalidOptionError({
       field: "The prompt's container workspace",
       value: "no code interpreter",
-      rule: "must have a code interpreter or a hosted shell beside it, by which the model uses it",
+      rule: "must be combined with a code interpreter or a hosted shell",
       remedy: codeToolRemedy,
     });
   }
   for (const { tool, container } of tools) checkSharesContainer(tool.name, container);
 }
 
-/** A tool with a container of its own does not see the workspace's files. */
+/** A tool with its own container does not see the workspace's files. */
 function checkSharesContainer(name: string, { option, isChosen }: CodeContainer): void {
   if (!isChosen) return;
   throw new InvalidOptionError({
     field: `Hosted tool "${name}" config.${option}`,
-    value: "a container of its own",
-    rule: "must be left out beside a container workspace, whose container it runs in",
-    remedy: `leave ${option} out, or the workspace`,
+    value: "a separate container",
+    rule: "must be omitted with a container workspace, because the tool runs in its container",
+    remedy: `omit ${option}, or remove the workspace`,
   });
 }

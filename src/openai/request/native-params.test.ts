@@ -3,15 +3,15 @@ import * as z from "zod";
 import type { Schema } from "../../base/schema/schema.ts";
 import { NativeTool } from "../../tools/native-tool.ts";
 import type { HostedToolCodec } from "../codecs/codec.ts";
-import { codecsByKind } from "../codecs/codec-registry.ts";
-import { nativeParamsProblem } from "./native-params.ts";
+import { createCodecRegistry } from "../codecs/codec-registry.ts";
+import { findParamsProblem } from "./native-params.ts";
 
-function toolOf(params: Schema, kind = "my_kind", config: object = {}): NativeTool {
+function createTool(params: Schema, kind = "my_kind", config: object = {}): NativeTool {
   const result = z.object({ stdout: z.string() });
   return new NativeTool({ name: "mine", description: "Does it.", params, result, kind, config });
 }
 
-function codecOf(params?: HostedToolCodec["params"]): HostedToolCodec {
+function createCodec(params?: HostedToolCodec["params"]): HostedToolCodec {
   return {
     kind: "my_kind",
     serialize: () => ({ type: "my_kind" }),
@@ -20,7 +20,7 @@ function codecOf(params?: HostedToolCodec["params"]): HostedToolCodec {
   };
 }
 
-const held = codecOf({
+const fullCodec = createCodec({
   code: "string",
   limit: "integer",
   ratio: "number",
@@ -29,64 +29,84 @@ const held = codecOf({
   filter: "object",
 });
 
-describe("params of a native tool", () => {
+describe("findParamsProblem()", () => {
   test.each<[string, Schema]>([
-    ["are what the calls hold", z.object({ code: z.string() })],
-    ["are all that they hold", z.strictObject({ code: z.string(), files: z.array(z.string()) })],
-    ["are of every type there is", z.object({ all: z.boolean(), filter: z.looseObject({}) })],
-    ["are whole numbers where any number is held", z.object({ ratio: z.int() })],
-    ["are any numbers where whole ones are held", z.object({ limit: z.number() })],
-    ["may be null besides", z.object({ code: z.string().nullable() })],
+    ["are fields of the calls", z.object({ code: z.string() })],
     [
-      "may be of several types, one of which is held",
+      "are several fields of the calls",
+      z.strictObject({ code: z.string(), files: z.array(z.string()) }),
+    ],
+    ["are booleans and objects", z.object({ all: z.boolean(), filter: z.looseObject({}) })],
+    ["are integers where the calls have numbers", z.object({ ratio: z.int() })],
+    ["are numbers where the calls have integers", z.object({ limit: z.number() })],
+    ["can also be null", z.object({ code: z.string().nullable() })],
+    [
+      "have several types, including the right one",
       z.object({ code: z.union([z.string(), z.int()]) }),
     ],
-    ["may be anything", z.object({ code: z.unknown(), files: z.any() })],
-    ["do not say their type", z.object({ code: z.literal(["x", 1]) })],
-    ["hold more, which is optional", z.object({ code: z.string(), note: z.string().optional() })],
-    ["hold more, which has a default", z.object({ note: z.string().default("x") })],
-    ["are none", z.object({})],
-    ["are optional and held", z.object({ code: z.string().optional() })],
-  ])("fit if they %s", (_how, params) => {
-    expect(nativeParamsProblem(toolOf(params), held)).toBeNull();
+    ["can have any type", z.object({ code: z.unknown(), files: z.any() })],
+    ["do not declare a type", z.object({ code: z.literal(["x", 1]) })],
+    [
+      "include an additional optional field",
+      z.object({ code: z.string(), note: z.string().optional() }),
+    ],
+    ["include an additional field with a default", z.object({ note: z.string().default("x") })],
+    ["are empty", z.object({})],
+    ["are optional fields of the calls", z.object({ code: z.string().optional() })],
+  ])("accepts params that %s", (_how, params) => {
+    expect(findParamsProblem(createTool(params), fullCodec)).toBeNull();
   });
 
-  test("are not looked at where the codec does not say what its calls hold", () => {
-    expect(nativeParamsProblem(toolOf(z.object({ whatever: z.int() })), codecOf())).toBeNull();
-  });
-
-  test("are unfit if a required one is not held", () => {
-    const tool = toolOf(z.object({ source: z.string() }));
-    expect(nativeParamsProblem(tool, codecOf({ code: "string", limit: "integer" }))).toBe(
-      'NativeTool "mine" declares the param "source" as string, and calls of "my_kind" hold ' +
-        '"code" (string), "limit" (integer): leave it out, or make it optional',
-    );
-    expect(nativeParamsProblem(tool, codecOf({}))).toContain('calls of "my_kind" hold no params');
-  });
-
-  test("are unfit if one has another type", () => {
+  test("accepts any params if the codec declares none", () => {
     expect(
-      nativeParamsProblem(toolOf(z.object({ code: z.int() })), codecOf({ code: "string" })),
+      findParamsProblem(createTool(z.object({ whatever: z.int() })), createCodec()),
+    ).toBeNull();
+  });
+
+  test("rejects a required param that the calls do not have", () => {
+    const tool = createTool(z.object({ source: z.string() }));
+    expect(findParamsProblem(tool, createCodec({ code: "string", limit: "integer" }))).toBe(
+      'NativeTool "mine" declares the param "source" as string, but "my_kind" calls have ' +
+        '"code" (string), "limit" (integer). Remove it, or make it optional.',
+    );
+    expect(findParamsProblem(tool, createCodec({}))).toContain('"my_kind" calls have no params');
+  });
+
+  test("rejects a param with another type", () => {
+    expect(
+      findParamsProblem(createTool(z.object({ code: z.int() })), createCodec({ code: "string" })),
     ).toBe(
-      'NativeTool "mine" declares the param "code" as integer, and calls of "my_kind" hold ' +
-        '"code" (string): declare it as string',
+      'NativeTool "mine" declares the param "code" as integer, but "my_kind" calls have ' +
+        '"code" (string). Declare it as string.',
     );
   });
 
   test.each<[string, Schema, string]>([
-    ["a number for a text", z.object({ code: z.number() }), '"code" as number'],
-    ["a text for a number", z.object({ limit: z.string() }), '"limit" as string'],
-    ["one text for a list", z.object({ files: z.string() }), '"files" as string'],
-    ["a list for an object", z.object({ filter: z.array(z.int()) }), '"filter" as array'],
-    ["a text or null for a boolean", z.object({ all: z.string().nullable() }), "string or null"],
-    ["another type, though optional", z.object({ code: z.int().optional() }), '"code" as integer'],
-    ["anything, of what is not held", z.object({ other: z.unknown() }), '"other" as required'],
-    ["one that every object inherits", z.object({ constructor: z.string() }), '"constructor"'],
-  ])("are unfit with %s", (_what, params, says) => {
-    expect(nativeParamsProblem(toolOf(params), held)).toContain(says);
+    ["a number for a string", z.object({ code: z.number() }), '"code" as number'],
+    ["a string for a number", z.object({ limit: z.string() }), '"limit" as string'],
+    ["a string for an array", z.object({ files: z.string() }), '"files" as string'],
+    ["an array for an object", z.object({ filter: z.array(z.int()) }), '"filter" as array'],
+    ["a string or null for a boolean", z.object({ all: z.string().nullable() }), "string or null"],
+    [
+      "another type for an optional param",
+      z.object({ code: z.int().optional() }),
+      '"code" as integer',
+    ],
+    [
+      "a required param of any type that the calls do not have",
+      z.object({ other: z.unknown() }),
+      '"other" as required',
+    ],
+    [
+      "a param with the name of an inherited property",
+      z.object({ constructor: z.string() }),
+      '"constructor"',
+    ],
+  ])("rejects %s", (_what, params, says) => {
+    expect(findParamsProblem(createTool(params), fullCodec)).toContain(says);
   });
 
-  test("are unfit if one is required and not described", () => {
+  test("rejects a required param without a schema", () => {
     const plain: Schema = {
       "~standard": {
         version: 1,
@@ -98,40 +118,40 @@ describe("params of a native tool", () => {
         },
       },
     };
-    expect(nativeParamsProblem(toolOf(plain), held)).toContain('param "source" as required');
+    expect(findParamsProblem(createTool(plain), fullCodec)).toContain('param "source" as required');
   });
 });
 
 const params = z.object({});
-const hosted = (kind: string, config?: object) => toolOf(params, kind, config);
+const createHostedTool = (kind: string, config?: object) => createTool(params, kind, config);
 
-function clientExecutedProblem(tool: NativeTool): string | null {
-  return codecsByKind().get(tool.kind)?.nativeProblem?.(tool) ?? null;
+function findNativeProblem(tool: NativeTool): string | null {
+  return createCodecRegistry().get(tool.kind)?.nativeProblem?.(tool) ?? null;
 }
 
-describe("a native tool that would have to be run here", () => {
-  test("is any that patches", () => {
-    expect(clientExecutedProblem(hosted("apply_patch"))).toBe(
-      'NativeTool "mine" of kind "apply_patch" is run here and not by the provider, for which a ' +
-        "NativeTool has no means: put applyPatchTool() among the section's hostedTools",
+describe("nativeProblem() of the default codecs", () => {
+  test("rejects apply_patch", () => {
+    expect(findNativeProblem(createHostedTool("apply_patch"))).toBe(
+      'NativeTool "mine" of kind "apply_patch" runs locally, not at the provider, and a NativeTool ' +
+        "cannot run locally. Add applyPatchTool() to the section's hostedTools.",
     );
   });
 
-  test("is a shell in a local environment", () => {
-    const tool = hosted("shell", { environment: { type: "local" } });
-    expect(clientExecutedProblem(tool)).toBe(
-      'NativeTool "mine" of kind "shell" with a local environment is run here and not by the ' +
-        'provider, for which a NativeTool has no means: put shellTool({ environment: { type: "local" } }, ' +
-        "{ executor }) among the section's hostedTools, or let a container run it",
+  test("rejects a shell in a local environment", () => {
+    const tool = createHostedTool("shell", { environment: { type: "local" } });
+    expect(findNativeProblem(tool)).toBe(
+      'NativeTool "mine" of kind "shell" with a local environment runs locally, not at the provider, ' +
+        'and a NativeTool cannot run locally. Add shellTool({ environment: { type: "local" } }, ' +
+        "{ executor }) to the section's hostedTools, or use a container environment.",
     );
   });
 
   test.each([null, "container", {}, { type: "container_auto" }, [], { type: null }])(
-    "may be a shell in an environment that is none: %j",
+    "rejects a shell with the invalid environment %j",
     (environment) => {
-      expect(clientExecutedProblem(hosted("shell", { environment }))).toBe(
-        'NativeTool "mine" of kind "shell" has an environment that is no container: ' +
-          'write { type: "container" }, or leave it out',
+      expect(findNativeProblem(createHostedTool("shell", { environment }))).toBe(
+        'NativeTool "mine" of kind "shell" has an environment that is not a container. ' +
+          'Use { type: "container" }, or omit it.',
       );
     },
   );
@@ -143,7 +163,7 @@ describe("a native tool that would have to be run here", () => {
     ["web_search", {}],
     ["code_interpreter", { environment: { type: "local" } }],
     ["my_kind", {}],
-  ])("is none that the provider runs: %s with %j", (kind, config) => {
-    expect(clientExecutedProblem(hosted(kind, config))).toBeNull();
+  ])("accepts %s with the config %j", (kind, config) => {
+    expect(findNativeProblem(createHostedTool(kind, config))).toBeNull();
   });
 });

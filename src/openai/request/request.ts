@@ -7,34 +7,36 @@ import type { CodecEnv, Codecs } from "../codecs/codec.ts";
 import type { OpenAIModelConfig } from "../model-config.ts";
 import type { AdapterSettings } from "../settings.ts";
 import type { WireFormat, WireFunction, WireOutput, WireRequest, WireTool } from "../wire.ts";
-import { wireTools } from "./hosted-tool-gate.ts";
-import { isStrict } from "./strict.ts";
-import { wireToolChoice } from "./tool-choice.ts";
+import { toWireTools } from "./hosted-tool-gate.ts";
+import { isStrictSchema } from "./strict.ts";
+import { toWireToolChoice } from "./tool-choice.ts";
 
-/** What of an adapter's settings its requests are made from. */
+/** The adapter's settings that its requests contain. */
 export type RequestSettings = Pick<
   AdapterSettings,
   "model" | "modelConfig" | "modelFields" | "codecs"
 >;
 
-/** A request without its `input`: the model, what it may call, and what it must answer with. */
+/** Creates a request without its `input`: the model, its settings, tools and output format. */
 export function requestOf(
   rendered: RenderedPrompt,
   toolChoice: ToolChoice,
   { model, modelConfig, modelFields, codecs }: RequestSettings,
   env: CodecEnv = { model, containerId: null },
 ): WireRequest {
-  const functions = rendered.tools.filter((tool) => !runsAtProvider(tool)).map(functionOf);
-  const tools = [...functions, ...wireTools(rendered.hostedTools, codecs, env)];
-  const include = includes(rendered, codecs, modelConfig);
-  const text = textOf(rendered, modelConfig);
+  const functions = rendered.tools.filter((tool) => !runsAtProvider(tool)).map(toWireFunction);
+  const tools = [...functions, ...toWireTools(rendered.hostedTools, codecs, env)];
+  const include = collectIncludes(rendered, codecs, modelConfig);
+  const text = createTextOptions(rendered, modelConfig);
   return {
     model,
     ...modelFields,
     ...(tools.length > 0 && {
       tools,
       tool_choice:
-        typeof toolChoice === "string" ? toolChoice : wireToolChoice(toolChoice, rendered, codecs),
+        typeof toolChoice === "string"
+          ? toolChoice
+          : toWireToolChoice(toolChoice, rendered, codecs),
     }),
     ...(include.length > 0 && { include }),
     ...(text && { text }),
@@ -42,7 +44,9 @@ export function requestOf(
   };
 }
 
-/** The containers that the tools of a request name; those that the provider makes are not named. */
+/**
+ * Finds the ids of existing containers in a request's tools. Containers to be created have none.
+ */
 export function containersNamed(tools: readonly WireTool[]): ReadonlySet<string> {
   const ids = tools.flatMap((tool) => {
     const { container, environment } = tool as { container?: unknown; environment?: unknown };
@@ -52,19 +56,19 @@ export function containersNamed(tools: readonly WireTool[]): ReadonlySet<string>
   return new Set(ids);
 }
 
-/** What a tool gave, for the model. */
+/** Creates the item with a tool's output. */
 export function outputItem({ call, text }: ToolAnswer): WireOutput {
   return { type: "function_call_output", call_id: call.callId, output: text };
 }
 
-function functionOf({ name, description, paramsSchema }: Tool): WireFunction {
+function toWireFunction({ name, description, paramsSchema }: Tool): WireFunction {
   const parameters: Record<string, unknown> = paramsSchema;
-  // The provider takes a `strict` that is left out for true, and optional fields change meaning.
-  return { type: "function", name, description, parameters, strict: isStrict(paramsSchema) };
+  // Always set `strict`: the API defaults to true, which makes optional fields required.
+  return { type: "function", name, description, parameters, strict: isStrictSchema(paramsSchema) };
 }
 
-/** What comes back empty unless it is asked for. */
-function includes(
+/** Collects the fields that the provider returns only if `include` lists them. */
+function collectIncludes(
   { hostedTools }: RenderedPrompt,
   codecs: Codecs,
   { store }: OpenAIModelConfig,
@@ -74,17 +78,17 @@ function includes(
   return [...new Set([...wanted, ...reasoning])];
 }
 
-function textOf(
+function createTextOptions(
   rendered: RenderedPrompt,
   { verbosity }: OpenAIModelConfig,
 ): WireRequest["text"] | null {
-  const format = formatOf(rendered);
+  const format = createFormat(rendered);
   if (!format && !verbosity) return null;
   return { ...(format && { format }), ...(verbosity && { verbosity }) };
 }
 
-function formatOf({ promptName, outputSchema }: RenderedPrompt): WireFormat | null {
+function createFormat({ promptName, outputSchema }: RenderedPrompt): WireFormat | null {
   if (!outputSchema) return null;
   const name = promptName.replace(/[^\w-]/g, "_").slice(0, 64);
-  return { type: "json_schema", name, schema: outputSchema, strict: isStrict(outputSchema) };
+  return { type: "json_schema", name, schema: outputSchema, strict: isStrictSchema(outputSchema) };
 }

@@ -2,24 +2,24 @@ import { isPlainObject } from "../../base/freeze.ts";
 import { fieldsOf, type JsonSchema } from "../../base/schema/schema.ts";
 
 /**
- * Whether the provider can hold a model to a schema exactly. It then wants every property required
- * and no others anywhere, knows only part of JSON Schema, and refuses the request over the rest.
+ * Whether a schema qualifies for the provider's strict mode. Strict schemas require every property,
+ * allow no additional ones, and use a subset of JSON Schema; the API rejects others with `strict: true`.
  */
-export function isStrict(schema: JsonSchema): boolean {
+export function isStrictSchema(schema: JsonSchema): boolean {
   if (!isPlainObject(schema) || schema["type"] !== "object" || "anyOf" in schema) return false;
-  const open: unknown[] = [schema]; // a stack of our own: schemas may be nested deeply
+  const pending: unknown[] = [schema]; // an explicit stack: deeply nested schemas would overflow the call stack
   const seen = new Set<unknown>();
-  while (open.length > 0) {
-    const part = open.pop();
+  while (pending.length > 0) {
+    const part = pending.pop();
     if (seen.has(part)) continue;
     if (!isPlainObject(part) || !isStrictPart(part)) return false;
     seen.add(part);
-    for (const inner of partsOf(part)) open.push(inner);
+    for (const inner of listParts(part)) pending.push(inner);
   }
   return true;
 }
 
-/** All that a strict schema may say; of any other keyword nobody promises that it is taken. */
+/** The keywords that strict mode is documented or known to accept. */
 const keywords: ReadonlySet<string> = new Set([
   ...["type", "properties", "required", "additionalProperties", "items", "anyOf"],
   ...["$ref", "$defs", "definitions", "enum", "const"],
@@ -33,26 +33,26 @@ const formats: ReadonlySet<unknown> = new Set([
   ...["date-time", "date", "time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"],
 ]);
 
-/** Looks at one part, without what is in it: that has its own turn. */
+/** Checks one part of a schema, without its nested parts. */
 function isStrictPart(part: JsonSchema): boolean {
   const { $ref, type, anyOf, items, format, pattern } = part as Keywords;
-  const said = Object.keys(part).filter((name) => part[name] !== undefined);
-  if ($ref !== undefined) return isLocal($ref) && said.length === 1;
-  if (said.some((name) => !keywords.has(name))) return false;
+  const used = Object.keys(part).filter((name) => part[name] !== undefined);
+  if ($ref !== undefined) return isLocalReference($ref) && used.length === 1;
+  if (used.some((name) => !keywords.has(name))) return false;
   if (anyOf !== undefined && !(Array.isArray(anyOf) && anyOf.length > 0)) return false;
-  if (type === undefined && anyOf === undefined) return false; // even beside an enum
+  if (type === undefined && anyOf === undefined) return false; // even with an enum
   const types: readonly unknown[] = Array.isArray(type) ? type : [type];
   if (types.includes("array") && items === undefined) return false;
   if (format !== undefined && !formats.has(format)) return false;
-  if (typeof pattern === "string" && looksAround.test(pattern)) return false;
+  if (typeof pattern === "string" && lookaround.test(pattern)) return false;
   const isObject = types.includes("object") || "properties" in part || "required" in part;
   return !isObject || isClosed(part);
 }
 
-/** Lookahead and lookbehind, which the provider's regular expressions have not. */
-const looksAround = /\(\?<?[=!]/;
+/** Lookahead and lookbehind, which the provider's regular expressions do not support. */
+const lookaround = /\(\?<?[=!]/;
 
-function isLocal(reference: unknown): boolean {
+function isLocalReference(reference: unknown): boolean {
   return typeof reference === "string" && reference.startsWith("#");
 }
 
@@ -64,15 +64,18 @@ function isClosed(part: JsonSchema): boolean {
   return names.every((name) => needed.has(name)) && needed.size === names.length;
 }
 
-function partsOf(part: JsonSchema): readonly unknown[] {
+function listParts(part: JsonSchema): readonly unknown[] {
   const { properties, $defs, definitions, items, anyOf } = part as Keywords;
-  const named = [properties, $defs, definitions].flatMap(valuesOf);
+  const named = [properties, $defs, definitions].flatMap(listValues);
   const either: readonly unknown[] = Array.isArray(anyOf) ? anyOf : [];
   return [...named, ...either, ...(items === undefined ? [] : [items])];
 }
 
-/** What should be a record of schemas and is none counts as a part, and is then found out. */
-function valuesOf(named: unknown): readonly unknown[] {
+/**
+ * Returns the values of a record of schemas. Any other value is returned as a part, which then
+ * fails.
+ */
+function listValues(named: unknown): readonly unknown[] {
   if (isPlainObject(named)) return Object.values(named);
   return named === undefined ? [] : [named];
 }

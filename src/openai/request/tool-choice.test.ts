@@ -9,7 +9,7 @@ import { mcpTool } from "../../tools/hosted/mcp.ts";
 import { shellTool } from "../../tools/hosted/shell.ts";
 import { webSearchTool } from "../../tools/hosted/web-search.ts";
 
-const mcp = (serverLabel: string) =>
+const createMcpTool = (serverLabel: string) =>
   mcpTool({ serverLabel, serverUrl: "https://mcp.example.com" }, { name: serverLabel });
 const prompt = promptWith({
   tools: [lookTool],
@@ -19,8 +19,8 @@ const prompt = promptWith({
     imageGenerationTool(),
     shellTool(),
     applyPatchTool(),
-    mcp("docs"),
-    mcp("code"),
+    createMcpTool("docs"),
+    createMcpTool("code"),
   ],
 });
 
@@ -52,24 +52,24 @@ test.each<readonly [ToolChoice, unknown]>([
     } as ToolChoice,
     undefined,
   ],
-])("%o is lowered to what the wire has", async (toolChoice, expected) => {
+])("toWireToolChoice() converts %o", async (toolChoice, expected) => {
   const { bodies, error } = await runOn([[message("Hi.")]], { prompt, evaluate: { toolChoice } });
   expect(error).toBeNull();
   expect(bodies[0]?.["tool_choice"]).toEqual(expected ?? toolChoice);
 });
 
 test.each<readonly [string, unknown]>([
-  ["names no function", { type: "function", name: "gaze" }],
+  ["names an unknown function", { type: "function", name: "gaze" }],
   ["names a hosted tool as a function", { type: "function", name: "shell" }],
-  ["names no hosted tool", { type: "built_in", name: "look" }],
-  ["has a type that is not there", { type: "file_search" }],
-  ["has a label that is not there", { type: "mcp", server_label: "wiki" }],
+  ["names an unknown hosted tool", { type: "built_in", name: "look" }],
+  ["has a type without a tool", { type: "file_search" }],
+  ["has an unknown label", { type: "mcp", server_label: "wiki" }],
   ["allows no tools", { type: "allowed_tools", mode: "auto", tools: [] }],
-  ["allows in no known mode", { type: "allowed_tools", mode: "maybe", tools: [{ type: "shell" }] }],
-  ["allows what is not there", { type: "allowed_tools", mode: "auto", tools: [{ type: "gaze" }] }],
-  ["is no choice", 7],
+  ["has an unknown mode", { type: "allowed_tools", mode: "maybe", tools: [{ type: "shell" }] }],
+  ["allows an unknown tool", { type: "allowed_tools", mode: "auto", tools: [{ type: "gaze" }] }],
+  ["is not an object", 7],
   ["has no type", { name: "look" }],
-])("a choice that %s is refused before anything is sent", async (_, choice) => {
+])("a tool choice that %s is rejected before any request", async (_, choice) => {
   const toolChoice = choice as ToolChoice;
   const { error, requests } = await runOn([[message("never")]], {
     prompt,
@@ -80,7 +80,7 @@ test.each<readonly [string, unknown]>([
   expect(requests).toEqual([]);
 });
 
-test("a choice once met no longer forces", async () => {
+test('a forced tool choice becomes "auto" after the tool was used', async () => {
   const { bodies } = await runOn(
     [[webSearchCall(), functionCall("look", {})], [message("Seen.")]],
     { prompt, adapter: { toolChoice: { type: "built_in", name: "find" } } },

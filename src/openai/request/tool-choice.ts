@@ -7,14 +7,14 @@ import { runsAtProvider } from "../../tools/projected-tool.ts";
 import type { Codecs } from "../codecs/codec.ts";
 import type { WireToolChoice } from "../wire.ts";
 
-/** A choice in the provider's words: `built_in` is ours, and never sent. */
-export function wireToolChoice(
+/** Converts a tool choice to the API's format. The type `built_in` is never sent. */
+export function toWireToolChoice(
   choice: Exclude<ToolChoice, string>,
   rendered: RenderedPrompt,
   codecs: Codecs,
 ): WireToolChoice {
-  if (choice.type === "allowed_tools") return allowedTools(choice, rendered, codecs);
-  return namedTool(choice, rendered, codecs);
+  if (choice.type === "allowed_tools") return toAllowedTools(choice, rendered, codecs);
+  return toNamedTool(choice, rendered, codecs);
 }
 
 interface NamedTool {
@@ -22,8 +22,8 @@ interface NamedTool {
   readonly name?: string;
 }
 
-/** One tool: a function by its name, a hosted one by its name, its kind or its type on the wire. */
-function namedTool(
+/** Finds one tool: a function by its name, a hosted tool by its name, kind or API type. */
+function toNamedTool(
   choice: { readonly type: string; readonly name?: unknown },
   rendered: RenderedPrompt,
   codecs: Codecs,
@@ -33,36 +33,36 @@ function namedTool(
     const functions = rendered.tools.filter((tool) => !runsAtProvider(tool));
     const found = functions.find((tool) => tool.name === name);
     if (found) return { type, name: found.name };
-    throw refused(choice, "must name a tool that runs here", functions);
+    throw createChoiceError(choice, "must name a tool that runs locally", functions);
   }
   for (const tool of rendered.hostedTools) {
     const codec = codecs.get(tool.kind);
     if (!codec) continue;
     const wire = codec.toolChoice?.(tool) ?? { type: codec.kind };
-    const isMeant =
-      type === "built_in" ? tool.name === name : [tool.kind, typeOf(wire)].includes(type);
-    if (isMeant && labelFits(choice, wire)) return withRemoteName(choice, wire);
+    const isMatch =
+      type === "built_in" ? tool.name === name : [tool.kind, getWireType(wire)].includes(type);
+    if (isMatch && matchesLabel(choice, wire)) return addRemoteName(choice, wire);
   }
-  throw refused(choice, "must be a tool choice that this prompt has", rendered.hostedTools);
+  throw createChoiceError(choice, "must name a tool in this prompt", rendered.hostedTools);
 }
 
-/** A choice among several MCP servers says which by its label. */
-function labelFits(choice: object, wire: object): boolean {
+/** A choice may select an MCP server by its label. */
+function matchesLabel(choice: object, wire: object): boolean {
   if (!("server_label" in choice)) return true;
   return "server_label" in wire && wire.server_label === choice.server_label;
 }
 
-/** `{ type: "mcp", server_label, name }` forces one tool of the server. */
-function withRemoteName(
+/** `{ type: "mcp", server_label, name }` forces a particular tool on the server. */
+function addRemoteName(
   choice: { readonly type: string; readonly name?: unknown },
   wire: object,
 ): NamedTool {
   const { type, name } = choice;
   const remote = type === "mcp" && typeof name === "string" ? { name } : {};
-  return { ...wire, type: typeOf(wire), ...remote };
+  return { ...wire, type: getWireType(wire), ...remote };
 }
 
-function allowedTools(
+function toAllowedTools(
   choice: { readonly type: string; readonly mode?: unknown; readonly tools?: unknown },
   rendered: RenderedPrompt,
   codecs: Codecs,
@@ -70,9 +70,10 @@ function allowedTools(
   const { mode, tools } = choice;
   const isChoice = Array.isArray(tools) && tools.length > 0 && tools.every(isTyped);
   if (!isChoice || (mode !== "auto" && mode !== "required")) {
-    throw refused(choice, "must have a mode and a list of tools", [], "{ type, mode, tools }");
+    const remedy = "use { type, mode, tools }";
+    throw createChoiceError(choice, "must have a mode and an array of tools", [], remedy);
   }
-  const allowed = tools.map((one) => namedTool(one, rendered, codecs));
+  const allowed = tools.map((one) => toNamedTool(one, rendered, codecs));
   return { type: "allowed_tools", mode, tools: allowed };
 }
 
@@ -80,17 +81,17 @@ function isTyped(value: unknown): value is { readonly type: string } {
   return isPlainObject(value) && typeof value["type"] === "string";
 }
 
-function typeOf(wire: object): string {
+function getWireType(wire: object): string {
   return "type" in wire ? String(wire.type) : "";
 }
 
-function refused(
+function createChoiceError(
   value: object,
   rule: string,
-  there: readonly { readonly name: string }[],
-  remedy = there.length > 0
-    ? `there are ${list(there.map(({ name }) => name))}`
-    : 'there are none: use "auto"',
+  available: readonly { readonly name: string }[],
+  remedy = available.length > 0
+    ? `use one of ${list(available.map(({ name }) => name))}`
+    : 'use "auto": the prompt does not have any',
 ): InvalidOptionError {
   return new InvalidOptionError({ field: "toolChoice", value, rule, remedy });
 }

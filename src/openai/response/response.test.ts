@@ -10,27 +10,27 @@ import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
 import { webSearchTool } from "../../tools/hosted/web-search.ts";
 import { HostedTool } from "../../tools/hosted-tool.ts";
 import type { HostedToolCodec } from "../codecs/codec.ts";
-import { codecsByKind } from "../codecs/codec-registry.ts";
+import { createCodecRegistry } from "../codecs/codec-registry.ts";
 import type { WireItem } from "../wire.ts";
 import { readResponse } from "./response.ts";
 
-const reading = (value: unknown) =>
+const read = (value: unknown) =>
   readResponse(value, {
     rendered: promptWith().render(),
-    codecs: codecsByKind(),
+    codecs: createCodecRegistry(),
     requestId: "req_1",
     secrets: ["secret-secret"],
   });
 
-test.each([null, 7, "text", [[]]])("%j is no response", (value) => {
-  expect(() => reading(value)).toThrow("which is no response");
+test.each([null, 7, "text", [[]]])("readResponse() rejects %j", (value) => {
+  expect(() => read(value)).toThrow("which is not a response");
 });
 
-test("what cannot be read is told without secrets, with the request's id", () => {
+test("readResponse() reports an unreadable response with the request id and without secrets", () => {
   const odd = { status: "odd secret-secret", output: [], id: "secret-secret" };
-  expect(() => reading(odd)).toThrow(
+  expect(() => read(odd)).toThrow(
     expect.objectContaining({
-      message: 'The response is "odd <redacted>", not completed',
+      message: 'The response has the status "odd <redacted>", not "completed"',
       phase: "response",
       requestId: "req_1",
       providerPayload: { status: "odd <redacted>", output: [], id: "<redacted>" },
@@ -38,9 +38,9 @@ test("what cannot be read is told without secrets, with the request's id", () =>
   );
 });
 
-describe("a codec that says nothing of calls", () => {
+describe("a codec without calls()", () => {
   const search = webSearchTool();
-  const codec = (parseOutput: HostedToolCodec["parseOutput"]): HostedToolCodec => ({
+  const createCodec = (parseOutput: HostedToolCodec["parseOutput"]): HostedToolCodec => ({
     kind: "web_search",
     serialize: () => ({ type: "web_search" }),
     parseOutput,
@@ -48,10 +48,10 @@ describe("a codec that says nothing of calls", () => {
   const run = (parseOutput: HostedToolCodec["parseOutput"], output: readonly WireItem[]) =>
     runOn([output], {
       prompt: promptWith({ hostedTools: [search] }),
-      adapter: { hostedToolCodecs: [codec(parseOutput)] },
+      adapter: { hostedToolCodecs: [createCodec(parseOutput)] },
     });
 
-  test("has one call a turn, if it finds anything", async () => {
+  test("reports one call per turn if it returns an output", async () => {
     const items = [{ ...webSearchCall(), id: "ws_7" }, message("Found.")];
     const { response, bus } = await run((all) => ({ items: all.length }), items);
     expect(response?.hostedOutputs.get("web_search")).toEqual({ items: 2 });
@@ -60,7 +60,7 @@ describe("a codec that says nothing of calls", () => {
     ]);
   });
 
-  test("has none where it finds nothing", async () => {
+  test("reports no call if it returns null", async () => {
     const { response, bus } = await run(() => null, [message("No need.")]);
     expect(response?.hostedOutputs.size).toBe(0);
     expect(bus.of("ToolInvoked")).toEqual([]);
@@ -73,13 +73,13 @@ describe("a codec that says nothing of calls", () => {
     expect(error).toMatchObject({
       name: "PromptEvaluationError",
       phase: "parse",
-      message: 'The codec of "web_search" could not read what came back: not what I know',
+      message: 'The codec for "web_search" could not read the response: not what I know',
       partial: { turns: 0 },
     });
   });
 });
 
-test("what a codec cannot gather at the end fails in phase parse, and the answer is not lost", async () => {
+test("a codec that throws for the whole conversation fails in phase parse and retains the answer", async () => {
   const codec: HostedToolCodec = {
     kind: "echo",
     serialize: () => ({ type: "web_search" }),
@@ -96,7 +96,7 @@ test("what a codec cannot gather at the end fails in phase parse, and the answer
   expect(error).toMatchObject({ phase: "parse", partial: { text: "Said.", turns: 1 } });
 });
 
-test("calls come in the order of their items, whatever the order of the tools", async () => {
+test("calls are published in the order of their items, not of the tools", async () => {
   const { bus } = await runOn(
     [
       [

@@ -15,43 +15,47 @@ import { show } from "../../base/show.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import type { Codecs, HostedToolCodec } from "../codecs/codec.ts";
-import { refusalIn, said } from "../codecs/said.ts";
-import { responseErrorOf } from "../errors/evaluation-error.ts";
+import { findRefusal, readMessageText } from "../codecs/said.ts";
+import { fromResponseError } from "../errors/evaluation-error.ts";
 import { unprinted } from "../history/item-text.ts";
 import { usageIn } from "../http/result.ts";
 import type { WireItem } from "../wire.ts";
 
-/** What is needed to read a response. */
-export interface ReadingOptions {
+/** The context for reading a response. */
+export interface ReadOptions {
   readonly rendered: RenderedPrompt;
   readonly codecs: Codecs;
   readonly requestId: string | null;
-  /** What errors may not say. */
+  /** Secrets to redact from errors. */
   readonly secrets: readonly string[];
 }
 
-/** A response as a turn, with its items as they came. Throws where there is no answer in it. */
+/** Converts a response to a turn and its items. Throws if the response has no answer. */
 export function readResponse(
   value: unknown,
-  options: ReadingOptions,
+  options: ReadOptions,
 ): { readonly turn: Turn; readonly items: readonly WireItem[] } {
   const { requestId } = options;
   const response = checkResponse(value, options);
-  const items = itemsOf(response, options);
-  const { text, citations } = said(items);
-  const refusal = refusalIn(items);
-  const toolCalls = toolCallsIn(items);
+  const items = readItems(response, options);
+  const { text, citations } = readMessageText(items);
+  const refusal = findRefusal(items);
+  const toolCalls = findToolCalls(items);
   const order = new Map<object, number>(items.map((item, index) => [item, index]));
-  const inOrder = <Call extends { readonly raw: object }>(calls: readonly Call[]) =>
+  const sortByItem = <Call extends { readonly raw: object }>(calls: readonly Call[]) =>
     calls.toSorted((one, other) => (order.get(one.raw) ?? 0) - (order.get(other.raw) ?? 0));
   const turn: Turn = {
     text: text === "" && refusal !== null ? refusal : text,
     toolCalls,
-    hostedCalls: inOrder(eachTool(options, (codec, tool) => callsOf(codec, tool, items))),
-    askedCalls: inOrder(eachTool(options, (codec, tool) => askedOf(codec, tool, items))),
+    hostedCalls: sortByItem(
+      eachTool(options, (codec, tool) => readHostedCalls(codec, tool, items)),
+    ),
+    askedCalls: sortByItem(
+      eachTool(options, (codec, tool) => readDelegatedCalls(codec, tool, items)),
+    ),
     citations,
     usage: usageIn(response),
-    finishReason: finishReasonOf(response, { isRefused: refusal !== null, toolCalls }),
+    finishReason: toFinishReason(response, { isRefused: refusal !== null, toolCalls }),
     stopReason: maybeTextAt(recordAt(response, "incomplete_details"), "reason"),
     responseId: maybeTextAt(response, "id"),
     requestId,
@@ -59,11 +63,15 @@ export function readResponse(
   };
   if (turn.finishReason !== "stop" || turn.text !== "") return { turn, items };
   if (items.length === 0) {
-    throw unusable("The provider answered with nothing: try again, or rephrase", options, response);
+    throw createUnusableError(
+      "The provider returned an empty response. Retry, or rephrase the prompt.",
+      options,
+      response,
+    );
   }
   if (!items.some(({ type }) => type === "function_call")) return { turn, items };
-  const message = "The model called a function without whole arguments or without an id: try again";
-  throw unusable(message, options, response);
+  const message = "The model called a function with incomplete arguments or without an id. Retry.";
+  throw createUnusableError(message, options, response);
 }
 
 interface ToolsToRead {
@@ -71,7 +79,7 @@ interface ToolsToRead {
   readonly codecs: Codecs;
 }
 
-/** Does something for every hosted tool; what a codec throws is a failure to parse. */
+/** Maps every hosted tool with its codec. An error thrown by a codec becomes a parse error. */
 export function eachTool<Result>(
   { rendered, codecs }: ToolsToRead,
   work: (codec: HostedToolCodec, tool: HostedTool) => readonly Result[],
@@ -82,18 +90,18 @@ export function eachTool<Result>(
     try {
       return work(codec, tool);
     } catch (cause) {
-      const message = `The codec of "${tool.kind}" could not read what came back: ${messageOf(cause)}`;
+      const message = `The codec for "${tool.kind}" could not read the response: ${messageOf(cause)}`;
       const { promptName } = rendered;
       throw new PromptEvaluationError(message, { promptName, phase: "parse", cause });
     }
   });
 }
 
-function checkResponse(value: unknown, options: ReadingOptions): WireItem {
+function checkResponse(value: unknown, options: ReadOptions): WireItem {
   const { rendered, requestId, secrets } = options;
   if (!isPlainObject(value)) {
-    throw unusable(
-      `The provider answered with ${show(value)}, which is no response`,
+    throw createUnusableError(
+      `The provider returned ${show(value)}, which is not a response`,
       options,
       value,
     );
@@ -103,53 +111,66 @@ function checkResponse(value: unknown, options: ReadingOptions): WireItem {
   const hasError = Object.keys(error).length > 0 || typeof value["error"] === "string";
   if (hasError && (status === null || status === "failed" || !Array.isArray(value["output"]))) {
     const { promptName } = rendered;
-    const said = typeof value["error"] === "string" ? { message: value["error"] } : error;
-    throw responseErrorOf(said, { promptName, requestId, payload: value, secrets });
+    const details = typeof value["error"] === "string" ? { message: value["error"] } : error;
+    throw fromResponseError(details, { promptName, requestId, payload: value, secrets });
   }
   const isFinished = status === null || status === "completed" || status === "incomplete";
   if (isFinished) return value;
-  throw unusable(`The response is ${show(status)}, not completed`, options, value);
+  throw createUnusableError(
+    `The response has the status ${show(status)}, not "completed"`,
+    options,
+    value,
+  );
 }
 
-function itemsOf(response: WireItem, options: ReadingOptions): readonly WireItem[] {
+function readItems(response: WireItem, options: ReadOptions): readonly WireItem[] {
   const { output } = response;
   if (Array.isArray(output)) return output.filter((item) => isItem(item, options)).map(unprinted);
-  throw unusable(`The response's output is ${show(output)}, not a list`, options, response);
+  throw createUnusableError(
+    `The response's output is ${show(output)}, not an array`,
+    options,
+    response,
+  );
 }
 
-/** What is no object is left out; what could not be sent back makes the whole useless. */
-function isItem(item: unknown, options: ReadingOptions): item is WireItem {
+/** Filters out values that are not objects. Throws for an item too deep to send back. */
+function isItem(item: unknown, options: ReadOptions): item is WireItem {
   if (!isPlainObject(item)) return false;
   if (!isTooDeep(item)) return true;
   const [type, id] = [maybeTextAt(item, "type"), maybeTextAt(item, "id")];
-  const message = `An item of the type ${show(type)} cannot be sent back: it is nested more than ${DEEPEST} levels deep`;
-  throw unusable(message, options, { type, id });
+  const message = `An item of type ${show(type)} cannot be sent back: it is nested more than ${DEEPEST} levels deep`;
+  throw createUnusableError(message, options, { type, id });
 }
 
-/** The calls to run here. A second one of the same id could not be answered. */
-function toolCallsIn(items: readonly WireItem[]): readonly ToolCall[] {
+/**
+ * Finds the calls to run locally. Ignores a second call with the same id: only one can get a
+ * result.
+ */
+function findToolCalls(items: readonly WireItem[]): readonly ToolCall[] {
   const calls = new Map<string, ToolCall>();
-  for (const call of items.flatMap(toolCallOf)) {
+  for (const call of items.flatMap(parseToolCall)) {
     if (!calls.has(call.callId)) calls.set(call.callId, call);
   }
   return [...calls.values()];
 }
 
-/** A call that was cut off has no whole arguments and is not run. */
-function toolCallOf(item: WireItem): readonly ToolCall[] {
+/** Parses a function call. Incomplete calls are skipped, because their arguments are truncated. */
+function parseToolCall(item: WireItem): readonly ToolCall[] {
   if (item["type"] !== "function_call" || item["status"] === "incomplete") return [];
   const name = maybeTextAt(item, "name");
   const callId = maybeTextAt(item, "call_id");
   if (name === null || !callId) return [];
   const given = item["arguments"];
-  return [{ name, callId, arguments: typeof given === "string" ? given : jsonOf(given) }];
+  return [
+    { name, callId, arguments: typeof given === "string" ? given : stringifyArguments(given) },
+  ];
 }
 
-function jsonOf(value: unknown): string {
+function stringifyArguments(value: unknown): string {
   return JSON.stringify(value ?? {});
 }
 
-function callsOf(
+function readHostedCalls(
   codec: HostedToolCodec,
   tool: HostedTool,
   items: readonly WireItem[],
@@ -157,27 +178,27 @@ function callsOf(
   if (codec.calls) return codec.calls(items, tool);
   const output = codec.parseOutput(items, tool);
   if (output === null || output === undefined) return [];
-  const raw = callItem(codec.kind, items) ?? {};
+  const raw = findCallItem(codec.kind, items) ?? {};
   const { name, kind } = tool;
   const callId = textAt(raw, "call_id") || textAt(raw, "id");
   return [{ name, kind, callId, params: raw, output, success: true, message: "OK", raw }];
 }
 
-/** The codec does not say which item is its call: the one that is called like its kind, or a call. */
-function callItem(kind: string, items: readonly WireItem[]): WireItem | undefined {
+/** Finds the call's item for a codec without `calls`: by its kind, otherwise the first call. */
+function findCallItem(kind: string, items: readonly WireItem[]): WireItem | undefined {
   const calls = items.filter((item) => textAt(item, "type").endsWith("_call"));
   return calls.find((item) => item["type"] === `${kind}_call`) ?? calls[0];
 }
 
-function askedOf(
+function readDelegatedCalls(
   codec: HostedToolCodec,
   tool: HostedTool,
   items: readonly WireItem[],
 ): readonly AskedCall[] {
-  return codec.asked?.(items, tool) ?? [];
+  return codec.delegatedCalls?.(items, tool) ?? [];
 }
 
-function finishReasonOf(
+function toFinishReason(
   response: WireItem,
   { isRefused, toolCalls }: { isRefused: boolean; toolCalls: readonly ToolCall[] },
 ): FinishReason {
@@ -189,9 +210,9 @@ function finishReasonOf(
   return isRefused ? "content_filter" : "stop";
 }
 
-function unusable(
+function createUnusableError(
   message: string,
-  { rendered, requestId, secrets }: ReadingOptions,
+  { rendered, requestId, secrets }: ReadOptions,
   payload: unknown,
 ): PromptEvaluationError {
   const { promptName } = rendered;

@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest";
 import { InMemoryFilesystem } from "../../files/filesystem/in-memory-filesystem.ts";
 import { OpenAIApplyPatchSection } from "./apply-patch-section.ts";
 
-describe("an apply patch section", () => {
-  test("patches the prompt's workspace, unless told otherwise", () => {
+describe("OpenAIApplyPatchSection", () => {
+  test("uses the prompt's workspace by default", () => {
     const section = new OpenAIApplyPatchSection();
     expect(section.defaultParams).toEqual({});
     expect(section.tool).toMatchObject({ kind: "apply_patch", config: {}, live: {} });
   });
 
-  test("patches the files that it is given, and so does its clone", () => {
+  test("uses the given file system, also in clones", () => {
     const filesystem = new InMemoryFilesystem();
     const section = new OpenAIApplyPatchSection({ filesystem });
     for (const one of [section, section.clone(), section.clone({ key: "other" })]) {
@@ -19,8 +19,8 @@ describe("an apply patch section", () => {
     expect(section.clone({ filesystem: other }).tool.live.filesystem).toBe(other);
   });
 
-  test("refuses what is no file system", () => {
-    const make = () => new OpenAIApplyPatchSection({ key: "edit", filesystem: {} } as never);
-    expect(make).toThrow('Section "edit" filesystem must be a Filesystem, got {}. Pass one');
+  test("rejects a value that is not a Filesystem", () => {
+    const create = () => new OpenAIApplyPatchSection({ key: "edit", filesystem: {} } as never);
+    expect(create).toThrow('Section "edit" filesystem must be a Filesystem, got {}. Give one');
   });
 });

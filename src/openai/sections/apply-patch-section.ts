@@ -9,17 +9,17 @@ import {
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { madeAs } from "../../tools/made-as.ts";
 import {
+  mergeOptions,
   NativeToolSection,
   type NativeToolSectionOptions,
-  overriding,
 } from "./native-tool-section.ts";
 
-/** What an `OpenAIApplyPatchSection` is made from. */
+/** Options of the `OpenAIApplyPatchSection` constructor. */
 export interface OpenAIApplyPatchSectionOptions
   extends NativeToolSectionOptions,
     Pick<ApplyPatchToolOptions, "filesystem"> {}
 
-/** Lets the model change files with patches, which are applied here. */
+/** Lets the model change files with patches, which are applied locally. */
 export class OpenAIApplyPatchSection extends NativeToolSection<
   ApplyPatchConfig,
   HostedTool<ApplyPatchConfig, ApplyPatchResult, ApplyPatchLive>
@@ -42,10 +42,10 @@ export class OpenAIApplyPatchSection extends NativeToolSection<
     this.#options = { ...options, key, nativeTools: this.nativeTools };
   }
 
-  /** Patches on the same files, with other options where given. */
+  /** Creates a copy for the same file system; `options` override the original's. */
   override clone(options: OpenAIApplyPatchSectionOptions = {}): this {
     const maker: unknown = this.constructor;
     if (maker !== OpenAIApplyPatchSection) return super.clone(options);
-    return new OpenAIApplyPatchSection(overriding(this.#options, options)) as this;
+    return new OpenAIApplyPatchSection(mergeOptions(this.#options, options)) as this;
   }
 }

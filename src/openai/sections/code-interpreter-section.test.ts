@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { OpenAICodeInterpreterSection } from "./code-interpreter-section.ts";
 
-describe("a code interpreter section", () => {
-  test("runs Python, wherever the prompt's code runs", () => {
+describe("OpenAICodeInterpreterSection", () => {
+  test("defaults to Python without a separate container", () => {
     const section = new OpenAICodeInterpreterSection();
     expect(section.defaultParams).toEqual({ allowedLanguages: ["python"], timeoutSeconds: 30 });
     expect(section.tool.config).toEqual({});
     expect(Object.isFrozen(section.defaultParams.allowedLanguages)).toBe(true);
   });
 
-  test("takes what the tool takes", () => {
+  test("passes its params to the tool", () => {
     const container = { type: "auto", memoryLimit: "4g", fileIds: ["file_1"] } as const;
     const section = new OpenAICodeInterpreterSection({
       defaultParams: { container, timeoutSeconds: 60 },
@@ -22,7 +22,7 @@ describe("a code interpreter section", () => {
     });
   });
 
-  test("is cloned with what it was given, or with something else", () => {
+  test("clones with the same or other params", () => {
     const section = new OpenAICodeInterpreterSection({
       defaultParams: { container: { id: "cntr_1" } },
     });
@@ -39,20 +39,20 @@ test.each<[unknown, string, string]>([
     ".container.memoryLimit",
     'must be one of "1g", "4g", "16g", "64g", got "8g"',
   ],
-  [{ container: {} }, ".container", 'must have a "type" or an "id"'],
-  [{ container: { id: "" } }, ".container.id", "must be a non-blank single-line string"],
-  [{ timeoutSeconds: 0 }, ".timeoutSeconds", "must be an integer of at least 1"],
-])("default params of a code interpreter are refused as %o", (defaultParams, place, says) => {
-  const make = () => new OpenAICodeInterpreterSection({ key: "py", defaultParams } as never);
+  [{ container: {} }, ".container", "must say which container"],
+  [{ container: { id: "" } }, ".container.id", "must be one line of text"],
+  [{ timeoutSeconds: 0 }, ".timeoutSeconds", "must be a whole number of at least 1"],
+])("OpenAICodeInterpreterSection rejects the default params %o", (defaultParams, place, says) => {
+  const create = () => new OpenAICodeInterpreterSection({ key: "py", defaultParams } as never);
   const refusal = expect.objectContaining({
     name: "PromptValidationError",
     field: `Section "py" defaultParams${place}`,
     message: expect.stringContaining(says),
   });
-  expect(make).toThrow(refusal);
+  expect(create).toThrow(refusal);
 });
 
-test("a secret in default params is never told", () => {
+test("OpenAICodeInterpreterSection never reveals a secret in default params", () => {
   const domainSecrets = [{ domain: "example.com", name: "", value: "hunter2" }];
   const networkPolicy = { type: "allowlist", allowedDomains: ["example.com"], domainSecrets };
   const defaultParams = { container: { type: "auto", networkPolicy } };
@@ -62,6 +62,6 @@ test("a secret in default params is never told", () => {
   const bare = { container: { type: "auto", networkPolicy: "hunter2" } };
   expect(() => new OpenAICodeInterpreterSection({ defaultParams: bare } as never)).toThrow(
     'Section "openai_code_interpreter" defaultParams.container.networkPolicy must be a plain ' +
-      "object, got a secret that does not. Use { … }.",
+      "object, got a secret that does not. Write { … }",
   );
 });

@@ -7,17 +7,18 @@ import {
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { madeAs } from "../../tools/made-as.ts";
 import {
+  mergeOptions,
   NativeToolSection,
   type NativeToolSectionOptions,
-  overriding,
 } from "./native-tool-section.ts";
 
-/** What an `OpenAICodeInterpreterSection` is made from. */
+/** Options of the `OpenAICodeInterpreterSection` constructor. */
 export interface OpenAICodeInterpreterSectionOptions extends NativeToolSectionOptions {
+  /** The tool's config. @default Python in a new container, or in the workspace's */
   readonly defaultParams?: CodeInterpreterConfig | undefined;
 }
 
-/** Lets the model run Python of its own in a container at OpenAI. */
+/** Lets the model write and run Python in a container at OpenAI. */
 export class OpenAICodeInterpreterSection extends NativeToolSection<
   CodeInterpreterConfig & {
     readonly allowedLanguages: readonly string[];
@@ -35,7 +36,7 @@ export class OpenAICodeInterpreterSection extends NativeToolSection<
     super({ ...rest, key, title: "Code interpreter" }, (section) => {
       const config = `${section} defaultParams`;
       const tool = madeAs({ config }, () => codeInterpreterTool(options.defaultParams));
-      // No container among the defaults: a prompt with a workspace runs code in that one's.
+      // The defaults have no container: with a workspace, code runs in the workspace's container.
       const { allowedLanguages = ["python"], timeoutSeconds = 30 } = tool.config;
       return { defaultParams: { ...tool.config, allowedLanguages, timeoutSeconds }, tool };
     });
@@ -43,10 +44,10 @@ export class OpenAICodeInterpreterSection extends NativeToolSection<
     this.#options = { ...options, key, defaultParams: tool.config, nativeTools };
   }
 
-  /** The same interpreter, with other options where given; `defaultParams` as a whole. */
+  /** Creates a copy; `options` override the original's. `defaultParams` is replaced as a whole. */
   override clone(options: OpenAICodeInterpreterSectionOptions = {}): this {
     const maker: unknown = this.constructor;
     if (maker !== OpenAICodeInterpreterSection) return super.clone(options);
-    return new OpenAICodeInterpreterSection(overriding(this.#options, options)) as this;
+    return new OpenAICodeInterpreterSection(mergeOptions(this.#options, options)) as this;
   }
 }

@@ -1,22 +1,22 @@
 import { describe, expect, test } from "vitest";
 import { OpenAIFileSearchSection } from "./file-search-section.ts";
 
-describe("a file search section", () => {
-  test("searches no store yet, for five passages", () => {
+describe("OpenAIFileSearchSection", () => {
+  test("defaults to no stores and five results", () => {
     const section = new OpenAIFileSearchSection();
     expect(section.defaultParams).toEqual({ corpusIds: [], maxResults: 5 });
     expect(Object.keys(section.defaultParams)).toEqual(["corpusIds", "maxResults"]);
     expect(section.tool.config).toEqual({ vectorStoreIds: [], maxResults: 5 });
   });
 
-  test("searches the stores that it is given", () => {
+  test("searches the given stores", () => {
     const defaultParams = { corpusIds: ["vs_1", "vs_2"], maxResults: 50 };
     const section = new OpenAIFileSearchSection({ defaultParams });
     expect(section.defaultParams).toEqual(defaultParams);
     expect(section.tool.config).toEqual({ vectorStoreIds: ["vs_1", "vs_2"], maxResults: 50 });
   });
 
-  test("fills in what is left out or undefined", () => {
+  test("fills in omitted and undefined params", () => {
     const corpusIds = ["vs_1"];
     const whole = { corpusIds, maxResults: 5 };
     const given = [{ corpusIds }, { corpusIds, maxResults: undefined }];
@@ -27,7 +27,7 @@ describe("a file search section", () => {
     expect(none.defaultParams).toEqual({ corpusIds: [], maxResults: 5 });
   });
 
-  test("keeps a frozen copy", () => {
+  test("copies and freezes its params", () => {
     const corpusIds = ["vs_1"];
     const section = new OpenAIFileSearchSection({ defaultParams: { corpusIds } });
     corpusIds.push("vs_2");
@@ -36,7 +36,7 @@ describe("a file search section", () => {
     expect(Object.isFrozen(section.defaultParams.corpusIds)).toBe(true);
   });
 
-  test("is cloned with other params, which stand for all of them", () => {
+  test("replaces all params in a clone", () => {
     const section = new OpenAIFileSearchSection({
       key: "docs",
       defaultParams: { corpusIds: ["vs_1"], maxResults: 9 },
@@ -50,7 +50,7 @@ describe("a file search section", () => {
     expect(section.defaultParams).toEqual({ corpusIds: ["vs_1"], maxResults: 9 });
   });
 
-  test("is refused for a model that cannot search files, by the adapter's table", () => {
+  test("rejects a model without file search in nativeTools", () => {
     const nativeTools = { "gpt-4.1": ["web_search"] };
     expect(new OpenAIFileSearchSection({ model: "gpt-4.1" }).key).toBe("openai_file_search");
     expect(() => new OpenAIFileSearchSection({ model: "gpt-4.1", nativeTools })).toThrow(
@@ -63,19 +63,19 @@ test.each<[unknown, string, string]>([
   [null, "", "must be a plain object, got null"],
   [["vs_1"], "", "must be a plain object"],
   [{ vectorStoreIds: [] }, " key", 'must be one of "corpusIds", "maxResults"'],
-  [{ corpus_ids: [] }, " key", 'did you mean "corpusIds"?'],
-  [{ corpusIds: "vs_1" }, ".corpusIds", "must be an array"],
-  [{ corpusIds: [""] }, ".corpusIds[0]", "must be a non-blank single-line string"],
-  [{ corpusIds: null }, ".corpusIds", "must be an array"],
-  [{ maxResults: 0 }, ".maxResults", "must be an integer from 1 to 50"],
-  [{ maxResults: 51 }, ".maxResults", "must be an integer from 1 to 50"],
-  [{ maxResults: 2.5 }, ".maxResults", "must be an integer"],
-])("default params of a file search are refused as %o", (defaultParams, place, says) => {
-  const make = () => new OpenAIFileSearchSection({ key: "docs", defaultParams } as never);
+  [{ corpus_ids: [] }, " key", 'Did you mean "corpusIds"?'],
+  [{ corpusIds: "vs_1" }, ".corpusIds", "must be a list"],
+  [{ corpusIds: [""] }, ".corpusIds[0]", "must be one line of text"],
+  [{ corpusIds: null }, ".corpusIds", "must be a list"],
+  [{ maxResults: 0 }, ".maxResults", "must be a whole number from 1 to 50"],
+  [{ maxResults: 51 }, ".maxResults", "must be a whole number from 1 to 50"],
+  [{ maxResults: 2.5 }, ".maxResults", "must be a whole number"],
+])("OpenAIFileSearchSection rejects the default params %o", (defaultParams, place, says) => {
+  const create = () => new OpenAIFileSearchSection({ key: "docs", defaultParams } as never);
   const refusal = expect.objectContaining({
     name: "PromptValidationError",
     field: `Section "docs" defaultParams${place}`,
     message: expect.stringContaining(says),
   });
-  expect(make).toThrow(refusal);
+  expect(create).toThrow(refusal);
 });

@@ -7,27 +7,31 @@ import {
 } from "../../tools/hosted/file-search.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import {
+  mergeOptions,
   NativeToolSection,
   type NativeToolSectionOptions,
-  overriding,
 } from "./native-tool-section.ts";
 
-/** What is searched, and for how much. */
+/** The vector stores to search and the number of results. */
 export interface FileSearchParams {
-  /** Vector stores. May be empty here; a request with none is refused. @default [] */
+  /**
+   * Vector store ids. May be empty until the first request, which throws if there is none. @default
+   * []
+   */
   readonly corpusIds?: readonly string[] | undefined;
-  /** 1 to 50. @default 5 */
+  /** The most results per search, 1 to 50. @default 5 */
   readonly maxResults?: number | undefined;
 }
 
-/** What an `OpenAIFileSearchSection` is made from. */
+/** Options of the `OpenAIFileSearchSection` constructor. */
 export interface OpenAIFileSearchSectionOptions extends NativeToolSectionOptions {
+  /** The vector stores to search and the number of results. */
   readonly defaultParams?: FileSearchParams | undefined;
 }
 
 /** Lets the model search files in OpenAI's vector stores. */
 export class OpenAIFileSearchSection extends NativeToolSection<
-  WholeFileSearchParams,
+  ResolvedFileSearchParams,
   HostedTool<FileSearchConfig, FileSearchResult>
 > {
   readonly #options: OpenAIFileSearchSectionOptions;
@@ -48,15 +52,15 @@ export class OpenAIFileSearchSection extends NativeToolSection<
     this.#options = { ...options, key, defaultParams, nativeTools };
   }
 
-  /** The same search, with other options where given; `defaultParams` as a whole. */
+  /** Creates a copy; `options` override the original's. `defaultParams` is replaced as a whole. */
   override clone(options: OpenAIFileSearchSectionOptions = {}): this {
     const maker: unknown = this.constructor;
     if (maker !== OpenAIFileSearchSection) return super.clone(options);
-    return new OpenAIFileSearchSection(overriding(this.#options, options)) as this;
+    return new OpenAIFileSearchSection(mergeOptions(this.#options, options)) as this;
   }
 }
 
-interface WholeFileSearchParams {
+interface ResolvedFileSearchParams {
   readonly corpusIds: readonly string[];
   readonly maxResults: number;
 }

@@ -11,11 +11,11 @@ import { HostedTool } from "../../tools/hosted-tool.ts";
 import { OpenAIApplyPatchSection } from "./apply-patch-section.ts";
 import { OpenAICodeInterpreterSection } from "./code-interpreter-section.ts";
 import { OpenAIFileSearchSection } from "./file-search-section.ts";
-import { NativeToolSection, overriding } from "./native-tool-section.ts";
+import { mergeOptions, NativeToolSection } from "./native-tool-section.ts";
 import { OpenAIShellSection } from "./shell-section.ts";
 import { OpenAIWebSearchSection } from "./web-search-section.ts";
 
-const promptOf = (...sections: readonly Section[]) =>
+const createPrompt = (...sections: readonly Section[]) =>
   new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections }));
 
 const kinds = [
@@ -27,7 +27,7 @@ const kinds = [
 ] as const;
 
 describe.each(kinds)("the section %s", (key, Native, title, kind) => {
-  test("says nothing and carries one tool, called like its kind", () => {
+  test("has no text and one tool, named after its kind", () => {
     const section = new Native();
     expect(section).toMatchObject({ key, title, acceptsOverrides: false, children: [] });
     expect(section.render()).toBe("");
@@ -38,8 +38,8 @@ describe.each(kinds)("the section %s", (key, Native, title, kind) => {
     expect(Object.isFrozen(section.defaultParams)).toBe(true);
   });
 
-  test("takes part in a prompt by its tool alone", () => {
-    const rendered = promptOf(new Native()).render();
+  test("adds only its tool to a prompt", () => {
+    const rendered = createPrompt(new Native()).render();
     expect(rendered.text).toBe("");
     expect(rendered.tools).toEqual([]);
     expect(rendered.hostedTools).toMatchObject([{ kind, name: kind }]);
@@ -47,7 +47,7 @@ describe.each(kinds)("the section %s", (key, Native, title, kind) => {
     expect(rendered.descriptor).toMatchObject({ sections: [], tools: [] });
   });
 
-  test("may have another key, and a clone of it keeps that", () => {
+  test("accepts another key and retains it in clones", () => {
     const section = new Native({ key: "mine" });
     expect([section.key, section.clone().key, section.clone({ key: "yours" }).key]).toEqual([
       "mine",
@@ -61,7 +61,7 @@ describe.each(kinds)("the section %s", (key, Native, title, kind) => {
     expect(clone.defaultParams).toEqual(section.defaultParams);
   });
 
-  test("is left out where its predicate says so, in a clone too", () => {
+  test("is omitted if enabled returns false, also in clones", () => {
     const session = new Session();
     const seen: unknown[] = [];
     const section = new Native({
@@ -71,40 +71,40 @@ describe.each(kinds)("the section %s", (key, Native, title, kind) => {
       },
     });
     for (const one of [section, section.clone(), section.clone({ key: "k" })]) {
-      expect(promptOf(one).render({ session }).hostedTools).toEqual([]);
+      expect(createPrompt(one).render({ session }).hostedTools).toEqual([]);
     }
     expect(seen).toEqual([{}, session, {}, session, {}, session]);
     const shown = section.clone({ enabled: () => true });
-    expect(promptOf(shown).render({ session }).hostedTools).toHaveLength(1);
+    expect(createPrompt(shown).render({ session }).hostedTools).toHaveLength(1);
   });
 
-  test("refuses a model that is known to lack the tool", () => {
+  test("rejects a model that does not support the tool", () => {
     const nativeTools = { small: ["mcp"] };
     const make = () => new Native({ model: "small-1", nativeTools });
     expect(make).toThrow(PromptValidationError);
     expect(make).toThrow(
-      `Section "${key}" model must be a model that can run "${kind}", got "small-1": ` +
-        `the model "small-1" (listed as "small") can run "mcp", and not "${kind}": use another model`,
+      `Section "${key}" model must be a model that can run "${kind}", got "small-1". ` +
+        `The model "small-1" (listed as "small") supports "mcp", not "${kind}": use another model`,
     );
   });
 
-  test("takes a model that can run the tool, and one that nobody knows", () => {
+  test("accepts a model that supports the tool, and an unknown model", () => {
     for (const model of ["gpt-5", "gpt-5.2-codex", "my-own"]) {
       expect(new Native({ model }).key).toBe(key);
     }
   });
 
-  test("keeps its model when it is cloned, and checks it anew", () => {
+  test("retains its model in clones and checks it again", () => {
     const section = new Native({ model: "gpt-5" });
     expect(section.clone().key).toBe(key);
     expect(() => section.clone({ nativeTools: { "gpt-5": [] } })).toThrow("model must be");
-    function* once() {
+    function* yieldOnce() {
       yield kind;
     }
-    const listed = new Native({ model: "small", nativeTools: { small: once() } });
+    const listed = new Native({ model: "small", nativeTools: { small: yieldOnce() } });
     expect(listed.clone().clone().key).toBe(key);
     expect(listed.nativeTools).toEqual({ small: [kind] });
-    expect(() => listed.clone({ nativeTools: { small: [] } })).toThrow("can run no hosted tools");
+    expect(() => listed.clone({ nativeTools: { small: [] } })).toThrow("supports no hosted tools");
   });
 
   test.each([
@@ -118,19 +118,19 @@ describe.each(kinds)("the section %s", (key, Native, title, kind) => {
     [{ nativeTools: { "gpt-5": "shell" } }, `Section "${key}" nativeTools["gpt-5"]`],
     [null, `${Native.name}(options)`],
     ["key", `${Native.name}(options)`],
-  ])("is refused with %o", (options, field) => {
+  ])("rejects the options %o", (options, field) => {
     const refusal = expect.objectContaining({ name: "PromptValidationError", field });
     expect(() => new Native(options as never)).toThrow(refusal);
   });
 
-  test("is not cloned for a subclass, which may need more", () => {
+  test("throws when a subclass without clone() is cloned", () => {
     class Mine extends (Native as typeof OpenAIFileSearchSection) {}
     expect(new Mine().key).toBe(key);
     expect(() => new Mine().clone()).toThrow("Mine cannot be cloned. Override clone()");
   });
 });
 
-describe("in a prompt", () => {
+describe("a native tool section in a prompt", () => {
   const task = new MarkdownSection({
     key: "task",
     title: "Task",
@@ -138,46 +138,49 @@ describe("in a prompt", () => {
     params: z.object({ topic: z.string() }),
   });
 
-  test("such a section leaves its heading out and is counted", () => {
-    const rendered = promptOf(new OpenAIFileSearchSection(), task).bind({ topic: "owls" }).render();
+  test("has no heading but is numbered", () => {
+    const rendered = createPrompt(new OpenAIFileSearchSection(), task)
+      .bind({ topic: "owls" })
+      .render();
     expect(rendered.text).toBe("## 2. Task (task)\n\nAbout owls.");
     expect(rendered.hostedTools.map(({ name }) => name)).toEqual(["file_search"]);
   });
 
-  test("it needs nothing bound, and lets nothing be bound", () => {
-    const prompt = promptOf(new OpenAIFileSearchSection(), task);
+  test("has no params and accepts none", () => {
+    const prompt = createPrompt(new OpenAIFileSearchSection(), task);
     const bound = { topic: "owls", corpusIds: ["vs_1"] };
     expect(() => prompt.bind(bound)).toThrow(
       'must contain only params that a section declares, got "corpusIds"',
     );
-    expect(() => promptOf(new OpenAIShellSection()).bind({ topc: 1 })).toThrow(
-      "no section declares params",
+    expect(() => createPrompt(new OpenAIShellSection()).bind({ topc: 1 })).toThrow(
+      "No section declares any",
     );
-    expect(promptOf(new OpenAIShellSection()).bind({}).render().hostedTools).toHaveLength(1);
+    expect(createPrompt(new OpenAIShellSection()).bind({}).render().hostedTools).toHaveLength(1);
   });
 
-  test("it stands by its key like any other", () => {
-    const twice = () => promptOf(new OpenAIShellSection(), new OpenAIShellSection());
-    expect(twice).toThrow("must have a key that no sibling has");
+  test("requires a unique key like any other section", () => {
+    const createTwice = () => createPrompt(new OpenAIShellSection(), new OpenAIShellSection());
+    expect(createTwice).toThrow("must have a key that none of its siblings has");
   });
 
-  test("its tool's name must be its own", () => {
+  test("requires a unique tool name", () => {
     const rival = new MarkdownSection({
       key: "web",
       title: "Web",
       template: "Search.",
       hostedTools: [webSearchTool()],
     });
-    expect(() => promptOf(rival, new OpenAIWebSearchSection())).toThrow(
-      'must have a unique name, but section "web" also uses it',
+    expect(() => createPrompt(rival, new OpenAIWebSearchSection())).toThrow(
+      'must have a name of its own, and section "web" has that one',
     );
-    const two = () => promptOf(new OpenAIShellSection(), new OpenAIShellSection({ key: "other" }));
-    expect(two).toThrow("must have a unique name");
+    const createBoth = () =>
+      createPrompt(new OpenAIShellSection(), new OpenAIShellSection({ key: "other" }));
+    expect(createBoth).toThrow("must have a name of its own");
   });
 
-  test("it goes with its parent: shown, disabled or summed up", () => {
-    const within = (options: object) =>
-      promptOf(
+  test("follows its parent: shown, disabled or summarized", () => {
+    const renderParent = (options: object) =>
+      createPrompt(
         new MarkdownSection({
           key: "research",
           title: "Research",
@@ -187,16 +190,19 @@ describe("in a prompt", () => {
           ...options,
         }),
       ).render();
-    expect(within({}).hostedTools.map(({ kind }) => kind)).toEqual(["file_search", "web_search"]);
-    expect(within({}).text).toBe("## 1. Research (research)\n\nLook it up.");
-    expect(within({ enabled: () => false }).hostedTools).toEqual([]);
-    const summed = within({ visibility: "summary" });
+    expect(renderParent({}).hostedTools.map(({ kind }) => kind)).toEqual([
+      "file_search",
+      "web_search",
+    ]);
+    expect(renderParent({}).text).toBe("## 1. Research (research)\n\nLook it up.");
+    expect(renderParent({ enabled: () => false }).hostedTools).toEqual([]);
+    const summed = renderParent({ visibility: "summary" });
     expect(summed.hostedTools).toEqual([]);
     expect(summed.text).toContain('It contains "openai_file_search", "openai_web_search".');
     expect(summed.tools.map(({ name }) => name)).toEqual(["open_sections"]);
   });
 
-  test("it is cloned with its parent", () => {
+  test("is cloned with its parent", () => {
     const section = new OpenAIFileSearchSection({ defaultParams: { corpusIds: ["vs_1"] } });
     const parent = new MarkdownSection({
       key: "p",
@@ -210,16 +216,16 @@ describe("in a prompt", () => {
     expect(child?.defaultParams).toEqual(section.defaultParams);
   });
 
-  test("it is found by its class", () => {
+  test("is found by its class", () => {
     const section = new OpenAIShellSection();
-    expect(promptOf(section).findSection(OpenAIShellSection)).toBe(section);
-    expect(promptOf(section).findSection(NativeToolSection)).toBe(section);
+    expect(createPrompt(section).findSection(OpenAIShellSection)).toBe(section);
+    expect(createPrompt(section).findSection(NativeToolSection)).toBe(section);
   });
 });
 
-test("options of a clone stand over the kept ones, unless they are undefined", () => {
+test("mergeOptions() overrides options except with undefined", () => {
   const kept: { readonly a: number; readonly b?: number | undefined } = { a: 1, b: 2 };
-  expect(overriding(kept, { b: 3 })).toEqual({ a: 1, b: 3 });
-  expect(overriding(kept, { b: undefined })).toEqual({ a: 1, b: 2 });
+  expect(mergeOptions(kept, { b: 3 })).toEqual({ a: 1, b: 3 });
+  expect(mergeOptions(kept, { b: undefined })).toEqual({ a: 1, b: 2 });
   expect(kept).toEqual({ a: 1, b: 2 });
 });

@@ -3,34 +3,45 @@ import { deepFreeze } from "../../base/freeze.ts";
 import { Section, type SectionOptions } from "../../prompt/section.ts";
 import { checkText } from "../../tools/config-checks.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
-import { capabilities, checkedTable, type NativeToolsTable } from "../capabilities.ts";
+import {
+  checkNativeToolsTable,
+  createCapabilities,
+  type NativeToolsTable,
+} from "../capabilities.ts";
 
-/** What all sections that only carry a hosted tool take. */
+/** Options shared by all sections that only provide a hosted tool. */
 export interface NativeToolSectionOptions {
+  /** The section's key. @default the section's kind, such as `"openai_shell"` */
   readonly key?: string | undefined;
-  /** Refused now if it is known to lack the tool. @default found out when a request is made */
+  /**
+   * Throws now if this model is known not to support the tool. @default checked by the first
+   * request
+   */
   readonly model?: string | undefined;
-  /** What models can run, as the adapter is told it. @default the adapter's own table */
+  /**
+   * The hosted tool kinds that models can run, like the adapter's option. @default the built-in
+   * table
+   */
   readonly nativeTools?: NativeToolsTable | undefined;
-  /** `false` leaves the tool out. @default always */
+  /** Returns `false` to omit the tool. @default always enabled */
   readonly enabled?: SectionOptions<object>["enabled"];
 }
 
-/** What one kind of such a section adds. */
+/** The parts that a subclass provides. */
 export interface NativeToolParts<DefaultParams, Hosted> {
   readonly defaultParams: DefaultParams;
   readonly tool: Hosted;
 }
 
-/** Says nothing and carries one hosted tool. There is nothing in it to bind or to override. */
+/** A section without text that provides one hosted tool. It has no params and no overrides. */
 export abstract class NativeToolSection<
   in out DefaultParams extends object,
   in out Hosted extends HostedTool,
 > extends Section<object, object> {
   override readonly defaultParams: DefaultParams;
-  /** What the provider runs; `response.hostedOutputs` has what it gave under it. */
+  /** The hosted tool. `response.hostedOutputs.get(section.tool)` returns its output. */
   readonly tool: Hosted;
-  /** What clones are made with. */
+  /** The table of tool kinds by model, passed on to clones. */
   readonly nativeTools: Readonly<Record<string, readonly string[]>>;
 
   constructor(
@@ -43,11 +54,11 @@ export abstract class NativeToolSection<
     const { defaultParams, tool } = parts(section);
     this.defaultParams = deepFreeze(defaultParams);
     this.tool = tool;
-    this.nativeTools = checkedTable(nativeTools, `${section} nativeTools`);
+    this.nativeTools = checkNativeToolsTable(nativeTools, `${section} nativeTools`);
     if (model !== undefined) this.#checkModel(model, `${section} model`);
   }
 
-  /** Takes no params, not even unused ones: a section that does lets anything be bound. */
+  /** Declares no params: a section with an unused param would accept any binding. */
   override render(): string {
     return "";
   }
@@ -58,18 +69,18 @@ export abstract class NativeToolSection<
 
   #checkModel(model: string, field: string): void {
     checkText(model, field);
-    const lack = capabilities(this.nativeTools).lacks(model, this.tool.kind);
-    if (lack === null) return;
+    const problem = createCapabilities(this.nativeTools).explainUnsupported(model, this.tool.kind);
+    if (problem === null) return;
     const rule = `must be a model that can run "${this.tool.kind}"`;
-    throw new PromptValidationError({ field, value: model, rule, remedy: lack });
+    throw new PromptValidationError({ field, value: model, rule, remedy: problem });
   }
 }
 
-/** `given` over `kept`; what is `undefined` was not given. */
-export function overriding<Options extends object>(
-  kept: Options,
-  given: Partial<Options>,
+/** Merges options: `given` overrides `kept`, except where it is `undefined`. */
+export function mergeOptions<Options extends object>(
+  base: Options,
+  overrides: Partial<Options>,
 ): Options {
-  const said = Object.entries(given).filter(([, value]) => value !== undefined);
-  return { ...kept, ...Object.fromEntries(said) };
+  const entries = Object.entries(overrides).filter(([, value]) => value !== undefined);
+  return { ...base, ...Object.fromEntries(entries) };
 }

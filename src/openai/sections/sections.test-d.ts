@@ -23,10 +23,11 @@ const task = new MarkdownSection({
   params: z.object({ topic: z.string() }),
 });
 
-const promptOf = <Output, Sections extends Section>(template: PromptTemplate<Output, Sections>) =>
-  new Prompt(template);
+const createPrompt = <Output, Sections extends Section>(
+  template: PromptTemplate<Output, Sections>,
+) => new Prompt(template);
 
-describe("sections that only carry a tool", () => {
+describe("native tool sections", () => {
   const native = [
     new OpenAIFileSearchSection(),
     new OpenAIWebSearchSection(),
@@ -35,9 +36,9 @@ describe("sections that only carry a tool", () => {
     new OpenAIApplyPatchSection(),
   ];
 
-  test("add nothing to what must be bound", () => {
+  test("add no params to bind", () => {
     const sections = [new OpenAIFileSearchSection(), task, new OpenAIWebSearchSection()];
-    const { bind } = promptOf(new PromptTemplate({ ns: "demo", key: "k", sections }));
+    const { bind } = createPrompt(new PromptTemplate({ ns: "demo", key: "k", sections }));
     expectTypeOf(bind).parameter(0).toEqualTypeOf<{ topic: string }>();
     const prompt = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections }));
     // @ts-expect-error 'corpusIds' does not exist
@@ -46,30 +47,30 @@ describe("sections that only carry a tool", () => {
     prompt.bind({});
   });
 
-  test("add nothing as children either", () => {
+  test("add no params as children", () => {
     const parent = new MarkdownSection({
       key: "p",
       title: "P",
       template: "",
       children: [task, new OpenAIShellSection()],
     });
-    const { bind } = promptOf(new PromptTemplate({ ns: "demo", key: "k", sections: [parent] }));
+    const { bind } = createPrompt(new PromptTemplate({ ns: "demo", key: "k", sections: [parent] }));
     expectTypeOf(bind).parameter(0).toEqualTypeOf<{ topic: string }>();
   });
 
-  test("leave nothing to bind when there is nothing else", () => {
-    const { bind } = promptOf(new PromptTemplate({ ns: "demo", key: "k", sections: native }));
+  test("require no params on their own", () => {
+    const { bind } = createPrompt(new PromptTemplate({ ns: "demo", key: "k", sections: native }));
     expectTypeOf(bind).parameter(0).toEqualTypeOf<object>();
   });
 
-  test("keep what others need in a list made beforehand", () => {
+  test("preserve the params of other sections in an array", () => {
     const sections = [...native, task];
-    const { bind } = promptOf(new PromptTemplate({ ns: "demo", key: "k", sections }));
+    const { bind } = createPrompt(new PromptTemplate({ ns: "demo", key: "k", sections }));
     expectTypeOf(bind).parameter(0).toEqualTypeOf<{ topic: string }>();
   });
 });
 
-test("default params are whole", () => {
+test("defaultParams of native tool sections have all fields", () => {
   const { defaultParams } = new OpenAIFileSearchSection({ defaultParams: { maxResults: 1 } });
   expectTypeOf(defaultParams.corpusIds).toEqualTypeOf<readonly string[]>();
   expectTypeOf(defaultParams.maxResults).toEqualTypeOf<number>();
@@ -87,7 +88,7 @@ test("default params are whole", () => {
   new OpenAIFileSearchSection({ corpusIds: [] });
 });
 
-test("a section's tool leads to its typed output", () => {
+test("hostedOutputs.get(section.tool) returns the typed output", () => {
   const outputs = {} as HostedOutputs;
   expectTypeOf(outputs.get(new OpenAIFileSearchSection().tool)).toEqualTypeOf<
     FileSearchResult | undefined
@@ -104,7 +105,7 @@ test("a section's tool leads to its typed output", () => {
   >();
 });
 
-test("a clone is what its original is, and takes what its constructor takes", () => {
+test("clone() has the section's type and the constructor's options", () => {
   expectTypeOf(new OpenAIFileSearchSection().clone()).toEqualTypeOf<OpenAIFileSearchSection>();
   new OpenAIShellSection().clone({ key: "sh", model: "gpt-5", defaultParams: {} });
   // @ts-expect-error Type 'number' is not assignable to type 'string'
@@ -113,7 +114,7 @@ test("a clone is what its original is, and takes what its constructor takes", ()
   new OpenAIShellSection().clone({ title: "Sh" });
 });
 
-test("a predicate gets no params and the session", () => {
+test("enabled() receives empty params and the session", () => {
   new OpenAIShellSection({
     enabled(params, { session }) {
       expectTypeOf(params).toEqualTypeOf<object>();

@@ -5,36 +5,36 @@ import { OpenAIShellSection } from "./shell-section.ts";
 const executor: ShellExecutor = { run: async () => [] };
 const local = { environment: { type: "local" } } as const;
 
-describe("a shell section", () => {
-  test("runs commands in a container, unless told otherwise", () => {
+describe("OpenAIShellSection", () => {
+  test("runs commands in a container by default", () => {
     const section = new OpenAIShellSection();
     expect(section.defaultParams).toEqual({ environment: { type: "container" } });
     expect(section.tool.config).toEqual({});
     expect(section.tool.live).toEqual({});
   });
 
-  test("takes a container's options", () => {
+  test("accepts container options", () => {
     const defaultParams = { environment: { type: "container", memoryLimit: "4g" } } as const;
     const section = new OpenAIShellSection({ defaultParams });
     expect([section.defaultParams, section.tool.config]).toEqual([defaultParams, defaultParams]);
   });
 
-  test("runs commands here by its executor", () => {
+  test("runs commands locally with its executor", () => {
     const section = new OpenAIShellSection({ defaultParams: local, executor });
     expect(section.defaultParams).toEqual(local);
     expect(section.tool.live.executor).toBe(executor);
   });
 
-  test("is refused for most models", () => {
+  test("rejects models without a shell", () => {
     expect(() => new OpenAIShellSection({ model: "gpt-4o" })).toThrow("another model");
     expect(new OpenAIShellSection({ model: "gpt-5.1" }).tool.kind).toBe("shell");
   });
 });
 
-describe("its clone", () => {
+describe("OpenAIShellSection.clone()", () => {
   const section = new OpenAIShellSection({ key: "sh", defaultParams: local, executor });
 
-  test("keeps its executor and its environment", () => {
+  test("retains the executor and the environment", () => {
     for (const clone of [section.clone(), section.clone({ key: "other" })]) {
       expect(clone.defaultParams).toEqual(local);
       expect(clone.tool.live.executor).toBe(executor);
@@ -42,12 +42,12 @@ describe("its clone", () => {
     expect(section.clone({ defaultParams: local }).tool.live.executor).toBe(executor);
   });
 
-  test("may have another executor", () => {
+  test("accepts another executor", () => {
     const other: ShellExecutor = { run: async () => [] };
     expect(section.clone({ executor: other }).tool.live.executor).toBe(other);
   });
 
-  test("loses it where a container runs the commands, and refuses it there", () => {
+  test("drops the executor for a container, and rejects one there", () => {
     const defaultParams = { environment: { type: "container" } } as const;
     expect(section.clone({ defaultParams }).tool.live).toEqual({});
     expect(section.clone({ defaultParams: {} }).tool.live).toEqual({});
@@ -56,7 +56,7 @@ describe("its clone", () => {
     );
   });
 
-  test("may run commands here where the original did not", () => {
+  test("can run commands locally if the original did not", () => {
     const clone = new OpenAIShellSection().clone({ defaultParams: local, executor });
     expect(clone.tool.live.executor).toBe(executor);
     expect(() => new OpenAIShellSection().clone({ defaultParams: local })).toThrow(
@@ -85,8 +85,8 @@ test.each<[object, string, string]>([
   ],
   [{ defaultParams: local }, "executor", "must be a ShellExecutor"],
   [{ defaultParams: local, executor: {} }, "executor", "must be a ShellExecutor"],
-  [{ executor }, "executor", "must be omitted in a container environment"],
-])("a shell section is refused as %o", (options, place, says) => {
+  [{ executor }, "executor", "must be left out where a container runs the commands"],
+])("OpenAIShellSection rejects %o", (options, place, says) => {
   const refusal = expect.objectContaining({
     name: "PromptValidationError",
     field: `Section "sh" ${place}`,

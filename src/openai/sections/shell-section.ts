@@ -11,21 +11,22 @@ import {
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { madeAs } from "../../tools/made-as.ts";
 import {
+  mergeOptions,
   NativeToolSection,
   type NativeToolSectionOptions,
-  overriding,
 } from "./native-tool-section.ts";
 
-/** What an `OpenAIShellSection` is made from. */
+/** Options of the `OpenAIShellSection` constructor. */
 export interface OpenAIShellSectionOptions extends NativeToolSectionOptions {
+  /** The tool's config. @default commands run in a container at OpenAI */
   readonly defaultParams?: ShellConfig | undefined;
-  /** Needed in a local environment, and only there. */
+  /** Runs the commands. Required in a local environment, and only allowed there. */
   readonly executor?: ShellExecutor | undefined;
 }
 
-/** Lets the model run shell commands: in a container at OpenAI, or here by `executor`. */
+/** Lets the model run shell commands in a container at OpenAI, or locally with `executor`. */
 export class OpenAIShellSection extends NativeToolSection<
-  WholeShellConfig,
+  ResolvedShellConfig,
   HostedTool<ShellConfig, ShellResult, ShellLive>
 > {
   readonly #options: OpenAIShellSectionOptions;
@@ -44,19 +45,19 @@ export class OpenAIShellSection extends NativeToolSection<
   }
 
   /**
-   * The same shell, with other options where given; `defaultParams` as a whole. The executor stays
-   * as long as the commands run here.
+   * Creates a copy; `options` override the original's. `defaultParams` is replaced as a whole. The
+   * executor is retained only if the copy's environment is local.
    */
   override clone(options: OpenAIShellSectionOptions = {}): this {
     const maker: unknown = this.constructor;
     if (maker !== OpenAIShellSection) return super.clone(options);
-    const wanted = overriding(this.#options, options);
-    const isLocal = wanted.defaultParams?.environment?.type === "local";
-    const executor = isLocal ? wanted.executor : options.executor;
-    return new OpenAIShellSection({ ...wanted, executor }) as this;
+    const merged = mergeOptions(this.#options, options);
+    const isLocal = merged.defaultParams?.environment?.type === "local";
+    const executor = isLocal ? merged.executor : options.executor;
+    return new OpenAIShellSection({ ...merged, executor }) as this;
   }
 }
 
-interface WholeShellConfig {
+interface ResolvedShellConfig {
   readonly environment: ContainerEnvironment | LocalEnvironment;
 }

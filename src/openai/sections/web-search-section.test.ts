@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { OpenAIWebSearchSection } from "./web-search-section.ts";
 
-describe("OpenAI's web search section", () => {
-  test("searches the live web as it likes, unless told otherwise", () => {
+describe("OpenAIWebSearchSection", () => {
+  test("searches the live web by default", () => {
     const section = new OpenAIWebSearchSection();
     expect(section.defaultParams).toEqual({ allowLiveAccess: true });
     expect(section.tool.config).toEqual({});
   });
 
-  test("takes what the tool takes", () => {
+  test("passes its params to the tool", () => {
     const defaultParams = {
       domainFilter: { allowed: ["cdc.gov"] },
       geoHint: { countryCode: "GB" },
@@ -21,7 +21,7 @@ describe("OpenAI's web search section", () => {
     expect(Object.isFrozen(section.defaultParams.domainFilter?.allowed)).toBe(true);
   });
 
-  test("is cloned with what it was given, or with something else", () => {
+  test("clones with the same or other params", () => {
     const allowed = ["cdc.gov"];
     const section = new OpenAIWebSearchSection({ defaultParams: { domainFilter: { allowed } } });
     allowed.push("who.int");
@@ -30,10 +30,10 @@ describe("OpenAI's web search section", () => {
     expect(clone.defaultParams).toEqual({ allowLiveAccess: true, searchContextSize: "high" });
   });
 
-  test("is refused for a model without it", () => {
+  test("rejects a model without web search", () => {
     expect(() => new OpenAIWebSearchSection({ model: "gpt-4.1-nano" })).toThrow(
       'Section "openai_web_search" model must be a model that can run "web_search", got ' +
-        '"gpt-4.1-nano": the model "gpt-4.1-nano" (listed as "gpt-4.1-nano") can run',
+        '"gpt-4.1-nano". The model "gpt-4.1-nano" (listed as "gpt-4.1-nano") supports',
     );
   });
 });
@@ -48,12 +48,12 @@ test.each<[unknown, string, string]>([
     "must not also be in allowed",
   ],
   [{ allowLiveAccess: "no" }, ".allowLiveAccess", "must be a boolean"],
-])("default params of a web search are refused as %o", (defaultParams, place, says) => {
-  const make = () => new OpenAIWebSearchSection({ key: "news", defaultParams } as never);
+])("OpenAIWebSearchSection rejects the default params %o", (defaultParams, place, says) => {
+  const create = () => new OpenAIWebSearchSection({ key: "news", defaultParams } as never);
   const refusal = expect.objectContaining({
     name: "PromptValidationError",
     field: `Section "news" defaultParams${place}`,
     message: expect.stringContaining(says),
   });
-  expect(make).toThrow(refusal);
+  expect(create).toThrow(refusal);
 });

@@ -7,17 +7,18 @@ import {
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { madeAs } from "../../tools/made-as.ts";
 import {
+  mergeOptions,
   NativeToolSection,
   type NativeToolSectionOptions,
-  overriding,
 } from "./native-tool-section.ts";
 
-/** What an `OpenAIWebSearchSection` is made from. */
+/** Options of the `OpenAIWebSearchSection` constructor. */
 export interface OpenAIWebSearchSectionOptions extends NativeToolSectionOptions {
+  /** The tool's config. @default the provider's defaults, with live access */
   readonly defaultParams?: WebSearchConfig | undefined;
 }
 
-/** Lets the model search the web, and says nothing about it: `WebSearchSection` tells it when to. */
+/** Lets the model search the web. Adds no text: `WebSearchSection` also explains when to search. */
 export class OpenAIWebSearchSection extends NativeToolSection<
   WebSearchConfig & { readonly allowLiveAccess: boolean },
   HostedTool<WebSearchConfig, WebSearchResult>
@@ -36,10 +37,10 @@ export class OpenAIWebSearchSection extends NativeToolSection<
     this.#options = { ...options, key, defaultParams: tool.config, nativeTools };
   }
 
-  /** The same search, with other options where given; `defaultParams` as a whole. */
+  /** Creates a copy; `options` override the original's. `defaultParams` is replaced as a whole. */
   override clone(options: OpenAIWebSearchSectionOptions = {}): this {
     const maker: unknown = this.constructor;
     if (maker !== OpenAIWebSearchSection) return super.clone(options);
-    return new OpenAIWebSearchSection(overriding(this.#options, options)) as this;
+    return new OpenAIWebSearchSection(mergeOptions(this.#options, options)) as this;
   }
 }

@@ -122,7 +122,7 @@ describe("an OpenAIContainerWorkspaceSection is refused", () => {
       const make = () => made({ mounts, allowedHostRoots: "any", unpack: "files" });
       expect(make).toThrow(InvalidOptionError);
       expect(make).toThrow(
-        `OpenAIContainerWorkspaceSection.mounts must have only files of types that OpenAI takes one by one, with unpack "files", got "p/${name}". Exclude it by excludeGlob, or leave unpack out: then they go up as one archive`,
+        `OpenAIContainerWorkspaceSection.mounts must contain only file types that OpenAI accepts individually when unpack is "files", got "p/${name}". Exclude it with excludeGlob, or omit unpack to upload one archive.`,
       );
       expect(made({ mounts, allowedHostRoots: "any" }).mountPreviews).toMatchObject([{ files: 2 }]);
       const spared = [{ ...mounts[0], excludeGlob: [name] }];

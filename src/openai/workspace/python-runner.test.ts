@@ -68,7 +68,7 @@ describe.each(madeClients)("a block of Python, by %s,", (_, make) => {
     const refusal = { status: 400, error: { message: "No such model.", type: "x" } };
     const { outcome } = await run([refusal]);
     expect(outcome).toMatchObject({ error: { name: "OpenAIRequestError", status: 400 } });
-    expect(String(Object(outcome).error)).toContain("POST /responses was answered with status 400");
+    expect(String(Object(outcome).error)).toContain("POST /responses failed with status 400");
   });
 });
 

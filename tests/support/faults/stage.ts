@@ -23,48 +23,48 @@ import {
   wireServer,
 } from "../wire-server.ts";
 
-/** How an adapter reaches the server: one of `clients`. */
+/** Creates the client options of an adapter; an entry of `clients`. */
 export type MakeClient = (typeof clients)[number][1];
 
-/** Those that are ours: they take a `clientConfig`. */
+/** The built-in clients, which accept a `clientConfig`. */
 export const ourClients = clients.filter(([, client]) => client("http://127.0.0.1").clientConfig);
 
-/** How a stage differs from the plainest one: the prompt has one tool, `add`. */
+/** Options of a test stage. Its prompt always has the tool `add`. */
 export interface StageSetting {
   readonly hostedTools?: readonly HostedTool[];
-  /** What `add` does besides adding. */
+  /** Called by `add` before it returns. */
   readonly onAdd?: () => unknown;
-  /** What the prompt's answer must fit. */
+  /** The prompt's output schema. */
   readonly output?: Schema<unknown>;
   readonly adapter?: Partial<OpenAIAdapterOptions>;
-  /** For our own clients. */
+  /** Merged into the config of built-in clients. */
   readonly clientConfig?: OpenAIAdapterOptions["clientConfig"];
   readonly server?: WireServerOptions;
-  /** @default one without a store */
+  /** @default a session without a store */
   readonly session?: Session;
   readonly store?: SessionStore;
-  /** @default one that skips sleep */
+  /** @default a clock that skips sleep */
   readonly clock?: FakeClock;
 }
 
-/** An adapter, a session and a server that misbehaves. */
+/** An adapter, a session and a misbehaving server. */
 export interface Stage extends AsyncDisposable {
   readonly session: Session;
   readonly bus: RecordingBus;
   readonly clock: FakeClock;
-  /** Whatever was logged, in order. */
+  /** All log messages, in order. */
   readonly logged: readonly (readonly [message: string, facts: object | undefined])[];
-  /** Every `POST /responses`, in the order they came. */
+  /** Every `POST /responses` request, in order of arrival. */
   readonly turns: readonly SeenRequest[];
-  /** What `add` was called with. */
+  /** The params of each `add` call. */
   readonly additions: readonly object[];
   readonly url: string;
   evaluate(options?: Partial<EvaluateOptions>): Promise<PromptResponse<unknown>>;
-  /** What an evaluation throws; it is wrong if it does not. */
+  /** Returns the error of an evaluation, which must fail. */
   failure(options?: Partial<EvaluateOptions>): Promise<unknown>;
 }
 
-/** Waits are skipped, and every request is tried three times at most. */
+/** Creates a stage that skips waits and sends each request at most three times. */
 export async function stage(
   client: MakeClient,
   script: WireScript,
@@ -74,15 +74,15 @@ export async function stage(
   const bus = recordingBus();
   const { clock = fakeClock({ skipsSleep: true }), store } = setting;
   const session = setting.session ?? new Session({ bus, store });
-  const { tool, additions } = adder(setting.onAdd);
-  const { logger, logged } = recordingLogger();
+  const { tool, additions } = createAdder(setting.onAdd);
+  const { logger, logged } = createRecordingLogger();
   const adapter = new OpenAIAdapter({
     model: "gpt-5.2",
-    ...reaching(client, server.url, setting.clientConfig),
+    ...createClientOptions(client, server.url, setting.clientConfig),
     ...{ clock, logger, random: () => 0, throttle: { maxAttempts: 3, baseDelayMs: 1 } },
     ...setting.adapter,
   });
-  const prompt = promptWith(tool, setting);
+  const prompt = createPrompt(tool, setting);
   const evaluate: Stage["evaluate"] = (options) =>
     adapter.evaluate(prompt, { session, ...options });
   return {
@@ -93,25 +93,25 @@ export async function stage(
     async failure(options) {
       const response = await evaluate(options).catch((error: unknown) => new Thrown(error));
       if (response instanceof Thrown) return response.error;
-      throw new Error(`It should have failed, and answered ${JSON.stringify(response.text)}`);
+      throw new Error(`The evaluation succeeded with ${JSON.stringify(response.text)}`);
     },
     [Symbol.asyncDispose]: () => server.close(),
   };
 }
 
-/** A request's items after the prompt. */
+/** Returns a request's items after the prompt. */
 export function conversationOf(turn: SeenRequest | undefined): readonly unknown[] {
   const input: unknown = turn?.body["input"];
   return Array.isArray(input) ? input.slice(1) : [];
 }
 
-/** A turn's body in the wire's own text: for what `JSON.stringify` would not write. */
-export function textAnswer(text: string, headers: Readonly<Record<string, string>> = {}) {
+/** Creates a response from raw text, for JSON that `JSON.stringify` cannot produce. */
+export function createTextResponse(text: string, headers: Readonly<Record<string, string>> = {}) {
   return { bytes: text, headers: { "content-type": "application/json", ...headers } };
 }
 
-/** A completed response, of items that are JSON already. */
-export function responseText(items: readonly string[], more: object = {}): string {
+/** Creates the text of a completed response from serialized items. */
+export function createResponseText(items: readonly string[], more: object = {}): string {
   const rest = { id: "resp_1", object: "response", status: "completed", model: "gpt-5.2", ...more };
   return `${JSON.stringify(rest).slice(0, -1)},"output":[${items.join(",")}]}`;
 }
@@ -123,7 +123,7 @@ class Thrown {
   }
 }
 
-function reaching(
+function createClientOptions(
   client: MakeClient,
   url: string,
   config: OpenAIAdapterOptions["clientConfig"],
@@ -132,13 +132,13 @@ function reaching(
   return made.clientConfig ? { clientConfig: { ...made.clientConfig, ...config } } : made;
 }
 
-function promptWith(tool: Tool, { hostedTools = [], output }: StageSetting): Prompt<unknown> {
+function createPrompt(tool: Tool, { hostedTools = [], output }: StageSetting): Prompt<unknown> {
   const task = { key: "task", title: "Task", template: "Go.", tools: [tool], hostedTools };
   const sections = [new MarkdownSection(task)];
   return new Prompt(new PromptTemplate({ ns: "test", key: "run", sections, output }));
 }
 
-function adder(onAdd: StageSetting["onAdd"] = () => null) {
+function createAdder(onAdd: StageSetting["onAdd"] = () => null) {
   const additions: object[] = [];
   const tool = new Tool({
     name: "add",
@@ -153,7 +153,7 @@ function adder(onAdd: StageSetting["onAdd"] = () => null) {
   return { tool, additions };
 }
 
-function recordingLogger() {
+function createRecordingLogger() {
   const logged: [message: string, facts: object | undefined][] = [];
   const record = (message: string, facts?: object) => void logged.push([message, facts]);
   const logger: Logger = { debug: record, info: record, warn: record, error: record };
