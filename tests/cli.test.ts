@@ -42,7 +42,7 @@ describe("wink demo", () => {
     const text = await captureDemo({ json: false });
     const [, first] = /the workspace runs in (cntr_\w+)/.exec(text) ?? [];
     const [, lost, by] =
-      /✗ container (cntr_\w+) was lost: .*Container is expired[\s\S]*?✓ replaced by (cntr_\w+), with 5 files restored\n {4}lost: what code held in memory\n/.exec(
+      /✗ container (cntr_\w+) was lost: .*Container is expired[\s\S]*?✓ replaced by (cntr_\w+), with 5 files restored\n {4}lost: the memory of running code\n/.exec(
         text,
       ) ?? [];
     expect(lost).toBe(first);

@@ -5,7 +5,7 @@ import type { ModelAction } from "weakincentives/local";
 import * as openai from "weakincentives/openai";
 import { compactionSlice, OpenAIContainerWorkspaceSection } from "weakincentives/openai";
 import * as z from "zod";
-import { folderWith, zdrStage } from "../support/compaction/zdr-stage.ts";
+import { createFolder, startZeroRetentionRun } from "../support/compaction/zdr-stage.ts";
 import { filesIn } from "../support/workspace/stage.ts";
 
 const THRESHOLD = 3_000;
@@ -18,8 +18,8 @@ const read = new Tool({
   handler: async ({ table }) => ToolResult.ok(null, `${table}: ${"row ".repeat(1_500)}`),
 });
 
-/** For each task: two tables, a line of the results, an answer. */
-function analyst(): () => readonly ModelAction[] {
+/** Creates a script that, for each task, reads two tables, writes a line of results and answers. */
+function createAnalystScript(): () => readonly ModelAction[] {
   let step = 0;
   return () => {
     const task = TASKS[Math.floor(step / 4)] ?? "none";
@@ -36,14 +36,14 @@ function analyst(): () => readonly ModelAction[] {
 }
 
 describe("Story 2, a long analysis with compaction", () => {
-  it("has one session and one workspace for many evaluations, stays under its limit, and brings back what was made", async () => {
-    const at = await zdrStage(analyst(), {
+  it("uses one session and workspace for many evaluations, stays under the threshold and syncs the results", async () => {
+    const run = await startZeroRetentionRun(createAnalystScript(), {
       compaction: { thresholdTokens: THRESHOLD },
       adapter: { hostedTools: { codeInterpreter: true } },
     });
     const workspace = new OpenAIContainerWorkspaceSection({
-      session: at.session,
-      mounts: [{ hostPath: folderWith({ "a.csv": "1,2\n" }), mountPath: "data" }],
+      session: run.session,
+      mounts: [{ hostPath: createFolder({ "a.csv": "1,2\n" }), mountPath: "data" }],
       allowedHostRoots: "any",
       syncPolicy: "cleanup",
     });
@@ -59,29 +59,29 @@ describe("Story 2, a long analysis with compaction", () => {
         key: "2",
         sections: [section, workspace],
       });
-      expect(await at.evaluate(new Prompt(template))).toBe(`${task} is done.`);
+      expect(await run.evaluate(new Prompt(template))).toBe(`${task} is done.`);
     }
     await workspace.cleanup();
     const synced = workspace.syncedDir ?? "";
     const results = filesIn(synced)["results.txt"];
     rmSync(synced, { recursive: true });
     expect(results).toBe(TASKS.map((task) => `${task}\n`).join(""));
-    expect(at.session.get(compactionSlice).compactionCount).toBeGreaterThanOrEqual(TASKS.length);
-    const sizes = at.relay.requests
+    expect(run.session.get(compactionSlice).compactionCount).toBeGreaterThanOrEqual(TASKS.length);
+    const sizes = run.relay.requests
       .filter(({ path }) => path === "/responses")
       .map(({ body: { input, tools = [] } }) => JSON.stringify({ input, tools }).length / 4);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(THRESHOLD);
-    const made = at.relay.requests.filter(
+    const created = run.relay.requests.filter(
       ({ method, path }) => method === "POST" && path === "/containers",
     );
-    expect(made).toHaveLength(1);
-    await at.expectNothingKept();
+    expect(created).toHaveLength(1);
+    await run.expectNothingRetained();
   });
 
-  it("has all that it takes at one door: adapter, workspace, containers and compaction", () => {
+  it("exports the adapter, workspace, containers and compaction from weakincentives/openai", () => {
     const names = ["OpenAIAdapter", "OpenAIContainerWorkspaceSection", "ContainerManager"];
-    const kept = ["ContainerFilesystem", "CompactionManager", "compactionSlice"];
-    const failing = ["CompactionError", "ContainerExpiredError"];
-    expect(Object.keys(openai)).toEqual(expect.arrayContaining([...names, ...kept, ...failing]));
+    const state = ["ContainerFilesystem", "CompactionManager", "compactionSlice"];
+    const errors = ["CompactionError", "ContainerExpiredError"];
+    expect(Object.keys(openai)).toEqual(expect.arrayContaining([...names, ...state, ...errors]));
   });
 });

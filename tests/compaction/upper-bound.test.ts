@@ -4,8 +4,8 @@ import { LocalProvider, type ModelAction, scriptedModel } from "weakincentives/l
 import { OpenAIAdapter } from "weakincentives/openai";
 import * as z from "zod";
 
-/** The paths that are asked for while the model makes these calls, one a turn, and answers. */
-async function pathsOf(
+/** Evaluates with a model that makes one call per turn and then answers. Returns the requested paths. */
+async function evaluateAndListPaths(
   calls: readonly ModelAction[],
   change: (response: Response) => Response | Promise<Response> = (response) => response,
 ): Promise<readonly string[]> {
@@ -51,17 +51,17 @@ const compactedBetween = [
   "/v1/responses",
 ];
 
-it("a conversation is compacted as well where the tools of an opened section make it too long", async () => {
+it("a conversation is compacted when the tools of an opened section make it too long", async () => {
   const args = { section_keys: ["pages"], reason: "To see." };
-  const paths = await pathsOf([{ call: { name: "open_sections", args } }]);
+  const paths = await evaluateAndListPaths([{ call: { name: "open_sections", args } }]);
   expect(paths.slice(0, 4)).toEqual(compactedBetween);
 });
 
-it("a conversation is measured by its bytes where answers do not tell their usage", async () => {
-  const without = async (response: Response) => {
+it("a conversation is measured by its bytes when responses report no usage", async () => {
+  const removeUsage = async (response: Response) => {
     const { usage: _usage, ...body } = Object(await response.json());
     return Response.json(body, response);
   };
   const calls = Array.from({ length: 8 }, () => ({ call: { name: "read", args: {} } }));
-  expect(await pathsOf(calls, without)).toContain("/v1/responses/compact");
+  expect(await evaluateAndListPaths(calls, removeUsage)).toContain("/v1/responses/compact");
 });

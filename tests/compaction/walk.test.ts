@@ -14,9 +14,9 @@ import { z } from "zod";
 
 type Item = Readonly<Record<string, unknown>>;
 
-describe("a conversation over its threshold", () => {
+describe("a conversation above its threshold", () => {
   it.each(["endpoint", "server"] as const)(
-    "is compacted by the %s, keeps its prompt, and the next evaluation goes on from it",
+    "is compacted by the %s strategy, keeps its prompt and is continued by the next evaluation",
     async (strategy) => {
       const seen: (readonly Item[])[] = [];
       const provider = new LocalProvider({

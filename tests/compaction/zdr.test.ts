@@ -20,8 +20,8 @@ import {
 } from "weakincentives/openai";
 import { JsonlSessionStore } from "weakincentives/stores";
 import * as z from "zod";
-import { retentionProblems } from "../support/compaction/retention.ts";
-import { folderWith, zdrStage } from "../support/compaction/zdr-stage.ts";
+import { findRetentionProblems } from "../support/compaction/retention.ts";
+import { createFolder, startZeroRetentionRun } from "../support/compaction/zdr-stage.ts";
 import { promptWith } from "../support/openai-run.ts";
 
 const look = new Tool({
@@ -33,139 +33,148 @@ const look = new Tool({
 
 const done: readonly ModelAction[] = [{ say: "Done." }];
 
-/** One action a request, then the end of it. */
-function steps(...all: readonly (readonly ModelAction[])[]) {
+/** Creates a script with one action per request, followed by the last answer. */
+function createScript(...all: readonly (readonly ModelAction[])[]) {
   let step = 0;
   return () => all[step++] ?? done;
 }
 
-function looking(page: number): readonly ModelAction[] {
+function createLookTurn(page: number): readonly ModelAction[] {
   return [
     { think: `About page ${page}.` },
     { call: { name: "look", args: { at: `page ${page}` } } },
   ];
 }
 
-describe("a provider that is to keep nothing", () => {
-  it("is told so in plain turns, with function tools and with reasoning that is sent back sealed", async () => {
-    const at = await zdrStage(steps(looking(1), looking(2)));
-    expect(await at.evaluate(promptWith({ tools: [look] }))).toBe("Done.");
-    const sealed = at.relay.requests.filter(({ text }) => text.includes('"type":"reasoning"'));
-    expect(sealed).toHaveLength(2);
-    await at.expectNothingKept();
+describe("zero data retention", () => {
+  it("retains nothing with function tools and encrypted reasoning", async () => {
+    const run = await startZeroRetentionRun(createScript(createLookTurn(1), createLookTurn(2)));
+    expect(await run.evaluate(promptWith({ tools: [look] }))).toBe("Done.");
+    const withReasoning = run.relay.requests.filter(({ text }) =>
+      text.includes('"type":"reasoning"'),
+    );
+    expect(withReasoning).toHaveLength(2);
+    await run.expectNothingRetained();
   });
 
-  it("is asked for structured output, and goes on over several evaluations", async () => {
-    const at = await zdrStage(() => [{ think: "Hm." }, { say: { sum: 3 } }]);
+  it("retains nothing with structured output over several evaluations", async () => {
+    const run = await startZeroRetentionRun(() => [{ think: "Hm." }, { say: { sum: 3 } }]);
     const output: Schema<{ sum: number }> = z.object({ sum: z.number() });
     const sections = [new MarkdownSection({ key: "task", title: "Task", template: "Add." })];
     const prompt = new Prompt(new PromptTemplate({ ns: "t", key: "sum", sections, output }));
     for (const _time of [1, 2, 3]) {
-      const response = await at.adapter.evaluate(prompt, { session: at.session, continue: true });
+      const response = await run.adapter.evaluate(prompt, { session: run.session, continue: true });
       expect(response.output).toEqual({ sum: 3 });
     }
-    expect(at.session.get(historySlice)).toHaveLength(9);
-    await at.expectNothingKept();
+    expect(run.session.get(historySlice)).toHaveLength(9);
+    await run.expectNothingRetained();
   });
 
-  it("has attachments in the request itself, from a path and from bytes", async () => {
-    const at = await zdrStage(() => done);
+  it("sends attachments inline, from a path and from bytes", async () => {
+    const run = await startZeroRetentionRun(() => done);
     const bytes = new TextEncoder().encode("bytes");
-    const path = join(folderWith({ "note.txt": "path" }), "note.txt");
-    await at.evaluate(promptWith().attach({ path }, { bytes, filename: "b.txt" }));
-    expect(at.relay.requests).toHaveLength(1);
-    expect(at.relay.requests[0]?.text).toContain(btoa("path"));
-    await at.expectNothingKept();
+    const path = join(createFolder({ "note.txt": "path" }), "note.txt");
+    await run.evaluate(promptWith().attach({ path }, { bytes, filename: "b.txt" }));
+    expect(run.relay.requests).toHaveLength(1);
+    expect(run.relay.requests[0]?.text).toContain(btoa("path"));
+    await run.expectNothingRetained();
   });
 
-  it("runs code in containers that are announced, and removed when the evaluation is over", async () => {
-    const at = await zdrStage(steps([{ code: "print(6 * 7)" }], [{ code: "print(1)" }]));
+  it("publishes the containers that code runs in and removes them when the evaluation ends", async () => {
+    const run = await startZeroRetentionRun(
+      createScript([{ code: "print(6 * 7)" }], [{ code: "print(1)" }]),
+    );
     const prompt = promptWith({ hostedTools: [codeInterpreterTool()] });
-    await at.evaluate(prompt);
-    expect(at.events.filter(({ type }) => type === "DataHeld")).toMatchObject([
-      { until: "the evaluation is over" },
+    await run.evaluate(prompt);
+    expect(run.events.filter(({ type }) => type === "DataHeld")).toMatchObject([
+      { until: "the evaluation ends" },
     ]);
-    await at.evaluate(prompt, { continue: true });
-    expect(at.relay.requests.filter(({ method }) => method === "DELETE").length).toBeGreaterThan(0);
-    await at.expectNothingKept();
+    await run.evaluate(prompt, { continue: true });
+    expect(run.relay.requests.filter(({ method }) => method === "DELETE").length).toBeGreaterThan(
+      0,
+    );
+    await run.expectNothingRetained();
   });
 
-  it("has its containers removed though the evaluation failed", async () => {
-    const at = await zdrStage(
-      steps(
+  it("removes containers when the evaluation fails", async () => {
+    const run = await startZeroRetentionRun(
+      createScript(
         [{ code: "print(1)" }, { call: { name: "look", args: { at: "x" } } }],
         [{ fail: { status: 400, message: "No." } }],
       ),
     );
     const prompt = promptWith({ hostedTools: [codeInterpreterTool()], tools: [look] });
-    await expect(at.evaluate(prompt)).rejects.toThrow("status 400: No");
-    expect(at.events.filter(({ type }) => type === "DataHeld")).toHaveLength(1);
-    await at.expectNothingKept();
+    await expect(run.evaluate(prompt)).rejects.toThrow("status 400: No");
+    expect(run.events.filter(({ type }) => type === "DataHeld")).toHaveLength(1);
+    await run.expectNothingRetained();
   });
 
-  it("has what a tool mounts in a container that goes with the evaluation", async () => {
-    const at = await zdrStage(steps([{ code: "print(1)" }]));
-    const hostMounts = [{ hostPath: folderWith({ "a.txt": "one" }), mountPath: "p" }];
+  it("removes the container of a tool's mounts with the evaluation", async () => {
+    const run = await startZeroRetentionRun(createScript([{ code: "print(1)" }]));
+    const hostMounts = [{ hostPath: createFolder({ "a.txt": "one" }), mountPath: "p" }];
     const container = { type: "auto", hostMounts, allowedHostRoots: "any" } as const;
-    await at.evaluate(promptWith({ hostedTools: [codeInterpreterTool({ container })] }));
-    expect(at.relay.requests.map(({ path }) => path)).toContain("/containers");
-    await at.expectNothingKept();
+    await run.evaluate(promptWith({ hostedTools: [codeInterpreterTool({ container })] }));
+    expect(run.relay.requests.map(({ path }) => path)).toContain("/containers");
+    await run.expectNothingRetained();
   });
 
-  it("runs commands in containers that are announced and removed as well", async () => {
-    const at = await zdrStage(steps([{ shell: ["echo 1"] }]));
-    await at.evaluate(promptWith({ hostedTools: [shellTool()] }));
-    expect(at.events.filter(({ type }) => type === "DataHeld")).toHaveLength(1);
-    await at.expectNothingKept();
+  it("publishes and removes the containers that commands run in", async () => {
+    const run = await startZeroRetentionRun(createScript([{ shell: ["echo 1"] }]));
+    await run.evaluate(promptWith({ hostedTools: [shellTool()] }));
+    expect(run.events.filter(({ type }) => type === "DataHeld")).toHaveLength(1);
+    await run.expectNothingRetained();
   });
 
-  it("searches the web", async () => {
-    const web = folderWith({ "owls.md": "# Owls\n\nOwls fly by night." });
-    const at = await zdrStage(steps([{ search: { web: "owls" } }, { say: "By night." }]), { web });
-    expect(await at.evaluate(promptWith({ hostedTools: [webSearchTool()] }))).toBe("By night.");
-    await at.evaluate(promptWith({ hostedTools: [webSearchTool()] }), { continue: true });
-    await at.expectNothingKept();
+  it("retains nothing with web search", async () => {
+    const web = createFolder({ "owls.md": "# Owls\n\nOwls fly by night." });
+    const run = await startZeroRetentionRun(
+      createScript([{ search: { web: "owls" } }, { say: "By night." }]),
+      { web },
+    );
+    expect(await run.evaluate(promptWith({ hostedTools: [webSearchTool()] }))).toBe("By night.");
+    await run.evaluate(promptWith({ hostedTools: [webSearchTool()] }), { continue: true });
+    await run.expectNothingRetained();
   });
 
-  it("has a workspace's files in its container only, until the workspace is cleaned up", async () => {
+  it("keeps a workspace's files only in its container, until the workspace is cleaned up", async () => {
     const code = { code: "print(open('p/a.txt').read())" };
-    const at = await zdrStage(
-      steps([code], done, [{ expireContainer: true }, { say: "Gone." }], [code], done),
+    const run = await startZeroRetentionRun(
+      createScript([code], done, [{ expireContainer: true }, { say: "Gone." }], [code], done),
       { adapter: { hostedTools: { codeInterpreter: true } } },
     );
     const section = new OpenAIContainerWorkspaceSection({
-      session: at.session,
+      session: run.session,
       allowedHostRoots: "any",
-      mounts: [{ hostPath: folderWith({ "a.txt": "one" }), mountPath: "p" }],
+      mounts: [{ hostPath: createFolder({ "a.txt": "one" }), mountPath: "p" }],
     });
     const task = new MarkdownSection({ key: "task", title: "Task", template: "Go." });
     const template = new PromptTemplate({ ns: "t", key: "w", sections: [task, section] });
-    for (const _time of [1, 2, 3]) await at.evaluate(new Prompt(template), { continue: true });
-    const read = at.events.filter((event) => event.type === "ToolInvoked");
+    for (const _time of [1, 2, 3]) await run.evaluate(new Prompt(template), { continue: true });
+    const read = run.events.filter((event) => event.type === "ToolInvoked");
     expect(read.map(({ renderedOutput }) => renderedOutput.includes("one"))).toContain(true);
-    expect(at.events.filter(({ type }) => type === "ContainerReplaced")).toHaveLength(1);
-    expect((await at.containers()).length).toBeGreaterThan(0);
+    expect(run.events.filter(({ type }) => type === "ContainerReplaced")).toHaveLength(1);
+    expect((await run.listContainers()).length).toBeGreaterThan(0);
     await section.cleanup();
-    const held = at.events.filter((event) => event.type === "DataHeld");
+    const held = run.events.filter((event) => event.type === "DataHeld");
     expect(new Set(held.map(({ until }) => until))).toEqual(
       new Set(["the workspace is cleaned up"]),
     );
     expect(new Set(held.map(({ containerId }) => containerId)).size).toBe(2);
-    await at.expectNothingKept();
+    await run.expectNothingRetained();
   });
 
   it.each(["endpoint", "server"] as const)(
-    "compacts by the %s, over a session that is resumed from its store",
+    "retains nothing with compaction by the %s strategy and a session that is resumed from its store",
     async (strategy) => {
       const compaction = { strategy, thresholdTokens: 1_500 };
-      const store = new JsonlSessionStore(folderWith({}));
+      const store = new JsonlSessionStore(createFolder({}));
       const session = new Session({ id: "one", store });
       let page = 0;
-      const script = () => (++page % 5 === 0 ? done : looking(page));
-      const at = await zdrStage(script, { compaction, session });
+      const script = () => (++page % 5 === 0 ? done : createLookTurn(page));
+      const run = await startZeroRetentionRun(script, { compaction, session });
       const prompt = promptWith({ tools: [look] });
-      await at.evaluate(prompt);
-      await at.evaluate(prompt, { continue: true });
+      await run.evaluate(prompt);
+      await run.evaluate(prompt, { continue: true });
       await session.flush();
       const { compactionCount, window } = session.get(compactionSlice);
       expect(compactionCount).toBeGreaterThan(1);
@@ -173,23 +182,23 @@ describe("a provider that is to keep nothing", () => {
       const opened = await Session.open(store, "one", slices);
       expect(opened.get(compactionSlice).window).toEqual(window);
       expect(opened.get(historySlice)).toEqual(session.get(historySlice));
-      await at.evaluate(prompt, { session: opened, continue: true });
-      await at.evaluate(prompt, { session: opened });
+      await run.evaluate(prompt, { session: opened, continue: true });
+      await run.evaluate(prompt, { session: opened });
       expect(opened.get(compactionSlice).compactionCount).toBeGreaterThan(compactionCount);
       await opened.flush();
-      await at.expectNothingKept();
+      await run.expectNothingRetained();
     },
   );
 });
 
-describe("the proof itself", () => {
+describe("findRetentionProblems()", () => {
   const request = { store: false, include: ["reasoning.encrypted_content"], input: [] };
   const item = (fields: object) => ({ ...request, input: [fields] });
 
   it.each<readonly [string, string, object]>([
     ["store: false", "POST /responses", { ...request, store: true }],
     ["store: false", "POST /responses", { include: request.include }],
-    ["sealed reasoning", "POST /responses", { store: false }],
+    ["encrypted reasoning", "POST /responses", { store: false }],
     ["it has background", "POST /responses", { ...request, background: false }],
     ["it has previous_response_id", "POST /responses/compact", { previous_response_id: "x" }],
     ["it has conversation", "POST /responses/input_tokens", { conversation: "x" }],
@@ -198,20 +207,20 @@ describe("the proof itself", () => {
     ["it names vs_1", "POST /responses", { ...request, tools: [{ ids: ["vs_1"] }] }],
     ["an item_reference", "POST /responses", item({ type: "item_reference", id: "x" })],
     ["the id of a message", "POST /responses", item({ type: "message", id: "msg_1" })],
-    ["not sealed", "POST /responses", item({ type: "reasoning", summary: [] })],
-    ["in its own words", "POST /responses", item({ type: "reasoning", content: [{}] })],
-    ["none of the routes", "POST /files", {}],
-    ["none of the routes", "POST /vector_stores", {}],
-    ["none of the routes", "GET /responses/resp_1", {}],
-  ])("finds that %s in %s", (problem, route, body) => {
+    ["not encrypted", "POST /responses", item({ type: "reasoning", summary: [] })],
+    ["in plain text", "POST /responses", item({ type: "reasoning", content: [{}] })],
+    ["not an allowed route", "POST /files", {}],
+    ["not an allowed route", "POST /vector_stores", {}],
+    ["not an allowed route", "GET /responses/resp_1", {}],
+  ])('reports "%s" in %s', (problem, route, body) => {
     const [method = "", path = ""] = route.split(" ");
     const recorded = { method, path, body: { ...body } };
-    expect(retentionProblems([recorded]).join()).toContain(problem);
+    expect(findRetentionProblems([recorded]).join()).toContain(problem);
   });
 
-  it("finds nothing in what is in order", () => {
+  it("reports nothing for a valid request", () => {
     const call = { type: "code_interpreter_call", id: "ci_1", container_id: "cntr_1" };
     const ok = { method: "POST", path: "/responses", body: item(call) };
-    expect(retentionProblems([ok])).toEqual([]);
+    expect(findRetentionProblems([ok])).toEqual([]);
   });
 });

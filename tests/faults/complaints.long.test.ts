@@ -69,7 +69,7 @@ describe.each(clients)("on %s, the provider's rejection", (_name, client) => {
       expect(listTypes(conversationOf(after))).toEqual(kept);
       expect(findHistoryRefusal(after?.body ?? {})).toBeNull();
       expect(at.additions).toHaveLength(1);
-      expect(at.logged.filter(([said]) => said === "the history was repaired")).toHaveLength(1);
+      expect(at.logged.filter(([said]) => said === "repaired the history")).toHaveLength(1);
     },
   );
 

@@ -42,7 +42,7 @@ describe.each(clients)("on %s, a container created by the caller", (_name, clien
       expect(await at.failure()).toMatchObject({
         name: "PromptEvaluationError",
         phase: "request",
-        message: expect.stringMatching(/cntr_1 is gone.*make a new one and give its id/),
+        message: expect.stringMatching(/cntr_1 is gone.*create a new one and pass its id/),
         cause: {
           name: "ContainerExpiredError",
           containerId: "cntr_1",
@@ -76,7 +76,7 @@ describe.each(clients)("on %s, a container created by the caller", (_name, clien
     expect(await at.failure()).toMatchObject({
       name: "PromptEvaluationError",
       phase: "request",
-      message: expect.stringMatching(/cntr_1 is gone.*make a new one/),
+      message: expect.stringMatching(/cntr_1 is gone.*create a new one/),
       cause: { name: "ContainerExpiredError", containerId: "cntr_1" },
       partial: { turns: 0 },
     });

@@ -76,7 +76,7 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
       if (!(error instanceof PromptEvaluationError)) throw error;
       expect(error).toMatchObject({ phase: "request", promptName: "example:python" });
       expect(error.message).toContain(`Container ${id} is gone`);
-      expect(error.message).toContain("make a new one and give its id, or leave the id out");
+      expect(error.message).toContain("create a new one and pass its id, or omit the id");
       if (!(error.cause instanceof ContainerExpiredError)) throw error.cause;
       expect(error.cause.containerId).toBe(id);
       expect(error.cause.originalError).toBeInstanceOf(Error);
@@ -168,9 +168,9 @@ describe.each(clients)("S1 OpenAI Code Interpreter Tool, on %s", (_, reach) => {
     expect(error).toBeInstanceOf(PromptEvaluationError);
     expect(error).toMatchObject({ phase: "request", promptName: "example:python" });
     expect(String(error)).toContain(
-      'Hosted tool "openai_python" config.container.allowedHostRoots must be given with hostMounts, for these files leave this machine',
+      'Hosted tool "openai_python" config.container.allowedHostRoots must be provided with hostMounts, because these files are uploaded',
     );
-    expect(String(error)).toContain('list the folders that they may come from, or write "any"');
+    expect(String(error)).toContain('List the folders that mounts may come from, or pass "any"');
     expect(requests).toEqual([]);
   });
 

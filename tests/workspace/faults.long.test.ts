@@ -41,8 +41,8 @@ async function waitForStart({ calls }: ContainerFaultFixture, containerId: strin
   await expect.poll(paths).toContain("/mnt/data/started.txt");
 }
 
-const LOST_MEMORY = "what code held in memory";
-const LOST_WORK = "what code changed in files since they were last fetched";
+const LOST_MEMORY = "the memory of running code";
+const LOST_WORK = "changes that code made to files since the last download";
 
 const commonCases: Readonly<Record<string, FaultCase>> = {
   "right after it was created": { fault: () => ({ on: CREATE, when: "after" }), lost: [] },
@@ -162,7 +162,7 @@ describe.skipIf(!hasBubblewrap).each(["bootstrap", "files"] as const)(
         expect(failed).toEqual([
           {
             path: ".",
-            reason: expect.stringMatching(/^what code changed last could not be fetched: /),
+            reason: expect.stringMatching(/^the last changes that code made could not be downloaded: /),
           },
         ]);
         expect(findEvents("ContainerReplaced")).toEqual([]);

@@ -160,7 +160,7 @@ describe("a hostile provider", () => {
       phase: "request",
     });
     await expect(failing).rejects.toThrow(
-      /^"p\/sub\/bad.txt" was refused by the provider: .* status 400: Looks like malware: exclude it, or unpack by "bootstrap", which sends one archive$/,
+      /^The provider rejected "p\/sub\/bad.txt" \(.* status 400: Looks like malware\)\. Exclude the file, or set unpack to "bootstrap", which uploads one archive\.$/,
     );
     expect(section.containerId).toBeNull();
   });

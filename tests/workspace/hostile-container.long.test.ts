@@ -57,7 +57,7 @@ os.symlink("/etc/hostname", "d/c.txt")`);
       ["broken", "d/c.txt", "etc", "inside", "loop", "passwd"].map((name) => `p/${name}`),
     );
     expect(new Set(report.failed.map(({ reason }) => reason))).toEqual(
-      new Set(["is a symlink, and only files and folders are brought over"]),
+      new Set(["is a symlink, and only files and folders are synced"]),
     );
     expect(report).toMatchObject({ added: [], changed: [], deleted: [] });
   });
@@ -101,7 +101,7 @@ open(deep + "/f", "w").write("x")`);
       [...paths.map((path) => `p/${path}`), deep].sort(),
     );
     const [first] = report.failed;
-    expect(first?.reason).toBe("has a name that cannot be taken over");
+    expect(first?.reason).toBe("has a name that cannot be used as a path");
   });
 
   it("leaves a mounted file unchanged and reports it if its name cannot be synced", async () => {
@@ -111,7 +111,7 @@ open(deep + "/f", "w").write("x")`);
     });
     expect(files).toEqual({ "p/two\nlines.txt": "old", "p/b.txt": "b" });
     expect(report.failed).toEqual([
-      { path: "p/two\nlines.txt", reason: "has a name that cannot be taken over" },
+      { path: "p/two\nlines.txt", reason: "has a name that cannot be used as a path" },
     ]);
   });
 

@@ -136,7 +136,7 @@ describe("a workspace with a full disk", () => {
         {
           path: ".",
           reason: expect.stringMatching(
-            /^what code changed last could not be fetched: .*(?:ENOSPC|no room|no space)/i,
+            /^the last changes that code made could not be downloaded: .*(?:ENOSPC|no room|no space)/i,
           ),
         },
       ],

@@ -77,7 +77,7 @@ describe("mounting a hostile folder", () => {
     expect(outside).toThrow(WorkspaceSecurityError);
     expect(() => fixture.section({ mounts, allowedHostRoots: [] })).toThrow(WorkspaceSecurityError);
     expect(() => fixture.section({ mounts, allowedHostRoots: undefined })).toThrow(
-      'allowedHostRoots must be given with mounts, for these files leave this machine, got undefined. List the folders that they may come from, or write "any"',
+      'allowedHostRoots must be provided with mounts, because these files are uploaded, got undefined. List the folders that mounts may come from, or pass "any"',
     );
     const { mountPreviews } = fixture.section({ mounts, allowedHostRoots: "any" });
     expect(mountPreviews).toMatchObject([{ files: 1 }]);

@@ -69,7 +69,7 @@ at = json.load(open(paths[0]))["p/a.txt"] if paths else "/mnt/data/p/a.txt"`;
       expect(fixture.events.find(({ type }) => type === "ContainerReplaced")).toMatchObject({
         containerId: first,
         replacedBy: section.containerId,
-        lost: ["what code held in memory"],
+        lost: ["the memory of running code"],
       });
       await section.cleanup();
       expect(filesIn(section.syncedDir ?? "")).toEqual({

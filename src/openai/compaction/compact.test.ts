@@ -1,49 +1,49 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { compactionRoutes, sealedItem } from "../../../tests/support/compaction/routes.ts";
+import { compactionRoutes, encryptedItem } from "../../../tests/support/compaction/routes.ts";
 import { madeClients, testKey } from "../../../tests/support/openai-clients.ts";
 import { type WireServerOptions, wireServer } from "../../../tests/support/wire-server.ts";
 import { OpenAIRequestError } from "../errors/request-error.ts";
 import type { OpenAIClient } from "../http/client.ts";
-import { canCompact, countTokens, sendCompact } from "./compact.ts";
+import { canCompact, countTokens, sendCompactRequest } from "./compact.ts";
 
 const options = { signal: new AbortController().signal, timeoutMs: 5_000 };
 const user = { type: "message", role: "user", content: "A fact." };
 const body = { model: "gpt-5.2", input: [user], instructions: "Go." };
 const counted = { text: () => JSON.stringify(body), value: () => body };
 
-async function serverWith(routes: WireServerOptions["routes"]) {
+async function startServer(routes: WireServerOptions["routes"]) {
   const server = await wireServer([], { routes: routes ?? {} });
   onTestFinished(() => server.close());
   return server;
 }
 
-describe.each(madeClients)("%s", (_name, made) => {
-  it("has a conversation compacted: the items as they are, and what comes is the next window", async () => {
+describe.each(madeClients)("compaction requests of %s", (_name, createClient) => {
+  it("sends the items unchanged and returns the compacted window", async () => {
     const { routes, compactions } = compactionRoutes();
-    const server = await serverWith(routes);
-    const compacted = await sendCompact(made(server.url), body, options);
+    const server = await startServer(routes);
+    const compacted = await sendCompactRequest(createClient(server.url), body, options);
     expect(compactions.map((request) => request.body)).toEqual([body]);
-    expect(compacted.window).toEqual([user, sealedItem(1)]);
+    expect(compacted.window).toEqual([user, encryptedItem(1)]);
     expect(compacted.usage).toMatchObject({ inputTokens: 90, outputTokens: 10, totalTokens: 100 });
   });
 
-  it("counts what a request would have", async () => {
+  it("counts the tokens of a request", async () => {
     const { routes, counts } = compactionRoutes({ tokens: 42 });
-    const server = await serverWith(routes);
-    expect(await countTokens(made(server.url), counted, options)).toBe(42);
+    const server = await startServer(routes);
+    expect(await countTokens(createClient(server.url), counted, options)).toBe(42);
     expect(counts.map((request) => request.body)).toEqual([body]);
   });
 
-  it("is asked once, and fails as the request did", async () => {
+  it("sends one request without retries and throws its error without secrets", async () => {
     const refusal = { status: 429, error: { message: `Slow down, ${testKey}.` } };
     const { routes, counts, compactions } = compactionRoutes({
       tokens: () => refusal,
       window: () => refusal,
     });
-    const server = await serverWith(routes);
-    const client = made(server.url);
+    const server = await startServer(routes);
+    const client = createClient(server.url);
     const failures = [
-      await sendCompact(client, body, options).catch((error: unknown) => error),
+      await sendCompactRequest(client, body, options).catch((error: unknown) => error),
       await countTokens(client, counted, options).catch((error: unknown) => error),
     ];
     for (const failure of failures) {
@@ -55,38 +55,40 @@ describe.each(madeClients)("%s", (_name, made) => {
   });
 
   it.each([[{}], [{ output: [] }], [{ output: "sealed" }], [{ output: [null] }]])(
-    "does not take %j for a window",
+    "rejects %j as a window",
     async (json) => {
-      const server = await serverWith({ "POST /responses/compact": { json } });
-      await expect(sendCompact(made(server.url), body, options)).rejects.toThrow(
-        "POST /responses/compact returned a compaction without output",
+      const server = await startServer({ "POST /responses/compact": { json } });
+      await expect(sendCompactRequest(createClient(server.url), body, options)).rejects.toThrow(
+        "POST /responses/compact was answered with a compaction without output",
       );
     },
   );
 
   it.each([[{}], [{ input_tokens: "many" }], [{ input_tokens: -1 }]])(
-    "does not take %j for a count",
+    "rejects %j as a token count",
     async (json) => {
-      const server = await serverWith({ "POST /responses/input_tokens": { json } });
-      await expect(countTokens(made(server.url), counted, options)).rejects.toThrow(
-        "POST /responses/input_tokens returned a count without tokens",
+      const server = await startServer({ "POST /responses/input_tokens": { json } });
+      await expect(countTokens(createClient(server.url), counted, options)).rejects.toThrow(
+        "POST /responses/input_tokens was answered with a count without tokens",
       );
     },
   );
 
-  it("stops when it is told to", async () => {
-    const server = await serverWith({ "POST /responses/compact": { stall: true } });
+  it("aborts with the signal", async () => {
+    const server = await startServer({ "POST /responses/compact": { stall: true } });
     const signal = AbortSignal.timeout(20);
-    await expect(sendCompact(made(server.url), body, { signal })).rejects.toThrow(/abort|cancel/i);
+    await expect(sendCompactRequest(createClient(server.url), body, { signal })).rejects.toThrow(
+      /abort|cancel/i,
+    );
   });
 
-  it("can do both", () => {
-    expect(canCompact(made("http://127.0.0.1:1/v1"))).toBe(true);
+  it("can compact and count tokens", () => {
+    expect(canCompact(createClient("http://127.0.0.1:1/v1"))).toBe(true);
   });
 });
 
 it.each([[{}], [{ responses: {} }], [{ responses: { compact: () => null, inputTokens: {} } }]])(
-  "a client like %j cannot compact",
+  "canCompact() is false for a client like %j",
   (client) => {
     expect(canCompact(client as OpenAIClient)).toBe(false);
   },

@@ -15,18 +15,18 @@ import { withRetries } from "../http/retry.ts";
 import { secretsOf } from "../secrets.ts";
 import type { WireItem } from "../wire.ts";
 
-/** What a conversation was compacted to, and what that cost. */
-export interface Compacted {
+/** The compacted conversation and the tokens it cost. */
+export interface CompactionResult {
   readonly window: readonly WireItem[];
   readonly usage: TokenUsage;
 }
 
-/** How a compaction is made, and for whom. */
+/** The settings of one compaction. */
 export interface CompactionRequest {
   readonly client: OpenAIClient;
-  /** The model that continues with the result, and alone can read it. */
+  /** The model that continues with the result. No other model can read it. */
   readonly model: string;
-  /** What the model follows; it is not compacted. */
+  /** The model's instructions. They are not compacted. */
   readonly instructions?: string | undefined;
   readonly session: Session;
   readonly promptName: string;
@@ -34,26 +34,26 @@ export interface CompactionRequest {
   readonly timeoutMs?: number | undefined;
   readonly signal: AbortSignal;
   readonly secrets?: readonly string[] | undefined;
-  /** Whether the session keeps the result. */
-  readonly isKept: boolean;
+  /** Whether the session stores the result. */
+  readonly storesResult: boolean;
 }
 
 /**
- * Has the provider compact these items, and keeps the result in the session. Throws
- * `CompactionError`; then nothing has changed.
+ * Compacts the items at the provider and, if `storesResult` is set, stores the result in the session.
+ * Throws `CompactionError` on failure, and then the session is unchanged.
  */
 export async function compactItems(
   items: readonly object[],
   tokens: number,
   request: CompactionRequest,
-): Promise<Compacted> {
+): Promise<CompactionResult> {
   const { client, model, instructions, signal, timeoutMs, secrets, promptName } = request;
   const body = { model, input: items, ...(instructions !== undefined && { instructions }) };
   const options = { signal, timeoutMs, secrets };
   try {
-    const send = () => sendCompact(client, body, options);
+    const send = () => sendCompactRequest(client, body, options);
     const compacted = await withRetries(send, request.retry, signal);
-    if (request.isKept) keepWindow(compacted.window, tokens, request);
+    if (request.storesResult) storeWindow(compacted.window, tokens, request);
     return compacted;
   } catch (error) {
     signal.throwIfAborted();
@@ -61,16 +61,16 @@ export async function compactItems(
   }
 }
 
-/** How one request is made. */
+/** The options of one compaction or token-count request. */
 export interface CompactionCallOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs?: number | undefined;
-  /** What errors must not show, besides the client's own secrets. */
+  /** Strings to redact from errors, in addition to the client's secrets. */
   readonly secrets?: readonly string[] | undefined;
 }
 
-/** Sends `POST /responses/compact`, once. */
-export async function sendCompact(
+/** Sends `POST /responses/compact` once, without retries. */
+export async function sendCompactRequest(
   client: OpenAIClient,
   body: {
     readonly model: string;
@@ -78,55 +78,59 @@ export async function sendCompact(
     readonly instructions?: string;
   },
   options: CompactionCallOptions,
-): Promise<Compacted> {
-  const context = contextOf("POST /responses/compact", client, options);
-  const answer = await ask(context, () =>
+): Promise<CompactionResult> {
+  const context = createCompactionContext("POST /responses/compact", client, options);
+  const response = await sendAndCheck(context, () =>
     client instanceof HttpClient
-      ? client.post("/responses/compact", JSON.stringify(body), callOf(options)).then(valueIn)
-      : client.responses.compact?.(body, callOf(options)),
+      ? client
+          .post("/responses/compact", JSON.stringify(body), toCallOptions(options))
+          .then(readValue)
+      : client.responses.compact?.(body, toCallOptions(options)),
   );
-  const { output } = answer;
+  const { output } = response;
   const isWindow = Array.isArray(output) && output.length > 0 && output.every(isPlainObject);
-  if (!isWindow) throw unreadable("a compaction without output", { body: answer }, context);
-  return { window: (output as readonly WireItem[]).map(unprinted), usage: usageIn(answer) };
+  if (!isWindow) throw unreadable("a compaction without output", { body: response }, context);
+  return { window: (output as readonly WireItem[]).map(unprinted), usage: usageIn(response) };
 }
 
-/** Sends `POST /responses/input_tokens`, once. Returns how many tokens a request would have. */
+/** Counts the input tokens of a request with one `POST /responses/input_tokens`, without retries. */
 export async function countTokens(
   client: OpenAIClient,
   request: { readonly text: () => string | Uint8Array; readonly value: () => object },
   options: CompactionCallOptions,
 ): Promise<number> {
-  const context = contextOf("POST /responses/input_tokens", client, options);
-  const answer = await ask(context, () =>
+  const context = createCompactionContext("POST /responses/input_tokens", client, options);
+  const response = await sendAndCheck(context, () =>
     client instanceof HttpClient
-      ? client.post("/responses/input_tokens", request.text(), callOf(options)).then(valueIn)
-      : client.responses.inputTokens?.count(request.value(), callOf(options)),
+      ? client
+          .post("/responses/input_tokens", request.text(), toCallOptions(options))
+          .then(readValue)
+      : client.responses.inputTokens?.count(request.value(), toCallOptions(options)),
   );
-  const tokens = numberAt(answer, "input_tokens");
+  const tokens = numberAt(response, "input_tokens");
   if (tokens !== null && tokens >= 0) return tokens;
-  throw unreadable("a count without tokens", { body: answer }, context);
+  throw unreadable("a count without tokens", { body: response }, context);
 }
 
-/** Whether a client has both requests. */
+/** Whether a client can both compact and count tokens. */
 export function canCompact({ responses }: OpenAIClient): boolean {
   return (
     typeof responses?.compact === "function" && typeof responses.inputTokens?.count === "function"
   );
 }
 
-/** The session's next evaluation starts with this. */
-function keepWindow(
+/** Stores the window in the session, for the next evaluation. */
+function storeWindow(
   window: readonly WireItem[],
   tokens: number,
   { session, promptName, retry, model }: CompactionRequest,
 ): void {
   const prompt = { name: promptName };
-  const announcer = { session, prompt, clock: retry.clock, adapterName: "openai" };
-  announce(announcer, { type: "CompactionKept", model, tokens, window });
+  const publisher = { session, prompt, clock: retry.clock, adapterName: "openai" };
+  announce(publisher, { type: "CompactionKept", model, tokens, window });
 }
 
-async function ask(
+async function sendAndCheck(
   context: RequestContext,
   send: () => PromiseLike<unknown> | undefined,
 ): Promise<WireItem> {
@@ -137,15 +141,15 @@ async function ask(
   }
 }
 
-function valueIn({ value }: { readonly value: WireItem }): WireItem {
+function readValue({ value }: { readonly value: WireItem }): WireItem {
   return value;
 }
 
-function callOf({ signal, timeoutMs }: CompactionCallOptions) {
+function toCallOptions({ signal, timeoutMs }: CompactionCallOptions) {
   return { maxRetries: 0, signal, ...(timeoutMs !== undefined && { timeout: timeoutMs }) };
 }
 
-function contextOf(
+function createCompactionContext(
   request: string,
   client: OpenAIClient,
   { signal, secrets = [], timeoutMs }: CompactionCallOptions,

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { PromptValidationError } from "../../base/errors.ts";
 import { type CompactionConfig, compactionSettings } from "./compaction-config.ts";
 
-describe("how conversations are kept short", () => {
-  it("is by default a request of our own from 100,000 tokens on, and nothing about retention", () => {
+describe("compactionSettings()", () => {
+  it("defaults to the endpoint strategy above 100,000 tokens, without zero data retention", () => {
     const settings = compactionSettings({}, "compaction");
     expect(settings).toEqual({
       enabled: true,
@@ -15,11 +15,11 @@ describe("how conversations are kept short", () => {
     expect(Object.isFrozen(settings)).toBe(true);
   });
 
-  it.each([null, undefined, { enabled: false }])("is switched off by %j", (config) => {
+  it.each([null, undefined, { enabled: false }])("disables compaction for %j", (config) => {
     expect(compactionSettings(config, "compaction")).toMatchObject({ enabled: false });
   });
 
-  it("is a copy: what the caller does to the config later changes nothing", () => {
+  it("copies the config", () => {
     const config = { thresholdTokens: 5 };
     const settings = compactionSettings(config, "compaction");
     config.thresholdTokens = 6;
@@ -32,16 +32,16 @@ describe("how conversations are kept short", () => {
     [{ strategy: "client" }, "compaction.strategy"],
     [{ enabled: "yes" }, "compaction.enabled"],
     [{ zdr: true }, "zdr"],
-  ])("is refused as %j", (config, said) => {
-    const make = () => compactionSettings(config as CompactionConfig, "compaction");
-    expect(make).toThrow(PromptValidationError);
-    expect(make).toThrow(said);
+  ])("rejects %j", (config, message) => {
+    const resolve = () => compactionSettings(config as CompactionConfig, "compaction");
+    expect(resolve).toThrow(PromptValidationError);
+    expect(resolve).toThrow(message);
   });
 
-  it("is not left to the server below 1,000 tokens, which is the server's own least", () => {
+  it("rejects a server threshold below 1,000 tokens", () => {
     const with999 = { strategy: "server", thresholdTokens: 999 } as const;
     expect(() => compactionSettings(with999, "compaction")).toThrow(
-      'compaction.thresholdTokens must be at least 1000 with the strategy "server", got 999. Raise it, or take the strategy "endpoint"',
+      'compaction.thresholdTokens must be at least 1000 with the strategy "server", got 999. Raise it, or use the strategy "endpoint".',
     );
     expect(compactionSettings({ ...with999, thresholdTokens: 1_000 }, "c").thresholdTokens).toBe(
       1_000,

@@ -7,32 +7,32 @@ import {
   optional,
 } from "../../tools/config-checks.ts";
 
-/** When a conversation is made shorter, and by whom. */
+/** Configures when and how a long conversation is compacted. */
 export interface CompactionConfig {
-  /** @default true */
+  /** Whether to compact conversations. @default true */
   readonly enabled?: boolean | undefined;
-  /** A conversation of more tokens than this is compacted. @default 100_000 */
+  /** Compacts a conversation with more tokens than this. At least 1,000 for `"server"`. @default 100_000 */
   readonly thresholdTokens?: number | undefined;
-  /** The provider keeps nothing of what is said: see the guide for what that takes. @default false */
+  /** Zero data retention: the provider stores no responses. The guide lists the limits. @default false */
   readonly zdrMode?: boolean | undefined;
-  /** By a request of its own, or by the provider within a turn. @default "endpoint" */
+  /** Whether the adapter or the provider compacts. @default "endpoint" */
   readonly strategy?: CompactionStrategy | undefined;
-  /** Lets `zdrMode` use file search, whose files the provider does keep. @default false */
+  /** Allows file search and uploaded files in `zdrMode`. The provider stores those files. @default false */
   readonly allowStoredFiles?: boolean | undefined;
 }
 
-/** Who compacts: `"endpoint"`, a request of ours; `"server"`, the provider when it sees fit. */
+/** Where compaction happens: `"endpoint"`, a separate request; `"server"`, by the provider within a turn. */
 export type CompactionStrategy = "endpoint" | "server";
 
-/** The same with its defaults. */
+/** A `CompactionConfig` with its defaults filled in. */
 export type CompactionSettings = {
   readonly [Key in keyof CompactionConfig]-?: Exclude<CompactionConfig[Key], undefined>;
 };
 
-/** The server's own least. */
-const LEAST_ON_SERVER = 1_000;
+/** The lowest threshold that OpenAI accepts. */
+const MIN_SERVER_THRESHOLD_TOKENS = 1_000;
 
-/** Refuses what cannot be; what is left out, or `null`, is switched off. */
+/** Validates a config and fills in the defaults. An omitted or `null` config disables compaction. */
 export function compactionSettings(
   config: CompactionConfig | null | undefined,
   field: string,
@@ -52,12 +52,12 @@ export function compactionSettings(
     strategy: config.strategy ?? "endpoint",
     allowStoredFiles: config.allowStoredFiles ?? false,
   };
-  if (settings.strategy === "server" && settings.thresholdTokens < LEAST_ON_SERVER) {
+  if (settings.strategy === "server" && settings.thresholdTokens < MIN_SERVER_THRESHOLD_TOKENS) {
     throw new PromptValidationError({
       field: `${field}.thresholdTokens`,
       value: settings.thresholdTokens,
-      rule: `must be at least ${LEAST_ON_SERVER} with the strategy "server"`,
-      remedy: 'raise it, or take the strategy "endpoint"',
+      rule: `must be at least ${MIN_SERVER_THRESHOLD_TOKENS} with the strategy "server"`,
+      remedy: 'raise it, or use the strategy "endpoint"',
     });
   }
   return Object.freeze(settings);

@@ -5,7 +5,7 @@ import { fakeClock, recordingBus } from "weakincentives/testing";
 import {
   type CompactionRouteOptions,
   compactionRoutes,
-  sealedItem,
+  encryptedItem,
 } from "../../../tests/support/compaction/routes.ts";
 import { testKey } from "../../../tests/support/openai-clients.ts";
 import { wireServer } from "../../../tests/support/wire-server.ts";
@@ -23,36 +23,36 @@ const user = { type: "message", role: "user", content: "A fact." };
 const answer = { type: "message", role: "assistant", content: "Long." };
 const clock = fakeClock({ skipsSleep: true });
 
-async function managed(options: CompactionRouteOptions = {}) {
-  const made = compactionRoutes(options);
-  const server = await wireServer([], { routes: made.routes });
+async function startManager(options: CompactionRouteOptions = {}) {
+  const compaction = compactionRoutes(options);
+  const server = await wireServer([], { routes: compaction.routes });
   onTestFinished(() => server.close());
   const client = openAIClient({ baseURL: server.url, apiKey: testKey });
   const bus = recordingBus();
   const session = new Session({ bus });
-  const about = { model: "gpt-5.2", instructions: "Go.", clock };
-  const manager = new CompactionManager(client, { thresholdTokens: 10 }, session, about);
-  return { ...made, client, session, bus, manager };
+  const settings = { model: "gpt-5.2", instructions: "Go.", clock };
+  const manager = new CompactionManager(client, { thresholdTokens: 10 }, session, settings);
+  return { ...compaction, client, session, bus, manager };
 }
 
-describe("a compaction manager", () => {
-  it("says yes from one token over the threshold on, and not at it", () => {
-    const make = (config: object) =>
+describe("CompactionManager", () => {
+  it("compacts only above the threshold, and never when disabled", () => {
+    const create = (config: object) =>
       new CompactionManager(openAIClient({ apiKey: testKey }), config, new Session(), {
         model: "m",
       });
-    expect([9, 10, 11].map((n) => make({ thresholdTokens: 10 }).shouldCompact(n))).toEqual([
+    expect([9, 10, 11].map((n) => create({ thresholdTokens: 10 }).shouldCompact(n))).toEqual([
       false,
       false,
       true,
     ]);
-    expect([100_000, 100_001].map((n) => make({}).shouldCompact(n))).toEqual([false, true]);
-    expect(make({ enabled: false, thresholdTokens: 10 }).shouldCompact(11)).toBe(false);
+    expect([100_000, 100_001].map((n) => create({}).shouldCompact(n))).toEqual([false, true]);
+    expect(create({ enabled: false, thresholdTokens: 10 }).shouldCompact(11)).toBe(false);
   });
 
-  it("has the items compacted, keeps in the session what comes, and gives it", async () => {
-    const { manager, session, compactions } = await managed();
-    expect(await manager.compact([user, answer], 11)).toEqual([user, sealedItem(1)]);
+  it("compacts items, stores the window in the session and returns it", async () => {
+    const { manager, session, compactions } = await startManager();
+    expect(await manager.compact([user, answer], 11)).toEqual([user, encryptedItem(1)]);
     expect(compactions[0]?.body).toEqual({
       model: "gpt-5.2",
       input: [user, answer],
@@ -60,18 +60,18 @@ describe("a compaction manager", () => {
     });
     expect(manager.state).toBe(session.get(compactionSlice));
     expect(manager.state).toEqual({
-      encryptedItems: [sealedItem(1)],
-      window: [user, sealedItem(1)],
+      encryptedItems: [encryptedItem(1)],
+      window: [user, encryptedItem(1)],
       lastCompactionTokens: 11,
       compactionCount: 1,
       model: "gpt-5.2",
     });
-    await manager.compact([user, sealedItem(1), answer]);
+    await manager.compact([user, encryptedItem(1), answer]);
     expect(manager.state).toMatchObject({ compactionCount: 2, lastCompactionTokens: 0 });
   });
 
-  it("puts what is kept before the items, once, whatever it is called with", async () => {
-    const { manager, session } = await managed();
+  it("puts the stored window before the items, once", async () => {
+    const { manager, session } = await startManager();
     expect(manager.injectEncryptedItems([answer])).toEqual([answer]);
     const window = await manager.compact([user, answer], 11);
     const items = manager.injectEncryptedItems([answer]);
@@ -79,31 +79,31 @@ describe("a compaction manager", () => {
     expect(manager.injectEncryptedItems(items)).toEqual(items);
     expect(manager.injectEncryptedItems(window)).toEqual(window);
     const parsed = Session.parse(session.serialize(), [compactionSlice]);
-    const about = { model: "gpt-5.2" };
-    const later = new CompactionManager(openAIClient({ apiKey: testKey }), {}, parsed, about);
-    expect(later.injectEncryptedItems([user, answer])).toEqual([sealedItem(1), user, answer]);
+    const settings = { model: "gpt-5.2" };
+    const later = new CompactionManager(openAIClient({ apiKey: testKey }), {}, parsed, settings);
+    expect(later.injectEncryptedItems([user, answer])).toEqual([encryptedItem(1), user, answer]);
   });
 
-  it("puts nothing before the items of another model", async () => {
-    const { manager, session, client } = await managed();
+  it("ignores a window that was compacted for another model", async () => {
+    const { manager, session, client } = await startManager();
     await manager.compact([user], 11);
     const other = new CompactionManager(client, {}, session, { model: "gpt-6" });
     expect(other.injectEncryptedItems([answer])).toEqual([answer]);
   });
 
-  it("waits until a throttled provider takes it", async () => {
-    const { manager, compactions } = await managed({
+  it("retries while the provider throttles", async () => {
+    const { manager, compactions } = await startManager({
       window: (nth) =>
-        nth < 3 ? { status: 429, error: { message: "Slow down." } } : [sealedItem(nth)],
+        nth < 3 ? { status: 429, error: { message: "Slow down." } } : [encryptedItem(nth)],
     });
-    expect(await manager.compact([user], 11)).toEqual([sealedItem(3)]);
+    expect(await manager.compact([user], 11)).toEqual([encryptedItem(3)]);
     expect(compactions).toHaveLength(3);
   });
 
-  it("fails with an error that says how long the conversation was and why, and changes nothing", async () => {
-    const { manager, session } = await managed({
+  it("throws a CompactionError with the token count and cause, and leaves the session unchanged", async () => {
+    const { manager, session } = await startManager({
       window: (nth) =>
-        nth === 1 ? [sealedItem(1)] : { status: 400, error: { message: "Too long." } },
+        nth === 1 ? [encryptedItem(1)] : { status: 400, error: { message: "Too long." } },
     });
     await manager.compact([user], 11);
     const before = session.get(compactionSlice);
@@ -125,50 +125,51 @@ describe("a compaction manager", () => {
     expect(session.get(compactionSlice)).toBe(before);
   });
 
-  it("tells of what it keeps in an event that shows only its length, and has all of it", async () => {
-    const { manager, bus } = await managed();
+  it("publishes the window in an event that prints only the length of encrypted content", async () => {
+    const { manager, bus } = await startManager();
     await manager.compact([user, answer], 11);
     const [kept] = bus.of("CompactionKept");
-    expect(kept?.window).toEqual([user, sealedItem(1)]);
+    expect(kept?.window).toEqual([user, encryptedItem(1)]);
     expect(JSON.stringify(kept)).toContain("sealed 1");
     expect(inspect(kept, { depth: 9 })).toContain("[8 characters]");
     expect(inspect(kept, { depth: 9 })).not.toContain("sealed 1");
     expect(inspect(manager.state, { depth: 9 })).not.toContain("sealed 1");
   });
 
-  it("takes the official client as it is", async () => {
+  it("works with the official OpenAI client", async () => {
     const { routes } = compactionRoutes();
     const server = await wireServer([], { routes });
     onTestFinished(() => server.close());
     const client = new OpenAI({ apiKey: testKey, baseURL: server.url });
     const manager = new CompactionManager(client, {}, new Session(), { model: "gpt-5.2" });
-    expect(await manager.compact([user], 11)).toEqual([user, sealedItem(1)]);
+    expect(await manager.compact([user], 11)).toEqual([user, encryptedItem(1)]);
   });
 });
 
-describe("a compaction manager is refused", () => {
+describe("new CompactionManager()", () => {
   const client = openAIClient({ apiKey: testKey });
 
-  it("without a client that can compact", () => {
+  it("rejects a client that cannot compact", () => {
     const old = { responses: { create: () => null } } as unknown as OpenAIClient;
-    const make = () => new CompactionManager(old, {}, new Session(), { model: "m" });
-    expect(make).toThrow(InvalidOptionError);
-    expect(make).toThrow(
+    const create = () => new CompactionManager(old, {}, new Session(), { model: "m" });
+    expect(create).toThrow(InvalidOptionError);
+    expect(create).toThrow(
       /CompactionManager\(client\) must be a client that can compact.*openAIClient/,
     );
   });
 
-  it("without a session", () => {
-    const make = () => new CompactionManager(client, {}, {} as Session, { model: "m" });
-    expect(make).toThrow(/CompactionManager\(session\) must be a Session.*new Session/);
+  it("rejects a missing session", () => {
+    const create = () => new CompactionManager(client, {}, {} as Session, { model: "m" });
+    expect(create).toThrow(/CompactionManager\(session\) must be a Session.*new Session/);
   });
 
-  it("without a model, and with a config that cannot be", () => {
+  it("rejects a missing model and an invalid config", () => {
     const session = new Session();
-    const without = () => new CompactionManager(client, {}, session, {} as { model: string });
-    expect(without).toThrow("CompactionManager(options).model");
-    const wrong = () =>
+    const createWithoutModel = () =>
+      new CompactionManager(client, {}, session, {} as { model: string });
+    expect(createWithoutModel).toThrow("CompactionManager(options).model");
+    const createWithInvalidConfig = () =>
       new CompactionManager(client, { thresholdTokens: 0 }, session, { model: "m" });
-    expect(wrong).toThrow("CompactionManager(config).thresholdTokens");
+    expect(createWithInvalidConfig).toThrow("CompactionManager(config).thresholdTokens");
   });
 });

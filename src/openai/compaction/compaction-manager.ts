@@ -17,14 +17,15 @@ import { type CompactionState, compactionSlice } from "./compaction-state.ts";
 export interface CompactionManagerOptions {
   /** The model that continues with the result. */
   readonly model: string;
-  /** What the model follows; it is not compacted. */
+  /** The model's instructions. They are not compacted. @default none */
   readonly instructions?: string | undefined;
+  /** The clock that times retries. @default the system clock */
   readonly clock?: Clock | undefined;
 }
 
 /**
- * Makes a conversation shorter with the provider's own compaction. The result replaces everything
- * before it, and the session keeps it for the next evaluation.
+ * Shortens a conversation with the provider's compaction endpoint. The result replaces everything
+ * before it, and the session stores it for the next evaluation.
  */
 export class CompactionManager {
   readonly #client: OpenAIClient;
@@ -38,7 +39,7 @@ export class CompactionManager {
     session: Session,
     options: CompactionManagerOptions,
   ) {
-    this.#client = checkClient(client);
+    this.#client = checkCompactionClient(client);
     this.#settings = compactionSettings(config, "CompactionManager(config)");
     this.#session = checkSession(session);
     checkText(options?.model, "CompactionManager(options).model");
@@ -46,19 +47,20 @@ export class CompactionManager {
     session.register(compactionSlice);
   }
 
-  /** What the session has kept so far. */
+  /** The compaction state stored in the session. */
   get state(): CompactionState {
     return this.#session.get(compactionSlice);
   }
 
-  /** Whether a conversation with so many tokens is to be compacted. */
+  /** Whether a conversation with `currentTokens` tokens exceeds the threshold. */
   shouldCompact(currentTokens: number): boolean {
     return this.#settings.enabled && currentTokens > this.#settings.thresholdTokens;
   }
 
   /**
-   * Has the provider compact these items, keeps the result, and returns it for the next request.
-   * Throws `CompactionError`; then nothing has changed.
+   * Compacts the items at the provider, stores the result in the session, and returns it for the next
+   * request. `tokens` is the token count to record. Throws `CompactionError` on failure, and then the
+   * session is unchanged.
    */
   async compact<Item extends object>(
     items: readonly Item[],
@@ -73,33 +75,38 @@ export class CompactionManager {
       promptName: "",
       retry: defaultRetries(clock),
       signal: new AbortController().signal,
-      isKept: true,
+      storesResult: true,
     });
     return window;
   }
 
-  /** These items after what the session has kept, unless it is among them already. */
+  /**
+   * Returns the items with the stored window before them. Returns them unchanged if they already
+   * contain it, or if it was compacted for another model.
+   */
   injectEncryptedItems<Item extends object>(items: readonly Item[]): readonly object[] {
     const { window, model } = this.state;
     if (model !== this.#options.model) return items;
-    const known = new Set(items.map(sameness));
-    const missing = window.filter((item) => !known.has(sameness(item)));
-    const isThere = window.some((item) => "encrypted_content" in item && known.has(sameness(item)));
-    return isThere ? items : [...missing, ...items];
+    const knownKeys = new Set(items.map(toComparisonKey));
+    const missing = window.filter((item) => !knownKeys.has(toComparisonKey(item)));
+    const hasWindow = window.some(
+      (item) => "encrypted_content" in item && knownKeys.has(toComparisonKey(item)),
+    );
+    return hasWindow ? items : [...missing, ...items];
   }
 }
 
-function sameness(item: object): string {
+function toComparisonKey(item: object): string {
   return "id" in item && typeof item.id === "string" ? item.id : JSON.stringify(item);
 }
 
-function checkClient(client: OpenAIClient): OpenAIClient {
+function checkCompactionClient(client: OpenAIClient): OpenAIClient {
   if (canCompact(client)) return client;
   throw new InvalidOptionError({
     field: "CompactionManager(client)",
     value: client,
     rule: "must be a client that can compact and count tokens",
-    remedy: "give openAIClient(), or a new OpenAI() of version 7",
+    remedy: "pass openAIClient(), or a new OpenAI() of version 7",
   });
 }
 
@@ -107,5 +114,5 @@ function checkSession(session: Session): Session {
   if (session instanceof Session) return session;
   const rule = "must be a Session";
   const field = "CompactionManager(session)";
-  throw new InvalidOptionError({ field, value: session, rule, remedy: "give new Session()" });
+  throw new InvalidOptionError({ field, value: session, rule, remedy: "pass new Session()" });
 }

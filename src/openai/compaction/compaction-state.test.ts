@@ -11,26 +11,26 @@ import { compactionSlice } from "./compaction-state.ts";
 
 const user = { type: "message", role: "user", content: "A fact." };
 
-function sealed(nth: number) {
+function encryptedItem(nth: number) {
   return { type: "compaction", id: `cmp_${nth}`, encrypted_content: `sealed ${nth}` };
 }
 
-function keep(session: Session, nth: number, model = "gpt-5.2"): void {
-  const announcer = { session, prompt: { name: "p" }, adapterName: "openai", clock: systemClock };
-  const window = [user, sealed(nth)];
-  announce(announcer, { type: "CompactionKept", model, tokens: nth * 100, window });
+function publishCompaction(session: Session, nth: number, model = "gpt-5.2"): void {
+  const publisher = { session, prompt: { name: "p" }, adapterName: "openai", clock: systemClock };
+  const window = [user, encryptedItem(nth)];
+  announce(publisher, { type: "CompactionKept", model, tokens: nth * 100, window });
 }
 
 const afterTwo = {
-  encryptedItems: [sealed(2)],
-  window: [user, sealed(2)],
+  encryptedItems: [encryptedItem(2)],
+  window: [user, encryptedItem(2)],
   lastCompactionTokens: 200,
   compactionCount: 2,
   model: "gpt-5.2",
 };
 
-describe("what a session knows of its compactions", () => {
-  it("is nothing at first", () => {
+describe("compactionSlice", () => {
+  it("starts empty", () => {
     expect(new Session().get(compactionSlice)).toEqual({
       encryptedItems: [],
       window: [],
@@ -40,47 +40,47 @@ describe("what a session knows of its compactions", () => {
     });
   });
 
-  it("is the last window, what triggered it, and how many there were", () => {
+  it("stores the last window, its token count and the number of compactions", () => {
     const session = new Session().register(compactionSlice);
-    keep(session, 1);
-    keep(session, 2);
+    publishCompaction(session, 1);
+    publishCompaction(session, 2);
     expect(session.get(compactionSlice)).toEqual(afterTwo);
   });
 
-  it("is frozen all the way down", () => {
+  it("is deeply frozen", () => {
     const session = new Session().register(compactionSlice);
-    keep(session, 1);
+    publishCompaction(session, 1);
     const state = session.get(compactionSlice);
     const parts = [state, state.window, state.encryptedItems, ...state.window];
     expect(parts.every(Object.isFrozen)).toBe(true);
     expect(Object.isFrozen(compactionSlice)).toBe(true);
   });
 
-  it("is let go of but for the count, when it is of no use any more", () => {
+  it("discards the window but not the count on CompactionDiscarded", () => {
     const session = new Session().register(compactionSlice);
-    keep(session, 1);
-    const announcer = { session, prompt: { name: "p" }, adapterName: "openai", clock: systemClock };
-    announce(announcer, { type: "CompactionDiscarded", reason: "another model" });
+    publishCompaction(session, 1);
+    const publisher = { session, prompt: { name: "p" }, adapterName: "openai", clock: systemClock };
+    announce(publisher, { type: "CompactionDiscarded", reason: "another model" });
     const { initial } = compactionSlice;
     expect(session.get(compactionSlice)).toEqual({ ...initial, compactionCount: 1 });
   });
 
-  it("is set back with the session, across a compaction", () => {
+  it("is restored with the session across a compaction", () => {
     const session = new Session().register(compactionSlice);
-    keep(session, 1);
+    publishCompaction(session, 1);
     const before = session.snapshot();
     const state = session.get(compactionSlice);
-    keep(session, 2);
+    publishCompaction(session, 2);
     session.restore(before);
     expect(session.get(compactionSlice)).toBe(state);
-    keep(session, 2);
+    publishCompaction(session, 2);
     expect(session.get(compactionSlice)).toEqual(afterTwo);
   });
 
-  it("survives serialize and parse, and is printed without what is sealed", () => {
+  it("survives serialize and parse, and prints no encrypted content", () => {
     const session = new Session().register(compactionSlice);
-    keep(session, 1);
-    keep(session, 2);
+    publishCompaction(session, 1);
+    publishCompaction(session, 2);
     const parsed = Session.parse(session.serialize(), [compactionSlice]);
     const state = parsed.get(compactionSlice);
     expect(state).toEqual(afterTwo);
@@ -89,13 +89,13 @@ describe("what a session knows of its compactions", () => {
     expect(inspect(state, { depth: 9 })).not.toContain("sealed 2");
   });
 
-  it("survives in a store, and is printed without what is sealed", async () => {
+  it("survives in a store, and prints no encrypted content", async () => {
     const folder = mkdtempSync(join(tmpdir(), "wink-compaction-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const session = new Session({ id: "one", store: new JsonlSessionStore(folder) });
     session.register(compactionSlice);
-    keep(session, 1);
-    keep(session, 2);
+    publishCompaction(session, 1);
+    publishCompaction(session, 2);
     await session.flush();
     const opened = await Session.open(new JsonlSessionStore(folder), "one", [compactionSlice]);
     expect(opened.get(compactionSlice)).toEqual(afterTwo);
@@ -111,7 +111,7 @@ describe("what a session knows of its compactions", () => {
     { ...afterTwo, compactionCount: -1 },
     { ...afterTwo, lastCompactionTokens: "many" },
     { ...afterTwo, model: 5 },
-  ])("is not taken from a text that says %j", (state) => {
-    expect(compactionSlice.load(state)).toBe("it is not what a conversation was compacted to");
+  ])("rejects the stored state %j", (state) => {
+    expect(compactionSlice.load(state)).toBe("it is not a valid compaction state");
   });
 });

@@ -2,20 +2,21 @@ import { deepFreeze, frozenCopy, isPlainObject } from "../../base/freeze.ts";
 import { defineSlice, type Slice } from "../../session/slice.ts";
 import { unprinted } from "../history/item-text.ts";
 
-/** What a session knows of how its conversation was made shorter. */
+/** The result of a session's latest compaction. */
 export interface CompactionState {
-  /** The items among `window` that only the provider can read. */
+  /** The items of `window` with encrypted content, which only the provider can read. */
   readonly encryptedItems: readonly object[];
-  /** All that the last compaction gave: what is sent in place of what came before. */
+  /** The whole output of the last compaction, sent instead of everything before it. */
   readonly window: readonly object[];
-  /** How many tokens the conversation had when it was last compacted. */
+  /** The conversation's token count just before the last compaction. */
   readonly lastCompactionTokens: number;
+  /** The number of compactions in this session. */
   readonly compactionCount: number;
-  /** The model it was compacted for, which alone can read it. */
+  /** The model that `window` was compacted for. No other model can read it. */
   readonly model: string | null;
 }
 
-const none: CompactionState = {
+const emptyState: CompactionState = {
   encryptedItems: [],
   window: [],
   lastCompactionTokens: 0,
@@ -23,36 +24,36 @@ const none: CompactionState = {
   model: null,
 };
 
-/** What the session's conversation was compacted to: the next evaluation goes on from it. */
+/** Stores the session's compacted conversation, which the next evaluation continues. */
 export const compactionSlice: Slice<CompactionState> = Object.freeze({
   ...defineSlice<CompactionState>("openai.compaction", {
-    initial: none,
+    initial: emptyState,
     on: {
       CompactionKept: ({ compactionCount }, { window: kept, tokens, model }) => {
         const window = kept.map(unprinted);
         return {
-          encryptedItems: encryptedIn(window),
+          encryptedItems: findEncryptedItems(window),
           window,
           lastCompactionTokens: tokens,
           compactionCount: compactionCount + 1,
           model,
         };
       },
-      CompactionDiscarded: ({ compactionCount }) => ({ ...none, compactionCount }),
+      CompactionDiscarded: ({ compactionCount }) => ({ ...emptyState, compactionCount }),
     },
   }),
   load(state: unknown) {
-    if (!isState(state)) return "it is not what a conversation was compacted to";
+    if (!isCompactionState(state)) return "it is not a valid compaction state";
     const window = frozenCopy(state.window).map(unprinted);
-    return { kept: deepFreeze({ ...state, window, encryptedItems: encryptedIn(window) }) };
+    return { kept: deepFreeze({ ...state, window, encryptedItems: findEncryptedItems(window) }) };
   },
 });
 
-function encryptedIn(window: readonly object[]): readonly object[] {
+function findEncryptedItems(window: readonly object[]): readonly object[] {
   return window.filter((item) => "encrypted_content" in item);
 }
 
-function isState(state: unknown): state is CompactionState {
+function isCompactionState(state: unknown): state is CompactionState {
   if (!isPlainObject(state)) return false;
   const { window, lastCompactionTokens, compactionCount, model } = state;
   const counts = [lastCompactionTokens, compactionCount];

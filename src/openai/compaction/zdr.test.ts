@@ -17,29 +17,32 @@ import type { OpenAIModelConfig } from "../model-config.ts";
 
 const zdr = { zdrMode: true } as const;
 
-function adapterWith(modelConfig: OpenAIModelConfig): OpenAIAdapter {
+function createAdapter(modelConfig: OpenAIModelConfig): OpenAIAdapter {
   const clientConfig = { apiKey: testKey };
   return new OpenAIAdapter({ model: "gpt-5.2", clientConfig, modelConfig, compaction: zdr });
 }
 
-describe("an adapter whose provider keeps nothing", () => {
-  it("says so in every request, and asks for reasoning that it can send back itself", async () => {
+describe("OpenAIAdapter in zdrMode", () => {
+  it("sends store: false and requests encrypted reasoning", async () => {
     const { bodies } = await runOn([[message("Yes.")]], { adapter: { compaction: zdr } });
     expect(bodies).toMatchObject([{ store: false, include: ["reasoning.encrypted_content"] }]);
   });
 
-  it.each([{ enabled: false, zdrMode: true }, zdr])("does so with %j", async (compaction) => {
-    const { bodies } = await runOn([[message("Yes.")]], { adapter: { compaction } });
-    expect(bodies).toMatchObject([{ store: false }]);
-  });
+  it.each([{ enabled: false, zdrMode: true }, zdr])(
+    "sends store: false with %j",
+    async (compaction) => {
+      const { bodies } = await runOn([[message("Yes.")]], { adapter: { compaction } });
+      expect(bodies).toMatchObject([{ store: false }]);
+    },
+  );
 
-  it("takes modelConfig.store where that says the same", async () => {
+  it("accepts modelConfig.store: false", async () => {
     const adapter = { compaction: zdr, modelConfig: { store: false } };
     const { bodies } = await runOn([[message("Yes.")]], { adapter });
     expect(bodies).toMatchObject([{ store: false }]);
   });
 
-  it("sends sealed reasoning back without the id that the provider has forgotten", async () => {
+  it("sends encrypted reasoning without ids, which the provider did not store", async () => {
     const script = [[reasoning("rs_1"), message("Yes.")], [message("Again.")]];
     const session = new Session();
     const run = await runOn(script, {
@@ -56,87 +59,90 @@ describe("an adapter whose provider keeps nothing", () => {
     expect(JSON.stringify(input)).not.toMatch(/"(?:rs|msg)_/);
   });
 
-  it("is not made with a config that has responses kept", () => {
-    const make = () => adapterWith({ store: true });
-    expect(make).toThrow(InvalidOptionError);
-    expect(make).toThrow(
-      "OpenAIAdapter.modelConfig.store must be left out with compaction.zdrMode, because responses are kept, got true. Leave it out",
+  it("rejects modelConfig.store: true", () => {
+    const create = () => createAdapter({ store: true });
+    expect(create).toThrow(InvalidOptionError);
+    expect(create).toThrow(
+      "OpenAIAdapter.modelConfig.store must be omitted with compaction.zdrMode, because the provider would store responses, got true. Omit it.",
     );
   });
 
-  it("is not made with a prompt that is kept there", () => {
-    const make = () => adapterWith({ extraBody: { prompt: { id: "pmpt_1" } } });
-    expect(make).toThrow(
-      /OpenAIAdapter\.modelConfig\.extraBody\.prompt must be left out with compaction\.zdrMode, because it stands for something that is kept.*leave it out/,
+  it("rejects a prompt that the provider stores", () => {
+    const create = () => createAdapter({ extraBody: { prompt: { id: "pmpt_1" } } });
+    expect(create).toThrow(
+      /OpenAIAdapter\.modelConfig\.extraBody\.prompt must be omitted with compaction\.zdrMode, because it refers to a prompt that the provider stores, got .*\. Omit it\.$/,
     );
   });
 
   it.each(["store", "previous_response_id", "conversation", "background"])(
-    "is not made with extraBody.%s, with or without it",
+    "rejects extraBody.%s",
     (key) => {
-      const make = () => adapterWith({ extraBody: { [key]: "x" } });
-      expect(make).toThrow(PromptValidationError);
-      expect(make).toThrow(key);
+      const create = () => createAdapter({ extraBody: { [key]: "x" } });
+      expect(create).toThrow(PromptValidationError);
+      expect(create).toThrow(key);
     },
   );
 });
 
-/** The adapter's config apart: what a prompt brings is only known then. */
-async function refusalOf(
-  given: { readonly hostedTools?: readonly HostedTool[]; readonly fileId?: string },
+/** Evaluates a prompt, whose contents are checked only then. */
+async function evaluateWith(
+  contents: { readonly hostedTools?: readonly HostedTool[]; readonly fileId?: string },
   compaction: object = zdr,
 ) {
-  const { hostedTools = [], fileId } = given;
+  const { hostedTools = [], fileId } = contents;
   const plain = promptWith({ hostedTools });
   const prompt = fileId === undefined ? plain : plain.attach({ fileId });
   return await runOn([[message("Yes.")]], { adapter: { compaction }, prompt });
 }
 
-describe("a prompt for a provider that keeps nothing", () => {
+describe("a prompt in zdrMode", () => {
   it.each([
     [
       "file search",
       { hostedTools: [fileSearchTool({ vectorStoreIds: ["vs_1"] })] },
-      'Hosted tool "file_search" must be left out with compaction.zdrMode, because files and vector stores are kept',
+      'Hosted tool "file_search" must be omitted with compaction.zdrMode, because the provider stores files and vector stores',
     ],
     [
-      "a code interpreter with files of the provider's",
+      "a code interpreter with uploaded files",
       { hostedTools: [codeInterpreterTool({ container: { type: "auto", fileIds: ["file-1"] } })] },
-      'Hosted tool "code_interpreter" config fileIds must be left out with compaction.zdrMode',
+      'Hosted tool "code_interpreter" config fileIds must be omitted with compaction.zdrMode',
     ],
     [
-      "a shell with files of the provider's",
+      "a shell with uploaded files",
       { hostedTools: [shellTool({ environment: { type: "container", fileIds: ["file-1"] } })] },
-      'Hosted tool "shell" config fileIds must be left out with compaction.zdrMode',
+      'Hosted tool "shell" config fileIds must be omitted with compaction.zdrMode',
     ],
     [
-      "a file that was uploaded",
+      "an uploaded file",
       { fileId: "file-1" },
-      "attach(files)[0].fileId must be left out with compaction.zdrMode",
+      "attach(files)[0].fileId must be omitted with compaction.zdrMode",
     ],
-  ] as const)("is refused with %s, before anything is sent", async (_what, given, said) => {
-    const { error, requests } = await refusalOf(given);
-    expect(error).toMatchObject({ cause: expect.any(InvalidOptionError) });
-    expect((error as PromptEvaluationError).message).toContain(said);
-    expect((error as PromptEvaluationError).message).toContain("allowStoredFiles");
-    expect(requests).toEqual([]);
+  ] as const)(
+    "is rejected with %s before the first request, unless allowStoredFiles is set",
+    async (_what, contents, message) => {
+      const { error, requests } = await evaluateWith(contents);
+      expect(error).toMatchObject({ cause: expect.any(InvalidOptionError) });
+      expect((error as PromptEvaluationError).message).toContain(message);
+      expect((error as PromptEvaluationError).message).toContain("allowStoredFiles");
+      expect(requests).toEqual([]);
 
-    const allowed = await refusalOf(given, { ...zdr, allowStoredFiles: true });
-    expect(allowed.error).toBeNull();
-    expect(allowed.bodies).toMatchObject([{ store: false }]);
-    const anyway = await refusalOf(given, {});
-    expect(anyway.error).toBeNull();
-  });
+      const allowed = await evaluateWith(contents, { ...zdr, allowStoredFiles: true });
+      expect(allowed.error).toBeNull();
+      expect(allowed.bodies).toMatchObject([{ store: false }]);
+      const unrestricted = await evaluateWith(contents, {});
+      expect(unrestricted.error).toBeNull();
+    },
+  );
 
-  it("is refused with the adapter's own file search as well", async () => {
+  it("is rejected with the adapter's file search", async () => {
     const adapter = { compaction: zdr, hostedTools: { fileSearch: { vectorStoreIds: ["vs_1"] } } };
     const { error, requests } = await runOn([[message("Yes.")]], { adapter });
-    expect(error?.message).toContain("because files and vector stores are kept");
+    expect(error?.message).toContain("because the provider stores files and vector stores");
     expect(requests).toEqual([]);
   });
 
-  it("takes code whose container is made for it", async () => {
-    const { error } = await refusalOf({
+  it("accepts a code interpreter with a new container", async () => {
+    const { error } = await evaluateWith({
       hostedTools: [codeInterpreterTool({ container: { type: "auto", fileIds: [] } })],
     });
     expect(error).toBeNull();

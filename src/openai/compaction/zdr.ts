@@ -4,59 +4,81 @@ import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { OpenAIModelConfig } from "../model-config.ts";
 import type { CompactionSettings } from "./compaction-config.ts";
 
-/** A model config under which nothing is kept; refuses one that says otherwise. */
+/** Returns the model config with `store: false` in `zdrMode`. Throws if the config requires storage. */
 export function zdrModelConfig(
   config: OpenAIModelConfig,
   { zdrMode }: CompactionSettings,
 ): OpenAIModelConfig {
   if (!zdrMode) return config;
   if (config.store === true) {
-    throw conflict("OpenAIAdapter.modelConfig.store", true, "leave it out", "responses are kept");
+    const field = "OpenAIAdapter.modelConfig.store";
+    throw createConflictError(field, true, "omit it", "the provider would store responses");
   }
-  // What else would be kept, such as `background` or `conversation`, no model config may say.
+  // No model config accepts the other fields that store data, such as `background` or `conversation`.
   const prompt = config.extraBody?.["prompt"];
   if (prompt !== undefined) {
     const field = "OpenAIAdapter.modelConfig.extraBody.prompt";
-    throw conflict(field, prompt, "leave it out", "it stands for something that is kept");
+    throw createConflictError(
+      field,
+      prompt,
+      "omit it",
+      "it refers to a prompt that the provider stores",
+    );
   }
   return Object.freeze({ ...config, store: false });
 }
 
-/** Refuses what of a prompt would be kept at the provider. */
-export function checkZdrPrompt(
+/** Throws if a prompt would store data at the provider in `zdrMode`. */
+export function checkZeroRetentionPrompt(
   { hostedTools, attachments }: RenderedPrompt,
   { zdrMode, allowStoredFiles }: CompactionSettings,
 ): void {
   if (!zdrMode) return;
   const stored = attachments.findIndex((attachment) => "fileId" in attachment);
   if (stored >= 0 && !allowStoredFiles) {
-    const remedy = "attach its path or bytes, which go with the request, or set allowStoredFiles";
-    throw conflict(`attach(files)[${stored}].fileId`, attachments[stored], remedy, FILES);
+    const remedy =
+      "attach its path or bytes, which are sent inline, or set compaction.allowStoredFiles";
+    throw createConflictError(
+      `attach(files)[${stored}].fileId`,
+      attachments[stored],
+      remedy,
+      STORED_FILES_REASON,
+    );
   }
   for (const { name, kind, config } of hostedTools) {
     if (allowStoredFiles) continue;
     const field = `Hosted tool "${name}"`;
     if (kind === "file_search") {
-      throw conflict(field, kind, "leave it out, or set compaction.allowStoredFiles", FILES);
+      throw createConflictError(
+        field,
+        kind,
+        "omit it, or set compaction.allowStoredFiles",
+        STORED_FILES_REASON,
+      );
     }
-    if (fileIdsIn(config)) {
-      const remedy = "mount the files from this machine, or set compaction.allowStoredFiles";
-      throw conflict(`${field} config fileIds`, kind, remedy, FILES);
+    if (hasFileIds(config)) {
+      const remedy = "mount the files from the host, or set compaction.allowStoredFiles";
+      throw createConflictError(`${field} config fileIds`, kind, remedy, STORED_FILES_REASON);
     }
   }
 }
 
-const FILES = "files and vector stores are kept by the provider until they are deleted";
+const STORED_FILES_REASON = "the provider stores files and vector stores until they are deleted";
 
-function fileIdsIn(config: object): boolean {
+function hasFileIds(config: object): boolean {
   const { container, environment } = config as { container?: unknown; environment?: unknown };
   return [container, environment].some(
-    (place) =>
-      isPlainObject(place) && Array.isArray(place["fileIds"]) && place["fileIds"].length > 0,
+    (target) =>
+      isPlainObject(target) && Array.isArray(target["fileIds"]) && target["fileIds"].length > 0,
   );
 }
 
-function conflict(field: string, value: unknown, remedy: string, why: string): InvalidOptionError {
-  const rule = `must be left out with compaction.zdrMode, because ${why}`;
+function createConflictError(
+  field: string,
+  value: unknown,
+  remedy: string,
+  why: string,
+): InvalidOptionError {
+  const rule = `must be omitted with compaction.zdrMode, because ${why}`;
   return new InvalidOptionError({ field, value, rule, remedy });
 }

@@ -29,11 +29,11 @@ const executor: ShellExecutor = {
     })),
 };
 
-const last = (body: Readonly<Record<string, unknown>> | undefined, count: number) =>
+const sliceLastInput = (body: Readonly<Record<string, unknown>> | undefined, count: number) =>
   Object(body?.["input"]).slice(-count);
 
-describe.each(clients)("on %s", (_, client) => {
-  test("a patch is applied here, and the model is told", async () => {
+describe.each(clients)("calls that the host runs, on %s", (_, client) => {
+  test("applies a patch locally and sends its output to the model", async () => {
     const filesystem = new InMemoryFilesystem();
     await filesystem.writeText("a.txt", "one\ntwo\n");
     const tool = applyPatchTool({}, { filesystem });
@@ -59,7 +59,7 @@ describe.each(clients)("on %s", (_, client) => {
     expect(event).not.toHaveProperty("origin");
   });
 
-  test("a patch that does not fit changes nothing, and the model reads why", async () => {
+  test("changes nothing for a rejected patch and sends the reason to the model", async () => {
     const filesystem = new InMemoryFilesystem();
     const tool = applyPatchTool({}, { filesystem });
     const operation = { type: "update_file", path: "../secret", diff: "@@\n-a\n+b\n" };
@@ -67,14 +67,14 @@ describe.each(clients)("on %s", (_, client) => {
       prompt: promptWith({ hostedTools: [tool] }),
       client,
     });
-    expect(last(bodies[1], 1)).toMatchObject([
+    expect(sliceLastInput(bodies[1], 1)).toMatchObject([
       { status: "failed", output: expect.stringContaining("secret") },
     ]);
     expect(bus.of("ToolInvoked")).toMatchObject([{ result: { success: false } }]);
     expect(await filesystem.glob("*")).toEqual([]);
   });
 
-  test("commands are run by the executor, and their outputs go back", async () => {
+  test("runs shell commands with the executor and sends their outputs", async () => {
     const tool = shellTool({ environment: { type: "local" } }, { executor });
     const call = {
       ...shellCall(["ls", "hang"]),
@@ -86,7 +86,7 @@ describe.each(clients)("on %s", (_, client) => {
       client,
     });
     expect(bodies[0]?.["tools"]).toEqual([{ type: "shell", environment: { type: "local" } }]);
-    expect(last(bodies[1], 1)).toEqual([
+    expect(sliceLastInput(bodies[1], 1)).toEqual([
       {
         type: "shell_call_output",
         call_id: "call_1",
@@ -102,10 +102,10 @@ describe.each(clients)("on %s", (_, client) => {
     ]);
   });
 
-  test("an MCP call is put to the callback, and its answer goes back", async () => {
-    const asked: string[] = [];
+  test("asks the approve callback about MCP calls and sends its decisions", async () => {
+    const requested: string[] = [];
     const approve = ({ name }: { readonly name: string }) => {
-      asked.push(name);
+      requested.push(name);
       return name === "read";
     };
     const config = { serverLabel: "server", serverUrl: "https://mcp.example.com" };
@@ -120,8 +120,8 @@ describe.each(clients)("on %s", (_, client) => {
       ],
       { prompt: promptWith({ hostedTools: [tool] }), client },
     );
-    expect(asked).toEqual(["read", "wipe"]);
-    expect(last(bodies[1], 2)).toMatchObject([
+    expect(requested).toEqual(["read", "wipe"]);
+    expect(sliceLastInput(bodies[1], 2)).toMatchObject([
       { type: "mcp_approval_response", approval_request_id: "mcpr_1", approve: true },
       { type: "mcp_approval_response", approval_request_id: "mcpr_2", approve: false },
     ]);
@@ -134,17 +134,17 @@ describe.each(clients)("on %s", (_, client) => {
   });
 });
 
-test("without a callback every MCP call that asks is refused", async () => {
+test("MCP approval requests are rejected without an approve callback", async () => {
   const config = { serverLabel: "server", serverUrl: "https://mcp.example.com" };
   const { bodies } = await runOn([[mcpApprovalRequest("wipe", {})], [message("No.")]], {
     prompt: promptWith({ hostedTools: [mcpTool(config)] }),
   });
-  expect(last(bodies[1], 1)).toMatchObject([
+  expect(sliceLastInput(bodies[1], 1)).toMatchObject([
     { approve: false, reason: expect.stringMatching(/callback|approve/) },
   ]);
 });
 
-test("answers, outputs and feedback go back in one request, each where it belongs", async () => {
+test("hosted outputs, function outputs and feedback are sent in one request, in order", async () => {
   const tools = [lookTool];
   const hostedTools = [
     shellTool({ environment: { type: "local" } }, { executor }),
@@ -170,7 +170,7 @@ test("answers, outputs and feedback go back in one request, each where it belong
     ],
     { prompt: new Prompt(template) },
   );
-  expect(last(bodies[1], 3)).toMatchObject([
+  expect(sliceLastInput(bodies[1], 3)).toMatchObject([
     { type: "shell_call_output", call_id: "call_2" },
     {
       type: "function_call_output",

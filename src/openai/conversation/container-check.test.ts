@@ -16,7 +16,7 @@ const gone = {
   error: { message: "Container with id 'cntr_1' not found.", type: "invalid_request_error" },
 };
 
-describe.each(clients)("on %s a container that the caller names", (_, client) => {
+describe.each(clients)("a caller's container, on %s", (_, client) => {
   const run = (answer: ReturnType<typeof container> | typeof gone, adapter = {}) =>
     runOn([[functionCall("look", {})], [message("Hi.")]], {
       prompt,
@@ -25,7 +25,7 @@ describe.each(clients)("on %s a container that the caller names", (_, client) =>
       server: { routes: { "GET /containers/cntr_1": answer } },
     });
 
-  test("is looked for once, before the first request", async () => {
+  test("is checked once, before the first request", async () => {
     const { error, requests, bodies } = await run(container("running"));
     expect(error).toBeNull();
     expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
@@ -43,23 +43,23 @@ describe.each(clients)("on %s a container that the caller names", (_, client) =>
     ["is unknown", gone],
     ["has expired", container("expired")],
     ["was deleted", container("deleted")],
-  ])("and that %s is refused before a request, and not replaced", async (_why, answer) => {
+  ])("is rejected before the first request and not replaced if it %s", async (_why, answer) => {
     const { error, requests } = await run(answer);
     expect(error).toMatchObject({ name: "PromptEvaluationError", phase: "request" });
     expect(error?.cause).toBeInstanceOf(ContainerExpiredError);
     expect(error?.cause).toMatchObject({ containerId: "cntr_1" });
-    expect(error?.message).toMatch(/Container cntr_1 is gone .*: make a new one and give its id/);
+    expect(error?.message).toMatch(/Container cntr_1 is gone .*: create a new one and pass its id/);
     expect(requests).toHaveLength(1);
   });
 
-  test("is not looked for where that is switched off", async () => {
+  test("is not checked with checkContainers: false", async () => {
     const { error, requests } = await run(gone, { checkContainers: false });
     expect(error).toBeNull();
     expect(requests).toHaveLength(2);
   });
 });
 
-test("containers of shells are looked for too, and those that are yet to be made are not", async () => {
+test("the containers of shells are checked too, and new containers are not", async () => {
   const hostedTools = [
     codeInterpreterTool(),
     shellTool({ environment: { type: "container", containerId: "cntr_2" } }),
@@ -71,20 +71,20 @@ test("containers of shells are looked for too, and those that are yet to be made
   expect(requests.map(({ path }) => path)).toEqual(["/containers/cntr_2", "/responses"]);
 });
 
-test("a server that cannot say is asked again", async () => {
-  let asked = 0;
+test("a failed container check is retried", async () => {
+  let requests = 0;
   const busy = { status: 503, error: { message: "Busy", type: "server_error" } };
   const { error } = await runOn([[message("Hi.")]], {
     prompt,
     server: {
-      routes: { "GET /containers/cntr_1": () => (++asked < 3 ? busy : container("running")) },
+      routes: { "GET /containers/cntr_1": () => (++requests < 3 ? busy : container("running")) },
     },
   });
   expect(error).toBeNull();
-  expect(asked).toBe(3);
+  expect(requests).toBe(3);
 });
 
-test("a container that dies on the way is the caller's to replace", async () => {
+test("a caller's container that expires during a turn is not replaced", async () => {
   const expired = {
     status: 400,
     error: { message: "Container is expired.", type: "invalid_request_error", param: null },

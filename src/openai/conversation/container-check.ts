@@ -8,35 +8,43 @@ import { OpenAIRequestError, requestErrorFrom } from "../errors/request-error.ts
 import type { OpenAIClient } from "../http/client.ts";
 import { secretsOf } from "../secrets.ts";
 
-/** Asks once whether the caller's containers are there: a request that names a dead one is wasted. */
+/** Checks that the caller's containers still exist, before a request that uses them fails. */
 export async function checkContainers(
   ids: Iterable<string>,
   client: OpenAIClient,
   { promptName, signal }: { readonly promptName: string; readonly signal: AbortSignal },
 ): Promise<void> {
   for (const id of ids) {
-    const status = await statusOf(id, client, { promptName, signal });
+    const status = await fetchContainerStatus(id, client, { promptName, signal });
     if (status === "expired" || status === "deleted") {
-      throw containerGone(id, new WinkError(`its status is ${show(status)}`), promptName);
+      throw createContainerGoneError(
+        id,
+        new WinkError(`its status is ${show(status)}`),
+        promptName,
+      );
     }
   }
 }
 
-/** What the caller gets for a container of theirs that is no more; it is never replaced. */
-export function containerGone(id: string, why: unknown, promptName: string): PromptEvaluationError {
-  const remedy = "make a new one and give its id, or leave the id out";
+/** Creates the error for a caller's container that no longer exists. It is never replaced. */
+export function createContainerGoneError(
+  id: string,
+  why: unknown,
+  promptName: string,
+): PromptEvaluationError {
+  const remedy = "create a new one and pass its id, or omit the id";
   const cause = new ContainerExpiredError(id, why, remedy);
-  const told = why instanceof OpenAIRequestError ? why : null;
+  const requestError = why instanceof OpenAIRequestError ? why : null;
   return new PromptEvaluationError(cause.message, {
     promptName,
     phase: "request",
     cause,
-    requestId: told?.requestId,
-    providerPayload: told?.body,
+    requestId: requestError?.requestId,
+    providerPayload: requestError?.body,
   });
 }
 
-async function statusOf(
+async function fetchContainerStatus(
   id: string,
   client: OpenAIClient,
   { promptName, signal }: { readonly promptName: string; readonly signal: AbortSignal },
@@ -47,6 +55,8 @@ async function statusOf(
   } catch (thrown) {
     const error = requestErrorFrom(thrown, { signal, secrets: secretsOf(client) });
     const isGone = error.status === 404 && !/invalid url/i.test(error.message);
-    throw isGone ? containerGone(id, error, promptName) : evaluationErrorOf(error, promptName);
+    throw isGone
+      ? createContainerGoneError(id, error, promptName)
+      : evaluationErrorOf(error, promptName);
   }
 }

@@ -17,17 +17,17 @@ import {
 import { shellTool } from "../../tools/hosted/shell.ts";
 import { OpenAICodeInterpreterTool } from "../code-interpreter-tool.ts";
 
-const mountsOf = (folder: string) => [{ hostPath: folder, mountPath: "p" }];
+const createMounts = (folder: string) => [{ hostPath: folder, mountPath: "p" }];
 const python = (container?: CodeInterpreterConfig["container"]) => [
   codeInterpreterTool({ container }),
 ];
 
-function responses({ seen }: BentStage): readonly BentRequest[] {
+function filterResponseRequests({ seen }: BentStage): readonly BentRequest[] {
   return seen.filter(({ path }) => path === "/responses");
 }
 
-/** Where all that is temporary goes until the test is over. */
-function temporaryFolder(): string {
+/** Redirects temporary files to a new folder until the test ends. */
+function useTemporaryFolder(): string {
   const [folder, before] = [temporaryTree(), process.env["TMPDIR"]];
   onTestFinished(() => {
     if (before === undefined) delete process.env["TMPDIR"];
@@ -37,11 +37,11 @@ function temporaryFolder(): string {
   return folder;
 }
 
-const none = { adapter: { hostedTools: null } };
+const withoutTools = { adapter: { hostedTools: null } };
 
-describe("a prompt with a workspace is refused, before anything is sent,", () => {
+describe("a prompt with a workspace is rejected before the first request", () => {
   test("without a code interpreter", async () => {
-    const stage = await bentStage([], none);
+    const stage = await bentStage([], withoutTools);
     const failing = stage.evaluate(stage.section());
     await expect(failing).rejects.toBeInstanceOf(PromptEvaluationError);
     await expect(failing).rejects.toMatchObject({ cause: expect.any(InvalidOptionError) });
@@ -51,17 +51,15 @@ describe("a prompt with a workspace is refused, before anything is sent,", () =>
     expect(stage.requests).toEqual([]);
   });
 
-  test("with a shell that runs here alone", async () => {
-    const stage = await bentStage([], none);
+  test("with only a local shell", async () => {
+    const stage = await bentStage([], withoutTools);
     const executor = { run: async () => ({ stdout: "", stderr: "", exitCode: 0 }) };
-    const here = shellTool({ environment: { type: "local" } }, { executor } as never);
-    const failing = stage.evaluate(stage.section(), { hostedTools: [here] });
-    await expect(failing).rejects.toThrow(
-      "must be combined with a code interpreter or a hosted shell",
-    );
+    const localShell = shellTool({ environment: { type: "local" } }, { executor } as never);
+    const failing = stage.evaluate(stage.section(), { hostedTools: [localShell] });
+    await expect(failing).rejects.toThrow("must have a code interpreter or a hosted shell");
   });
 
-  test("with another workspace", async () => {
+  test("with a second workspace", async () => {
     const stage = await bentStage([]);
     const sections = [stage.section(), stage.section({ key: "other" })];
     const failing = stage.evaluate(sections);
@@ -72,10 +70,10 @@ describe("a prompt with a workspace is refused, before anything is sent,", () =>
   });
 
   test.each<readonly [string, CodeInterpreterConfig["container"]]>([
-    ["that exists", { id: "cntr_mine" }],
-    ["that is to be made", { type: "auto" }],
+    ["that already exists", { id: "cntr_mine" }],
+    ["that would be created", { type: "auto" }],
     ["with mounts", { type: "auto", hostMounts: [], allowedHostRoots: "any" }],
-  ])("with a code interpreter that has a container %s", async (_, container) => {
+  ])("with a code interpreter that has its own container %s", async (_, container) => {
     const stage = await bentStage([]);
     const failing = stage.evaluate(stage.section(), { hostedTools: python(container) });
     await expect(failing).rejects.toThrow(
@@ -85,9 +83,9 @@ describe("a prompt with a workspace is refused, before anything is sent,", () =>
   });
 
   test.each([
-    ["that exists", { type: "container", containerId: "cntr_mine" }],
-    ["that is to be made", { type: "container" }],
-  ] as const)("with a shell that has a container %s", async (_, environment) => {
+    ["that already exists", { type: "container", containerId: "cntr_mine" }],
+    ["that would be created", { type: "container" }],
+  ] as const)("with a shell that has its own container %s", async (_, environment) => {
     const stage = await bentStage([]);
     const failing = stage.evaluate(stage.section(), { hostedTools: [shellTool({ environment })] });
     await expect(failing).rejects.toThrow(
@@ -98,15 +96,15 @@ describe("a prompt with a workspace is refused, before anything is sent,", () =>
 });
 
 describe("a workspace's container", () => {
-  test("is where a hosted shell runs as well", async () => {
+  test("is also used by a hosted shell", async () => {
     const folder = repository({ "a.txt": "one" });
     const stage = await bentStage(
       [[{ shell: ["cat /mnt/data/p/a.txt; echo -n two > /mnt/data/p/b.txt"] }], [{ say: "Done." }]],
-      none,
+      withoutTools,
     );
-    const section = stage.section({ mounts: mountsOf(folder) });
+    const section = stage.section({ mounts: createMounts(folder) });
     await stage.evaluate(section, { hostedTools: [shellTool()] });
-    expect(responses(stage).at(-1)?.body["tools"]).toEqual([
+    expect(filterResponseRequests(stage).at(-1)?.body["tools"]).toEqual([
       {
         type: "shell",
         environment: { type: "container_reference", container_id: section.containerId },
@@ -115,14 +113,16 @@ describe("a workspace's container", () => {
     expect(await section.filesystem.readText("p/b.txt")).toBe("two");
   });
 
-  test("is not told of to a prompt without one", async () => {
+  test("is not created for a prompt without a workspace", async () => {
     const stage = await bentStage([[{ say: "Done." }]]);
     await stage.evaluate([]);
     expect(stage.requests).toEqual(["POST /responses"]);
-    expect(responses(stage)[0]?.body["tools"]).toMatchObject([{ container: { type: "auto" } }]);
+    expect(filterResponseRequests(stage)[0]?.body["tools"]).toMatchObject([
+      { container: { type: "auto" } },
+    ]);
   });
 
-  test("is of the size, the life and the network that were asked for", async () => {
+  test("is created with the configured memory, expiry and network policy", async () => {
     const stage = await bentStage([[{ say: "Done." }]]);
     const networkPolicy = { type: "allowlist", allowedDomains: ["pypi.org"] } as const;
     const containerConfig = { memoryLimit: "16g", expiresAfterMinutes: 5, networkPolicy } as const;
@@ -146,7 +146,7 @@ describe("a workspace's container", () => {
 describe('a workspace in mode "auto"', () => {
   const auto = { mode: "auto", memoryLimit: "1g" } as const;
 
-  test("has the container that the provider makes, once code has run, and keeps to it", async () => {
+  test("adopts the container that the provider creates and keeps using it", async () => {
     const stage = await bentStage([
       [{ code: "open('/mnt/data/a.txt', 'w').write('one') and None" }],
       [{ say: "Done." }],
@@ -155,19 +155,21 @@ describe('a workspace in mode "auto"', () => {
     ]);
     const section = stage.section({ containerConfig: auto, syncOnCleanup: true });
     await stage.evaluate(section);
-    expect(responses(stage)[0]?.body["tools"]).toEqual([
+    expect(filterResponseRequests(stage)[0]?.body["tools"]).toEqual([
       { type: "code_interpreter", container: { type: "auto", memory_limit: "1g" } },
     ]);
     expect(stage.requests).not.toContain("POST /containers");
     const { containerId } = section;
     expect(containerId).toMatch(/^cntr_/);
     await stage.evaluate(section);
-    expect(responses(stage).at(-1)?.body["tools"]).toMatchObject([{ container: containerId }]);
+    expect(filterResponseRequests(stage).at(-1)?.body["tools"]).toMatchObject([
+      { container: containerId },
+    ]);
     expect(stage.printed()).toEqual(["", "one\n"]);
     expect(await section.cleanup()).toMatchObject({ added: ["a.txt"], failed: [] });
   });
 
-  test("makes nothing where no code runs", async () => {
+  test("creates no container if no code runs", async () => {
     const stage = await bentStage([[{ say: "Done." }]]);
     const section = stage.section({ containerConfig: auto, syncOnCleanup: true });
     await stage.evaluate(section);
@@ -175,7 +177,7 @@ describe('a workspace in mode "auto"', () => {
     expect(await section.cleanup()).toMatchObject({ added: [], failed: [] });
   });
 
-  test("goes on in another container when that is gone", async () => {
+  test("continues in a new container when the adopted one is lost", async () => {
     const stage = await bentStage([
       [{ code: "open('/mnt/data/a.txt', 'w').write('one') and None" }],
       [{ say: "First." }],
@@ -195,27 +197,27 @@ describe('a workspace in mode "auto"', () => {
   });
 });
 
-describe("a code interpreter with host mounts", () => {
-  const readIt = [
+describe("a code interpreter with hostMounts", () => {
+  const readScript = [
     [{ code: "print(open('/mnt/data/p/a.txt').read(), open('/mnt/data/p/sub/b.txt').read())" }],
     [{ say: "Done." }],
   ];
   const auto = (folder: string, more: Partial<AutoContainerConfig> = {}): AutoContainerConfig => ({
     type: "auto",
-    hostMounts: mountsOf(folder),
+    hostMounts: createMounts(folder),
     allowedHostRoots: [folder],
     ...more,
   });
 
-  test("has these files where the model is told they are, and leaves nothing behind", async () => {
+  test("mounts the files, describes them to the model and removes temporary files", async () => {
     const folder = repository({ "a.txt": "one", "sub/b.txt": "two", ".env": "KEY=1" });
-    const stage = await bentStage(readIt, none);
-    const temporary = temporaryFolder();
+    const stage = await bentStage(readScript, withoutTools);
+    const temporary = useTemporaryFolder();
     const hostedTools = python(auto(folder, { memoryLimit: "4g" }));
     await stage.evaluate([], { hostedTools });
     expect(stage.printed()).toEqual(["one two\n"]);
     expect(stage.seen[0]).toMatchObject({ path: "/containers", body: { memory_limit: "4g" } });
-    const [, note] = Object(responses(stage).at(-1)?.body["input"]);
+    const [, note] = Object(filterResponseRequests(stage).at(-1)?.body["input"]);
     expect(note).toMatchObject({ role: "developer" });
     expect(note.content).toBe(
       'These files are in the container that code runs in, below /mnt/data. Read and change them there with Python.\n- "p": 2 files, 6 bytes: "a.txt", "sub/b.txt"',
@@ -223,45 +225,45 @@ describe("a code interpreter with host mounts", () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  test("has them for a tool of OpenAI's own as well, beside files that were uploaded", async () => {
+  test("works with OpenAICodeInterpreterTool, together with uploaded files", async () => {
     const folder = repository({ "a.txt": "one", "sub/b.txt": "two" });
-    const stage = await bentStage(readIt, none);
+    const stage = await bentStage(readScript, withoutTools);
     const file = new File(["three"], "c.txt");
     const { id } = Object(await stage.client.files.create({ file, purpose: "user_data" }));
     const tool = new OpenAICodeInterpreterTool({ container: auto(folder, { fileIds: [id] }) });
     await stage.evaluate([], { tools: [tool] });
     expect(stage.printed()).toEqual(["one two\n"]);
-    const made = stage.seen.find(({ path }) => path === "/containers");
-    expect(made?.body).toMatchObject({ file_ids: [id], memory_limit: "1g" });
+    const creation = stage.seen.find(({ path }) => path === "/containers");
+    expect(creation?.body).toMatchObject({ file_ids: [id], memory_limit: "1g" });
   });
 
-  test("is told of them once", async () => {
+  test("describes the files to the model once", async () => {
     const folder = repository({ "a.txt": "one", "sub/b.txt": "two" });
     const stage = await bentStage(
-      [...readIt.slice(0, 1), [{ code: "print(2)" }], [{ say: "Done." }]],
-      none,
+      [...readScript.slice(0, 1), [{ code: "print(2)" }], [{ say: "Done." }]],
+      withoutTools,
     );
     await stage.evaluate([], { hostedTools: python(auto(folder)) });
-    const input = JSON.stringify(responses(stage).at(-1)?.body["input"]);
+    const input = JSON.stringify(filterResponseRequests(stage).at(-1)?.body["input"]);
     expect(input.split("These files are in the container").length - 1).toBe(1);
     expect(stage.requests.filter((request) => request === "POST /containers")).toHaveLength(1);
   });
 
-  test("is refused without roots, before anything is sent", async () => {
+  test("is rejected without allowedHostRoots before the first request", async () => {
     const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage([], none);
-    const container = { type: "auto", hostMounts: mountsOf(folder) } as const;
+    const stage = await bentStage([], withoutTools);
+    const container = { type: "auto", hostMounts: createMounts(folder) } as const;
     const failing = stage.evaluate([], { hostedTools: python(container) });
     await expect(failing).rejects.toThrow(
-      'Hosted tool "code_interpreter" config.container.allowedHostRoots must be given with hostMounts, for these files leave this machine, got undefined. List the folders that they may come from, or write "any"',
+      'Hosted tool "code_interpreter" config.container.allowedHostRoots must be provided with hostMounts, because these files are uploaded, got undefined. List the folders that mounts may come from, or pass "any".',
     );
     expect(stage.requests).toEqual([]);
   });
 
-  test("leaves nothing behind when the files cannot be sent", async () => {
+  test("removes temporary files when the upload fails", async () => {
     const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage([], none);
-    const temporary = temporaryFolder();
+    const stage = await bentStage([], withoutTools);
+    const temporary = useTemporaryFolder();
     stage.bend(({ path }) =>
       path === "/containers" ? { status: 400, body: '{"error":{"message":"Full."}}' } : null,
     );

@@ -15,19 +15,19 @@ import { isContainerGone } from "../http/container-calls.ts";
 import { checkWorkspaceTools, codeContainers } from "../request/hosted-tool-gate.ts";
 import type { WireItem, WireTool } from "../wire.ts";
 import { containerSettings } from "../workspace/container-config.ts";
-import { archiveName, ContainerWorkspace } from "../workspace/container-workspace.ts";
-import { printedIn } from "../workspace/python-runner.ts";
+import { ContainerWorkspace, createArchiveName } from "../workspace/container-workspace.ts";
+import { collectPrintedOutput } from "../workspace/python-runner.ts";
 import { workspaceText } from "../workspace/workspace-text.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
-import { HeldContainers } from "./held-containers.ts";
+import { RetainedContainers } from "./held-containers.ts";
 
-/** A workspace of the prompt, and the path of its section. More than one is an error. */
+/** A workspace in the prompt and the path of its section. A prompt may have one at most. */
 export interface PromptWorkspace {
   readonly path: string;
   readonly workspace: ContainerWorkspace;
 }
 
-/** What one request came to. */
+/** The result of one answered request. */
 export interface AnsweredTurn {
   readonly turn: Turn;
   readonly items: readonly WireItem[];
@@ -35,24 +35,25 @@ export interface AnsweredTurn {
   readonly tools: readonly WireTool[] | undefined;
 }
 
-/** The container that a conversation's code runs in, if we make it: a workspace's, or a mount's. */
+/** The container that the adapter creates for a conversation's code, from a workspace or from mounts. */
 export class ConversationContainer {
   readonly #settings: ConversationSettings;
   readonly #workspaces: readonly PromptWorkspace[];
   readonly #publish: (event: Announcement) => void;
   #workspace: ContainerWorkspace | null;
-  /** Made for this conversation alone, from a tool's `hostMounts`. */
-  #own: ContainerWorkspace | null = null;
-  #hold: Disposable | null = null;
-  /** The containers that hold data although nothing may stay at the provider; else `null`. */
-  readonly #held: HeldContainers | null;
-  /** The containers that tools name, which the caller has made. */
-  readonly #named = new Set<string>();
-  #opening: string | null = null;
+  /** Created from a tool's `hostMounts`, only for this conversation. */
+  #ownWorkspace: ContainerWorkspace | null = null;
+  #keepAliveHold: Disposable | null = null;
+  /** Tracks containers that retain data in `zdrMode`; `null` in other modes. */
+  readonly #retained: RetainedContainers | null;
+  /** The ids of containers that the caller created and tools refer to. */
+  readonly #callerContainers = new Set<string>();
+  /** Describes mounted files to the model, until it has been sent. */
+  #introduction: string | null = null;
   #containerId: string | null = null;
-  /** What the model reads with the request that is being made. */
+  /** Notes for the model in the current request. */
   #pendingNotes: readonly string[] = [];
-  /** What it has read with requests that were answered. */
+  /** Notes that the model has received with answered requests. */
   readonly #sentNotes = new Set<string>();
 
   constructor(
@@ -64,10 +65,10 @@ export class ConversationContainer {
     this.#workspaces = workspaces;
     this.#publish = publish;
     this.#workspace = workspaces[0]?.workspace ?? null;
-    this.#held = settings.compaction.zdrMode ? new HeldContainers(settings, publish) : null;
+    this.#retained = settings.compaction.zdrMode ? new RetainedContainers(settings, publish) : null;
   }
 
-  /** What codecs need to know. */
+  /** The environment that codecs serialize tools for. */
   get env(): CodecEnv {
     const { model } = this.#settings;
     const workspace = this.#workspace;
@@ -77,44 +78,48 @@ export class ConversationContainer {
     return { model, containerId: this.#containerId, auto };
   }
 
-  /** The containers of ours that have died. */
-  get gone(): ReadonlySet<string> {
-    return this.#workspace?.container.gone ?? NONE;
+  /** The ids of the adapter's containers that no longer exist. */
+  get lostContainers(): ReadonlySet<string> {
+    return this.#workspace?.container.gone ?? NO_CONTAINERS;
   }
 
-  /** Checks the prompt's tools before anything is sent. */
-  check({ hostedTools }: RenderedPrompt): void {
+  /** Checks the prompt's tools before the first request. */
+  checkTools({ hostedTools }: RenderedPrompt): void {
     const { codecs, clock } = this.#settings;
     const used = codeContainers(hostedTools, codecs);
-    for (const { container } of used) if (container.id !== null) this.#named.add(container.id);
+    for (const { container } of used)
+      if (container.id !== null) this.#callerContainers.add(container.id);
     if (this.#workspaces.length > 0) {
       const paths = this.#workspaces.map(({ path }) => path);
       checkWorkspaceTools(paths, used);
       return;
     }
     const mounting = used.find(({ container }) => container.mounted !== null);
-    if (!mounting?.container.mounted || this.#own) return;
-    this.#own = this.#mount(mounting.container.mounted, mounting.tool.name);
-    this.#hold = this.#own.hold(clock);
-    this.#workspace = this.#own;
+    if (!mounting?.container.mounted || this.#ownWorkspace) return;
+    this.#ownWorkspace = this.#createMountWorkspace(mounting.container.mounted, mounting.tool.name);
+    this.#keepAliveHold = this.#ownWorkspace.hold(clock);
+    this.#workspace = this.#ownWorkspace;
   }
 
-  /** Makes the container ready. Returns what the model must read before it continues. */
+  /** Prepares the container. Returns the notes that the model must read before it continues. */
   async prepare(promptName: string, signal: AbortSignal): Promise<readonly string[]> {
     const workspace = this.#workspace;
     if (!workspace) return [];
     const { zdrMode: isTransient } = this.#settings.compaction;
     workspace.bind(this.#settings, { publish: this.#publish, isTransient });
-    return await failAsRequest(promptName, signal, async () => {
+    return await wrapRequestErrors(promptName, signal, async () => {
       const { containerId, notes, standingNotes } = await workspace.prepare(signal);
-      this.#use(containerId);
-      const opening = this.#opening === null ? [] : [this.#opening];
-      this.#pendingNotes = [...opening, ...this.#unsent(standingNotes), ...notes];
+      this.#setContainer(containerId);
+      const opening = this.#introduction === null ? [] : [this.#introduction];
+      this.#pendingNotes = [...opening, ...this.#filterUnsent(standingNotes), ...notes];
       return this.#pendingNotes;
     });
   }
 
-  /** Puts another container in place of a dead one; `null` if the failure is about something else. */
+  /**
+   * Replaces a lost container. Returns the lost id and new notes for the model, or `null` if the error
+   * has another cause.
+   */
   async replace(
     error: OpenAIRequestError,
     promptName: string,
@@ -123,91 +128,92 @@ export class ConversationContainer {
     const workspace = this.#workspace;
     const id = this.#containerId;
     if (!workspace || id === null || !isContainerGone(error)) return null;
-    return await failAsRequest(promptName, signal, async () => {
-      // The complaint may be about another container, in which earlier calls ran.
+    return await wrapRequestErrors(promptName, signal, async () => {
+      // The error may be about another container, in which earlier calls ran.
       const { container } = workspace;
       if (complaintAboutContainer(error) && (await container.isAlive(id, signal))) return null;
       await container.replace(id, error, signal);
       const before = new Set(this.#pendingNotes);
       const { containerId, notes, standingNotes } = await workspace.prepare(signal);
-      this.#use(containerId);
-      const all = [...this.#unsent(standingNotes), ...notes];
+      this.#setContainer(containerId);
+      const all = [...this.#filterUnsent(standingNotes), ...notes];
       const unsent = all.filter((note) => !before.has(note));
       this.#pendingNotes = [...this.#pendingNotes, ...unsent];
       return { containerId: id, notes: unsent };
     });
   }
 
-  /** The error for a request that failed for good because our container is dead; else `null`. */
+  /** Returns the error for a request that finally failed because the container was lost, or `null`. */
   explainLoss(error: OpenAIRequestError, promptName: string): PromptEvaluationError | null {
     const id = this.#containerId;
     if (!this.#workspace || id === null || !isContainerGone(error)) return null;
     this.#workspace.container.lose(id, error);
-    const remedy = "so is the one before it; what was written is kept, try again";
-    return requestFailure(new ContainerExpiredError(id, error, remedy), promptName);
+    const remedy =
+      "try again: the container before it was lost too, and everything written is kept";
+    return createRequestFailure(new ContainerExpiredError(id, error, remedy), promptName);
   }
 
-  /** A request failed, and code may have run in it. */
-  interrupted(): void {
-    this.#workspace?.interrupted();
+  /** Called when a request fails; code may have run before it did. */
+  onRequestFailed(): void {
+    this.#workspace?.onRequestFailed();
   }
 
-  /** A request was answered. Returns what our own requests have cost. */
+  /** Called after a successful request. Returns the token usage of the workspace's own requests. */
   async afterTurn(answered: AnsweredTurn, signal: AbortSignal): Promise<TokenUsage> {
     const { turn, items } = answered;
     const ran = turn.hostedCalls.filter(({ containerId }) => containerId !== undefined);
     for (const call of ran) this.#logRun(call, answered.tools);
     const workspace = this.#workspace;
     if (!workspace) {
-      this.#held?.see(turn, this.#named);
+      this.#retained?.record(turn, this.#callerContainers);
       return noUsage;
     }
-    for (const { containerId = null } of ran) this.#held?.seeWorkspace(containerId);
+    for (const { containerId = null } of ran) this.#retained?.recordWorkspaceContainer(containerId);
     for (const note of this.#pendingNotes) this.#sentNotes.add(note);
     await workspace.afterTurn(
       {
         notes: this.#pendingNotes,
         hasCodeRun: ran.length > 0,
-        printed: ran.length > 0 ? printedIn(items) : "",
+        printed: ran.length > 0 ? collectPrintedOutput(items) : "",
         containerId: ran.at(-1)?.containerId ?? null,
       },
       signal,
     );
-    this.#opening = null;
+    this.#introduction = null;
     return workspace.takeUsage();
   }
 
-  /** Removes what was made for this conversation alone. */
-  async end(): Promise<void> {
-    this.#hold?.[Symbol.dispose]();
-    await this.#own?.cleanup();
-    await this.#held?.end();
+  /** Removes the files and containers that were created only for this conversation. */
+  async close(): Promise<void> {
+    this.#keepAliveHold?.[Symbol.dispose]();
+    await this.#ownWorkspace?.cleanup();
+    await this.#retained?.removeAll();
   }
 
-  #use(containerId: string | null): void {
+  #setContainer(containerId: string | null): void {
     this.#containerId = containerId;
-    this.#held?.seeWorkspace(containerId);
+    this.#retained?.recordWorkspaceContainer(containerId);
   }
 
-  #unsent(notes: readonly string[]): readonly string[] {
+  #filterUnsent(notes: readonly string[]): readonly string[] {
     return notes.filter((note) => !this.#sentNotes.has(note));
   }
 
-  /** A workspace from the `hostMounts` of a tool. */
-  #mount(container: AutoContainerConfig, name: string): ContainerWorkspace {
+  /** Creates a workspace from the `hostMounts` of a tool. */
+  #createMountWorkspace(container: AutoContainerConfig, name: string): ContainerWorkspace {
     const field = `Hosted tool "${name}" config.container`;
     const { hostMounts = [], allowedHostRoots, memoryLimit = "1g", networkPolicy } = container;
     if (allowedHostRoots === undefined) {
       throw new InvalidOptionError({
         field: `${field}.allowedHostRoots`,
         value: allowedHostRoots,
-        rule: "must be given with hostMounts, for these files leave this machine",
-        remedy: 'list the folders that they may come from, or write "any"',
+        rule: "must be provided with hostMounts, because these files are uploaded",
+        remedy: 'list the folders that mounts may come from, or pass "any"',
       });
     }
     const plan = planMounts(hostMounts, { allowedHostRoots });
-    const archive = archiveName();
-    this.#opening = workspaceText(plan, "bootstrap", archive).replaceAll("$$", "$");
+    const archive = createArchiveName();
+    this.#introduction = workspaceText(plan, "bootstrap", archive).replaceAll("$$", "$");
     const settings = containerSettings({ memoryLimit, networkPolicy }, field, container.fileIds);
     return new ContainerWorkspace({
       plan,
@@ -222,22 +228,22 @@ export class ConversationContainer {
     });
   }
 
-  /** In which container, and of which size, code ran: needed to understand why it failed. */
+  /** Logs the container that code ran in and its memory limit, to help explain failures. */
   #logRun(
     { name, kind, callId, containerId }: Turn["hostedCalls"][number],
     tools: readonly WireTool[] = [],
   ): void {
     const tool: WireItem = { ...tools.find(({ type }) => type === kind) };
-    const place = { ...recordAt(tool, "environment"), ...recordAt(tool, "container") };
-    const memoryLimit = maybeTextAt(place, "memory_limit");
+    const container = { ...recordAt(tool, "environment"), ...recordAt(tool, "container") };
+    const memoryLimit = maybeTextAt(container, "memory_limit");
     this.#settings.logger.info("hosted code ran", { name, callId, containerId, memoryLimit });
   }
 }
 
-const NONE: ReadonlySet<string> = new Set();
+const NO_CONTAINERS: ReadonlySet<string> = new Set();
 
-/** What fails here fails the evaluation's request; throttled requests have been retried already. */
-async function failAsRequest<Result>(
+/** Runs `work` and wraps its error as a failure of the request. Throttled requests were already retried. */
+async function wrapRequestErrors<Result>(
   promptName: string,
   signal: AbortSignal,
   work: () => Promise<Result>,
@@ -246,10 +252,10 @@ async function failAsRequest<Result>(
     return await work();
   } catch (error) {
     signal.throwIfAborted();
-    throw requestFailure(error, promptName);
+    throw createRequestFailure(error, promptName);
   }
 }
 
-function requestFailure(cause: unknown, promptName: string): PromptEvaluationError {
+function createRequestFailure(cause: unknown, promptName: string): PromptEvaluationError {
   return new PromptEvaluationError(messageOf(cause), { promptName, phase: "request", cause });
 }

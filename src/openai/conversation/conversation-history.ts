@@ -2,49 +2,49 @@ import type { Announcement } from "../../adapter/events.ts";
 import type { OpenAIRequestError } from "../errors/request-error.ts";
 import { History, type HistoryMark } from "../history/history.ts";
 import { historySlice } from "../history/history-slice.ts";
-import { containerOf, repairFor } from "../history/repairs.ts";
+import { findRepair, getContainerId } from "../history/repairs.ts";
 import type { WireItem } from "../wire.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
-import type { CarriedOver } from "./conversation-window.ts";
+import type { CarriedOverWindow } from "./conversation-window.ts";
 
-/** What one turn brings into the history. */
+/** The items and notes that one turn adds to the history. */
 export interface NewTurn {
   readonly turn: number;
   readonly promptText: string;
   readonly items: readonly WireItem[];
-  /** What the workspace has to tell the model; it comes last. */
+  /** Notes from the workspace to the model. They are added last. */
   readonly notes: readonly string[];
-  /** The containers of ours that have died. */
-  readonly gone: ReadonlySet<string>;
+  /** The ids of the adapter's containers that no longer exist. */
+  readonly lostContainers: ReadonlySet<string>;
 }
 
-/** Whether a turn that failed has left its items in the history: compaction cannot be undone. */
+/** Whether a failed turn has left its items in the history, because compaction cannot be undone. */
 type Appended =
   | { readonly state: "new" }
   | { readonly state: "compacted"; readonly turn: number; readonly notes: ReadonlySet<string> };
 
 /**
- * The history of one conversation, kept such that the provider takes it. Every repair is reported
- * as a `HistoryRepaired` event.
+ * The history of one conversation, repaired so that the provider accepts it. Every repair publishes a
+ * `HistoryRepaired` event.
  */
 export class ConversationHistory {
-  /** Whether it starts with what an earlier conversation was compacted to. */
+  /** Whether it starts with the compacted window of an earlier conversation. */
   readonly startsCompacted: boolean;
   readonly #settings: ConversationSettings;
   readonly #publish: (event: Announcement) => void;
   readonly #history: History;
-  /** Items that the provider would not take. */
-  readonly #rejected = new WeakSet<WireItem>();
+  /** Items that were dropped because the provider rejects them. */
+  readonly #rejectedItems = new WeakSet<WireItem>();
   #appended: Appended = { state: "new" };
   #restorePoint: HistoryMark;
-  /** How many dead containers have nothing left in the history. */
+  /** The number of lost containers whose calls were already removed from the history. */
   #purgedContainers = 0;
 
-  /** Starts with the stored history if the evaluation continues it, else with what is carried over. */
+  /** Starts with the stored history if the evaluation continues it, otherwise with the carried-over window. */
   constructor(
     settings: ConversationSettings,
     publish: (event: Announcement) => void,
-    { items: carried, discarded, promptText }: CarriedOver & { readonly promptText: string },
+    { items: carried, discarded, promptText }: CarriedOverWindow & { readonly promptText: string },
   ) {
     const { session, continues, modelConfig } = settings;
     this.#settings = settings;
@@ -53,87 +53,90 @@ export class ConversationHistory {
     const items = continues ? session.get(historySlice) : [];
     const history = new History({ stored: modelConfig.store !== false, items });
     this.#history = history;
-    this.#report("the stored history was torn", history.dropped);
+    this.#reportRepair("the stored history was incomplete", history.dropped);
     if (discarded !== null) {
       const compactions = history.drop(({ type }) => type === "compaction");
-      this.#report(discarded, compactions);
+      this.#reportRepair(discarded, compactions);
     }
     this.startsCompacted = items.length === 0 && carried.length > 0;
     if (this.startsCompacted) {
-      history.prompt(promptText);
+      history.setPrompt(promptText);
       history.add(carried);
     }
     this.#restorePoint = history.mark();
   }
 
-  /** The items themselves. */
+  /** The underlying history. */
   get history(): History {
     return this.#history;
   }
 
-  /** Where `restore` goes back to, until the turn is compacted. */
+  /** Sets the point that `restore` returns to, until the turn is compacted. */
   startTurn(): void {
     this.#restorePoint = this.#history.mark();
   }
 
-  /** Adds a turn. What cannot be undone of an earlier try of the same turn is not added again. */
-  append({ turn, promptText, items, notes, gone }: NewTurn): void {
+  /** Adds a turn. Items that an earlier attempt of this turn left behind are not added twice. */
+  append({ turn, promptText, items, notes, lostContainers }: NewTurn): void {
     const history = this.#history;
-    history.prompt(promptText);
+    history.setPrompt(promptText);
     const before = this.#appended;
-    const isThere = before.state === "compacted" && before.turn === turn;
-    const unsent = isThere ? notes.filter((note) => !before.notes.has(note)) : notes;
-    history.add([...(isThere ? [] : items), ...unsent.map(developerMessage)]);
-    this.#purge(gone);
-    this.#report("a call had no whole arguments or no output", history.settle());
+    const alreadyAppended = before.state === "compacted" && before.turn === turn;
+    const unsent = alreadyAppended ? notes.filter((note) => !before.notes.has(note)) : notes;
+    history.add([...(alreadyAppended ? [] : items), ...unsent.map(developerMessage)]);
+    this.#purgeLostContainers(lostContainers);
+    this.#reportRepair("a call had incomplete arguments or no output", history.dropInvalid());
   }
 
-  /** The turn was compacted together with what came before it: it stays, even if it fails. */
+  /** Called when the turn was compacted into the history. Its items stay even if the turn fails. */
   keepCompacted(turn: number, notes: readonly string[]): void {
     this.#restorePoint = this.#history.mark();
     this.#appended = { state: "compacted", turn, notes: new Set(notes) };
   }
 
-  /** The turn was answered. */
-  complete(items: readonly WireItem[]): void {
+  /** Adds the items of the turn's response. */
+  completeTurn(items: readonly WireItem[]): void {
     this.#history.add(items);
     this.#appended = { state: "new" };
   }
 
-  /** The turn has failed: the history is as it was before it, apart from repairs. */
+  /** Undoes a failed turn. Repairs stay. */
   restore(): void {
     this.#history.restore(this.#restorePoint);
-    this.#history.drop((item) => this.#rejected.has(item));
+    this.#history.drop((item) => this.#rejectedItems.has(item));
   }
 
-  /** Another container has taken the place of this one. */
+  /** Drops the calls that ran in a replaced container, and adds notes for the model. */
   replaceContainer(containerId: string, notes: readonly string[]): void {
-    const dropped = this.#history.drop((item) => containerOf(item) === containerId);
-    this.#report(`the container "${containerId}" is gone`, dropped);
+    const dropped = this.#history.drop((item) => getContainerId(item) === containerId);
+    this.#reportRepair(`container "${containerId}" no longer exists`, dropped);
     this.#history.add(notes.map(developerMessage));
   }
 
-  /** Drops what the provider complains about. `alive`: a container that is known to live. */
+  /**
+   * Drops the items that an error of the provider is about. `alive` is a container that is known to
+   * exist. Returns whether items were dropped.
+   */
   repair(error: OpenAIRequestError, alive: string | null): boolean {
-    const repair = repairFor(error, this.#history.items, alive);
-    const dropped = repair ? this.#history.drop((item) => repair.names(item)) : [];
-    if (repair) this.#report(repair.reason, dropped);
+    const repair = findRepair(error, this.#history.items, alive);
+    const dropped = repair ? this.#history.drop((item) => repair.matches(item)) : [];
+    if (repair) this.#reportRepair(repair.reason, dropped);
     return dropped.length > 0;
   }
 
-  /** Drops the calls that ran in dead containers of ours, once for each. */
-  #purge(gone: ReadonlySet<string>): void {
-    if (gone.size === this.#purgedContainers) return;
-    this.#purgedContainers = gone.size;
-    const dropped = this.#history.drop((item) => gone.has(containerOf(item) ?? ""));
-    this.#report("the container that calls ran in is gone", dropped);
+  /** Drops the calls that ran in lost containers, once per container. */
+  #purgeLostContainers(lost: ReadonlySet<string>): void {
+    if (lost.size === this.#purgedContainers) return;
+    this.#purgedContainers = lost.size;
+    const dropped = this.#history.drop((item) => lost.has(getContainerId(item) ?? ""));
+    this.#reportRepair("a container that calls ran in no longer exists", dropped);
   }
 
-  #report(reason: string, dropped: readonly WireItem[]): void {
+  #reportRepair(reason: string, dropped: readonly WireItem[]): void {
     if (dropped.length === 0) return;
-    for (const item of dropped) this.#rejected.add(item);
+    for (const item of dropped) this.#rejectedItems.add(item);
     const { logger } = this.#settings;
-    logger.warn("the history was repaired", { reason, dropped: dropped.length });
+    logger.warn("repaired the history", { reason, dropped: dropped.length });
     this.#publish({
       type: "HistoryRepaired",
       reason,
@@ -145,7 +148,7 @@ export class ConversationHistory {
   }
 }
 
-/** A message of ours that the model reads besides the prompt. */
+/** Creates a developer message, for notes to the model that are not part of the prompt. */
 export function developerMessage(content: string): WireItem {
   return { type: "message", role: "developer", content };
 }

@@ -2,7 +2,7 @@ import type { Prompt } from "../../prompt/prompt.ts";
 import type { Session } from "../../session/session.ts";
 import type { AdapterSettings } from "../settings.ts";
 
-/** An adapter's settings, and what one evaluation adds to them. */
+/** The adapter's settings and the settings of one evaluation. */
 export interface ConversationSettings extends AdapterSettings {
   readonly prompt: Prompt;
   readonly session: Session;

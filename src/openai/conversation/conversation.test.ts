@@ -4,21 +4,21 @@ import { codeInterpreterCall, functionCall, message } from "../../../tests/suppo
 import { codeInterpreterTool } from "../../tools/hosted/code-interpreter.ts";
 import { webSearchTool } from "../../tools/hosted/web-search.ts";
 
-function recordingLogger() {
+function createRecordingLogger() {
   const lines: (readonly [string, string, object])[] = [];
-  const at =
+  const log =
     (level: string) =>
-    (said: string, facts: object = {}) => {
-      lines.push([level, said, facts]);
+    (text: string, facts: object = {}) => {
+      lines.push([level, text, facts]);
     };
   return {
     lines,
-    logger: { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") },
+    logger: { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") },
   };
 }
 
-test("the log tells requests with their limits, and containers with their sizes", async () => {
-  const { lines, logger } = recordingLogger();
+test("requests are logged with their limits, and containers with their memory", async () => {
+  const { lines, logger } = createRecordingLogger();
   const container = { type: "auto", memoryLimit: "4g" } as const;
   await runOn([[{ ...codeInterpreterCall("1"), id: "ci_1" }, message("Ran.")]], {
     prompt: promptWith({ hostedTools: [codeInterpreterTool({ container })] }),
@@ -36,12 +36,12 @@ test("the log tells requests with their limits, and containers with their sizes"
   ]);
 });
 
-test("a request that changes nothing is not made anew", async () => {
-  let made = 0;
+test("an unchanged request is not serialized again", async () => {
+  let serializations = 0;
   const codec = {
     kind: "web_search",
     serialize: () => {
-      made += 1;
+      serializations += 1;
       return { type: "web_search" };
     },
     parseOutput: () => null,
@@ -52,11 +52,11 @@ test("a request that changes nothing is not made anew", async () => {
     adapter: { hostedToolCodecs: [codec] },
   });
   expect(bodies).toHaveLength(6);
-  expect(made).toBe(2); // once to be looked at, once to be sent
+  expect(serializations).toBe(2); // once for the check, once for the request
 });
 
-test("a search that both allows and blocks domains is sent, with a warning", async () => {
-  const { lines, logger } = recordingLogger();
+test("a web search that both allows and blocks domains is sent, with a warning", async () => {
+  const { lines, logger } = createRecordingLogger();
   const domainFilter = { allowed: ["who.int"], blocked: ["blog.who.int"] };
   const { bodies } = await runOn([[message("Hi.")]], {
     prompt: promptWith({ hostedTools: [webSearchTool({ domainFilter })] }),

@@ -10,7 +10,7 @@ import { addUsage } from "../../base/usage.ts";
 import type { RenderedPrompt } from "../../prompt/rendered-prompt.ts";
 import type { HostedTool } from "../../tools/hosted-tool.ts";
 import { asEarlier } from "../codecs/said.ts";
-import { checkZdrPrompt } from "../compaction/zdr.ts";
+import { checkZeroRetentionPrompt } from "../compaction/zdr.ts";
 import type { OpenAIRequestError } from "../errors/request-error.ts";
 import { attachmentMessage } from "../request/attachments.ts";
 import { checkHostedTools } from "../request/hosted-tool-gate.ts";
@@ -23,9 +23,14 @@ import { ConversationContainer, type PromptWorkspace } from "./conversation-cont
 import { ConversationHistory, developerMessage } from "./conversation-history.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
 import { ConversationWindow } from "./conversation-window.ts";
-import { type Answer, attemptExchange, type RequestBase, toEvaluationError } from "./exchange.ts";
+import {
+  attemptExchange,
+  type RawResponse,
+  type RequestBase,
+  toEvaluationError,
+} from "./exchange.ts";
 
-/** One evaluation's conversation with the Responses API: what the loop in `evaluate` drives. */
+/** One evaluation's conversation with the Responses API, driven by the loop in `evaluate`. */
 export class Conversation implements ModelClient {
   readonly adapterName = "openai";
   readonly canContinue = true;
@@ -37,7 +42,7 @@ export class Conversation implements ModelClient {
   #base: CachedBase | null = null;
   #attachments: Promise<WireMessage | null> | null = null;
   #hasCheckedContainers = false;
-  /** The items of each turn that may be about hosted tools: our answers, then the response. */
+  /** Each turn's items that may belong to hosted tools: the outputs sent, then the response. */
   readonly #turns: (readonly WireItem[])[] = [];
   /** Every hosted tool that was offered, by name. */
   readonly #tools = new Map<string, HostedTool>();
@@ -50,12 +55,12 @@ export class Conversation implements ModelClient {
     this.#window = new ConversationWindow(settings, publish);
   }
 
-  /** Checks a prompt before anything is sent. Returns the hosted tools to leave out. */
+  /** Checks a prompt before the first request. Returns the hosted tools to omit. */
   check(rendered: RenderedPrompt): readonly Omission[] {
     const { compaction, codecs, logger } = this.#settings;
     const omissions = checkHostedTools(rendered, this.#settings);
-    this.#container.check(rendered);
-    if (compaction.zdrMode) checkZdrPrompt(rendered, compaction);
+    this.#container.checkTools(rendered);
+    if (compaction.zdrMode) checkZeroRetentionPrompt(rendered, compaction);
     for (const tool of rendered.hostedTools) {
       const warning = codecs.get(tool.kind)?.warning?.(tool) ?? null;
       if (warning !== null) logger.warn(warning, { name: tool.name });
@@ -63,7 +68,7 @@ export class Conversation implements ModelClient {
     return omissions;
   }
 
-  /** Sends one turn. What fails leaves the history as it was, apart from repairs. */
+  /** Sends one turn. On failure the history is restored; repairs stay. */
   async send(request: TurnRequest): Promise<Turn> {
     const work = await this.#prepare(request);
     try {
@@ -73,17 +78,17 @@ export class Conversation implements ModelClient {
       return await this.#absorb(work, answer);
     } catch (error) {
       work.conversation.restore();
-      this.#container.interrupted();
+      this.#container.onRequestFailed();
       throw error;
     }
   }
 
-  /** Removes what was made for this conversation alone. */
+  /** Removes the files and containers that were created only for this conversation. */
   async end(): Promise<void> {
-    await this.#container.end();
+    await this.#container.close();
   }
 
-  /** The outputs of all turns: every call counts, but the text is that of the last turn. */
+  /** Yields each hosted tool's output, which covers the calls of every turn and the last turn's text. */
   *hostedOutputs(): Iterable<readonly [name: string, output: unknown]> {
     const last = this.#turns.at(-1) ?? [];
     const items = [...this.#turns.slice(0, -1).flat().map(asEarlier), ...last];
@@ -95,28 +100,28 @@ export class Conversation implements ModelClient {
     });
   }
 
-  /** Step 1: the container is ready, the request is made, and there is a history. */
+  /** Step 1: prepares the container, the request and the history. */
   async #prepare(request: TurnRequest): Promise<TurnWork> {
     const { rendered, signal } = request;
     const notes = await this.#container.prepare(rendered.promptName, signal);
-    const base = this.#requestBase(request);
+    const base = this.#getRequestBase(request);
     await this.#checkContainers(base, request);
     this.#history ??= this.#startHistory(request);
     this.#history.startTurn();
     return { request, conversation: this.#history, notes, base, items: [] };
   }
 
-  /** Step 2: what has happened since the last request comes into the history. */
+  /** Step 2: adds the tool results and notes since the last request to the history. */
   async #append(work: TurnWork): Promise<void> {
     const { request, conversation, notes } = work;
-    const items = await this.#newItems(request);
-    const { gone } = this.#container;
+    const items = await this.#createNewItems(request);
+    const { lostContainers } = this.#container;
     const { turn, rendered } = request;
-    conversation.append({ turn, promptText: rendered.text, items, notes, gone });
+    conversation.append({ turn, promptText: rendered.text, items, notes, lostContainers });
     work.items = [...items, ...notes.map(developerMessage)];
   }
 
-  /** Step 3: a history that is too long is made shorter, with this turn's items in it. */
+  /** Step 3: compacts a history that is too long, this turn's items included. */
   async #compactIfNeeded({ conversation, request, base, notes }: TurnWork): Promise<void> {
     const { rendered, signal, turn } = request;
     const measured = { base, rendered, signal };
@@ -124,14 +129,14 @@ export class Conversation implements ModelClient {
     if (isCompacted) conversation.keepCompacted(turn, notes);
   }
 
-  /** Step 4: the request is sent, and once more if what it failed of can be mended. */
-  async #exchange(work: TurnWork): Promise<Answer> {
+  /** Step 4: sends the request, and retries once if the cause of a failure can be repaired. */
+  async #exchange(work: TurnWork): Promise<RawResponse> {
     const { history } = work.conversation;
     const { signal, rendered } = work.request;
     const first = await attemptExchange(history, work.base, this.#settings, signal);
     if ("value" in first) return first;
-    const isMended = (await this.#replaceContainer(work, first)) || repairHistory(work, first);
-    const last = isMended
+    const isRepaired = (await this.#replaceContainer(work, first)) || repairHistory(work, first);
+    const last = isRepaired
       ? await attemptExchange(history, work.base, this.#settings, signal)
       : first;
     if ("value" in last) return last;
@@ -142,31 +147,31 @@ export class Conversation implements ModelClient {
     );
   }
 
-  /** Step 5: the answer is read, and comes into the history. */
-  async #absorb({ conversation, ...work }: TurnWork, answer: Answer): Promise<Turn> {
+  /** Step 5: reads the response and adds it to the history. */
+  async #absorb({ conversation, ...work }: TurnWork, answer: RawResponse): Promise<Turn> {
     const { base, request } = work;
     const { rendered, signal } = request;
     const { codecs } = this.#settings;
     const { secrets } = base;
     const { value, requestId } = answer;
     const { turn, items } = readResponse(value, { rendered, codecs, requestId, secrets });
-    conversation.complete(items);
+    conversation.completeTurn(items);
     this.#turns.push([...work.items, ...items].filter(mayBeHosted));
     for (const tool of rendered.hostedTools) this.#tools.set(tool.name, tool);
     const { history } = conversation;
     this.#window.onAnswer(history, turn, items);
     const usage = await this.#container.afterTurn({ turn, items, tools: base.value.tools }, signal);
-    if (isLast(turn)) await this.#window.onFinish(history, { base, rendered, signal });
+    if (isLastTurn(turn)) await this.#window.onFinish(history, { base, rendered, signal });
     const own = addUsage(usage, this.#window.takeUsage());
-    return { ...turn, usage: addUsage(turn.usage, own), history: history.step() };
+    return { ...turn, usage: addUsage(turn.usage, own), history: history.takeStep() };
   }
 
-  /** The request without its input: made and serialised again only when it has changed. */
-  #requestBase({ rendered, toolChoice }: TurnRequest): RequestBase {
-    const known = this.#base;
+  /** Returns the request without its input. It is serialized again only after a change. */
+  #getRequestBase({ rendered, toolChoice }: TurnRequest): RequestBase {
+    const cached = this.#base;
     const { env } = this.#container;
-    const isSame = known?.rendered === rendered && known.toolChoice === toolChoice;
-    if (known && isSame && known.containerId === env.containerId) return known.base;
+    const isSame = cached?.rendered === rendered && cached.toolChoice === toolChoice;
+    if (cached && isSame && cached.containerId === env.containerId) return cached.base;
     const value = {
       ...requestOf(rendered, toolChoice, this.#settings, env),
       ...this.#window.requestFields,
@@ -177,7 +182,7 @@ export class Conversation implements ModelClient {
     return base;
   }
 
-  /** Looks up the caller's containers, once: a request that names a dead one is wasted. */
+  /** Checks once that the caller's containers exist, before a request that uses them fails. */
   async #checkContainers({ value }: RequestBase, { signal, rendered }: TurnRequest): Promise<void> {
     const { client, checksContainers } = this.#settings;
     if (this.#hasCheckedContainers || !checksContainers) return;
@@ -189,7 +194,7 @@ export class Conversation implements ModelClient {
   }
 
   #startHistory({ rendered, isNested = false }: TurnRequest): ConversationHistory {
-    const carried = this.#window.carriedOver({ isNested });
+    const carried = this.#window.loadCarriedOver({ isNested });
     const conversation = new ConversationHistory(this.#settings, (event) => this.#publish(event), {
       ...carried,
       promptText: rendered.text,
@@ -198,33 +203,33 @@ export class Conversation implements ModelClient {
     return conversation;
   }
 
-  /** What has happened since the last request, in the order in which the model reads it. */
-  async #newItems({ turn, rendered, answers, performed, notes }: TurnRequest) {
+  /** Creates the items for everything since the last request, in the order that the model reads them. */
+  async #createNewItems({ turn, rendered, answers, performed, notes }: TurnRequest) {
     const { attachments } = rendered;
     const isAttached = turn === 1 && attachments.length > 0;
     if (isAttached) this.#attachments ??= attachmentMessage(attachments);
     const attached = isAttached ? await this.#attachments : null;
     return [
       ...(attached ? [{ ...attached }] : []),
-      ...performed.flatMap((call) => this.#answerItems(call)),
+      ...performed.flatMap((call) => this.#createAnswerItems(call)),
       ...answers.map((answer) => ({ ...outputItem(answer) })),
       ...notes.map(developerMessage),
     ];
   }
 
-  #answerItems(call: HostedCall): readonly WireItem[] {
+  #createAnswerItems(call: HostedCall): readonly WireItem[] {
     const tool = this.#tools.get(call.name);
     const codec = tool && this.#settings.codecs.get(tool.kind);
     return tool && codec?.answer ? [codec.answer(call, tool)] : [];
   }
 
-  /** Puts another container in place of a dead one of ours; the request names the new one. */
+  /** Replaces a lost container of the adapter and updates the request to use the new one. */
   async #replaceContainer(work: TurnWork, error: OpenAIRequestError): Promise<boolean> {
     const { signal, rendered } = work.request;
     const replaced = await this.#container.replace(error, rendered.promptName, signal);
     if (!replaced) return false;
     work.conversation.replaceContainer(replaced.containerId, replaced.notes);
-    work.base = this.#requestBase(work.request);
+    work.base = this.#getRequestBase(work.request);
     return true;
   }
 
@@ -234,19 +239,19 @@ export class Conversation implements ModelClient {
   }
 }
 
-/** One turn on its way through the steps of `send`. */
+/** The state of one turn during the steps of `send`. */
 interface TurnWork {
   readonly request: TurnRequest;
   readonly conversation: ConversationHistory;
-  /** What the workspace has to tell the model. */
+  /** Notes from the workspace to the model. */
   readonly notes: readonly string[];
   /** Changes when the container is replaced. */
   base: RequestBase;
-  /** What this turn adds to the conversation. */
+  /** The items that this turn adds to the conversation. */
   items: readonly WireItem[];
 }
 
-/** A request without its input, and what it was made from. */
+/** A request without its input, with the values it was created from. */
 interface CachedBase {
   readonly rendered: RenderedPrompt;
   readonly toolChoice: unknown;
@@ -254,17 +259,17 @@ interface CachedBase {
   readonly base: RequestBase;
 }
 
-/** Whether the model asks for nothing more. */
-function isLast({ toolCalls, askedCalls = [] }: Turn): boolean {
+/** Whether the turn is the last one, because it requests no tool calls. */
+function isLastTurn({ toolCalls, askedCalls = [] }: Turn): boolean {
   return toolCalls.length === 0 && askedCalls.length === 0;
 }
 
-/** No codec reads our own calls and reasoning: a long evaluation must not keep them. */
+/** Whether a codec may read the item. Others are not retained, to save memory in long evaluations. */
 function mayBeHosted({ type }: WireItem): boolean {
   return type !== "function_call" && type !== "function_call_output" && type !== "reasoning";
 }
 
-/** Drops what the provider complains about; the container that the request names is alive. */
+/** Drops the items that the error is about. The container in the request is alive. */
 function repairHistory({ conversation, base }: TurnWork, error: OpenAIRequestError): boolean {
   const [alive = null] = containersNamed(base.value.tools ?? []);
   return conversation.repair(error, alive);

@@ -10,38 +10,38 @@ import { requestIdOf } from "../http/result.ts";
 import { containersNamed } from "../request/request.ts";
 import type { AdapterSettings } from "../settings.ts";
 import type { WireRequest } from "../wire.ts";
-import { containerGone } from "./container-check.ts";
+import { createContainerGoneError } from "./container-check.ts";
 
-/** A request without its input, as data and as text. */
+/** A request without its input, as a value and as JSON. */
 export interface RequestBase {
   readonly value: WireRequest;
   readonly text: string;
-  /** What errors must not show. */
+  /** Strings to redact from errors. */
   readonly secrets: readonly string[];
 }
 
-/** The provider's answer, not read yet. */
-export interface Answer {
+/** The provider's response, not yet parsed. */
+export interface RawResponse {
   readonly value: unknown;
   readonly requestId: string | null;
 }
 
-/** What an exchange uses of the adapter's settings. */
+/** The adapter settings that an exchange uses. */
 export type ExchangeSettings = Pick<AdapterSettings, "client" | "timeoutMs" | "logger">;
 
-/** Sends `POST /responses` once. A failure is returned: the conversation may be able to mend it. */
+/** Sends `POST /responses` once. A failure is returned, because the conversation may be able to repair it. */
 export async function attemptExchange(
   history: History,
   base: RequestBase,
   settings: ExchangeSettings,
   signal: AbortSignal,
-): Promise<Answer | OpenAIRequestError> {
+): Promise<RawResponse | OpenAIRequestError> {
   const { logger } = settings;
   const { model, max_output_tokens: maxOutputTokens } = base.value;
   logger.debug("request", { model, items: history.length, maxOutputTokens });
   try {
-    const answer = await send(history, base, settings, signal);
-    // The container can die within an answer: the status is 200, and the response has failed.
+    const answer = await sendResponsesRequest(history, base, settings, signal);
+    // If the container is lost during a turn, the HTTP status is 200 and the response has failed.
     const hasFailed = isPlainObject(answer.value) && answer.value["status"] === "failed";
     const gone = hasFailed ? failedContainer(answer.value, base) : null;
     if (gone) return gone;
@@ -56,29 +56,29 @@ export async function attemptExchange(
   }
 }
 
-/** The error that the caller gets for a request that has failed for good. */
+/** Converts a request that finally failed to the error that the caller gets. */
 export function toEvaluationError(
   error: OpenAIRequestError,
   { value }: RequestBase,
   promptName: string,
 ): PromptEvaluationError {
   const [id] = containersNamed(value.tools ?? []);
-  // A container of the caller's that has died is the caller's to replace.
+  // The caller must replace their own container.
   return id !== undefined && complaintAboutContainer(error)
-    ? containerGone(id, error, promptName)
+    ? createContainerGoneError(id, error, promptName)
     : evaluationErrorOf(error, promptName);
 }
 
-async function send(
+async function sendResponsesRequest(
   history: History,
   base: RequestBase,
   { client, timeoutMs }: ExchangeSettings,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<RawResponse> {
   if (client instanceof HttpClient) {
-    return await client.post("/responses", history.body(base.text), { signal });
+    return await client.post("/responses", history.toRequestBody(base.text), { signal });
   }
   const options = { maxRetries: 0, signal, timeout: timeoutMs };
-  const value: unknown = await client.responses.create(history.value(base.value), options);
+  const value: unknown = await client.responses.create(history.toRequestValue(base.value), options);
   return { value, requestId: requestIdOf(value) };
 }

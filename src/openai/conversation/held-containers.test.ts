@@ -9,22 +9,22 @@ import {
 
 const deleted = { json: { id: "cntr_1", object: "container.deleted", deleted: true } };
 
-/** Code runs twice in the one container, then in another. */
-async function running(options: {
+/** Runs code twice in one container and once in another. */
+async function runCode(options: {
   readonly zdrMode?: boolean;
   readonly remove?: (nth: number) => RouteAnswer;
-  readonly named?: string;
+  readonly callerContainer?: string;
   readonly run?: RunOptions;
 }) {
-  const { zdrMode = true, remove = () => deleted, named } = options;
+  const { zdrMode = true, remove = () => deleted, callerContainer } = options;
   let removals = 0;
-  const container = named === undefined ? undefined : { id: named };
+  const container = callerContainer === undefined ? undefined : { id: callerContainer };
   const prompt = promptWith({ hostedTools: [codeInterpreterTool(container && { container })] });
-  const inside = (id: string) => ({ ...codeInterpreterCall("1 + 1"), container_id: id });
+  const callIn = (id: string) => ({ ...codeInterpreterCall("1 + 1"), container_id: id });
   const logged: [string, object | undefined][] = [];
-  const log = (said: string, facts?: object) => void logged.push([said, facts]);
+  const log = (text: string, facts?: object) => void logged.push([text, facts]);
   const run = await runOn(
-    [[inside("cntr_1"), inside("cntr_1"), inside("cntr_2"), message("Two.")]],
+    [[callIn("cntr_1"), callIn("cntr_1"), callIn("cntr_2"), message("Two.")]],
     {
       prompt,
       adapter: {
@@ -46,54 +46,54 @@ async function running(options: {
   return { ...run, removed, held, logged };
 }
 
-describe("a container that code ran in, where the provider is to keep nothing", () => {
-  it("is announced once, and removed when the evaluation is over", async () => {
-    const { held, removed, bus } = await running({});
+describe("a container that code ran in with zdrMode", () => {
+  it("is published once as DataHeld and removed when the evaluation ends", async () => {
+    const { held, removed, bus } = await runCode({});
     expect(held).toEqual([
-      ["cntr_1", "the evaluation is over"],
-      ["cntr_2", "the evaluation is over"],
+      ["cntr_1", "the evaluation ends"],
+      ["cntr_2", "the evaluation ends"],
     ]);
     expect(removed).toEqual(["/containers/cntr_1", "/containers/cntr_2"]);
     expect(bus.of("DataHeld")).toMatchObject([{ promptName: "test:run" }, {}]);
   });
 
-  it("is left alone otherwise", async () => {
-    const { held, removed } = await running({ zdrMode: false });
+  it("is neither published nor removed without zdrMode", async () => {
+    const { held, removed } = await runCode({ zdrMode: false });
     expect([held, removed]).toEqual([[], []]);
   });
 
-  it("stays, though it is announced, if the caller made it", async () => {
-    const { held, removed } = await running({ named: "cntr_1" });
+  it("is published but not removed if the caller created it", async () => {
+    const { held, removed } = await runCode({ callerContainer: "cntr_1" });
     expect(held).toEqual([
       ["cntr_1", "you remove it"],
-      ["cntr_2", "the evaluation is over"],
+      ["cntr_2", "the evaluation ends"],
     ]);
     expect(removed).toEqual(["/containers/cntr_2"]);
   });
 
-  it("is removed however long a throttled provider takes for it", async () => {
+  it("is removed with retries while the provider throttles", async () => {
     const throttled = { status: 429, error: { message: "Slow down." } };
-    const { removed } = await running({ remove: (nth) => (nth < 3 ? throttled : deleted) });
+    const { removed } = await runCode({ remove: (nth) => (nth < 3 ? throttled : deleted) });
     expect(removed.filter((path) => path.endsWith("cntr_1"))).toHaveLength(3);
   });
 
-  it("that cannot be removed is told in the log, and costs neither the answer nor the next one", async () => {
+  it("is logged if it cannot be removed, without losing the answer or skipping other containers", async () => {
     const forbidden = { status: 403, error: { message: "Not yours." } };
-    const { response, removed, logged } = await running({ remove: () => forbidden });
+    const { response, removed, logged } = await runCode({ remove: () => forbidden });
     expect(response?.text).toBe("Two.");
     expect(removed).toContain("/containers/cntr_2");
     expect(logged).toContainEqual([
-      "a container that holds data could not be removed",
+      "could not remove a container that retains data",
       { id: "cntr_1", problem: expect.stringContaining("Not yours") },
     ]);
   });
 
-  it("that is gone already is no problem", async () => {
+  it("logs no error if it no longer exists", async () => {
     const missing = { status: 404, error: { message: "Container not found." } };
-    const { response, logged } = await running({ remove: () => missing });
+    const { response, logged } = await runCode({ remove: () => missing });
     expect(response?.text).toBe("Two.");
-    expect(logged.map(([said]) => said)).not.toContain(
-      "a container that holds data could not be removed",
+    expect(logged.map(([text]) => text)).not.toContain(
+      "could not remove a container that retains data",
     );
   });
 });

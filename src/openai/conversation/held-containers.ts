@@ -6,55 +6,57 @@ import { withRetries } from "../http/retry.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
 
 /**
- * The containers that hosted code ran in, where the provider is to keep nothing: the one thing that
- * holds data all the same. Each is announced, and removed when the evaluation is over.
+ * Tracks the containers that hosted code ran in with zero data retention: they still retain data.
+ * Each is published as a `DataHeld` event, and removed at the end of the evaluation.
  */
-export class HeldContainers {
+export class RetainedContainers {
   readonly #settings: ConversationSettings;
-  readonly #announce: (event: Announcement) => void;
-  readonly #seen = new Set<string>();
-  /** Removed by us; a workspace's is, with the workspace. */
-  readonly #ours = new Set<string>();
+  readonly #publish: (event: Announcement) => void;
+  readonly #published = new Set<string>();
+  /** The ids to remove at the end. A workspace removes its own container. */
+  readonly #toRemove = new Set<string>();
 
   constructor(settings: ConversationSettings, announce: (event: Announcement) => void) {
     this.#settings = settings;
-    this.#announce = announce;
+    this.#publish = announce;
   }
 
-  /** A workspace's container, which has its files in it and goes with the workspace. */
-  seeWorkspace(containerId: string | null): void {
-    if (containerId !== null) this.#see(containerId, "the workspace is cleaned up");
+  /** Records a workspace's container, which is removed with the workspace. */
+  recordWorkspaceContainer(containerId: string | null): void {
+    if (containerId !== null) this.#publishOnce(containerId, "the workspace is cleaned up");
   }
 
-  /** What hosted code ran in; `named`: the containers that the caller has made, who removes them. */
-  see({ hostedCalls }: Turn, named: ReadonlySet<string>): void {
+  /** Records the containers of a turn's hosted calls. The caller removes those in `callerContainers`. */
+  record({ hostedCalls }: Turn, callerContainers: ReadonlySet<string>): void {
     for (const { containerId } of hostedCalls) {
       if (containerId === undefined) continue;
-      const isNamed = named.has(containerId);
-      const isNew = this.#see(containerId, isNamed ? "you remove it" : "the evaluation is over");
-      if (isNew && !isNamed) this.#ours.add(containerId);
+      const isCallers = callerContainers.has(containerId);
+      const until = isCallers ? "you remove it" : "the evaluation ends";
+      const isNew = this.#publishOnce(containerId, until);
+      if (isNew && !isCallers) this.#toRemove.add(containerId);
     }
   }
 
-  async end(): Promise<void> {
+  /** Removes the recorded containers. A failure is logged, not thrown. */
+  async removeAll(): Promise<void> {
     const { client, logger } = this.#settings;
     const calls = new ContainerCalls(client);
-    const { signal } = new AbortController(); // data is removed whatever has ended the evaluation
-    for (const id of this.#ours) {
+    const { signal } = new AbortController(); // removes data even after an abort
+    for (const id of this.#toRemove) {
       try {
         await withRetries(() => calls.remove(id, { signal }), this.#settings, signal);
       } catch (error) {
         const problem = messageOf(error);
-        logger.error("a container that holds data could not be removed", { id, problem });
+        logger.error("could not remove a container that retains data", { id, problem });
       }
     }
   }
 
-  /** Whether it was not known before. */
-  #see(containerId: string, until: string): boolean {
-    if (this.#seen.has(containerId)) return false;
-    this.#seen.add(containerId);
-    this.#announce({ type: "DataHeld", containerId, until });
+  /** Publishes a container once. Returns whether it was new. */
+  #publishOnce(containerId: string, until: string): boolean {
+    if (this.#published.has(containerId)) return false;
+    this.#published.add(containerId);
+    this.#publish({ type: "DataHeld", containerId, until });
     return true;
   }
 }

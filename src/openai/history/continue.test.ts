@@ -24,7 +24,7 @@ import { OpenAIAdapter } from "../adapter.ts";
 import type { OpenAIAdapterOptions } from "../adapter-options.ts";
 import { historySlice } from "./history-slice.ts";
 
-const adapterOn = ({ url }: WireServer, more: Partial<OpenAIAdapterOptions> = {}) =>
+const createAdapter = ({ url }: WireServer, more: Partial<OpenAIAdapterOptions> = {}) =>
   new OpenAIAdapter({
     model: "gpt-5.2",
     clientConfig: { apiKey: testKey, baseURL: url },
@@ -32,7 +32,7 @@ const adapterOn = ({ url }: WireServer, more: Partial<OpenAIAdapterOptions> = {}
     ...more,
   });
 
-const asking = (question: string) =>
+const createPrompt = (question: string) =>
   new Prompt(
     new PromptTemplate({
       ns: "test",
@@ -48,16 +48,16 @@ const asking = (question: string) =>
     }),
   ).bind({ question });
 
-const inputs = ({ requests }: WireServer) => requests.map(({ body }) => Object(body["input"]));
+const readInputs = ({ requests }: WireServer) => requests.map(({ body }) => Object(body["input"]));
 
-describe("a conversation", () => {
-  test("is kept turn by turn, as the provider's own items", async () => {
+describe("a conversation with continue", () => {
+  test("stores each turn in the session as wire items", async () => {
     await using server = await wireServer([
       [reasoning("rs_1"), { ...functionCall("look", {}, "call_1"), id: "fc_1" }],
       [message("Seen.")],
     ]);
     const session = new Session();
-    await adapterOn(server).evaluate(promptWith({ tools: [lookTool] }), { session });
+    await createAdapter(server).evaluate(promptWith({ tools: [lookTool] }), { session });
     expect(session.get(historySlice)).toMatchObject([
       systemMessage,
       { type: "reasoning", id: "rs_1" },
@@ -67,24 +67,24 @@ describe("a conversation", () => {
     ]);
   });
 
-  test("starts anew unless it is told to go on", async () => {
+  test("starts a new history without continue: true", async () => {
     await using server = await wireServer([[message("One.")], [message("Two.")]]);
     const session = new Session();
-    const adapter = adapterOn(server);
-    await adapter.evaluate(asking("First?"), { session });
-    await adapter.evaluate(asking("Second?"), { session });
-    expect(inputs(server)[1]).toHaveLength(1);
+    const adapter = createAdapter(server);
+    await adapter.evaluate(createPrompt("First?"), { session });
+    await adapter.evaluate(createPrompt("Second?"), { session });
+    expect(readInputs(server)[1]).toHaveLength(1);
     expect(session.get(historySlice)).toHaveLength(2);
   });
 
-  test("goes on with the next prompt after what was said", async () => {
+  test("appends the next prompt to the stored history", async () => {
     await using server = await wireServer([[message("One.")], [message("Two.")], [message("3")]]);
     const session = new Session();
-    const adapter = adapterOn(server);
-    await adapter.evaluate(asking("First?"), { session });
-    await adapter.evaluate(asking("Second?"), { session, continue: true });
-    await adapter.evaluate(asking("Third?"), { session, continue: true });
-    const [, second, third] = inputs(server);
+    const adapter = createAdapter(server);
+    await adapter.evaluate(createPrompt("First?"), { session });
+    await adapter.evaluate(createPrompt("Second?"), { session, continue: true });
+    await adapter.evaluate(createPrompt("Third?"), { session, continue: true });
+    const [, second, third] = readInputs(server);
     expect(second).toMatchObject([
       { role: "system", content: expect.stringContaining("First?") },
       { role: "assistant", content: [{ text: "One." }] },
@@ -94,39 +94,42 @@ describe("a conversation", () => {
     expect(third).toHaveLength(5);
   });
 
-  test("goes on in another process, from where the store has it", async () => {
+  test("continues in another process from the session store", async () => {
     const directory = await mkdtemp(join(tmpdir(), "wink-continue-"));
     await using server = await wireServer([[message("One.")], [message("Two.")]]);
-    const adapter = adapterOn(server);
+    const adapter = createAdapter(server);
     const store = new JsonlSessionStore(directory);
     const session = new Session({ id: "s1", store });
-    await adapter.evaluate(asking("First?"), { session });
+    await adapter.evaluate(createPrompt("First?"), { session });
     await session.flush();
     await store.close();
 
     const reopened = new JsonlSessionStore(directory);
     const again = await Session.open(reopened, "s1", [historySlice]);
-    const { text } = await adapter.evaluate(asking("Second?"), { session: again, continue: true });
+    const { text } = await adapter.evaluate(createPrompt("Second?"), {
+      session: again,
+      continue: true,
+    });
     await again.flush();
     await reopened.close();
     expect(text).toBe("Two.");
-    expect(inputs(server)[1].slice(0, 2)).toEqual(session.get(historySlice));
+    expect(readInputs(server)[1].slice(0, 2)).toEqual(session.get(historySlice));
     const last = await Session.open(new JsonlSessionStore(directory), "s1", [historySlice]);
     expect(last.get(historySlice)).toHaveLength(4);
     await rm(directory, { recursive: true });
   });
 
-  test("goes on as text that was serialised", async () => {
+  test("continues from a serialized session", async () => {
     await using server = await wireServer([[message("One.")], [message("Two.")]]);
     const session = new Session();
-    const adapter = adapterOn(server);
-    await adapter.evaluate(asking("First?"), { session });
+    const adapter = createAdapter(server);
+    await adapter.evaluate(createPrompt("First?"), { session });
     const again = Session.parse(session.serialize(), [historySlice]);
-    await adapter.evaluate(asking("Second?"), { session: again, continue: true });
-    expect(inputs(server)[1]).toHaveLength(3);
+    await adapter.evaluate(createPrompt("Second?"), { session: again, continue: true });
+    expect(readInputs(server)[1]).toHaveLength(3);
   });
 
-  test("that stopped between a call and its output goes on without the call", async () => {
+  test("drops a call without output when it continues", async () => {
     const broken = { status: 400, error: { message: "No.", type: "invalid_request_error" } };
     await using server = await wireServer([
       [reasoning("rs_1"), functionCall("look", {}, "call_1")],
@@ -135,12 +138,12 @@ describe("a conversation", () => {
     ]);
     const bus = recordingBus();
     const session = new Session({ bus });
-    const adapter = adapterOn(server);
+    const adapter = createAdapter(server);
     const failed = adapter.evaluate(promptWith({ tools: [lookTool] }), { session });
     await expect(failed).rejects.toMatchObject({ phase: "request" });
-    expect(session.get(historySlice)).toHaveLength(3); // the output was never taken
-    await adapter.evaluate(asking("Well?"), { session, continue: true });
-    expect(inputs(server)[2]).toMatchObject([systemMessage, { role: "system" }]);
+    expect(session.get(historySlice)).toHaveLength(3); // the output was never accepted
+    await adapter.evaluate(createPrompt("Well?"), { session, continue: true });
+    expect(readInputs(server)[2]).toMatchObject([systemMessage, { role: "system" }]);
     const dropped = [
       { type: "reasoning", id: "rs_1" },
       { type: "function_call", id: expect.anything() },
@@ -149,20 +152,22 @@ describe("a conversation", () => {
     expect(session.get(historySlice)).toHaveLength(3);
   });
 
-  test("that was stored goes on under store: false without what is not sealed", async () => {
+  test("drops reasoning without encrypted content when it continues with store: false", async () => {
     await using server = await wireServer([
       [reasoning("rs_1"), message("One.")],
       [message("Two.")],
     ]);
     const session = new Session();
-    await adapterOn(server).evaluate(asking("First?"), { session });
-    const sealed = adapterOn(server, { modelConfig: { store: false } });
-    await sealed.evaluate(asking("Second?"), { session, continue: true });
-    const types = inputs(server)[1].map(({ type, role }: Record<string, string>) => role ?? type);
+    await createAdapter(server).evaluate(createPrompt("First?"), { session });
+    const unstored = createAdapter(server, { modelConfig: { store: false } });
+    await unstored.evaluate(createPrompt("Second?"), { session, continue: true });
+    const types = readInputs(server)[1].map(
+      ({ type, role }: Record<string, string>) => role ?? type,
+    );
     expect(types).toEqual(["system", "assistant", "system"]);
   });
 
-  test("of a handler is its own: the outer one goes on untouched", async () => {
+  test("does not mix a handler's nested conversation into the outer history", async () => {
     await using server = await wireServer([
       [functionCall("ask", {}, "call_1")],
       [message("Inner.")],
@@ -174,15 +179,15 @@ describe("a conversation", () => {
       description: "Asks.",
       params: null,
       handler: async (_, { adapter, session }) => {
-        const { text } = await adapter.evaluate(asking("Inner?"), { session });
+        const { text } = await adapter.evaluate(createPrompt("Inner?"), { session });
         return ToolResult.ok(null, text ?? "");
       },
     });
     const session = new Session();
-    const adapter = adapterOn(server);
+    const adapter = createAdapter(server);
     await adapter.evaluate(promptWith({ tools: [ask] }), { session });
-    await adapter.evaluate(asking("Later?"), { session, continue: true });
-    expect(inputs(server)[3]).toMatchObject([
+    await adapter.evaluate(createPrompt("Later?"), { session, continue: true });
+    expect(readInputs(server)[3]).toMatchObject([
       systemMessage,
       { type: "function_call" },
       { type: "function_call_output", output: "Inner." },
@@ -191,7 +196,7 @@ describe("a conversation", () => {
     ]);
   });
 
-  test("keeps its history when a section is opened and the prompt reads otherwise", async () => {
+  test("keeps its history when opening a section changes the prompt", async () => {
     await using server = await wireServer([
       [functionCall("open_sections", { section_keys: ["more"], reason: "To see." }, "call_1")],
       [message("Seen.")],
@@ -209,9 +214,9 @@ describe("a conversation", () => {
     ];
     const session = new Session();
     const template = new PromptTemplate({ ns: "test", key: "open", sections });
-    const opened = await adapterOn(server).evaluate(new Prompt(template), { session });
+    const opened = await createAdapter(server).evaluate(new Prompt(template), { session });
     expect(opened.text).toBe("Seen.");
-    const [first, second] = inputs(server);
+    const [first, second] = readInputs(server);
     expect(first[0].content).toContain("In short.");
     expect(second[0].content).toContain("The whole of it.");
     expect(second).toHaveLength(3);

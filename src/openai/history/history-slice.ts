@@ -3,8 +3,8 @@ import type { Slice } from "../../session/slice.ts";
 import { unprinted } from "./item-text.ts";
 
 /**
- * The session's last conversation with OpenAI, in the provider's own items: what `continue` goes on
- * from. A turn costs what it adds, however long the conversation is.
+ * Stores the session's last conversation with OpenAI as wire items; `continue: true` continues it.
+ * The cost of storing a turn does not grow with the conversation.
  */
 export const historySlice: Slice<readonly object[]> = historySliceOf({
   id: "openai.history",

@@ -6,81 +6,81 @@ const user = { type: "message", role: "user", content: "A fact." };
 const sealed = { type: "compaction", id: "cmp_1", encrypted_content: "sealed" };
 const prompt = { type: "message", role: "system", content: "Go." };
 
-function sent(history: History): unknown {
-  return JSON.parse(new TextDecoder().decode(history.body('{"model":"m"}'))).input;
+function parseSentInput(history: History): unknown {
+  return JSON.parse(new TextDecoder().decode(history.toRequestBody('{"model":"m"}'))).input;
 }
 
-describe("a history that is compacted", () => {
-  it("becomes its prompt and the window, in its bytes too", () => {
+describe("History.replaceWithWindow()", () => {
+  it("replaces everything except the prompt, in the request bytes too", () => {
     const history = new History({ stored: true, items: [user] });
-    history.prompt("Go.");
+    history.setPrompt("Go.");
     history.add([message("Long.")]);
-    history.compacted([user, sealed]);
+    history.replaceWithWindow([user, sealed]);
     expect(history.items).toEqual([prompt, user, sealed]);
-    expect(sent(history)).toEqual([prompt, user, sealed]);
-    expect(history.bytes).toBe(JSON.stringify(history.items).length - "[]".length);
+    expect(parseSentInput(history)).toEqual([prompt, user, sealed]);
+    expect(history.byteLength).toBe(JSON.stringify(history.items).length - "[]".length);
   });
 
-  it("is the window alone where it has no prompt, and takes one later", () => {
+  it("works without a prompt, which can be added later", () => {
     const history = new History({ stored: true, items: [message("Long.")] });
-    history.compacted([sealed]);
+    history.replaceWithWindow([sealed]);
     expect(history.items).toEqual([sealed]);
-    history.prompt("Go.");
+    history.setPrompt("Go.");
     expect(history.items).toEqual([sealed, prompt]);
   });
 
-  it("has its prompt replaced where that now stands", () => {
+  it("lets the prompt be replaced at its new position", () => {
     const history = new History({ stored: true, items: [user] });
-    history.prompt("Go.");
-    history.compacted([sealed]);
-    history.prompt("Stop.");
-    expect(sent(history)).toEqual([{ ...prompt, content: "Stop." }, sealed]);
+    history.setPrompt("Go.");
+    history.replaceWithWindow([sealed]);
+    history.setPrompt("Stop.");
+    expect(parseSentInput(history)).toEqual([{ ...prompt, content: "Stop." }, sealed]);
   });
 
-  it("is as before when it is set back to a mark from before, and can be set back twice", () => {
+  it("is undone by restoring an earlier mark, repeatedly", () => {
     const history = new History({ stored: true });
-    history.prompt("Go.");
+    history.setPrompt("Go.");
     history.add([user, message("Long.")]);
     const mark = history.mark();
     for (const _time of [1, 2]) {
-      history.compacted([sealed]);
+      history.replaceWithWindow([sealed]);
       history.add([message("More.")]);
       history.restore(mark);
-      expect(sent(history)).toEqual([prompt, user, message("Long.")]);
+      expect(parseSentInput(history)).toEqual([prompt, user, message("Long.")]);
     }
   });
 
-  it("tells the session which items stay and which came", () => {
+  it("reports the kept and added items in the next step", () => {
     const history = new History({ stored: true });
-    history.prompt("Go.");
+    history.setPrompt("Go.");
     history.add([user, message("Long.")]);
-    history.step();
-    history.compacted([user, sealed]);
-    expect(history.step()).toEqual({ kept: 2, added: [sealed] });
+    history.takeStep();
+    history.replaceWithWindow([user, sealed]);
+    expect(history.takeStep()).toEqual({ kept: 2, added: [sealed] });
   });
 
-  it("is known to be whole, whatever was torn before", () => {
+  it("clears earlier unpaired calls", () => {
     const history = new History({ stored: true });
     history.add([functionCall("look", {}, "call_1")]);
-    history.compacted([sealed]);
-    expect(history.settle()).toEqual([]);
+    history.replaceWithWindow([sealed]);
+    expect(history.dropInvalid()).toEqual([]);
     expect(history.items).toEqual([sealed]);
   });
 });
 
-describe("the window of a history", () => {
-  it("is all but the prompt, wherever that stands", () => {
+describe("History.window", () => {
+  it("contains all items except the prompt, at any position", () => {
     const history = new History({ stored: true, items: [user] });
-    history.prompt("Go.");
+    history.setPrompt("Go.");
     history.add([message("Yes.")]);
     expect(history.window).toEqual([user, message("Yes.")]);
     expect(new History({ stored: true, items: [user] }).window).toEqual([user]);
   });
 
-  it("has no ids that the provider does not know, where it keeps nothing", () => {
+  it("has no ids without storage", () => {
     const thought = { ...reasoning("rs_1"), id: "rs_1" };
-    const said = { ...message("Yes."), id: "msg_1" };
-    const items = [thought, said];
+    const answer = { ...message("Yes."), id: "msg_1" };
+    const items = [thought, answer];
     expect(new History({ stored: true, items }).window).toEqual(items);
     expect(new History({ stored: false, items }).window).toEqual([reasoning(), message("Yes.")]);
   });

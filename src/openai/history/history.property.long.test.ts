@@ -6,7 +6,7 @@ import { noUsage } from "../../base/usage.ts";
 import type { WireItem } from "../wire.ts";
 import { History, type HistoryMark } from "./history.ts";
 import { historySlice } from "./history-slice.ts";
-import { wellFormed } from "./well-formed.ts";
+import { keepValidItems } from "./well-formed.ts";
 
 const callTypes = ["function_call", "custom_tool_call", "shell_call", "apply_patch_call"];
 const ids = fc.constantFrom("a", "b", "c", "call_(.*)", 'd"\u2028');
@@ -28,7 +28,7 @@ const message = fc.record({
   type: fc.constant("message"),
   role: fc.constantFrom("assistant", "user", "developer"),
   id: fc.string(),
-  content: fc.string({ unit: "binary" }), // halves of characters among them
+  content: fc.string({ unit: "binary" }), // includes lone surrogates
 });
 const rare = fc.oneof(
   fc.record({ type: fc.constant("mcp_approval_request"), id: ids }),
@@ -65,7 +65,7 @@ const turn: fc.Arbitrary<Step> = fc.record({
 const bare: fc.Arbitrary<Step> = fc
   .constantFrom("request" as const, "mark" as const, "step" as const)
   .map((what) => ({ do: what }));
-const prompted: fc.Arbitrary<Step> = fc
+const promptStep: fc.Arbitrary<Step> = fc
   .constantFrom("x", "y", "żółw")
   .map((text) => ({ do: "prompt", text }));
 const chosen: fc.Arbitrary<Step> = fc
@@ -76,29 +76,29 @@ const steps = fc.array(
   fc.oneof(
     { weight: 6, arbitrary: turn },
     { weight: 5, arbitrary: bare },
-    { weight: 2, arbitrary: prompted },
+    { weight: 2, arbitrary: promptStep },
     { weight: 3, arbitrary: chosen },
   ),
   { maxLength: 25 },
 );
 
-test("whatever happens to a conversation, what is sent is whole and the session can tell it", () => {
+test("every sequence of steps leaves a valid request and a matching session", () => {
   fc.assert(
     fc.property(steps, fc.boolean(), (all, stored) => {
-      const walk = new Walk(stored);
+      const model = new HistoryModel(stored);
       for (const next of all) {
-        walk.take(next);
-        walk.checkBytes();
+        model.take(next);
+        model.checkBytes();
       }
-      walk.take({ do: "request" });
-      walk.take({ do: "step" });
+      model.take({ do: "request" });
+      model.take({ do: "step" });
     }),
     { numRuns: 400 },
   );
 });
 
-/** A history, the session's copy of it, and moments to return to. */
-class Walk {
+/** A history with the session's copy and the marks to restore. */
+class HistoryModel {
   #history: History;
   #session: unknown = historySlice.first;
   readonly #stored: boolean;
@@ -113,21 +113,25 @@ class Walk {
     const history = this.#history;
     if (step.do === "turn") this.#turn(step.parts, step.answers);
     else if (step.do === "request") this.#request();
-    else if (step.do === "prompt") history.prompt(step.text);
+    else if (step.do === "prompt") history.setPrompt(step.text);
     else if (step.do === "drop") this.#drop(step.which);
-    else if (step.do === "step") this.#tell();
+    else if (step.do === "step") this.#recordStep();
     else if (step.do === "mark") {
-      this.#marks.push({ mark: history.mark(), items: [...history.items], bytes: this.#sent() });
+      this.#marks.push({
+        mark: history.mark(),
+        items: [...history.items],
+        bytes: this.#readRequest(),
+      });
     } else if (step.do === "restore") this.#restore(step.which);
     else this.#reload(step.which);
   }
 
   checkBytes(): void {
     const { items } = this.#history;
-    const written = items.map((item) => JSON.stringify(this.#stored ? item : nameless(item)));
-    expect(this.#sent()).toBe(`{"input":[${written.join(",")}],"model":"m"}`);
-    const value = JSON.stringify(this.#history.value({ model: "m" }));
-    expect(this.#sent()).toBe(value);
+    const written = items.map((item) => JSON.stringify(this.#stored ? item : removeId(item)));
+    expect(this.#readRequest()).toBe(`{"input":[${written.join(",")}],"model":"m"}`);
+    const value = JSON.stringify(this.#history.toRequestValue({ model: "m" }));
+    expect(this.#readRequest()).toBe(value);
   }
 
   #turn(parts: readonly WireItem[], answers: readonly number[]): void {
@@ -142,10 +146,10 @@ class Walk {
 
   #request(): void {
     const before = [...this.#history.items];
-    const dropped = this.#history.settle();
-    expect(refusals(this.#input(), this.#stored)).toEqual([]);
+    const dropped = this.#history.dropInvalid();
+    expect(findProblems(this.#readInput(), this.#stored)).toEqual([]);
     expectSplit(before, this.#history.items, dropped);
-    expect(this.#history.settle()).toEqual([]);
+    expect(this.#history.dropInvalid()).toEqual([]);
   }
 
   #drop(which: number): void {
@@ -153,11 +157,11 @@ class Walk {
     const before = [...this.#history.items];
     const chosen = before[which % Math.max(1, before.length)];
     const container = which % 2 === 0 ? "cntr_1" : "none";
-    const names = (item: WireItem) => item === chosen || item["container_id"] === container;
-    const dropped = this.#history.drop(names);
-    expect(this.#history.items.some(names)).toBe(false);
+    const matches = (item: WireItem) => item === chosen || item["container_id"] === container;
+    const dropped = this.#history.drop(matches);
+    expect(this.#history.items.some(matches)).toBe(false);
     expectSplit(before, this.#history.items, dropped);
-    expect(refusals(this.#input(), this.#stored)).toEqual([]);
+    expect(findProblems(this.#readInput(), this.#stored)).toEqual([]);
   }
 
   #restore(which: number): void {
@@ -165,25 +169,25 @@ class Walk {
     if (!chosen) return;
     this.#history.restore(chosen.mark);
     expect(this.#history.items).toEqual(chosen.items);
-    expect(this.#sent()).toBe(chosen.bytes);
+    expect(this.#readRequest()).toBe(chosen.bytes);
   }
 
-  #tell(): void {
-    const step = this.#history.step();
-    const told = historySlice.read(this.#session);
+  #recordStep(): void {
+    const step = this.#history.takeStep();
+    const recorded = historySlice.read(this.#session);
     const { items } = this.#history;
-    expect(step.kept).toBeLessThanOrEqual(told.length);
-    this.#session = historySlice.reduce(this.#session, turnWith(step));
+    expect(step.kept).toBeLessThanOrEqual(recorded.length);
+    this.#session = historySlice.reduce(this.#session, createTurn(step));
     expect(historySlice.read(this.#session)).toEqual(items);
-    // As small as it can be: what comes next is not what was there.
+    // The step is minimal: the first added item differs from the stored one.
     const next = step.added[0];
-    if (next && step.kept < told.length) expect(told[step.kept]).not.toBe(next);
+    if (next && step.kept < recorded.length) expect(recorded[step.kept]).not.toBe(next);
   }
 
-  /** Goes on from what the session was told, as much of it as was written before a crash. */
+  /** Continues from a prefix of the stored history, as after a crash. */
   #reload(which: number): void {
-    const told = historySlice.read(this.#session);
-    const stored = JSON.parse(JSON.stringify(told.slice(0, which % (told.length + 1))));
+    const recorded = historySlice.read(this.#session);
+    const stored = JSON.parse(JSON.stringify(recorded.slice(0, which % (recorded.length + 1))));
     const loaded = historySlice.load(stored);
     if (typeof loaded === "string") throw new Error(loaded);
     this.#session = loaded.kept;
@@ -191,21 +195,21 @@ class Walk {
     const items = historySlice.read(this.#session);
     this.#history = new History({ stored: this.#stored, items });
     expectSplit(items, this.#history.items, this.#history.dropped);
-    expect(refusals(this.#input(), this.#stored)).toEqual([]);
+    expect(findProblems(this.#readInput(), this.#stored)).toEqual([]);
     if (this.#history.dropped.length > 0) return;
-    expect(this.#history.step()).toEqual({ kept: items.length, added: [] });
+    expect(this.#history.takeStep()).toEqual({ kept: items.length, added: [] });
   }
 
-  #sent(): string {
-    return new TextDecoder().decode(this.#history.body('{"model":"m"}'));
+  #readRequest(): string {
+    return new TextDecoder().decode(this.#history.toRequestBody('{"model":"m"}'));
   }
 
-  #input(): readonly WireItem[] {
-    return JSON.parse(this.#sent()).input;
+  #readInput(): readonly WireItem[] {
+    return JSON.parse(this.#readRequest()).input;
   }
 }
 
-/** Each item of `all` is in one of the two, and in its order. */
+/** Expects each item of `all` in either `kept` or `dropped`, in order. */
 function expectSplit(
   all: readonly object[],
   kept: readonly object[],
@@ -216,7 +220,7 @@ function expectSplit(
   expect(rest).toEqual([[], []]);
 }
 
-function turnWith(history: HistoryStep): TurnCompleted {
+function createTurn(history: HistoryStep): TurnCompleted {
   return Object.freeze({
     type: "TurnCompleted",
     sessionId: "s",
@@ -234,7 +238,7 @@ function turnWith(history: HistoryStep): TurnCompleted {
   });
 }
 
-/** Each of them once, so that what may stay together is never a matter of taste. */
+/** Each item occurs once, so that the best selection is unique. */
 const once: readonly WireItem[] = [
   { type: "function_call", call_id: "a" },
   { type: "function_call_output", call_id: "a" },
@@ -250,64 +254,66 @@ const once: readonly WireItem[] = [
   { type: "item_reference" },
 ];
 
-test("nothing that goes could have stayed with what stays", () => {
+test("keepValidItems() drops as few items as possible", () => {
   const lists = fc.shuffledSubarray([...once], { maxLength: 8 });
   fc.assert(
     fc.property(lists, fc.boolean(), (items, stored) => {
-      const best = wellFormed(items, { stored }).items;
-      expect(refusals(best, stored)).toEqual([]);
+      const best = keepValidItems(items, { stored }).items;
+      expect(findProblems(best, stored)).toEqual([]);
       for (let chosen = 0; chosen < 2 ** items.length; chosen++) {
         const more = items.filter((item, place) => chosen & (1 << place) || best.includes(item));
-        if (more.length > best.length) expect(refusals(more, stored)).not.toEqual([]);
+        if (more.length > best.length) expect(findProblems(more, stored)).not.toEqual([]);
       }
     }),
     { numRuns: 60 },
   );
 });
 
-/** What the provider would say of an input: slow, and of one mind with nobody. */
-function refusals(input: readonly WireItem[], stored: boolean): readonly string[] {
+/** Returns the provider's objections to an input. A slow reference that shares no code with the source. */
+function findProblems(input: readonly WireItem[], stored: boolean): readonly string[] {
   return input.flatMap((item, place) => {
     const [before, rest] = [input.slice(0, place), input.slice(place + 1)];
     const type = String(item["type"]);
     if (type === "reasoning") {
       const next = rest.find((other) => other["type"] !== "reasoning");
-      const loose = !next || saidToModel(next) ? ["reasoning that leads to nothing"] : [];
+      const loose = !next || isModelInput(next) ? ["reasoning that leads to nothing"] : [];
       return stored || item["encrypted_content"] ? loose : ["reasoning that is only an id"];
     }
     if (!stored && type === "item_reference") return ["an id of what is not stored"];
-    if (!stored && nameless(item) !== item) return [`an id on a ${type}`];
-    // Of the items that share a call's name, every call is followed by an answer, and every answer
-    // follows a call.
-    const [call, answer] = halves(type);
+    if (!stored && removeId(item) !== item) return [`an id on a ${type}`];
+    // Among the items with the same call id, an output must follow every call, and every output must
+    // follow a call.
+    const [call, answer] = getPairTypes(type);
     if (call === null) return [];
     const isHalf = (other: WireItem) =>
-      [call, answer].includes(String(other["type"])) && nameOf(other) === nameOf(item);
+      [call, answer].includes(String(other["type"])) && getPairKey(other) === getPairKey(item);
     const next = rest.find(isHalf);
     const last = before.findLast(isHalf);
     const isPaired = type === call ? next?.["type"] === answer : last?.["type"] === call;
-    return isPaired && typeof nameOf(item) === "string" ? [] : [`a ${type} without its other half`];
+    return isPaired && typeof getPairKey(item) === "string"
+      ? []
+      : [`a ${type} without its other half`];
   });
 }
 
-function halves(type: string): readonly [call: string | null, answer: string | null] {
+function getPairTypes(type: string): readonly [call: string | null, answer: string | null] {
   if (type.startsWith("mcp_approval")) return ["mcp_approval_request", "mcp_approval_response"];
   const call = type.replace(/_output$/, "");
   return callTypes.includes(call) ? [call, `${call}_output`] : [null, null];
 }
 
-function nameOf(item: WireItem): unknown {
+function getPairKey(item: WireItem): unknown {
   if (item["type"] === "mcp_approval_request") return item["id"];
   return item["type"] === "mcp_approval_response" ? item["approval_request_id"] : item["call_id"];
 }
 
-function saidToModel({ type, role }: WireItem): boolean {
+function isModelInput({ type, role }: WireItem): boolean {
   const isOutput = typeof type === "string" && /_output$|^mcp_approval_response$/.test(type);
   return isOutput || (type === "message" && ["user", "system", "developer"].includes(String(role)));
 }
 
-/** The item without its id, where it is one that may be sent so; else the same. */
-function nameless(item: WireItem): WireItem {
+/** Returns the item without its id if its type can be sent without one, otherwise the same object. */
+function removeId(item: WireItem): WireItem {
   const bare = /^(message|reasoning|(function|custom_tool)_call(_output)?|mcp_approval_response)$/;
   if (!bare.test(String(item["type"])) || !("id" in item)) return item;
   return Object.fromEntries(Object.entries(item).filter(([key]) => key !== "id"));

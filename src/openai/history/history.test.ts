@@ -4,309 +4,320 @@ import type { WireItem } from "../wire.ts";
 import { History } from "./history.ts";
 
 const user = { type: "message", role: "user", content: "hi" };
-const said = { type: "message", role: "assistant", id: "msg_1", content: [] };
+const answer = { type: "message", role: "assistant", id: "msg_1", content: [] };
 const reasoning = (id: string) => ({ type: "reasoning", id, encrypted_content: "gAAA" });
 const call = (id: string) => ({ type: "function_call", id: `fc_${id}`, call_id: id, name: "add" });
 const output = (id: string) => ({ type: "function_call_output", call_id: id, output: "2" });
 const python = (id: string) => ({ type: "code_interpreter_call", id: "ci_1", container_id: id });
 const system = (content: string) => ({ type: "message", role: "system", content });
 
-const sent = (history: History): unknown =>
-  JSON.parse(new TextDecoder().decode(history.body('{"model":"m"}')));
+const parseSent = (history: History): unknown =>
+  JSON.parse(new TextDecoder().decode(history.toRequestBody('{"model":"m"}')));
 
-function historyOf(...items: readonly WireItem[]): History {
+function createHistory(...items: readonly WireItem[]): History {
   const history = new History({ stored: true });
   history.add(items);
   return history;
 }
 
-describe("a history", () => {
-  test("is sent in the order it came, as bytes and as a value", () => {
-    const history = historyOf(user, reasoning("rs_1"), call("a"), output("a"));
+describe("History", () => {
+  test("sends items in their order, as bytes and as a value", () => {
+    const history = createHistory(user, reasoning("rs_1"), call("a"), output("a"));
     const request = { input: [user, reasoning("rs_1"), call("a"), output("a")], model: "m" };
-    expect(sent(history)).toEqual(request);
-    expect(history.value({ model: "m" })).toEqual(request);
+    expect(parseSent(history)).toEqual(request);
+    expect(history.toRequestValue({ model: "m" })).toEqual(request);
     expect(history.length).toBe(4);
   });
 
-  test("keeps items as the objects they came as", () => {
-    expect(historyOf(said, user).items[0]).toBe(said);
-    expect(historyOf(said).value({}).input[0]).toBe(said);
+  test("keeps the original item objects", () => {
+    expect(createHistory(answer, user).items[0]).toBe(answer);
+    expect(createHistory(answer).toRequestValue({}).input[0]).toBe(answer);
   });
 
-  test("sends no ids where nothing is stored, and keeps them", () => {
+  test("omits ids from requests without storage, and keeps them in the items", () => {
     const history = new History({ stored: false });
-    history.add([said, { type: "web_search_call", id: "ws_1" }]);
-    const { id: _id, ...nameless } = said;
+    history.add([answer, { type: "web_search_call", id: "ws_1" }]);
+    const { id: _id, ...nameless } = answer;
     const input = [nameless, { type: "web_search_call", id: "ws_1" }];
-    expect(sent(history)).toEqual({ input, model: "m" });
-    expect(history.value({ model: "m" }).input).toEqual(input);
-    expect(history.items[0]).toBe(said);
+    expect(parseSent(history)).toEqual({ input, model: "m" });
+    expect(history.toRequestValue({ model: "m" }).input).toEqual(input);
+    expect(history.items[0]).toBe(answer);
   });
 
-  test("serialises an item once, whatever happens to it", () => {
+  test("serializes each item exactly once", () => {
     let times = 0;
-    const counted = (type: string): WireItem => ({ type, toJSON: () => ({ type, n: ++times }) });
-    const history = historyOf(counted("a"), python("cntr_1"), counted("b"));
-    for (let turn = 0; turn < 5; turn++) history.body('{"model":"m"}');
+    const createCountedItem = (type: string): WireItem => ({
+      type,
+      toJSON: () => ({ type, n: ++times }),
+    });
+    const history = createHistory(createCountedItem("a"), python("cntr_1"), createCountedItem("b"));
+    for (let turn = 0; turn < 5; turn++) history.toRequestBody('{"model":"m"}');
     const mark = history.mark();
-    history.prompt("one");
-    history.prompt("two");
+    history.setPrompt("one");
+    history.setPrompt("two");
     history.drop(({ type }) => type === "code_interpreter_call");
     history.add([call("x")]);
-    history.settle();
+    history.dropInvalid();
     history.restore(mark);
-    history.step();
-    expect(sent(history)).toEqual({
+    history.takeStep();
+    expect(parseSent(history)).toEqual({
       input: [{ type: "a", n: 1 }, python("cntr_1"), { type: "b", n: 2 }],
       model: "m",
     });
     expect(times).toBe(2);
   });
 
-  test("knows the containers that its calls ran in", () => {
+  test("finds the containers that its calls ran in", () => {
     const shell = { type: "shell_call", call_id: "s", environment: { container_id: "cntr_2" } };
-    const history = historyOf(python("cntr_1"), shell, python("cntr_1"), said);
-    expect([...history.containerIds()]).toEqual(["cntr_1", "cntr_2"]);
+    const history = createHistory(python("cntr_1"), shell, python("cntr_1"), answer);
+    expect([...history.findContainerIds()]).toEqual(["cntr_1", "cntr_2"]);
   });
 });
 
-describe("a history's prompt", () => {
-  test("is a system message that is added once and replaced where it stands", () => {
-    const history = historyOf(user);
-    history.prompt("one");
-    history.add([said]);
-    history.prompt("one");
-    expect(history.items).toEqual([user, system("one"), said]);
-    history.prompt("two");
-    expect(sent(history)).toEqual({ input: [user, system("two"), said], model: "m" });
+describe("History.setPrompt()", () => {
+  test("adds a system message once and replaces it at its position", () => {
+    const history = createHistory(user);
+    history.setPrompt("one");
+    history.add([answer]);
+    history.setPrompt("one");
+    expect(history.items).toEqual([user, system("one"), answer]);
+    history.setPrompt("two");
+    expect(parseSent(history)).toEqual({ input: [user, system("two"), answer], model: "m" });
   });
 
-  test("is found again after items before it are gone", () => {
-    const history = historyOf(python("cntr_1"), user);
-    history.prompt("one");
-    history.add([said]);
+  test("finds the prompt after items before it were dropped", () => {
+    const history = createHistory(python("cntr_1"), user);
+    history.setPrompt("one");
+    history.add([answer]);
     history.drop(({ type }) => type === "code_interpreter_call");
-    history.prompt("two");
-    expect(history.items).toEqual([user, system("two"), said]);
+    history.setPrompt("two");
+    expect(history.items).toEqual([user, system("two"), answer]);
   });
 
-  test("is added anew once it was dropped, or was undone", () => {
-    const history = historyOf(user);
+  test("adds the prompt again after it was dropped or undone", () => {
+    const history = createHistory(user);
     const mark = history.mark();
-    history.prompt("one");
+    history.setPrompt("one");
     history.drop(({ role }) => role === "system");
-    history.prompt("one");
+    history.setPrompt("one");
     expect(history.items).toEqual([user, system("one")]);
     history.restore(mark);
     expect(history.items).toEqual([user]);
-    history.prompt("one");
+    history.setPrompt("one");
     expect(history.items).toEqual([user, system("one")]);
   });
 
-  test("follows what an earlier conversation was prompted with", () => {
-    const history = new History({ stored: true, items: [system("old"), said] });
-    history.prompt("new");
-    expect(history.items).toEqual([system("old"), said, system("new")]);
+  test("adds the prompt after an earlier conversation's prompt", () => {
+    const history = new History({ stored: true, items: [system("old"), answer] });
+    history.setPrompt("new");
+    expect(history.items).toEqual([system("old"), answer, system("new")]);
   });
 });
 
-describe("settling", () => {
-  test("drops nothing from what is whole", () => {
-    expect(historyOf(user, reasoning("rs_1"), call("a"), output("a")).settle()).toEqual([]);
+describe("History.dropInvalid()", () => {
+  test("drops nothing from a valid history", () => {
+    expect(createHistory(user, reasoning("rs_1"), call("a"), output("a")).dropInvalid()).toEqual(
+      [],
+    );
   });
 
-  test("drops a call that was never answered, with its reasoning, and nothing twice", () => {
-    const history = historyOf(user, reasoning("rs_1"), call("a"), user);
-    expect(history.settle()).toEqual([reasoning("rs_1"), call("a")]);
-    expect(sent(history)).toEqual({ input: [user, user], model: "m" });
-    expect(history.settle()).toEqual([]);
+  test("drops an unanswered call with its reasoning, once", () => {
+    const history = createHistory(user, reasoning("rs_1"), call("a"), user);
+    expect(history.dropInvalid()).toEqual([reasoning("rs_1"), call("a")]);
+    expect(parseSent(history)).toEqual({ input: [user, user], model: "m" });
+    expect(history.dropInvalid()).toEqual([]);
   });
 
-  test("drops what is no item, which a provider may send", () => {
-    const history = historyOf(user, null as unknown as WireItem, said);
-    expect(history.settle()).toEqual([null]);
-    expect(history.items).toEqual([user, said]);
+  test("drops a value that is not an item", () => {
+    const history = createHistory(user, null as unknown as WireItem, answer);
+    expect(history.dropInvalid()).toEqual([null]);
+    expect(history.items).toEqual([user, answer]);
   });
 
-  test("sees to what came after the last time", () => {
-    const history = historyOf(call("a"));
-    history.settle();
+  test("checks items that were added since the last call", () => {
+    const history = createHistory(call("a"));
+    history.dropInvalid();
     history.add([call("a"), output("a"), reasoning("rs_1")]);
-    expect(history.settle()).toEqual([reasoning("rs_1")]);
+    expect(history.dropInvalid()).toEqual([reasoning("rs_1")]);
     expect(history.items).toEqual([call("a"), output("a")]);
   });
 
-  test("does not look again at what it has seen", () => {
-    let looks = 0;
+  test("does not check the same items twice", () => {
+    let reads = 0;
     const watched = {
       get type() {
-        looks += 1;
+        reads += 1;
         return "web_search_call";
       },
     };
-    const history = historyOf(user, watched, call("b"));
-    expect(history.settle()).toEqual([call("b")]);
-    const before = looks;
+    const history = createHistory(user, watched, call("b"));
+    expect(history.dropInvalid()).toEqual([call("b")]);
+    const before = reads;
     history.add([reasoning("rs_1"), call("a"), output("a")]);
-    expect(history.settle()).toEqual([]);
-    history.body('{"model":"m"}');
+    expect(history.dropInvalid()).toEqual([]);
+    history.toRequestBody('{"model":"m"}');
     history.restore(history.mark());
-    history.step();
-    expect(looks).toBe(before);
+    history.takeStep();
+    expect(reads).toBe(before);
   });
 });
 
-describe("dropping", () => {
-  const named = (id: string) => (item: WireItem) => item["id"] === id || item["call_id"] === id;
+describe("History.drop()", () => {
+  const matchId = (id: string) => (item: WireItem) => item["id"] === id || item["call_id"] === id;
 
-  test("takes a call's output along, and an output's call", () => {
+  test("drops a call with its output, and an output with its call", () => {
     const items = [call("a"), call("b"), output("a"), output("b")];
-    expect(historyOf(...items).drop(named("fc_a"))).toEqual([call("a"), output("a")]);
-    const outputOfB = (item: WireItem) => item["call_id"] === "b" && "output" in item;
-    expect(historyOf(...items).drop(outputOfB)).toEqual([call("b"), output("b")]);
+    expect(createHistory(...items).drop(matchId("fc_a"))).toEqual([call("a"), output("a")]);
+    const isOutputOfB = (item: WireItem) => item["call_id"] === "b" && "output" in item;
+    expect(createHistory(...items).drop(isOutputOfB)).toEqual([call("b"), output("b")]);
   });
 
-  test("takes the reasoning along that led to it, and to nothing else", () => {
+  test("drops reasoning whose only output is dropped", () => {
     const [first, second] = [reasoning("rs_1"), reasoning("rs_2")];
-    const history = historyOf(first, python("cntr_1"), second, said);
-    expect(history.drop(named("ci_1"))).toEqual([first, python("cntr_1")]);
-    expect(history.items).toEqual([second, said]);
+    const history = createHistory(first, python("cntr_1"), second, answer);
+    expect(history.drop(matchId("ci_1"))).toEqual([first, python("cntr_1")]);
+    expect(history.items).toEqual([second, answer]);
   });
 
-  test("leaves reasoning that led to more", () => {
-    const history = historyOf(reasoning("rs_1"), call("a"), call("b"), output("a"), output("b"));
-    history.drop(named("a"));
+  test("keeps reasoning that has other output", () => {
+    const history = createHistory(
+      reasoning("rs_1"),
+      call("a"),
+      call("b"),
+      output("a"),
+      output("b"),
+    );
+    history.drop(matchId("a"));
     expect(history.items).toEqual([reasoning("rs_1"), call("b"), output("b")]);
   });
 
-  test("leaves calls that are still to be answered", () => {
-    const history = historyOf(user, python("cntr_1"), call("a"));
-    history.drop(named("ci_1"));
+  test("keeps calls that are not answered yet", () => {
+    const history = createHistory(user, python("cntr_1"), call("a"));
+    history.drop(matchId("ci_1"));
     expect(history.items).toEqual([user, call("a")]);
   });
 
-  test("asks nobody about what is no item", () => {
-    const history = historyOf(null as unknown as WireItem, python("cntr_1"), said);
+  test("does not call the predicate for a value that is not an item", () => {
+    const history = createHistory(null as unknown as WireItem, python("cntr_1"), answer);
     expect(history.drop(({ id }) => id === "ci_1")).toEqual([python("cntr_1")]);
-    expect(history.items).toEqual([null, said]);
+    expect(history.items).toEqual([null, answer]);
   });
 
-  test("changes nothing if nothing is named", () => {
-    const history = historyOf(user, said);
+  test("changes nothing if no item matches", () => {
+    const history = createHistory(user, answer);
     const { items } = history;
     expect(history.drop(() => false)).toEqual([]);
     expect(history.items).toBe(items);
   });
 });
 
-describe("a mark", () => {
-  test("undoes whatever came after it", () => {
-    const history = historyOf(user, python("cntr_1"));
-    history.prompt("one");
+describe("History.restore()", () => {
+  test("undoes every change since the mark", () => {
+    const history = createHistory(user, python("cntr_1"));
+    history.setPrompt("one");
     const mark = history.mark();
     history.add([reasoning("rs_1"), call("a")]);
-    history.prompt("two");
+    history.setPrompt("two");
     history.drop(({ type }) => type === "code_interpreter_call");
-    history.settle();
+    history.dropInvalid();
     history.restore(mark);
-    expect(sent(history)).toEqual({
+    expect(parseSent(history)).toEqual({
       input: [user, python("cntr_1"), system("one")],
       model: "m",
     });
-    expect(history.settle()).toEqual([]);
+    expect(history.dropInvalid()).toEqual([]);
   });
 
-  test("stays good after an earlier one was returned to", () => {
-    const history = historyOf(user);
+  test("accepts a later mark after an earlier one was restored", () => {
+    const history = createHistory(user);
     const early = history.mark();
-    history.add([said]);
+    history.add([answer]);
     const late = history.mark();
     history.restore(early);
     history.add([call("a"), output("a")]);
     history.restore(late);
-    expect(sent(history)).toEqual({ input: [user, said], model: "m" });
+    expect(parseSent(history)).toEqual({ input: [user, answer], model: "m" });
     history.restore(early);
-    expect(sent(history)).toEqual({ input: [user], model: "m" });
+    expect(parseSent(history)).toEqual({ input: [user], model: "m" });
   });
 });
 
-describe("a step", () => {
-  test("is what was added since the last one", () => {
-    const history = historyOf(user);
-    expect(history.step()).toEqual({ kept: 0, added: [user] });
-    history.add([said]);
-    expect(history.step()).toEqual({ kept: 1, added: [said] });
-    expect(history.step()).toEqual({ kept: 2, added: [] });
+describe("History.takeStep()", () => {
+  test("returns the items added since the last step", () => {
+    const history = createHistory(user);
+    expect(history.takeStep()).toEqual({ kept: 0, added: [user] });
+    history.add([answer]);
+    expect(history.takeStep()).toEqual({ kept: 1, added: [answer] });
+    expect(history.takeStep()).toEqual({ kept: 2, added: [] });
   });
 
-  test("goes back no further than to the first item that is another", () => {
-    const history = historyOf(user, said, python("cntr_1"), user);
-    history.prompt("one");
-    history.step();
+  test("keeps everything before the first changed item", () => {
+    const history = createHistory(user, answer, python("cntr_1"), user);
+    history.setPrompt("one");
+    history.takeStep();
     history.drop(({ type }) => type === "code_interpreter_call");
-    expect(history.step()).toEqual({ kept: 2, added: [user, system("one")] });
-    history.prompt("two");
-    expect(history.step()).toEqual({ kept: 3, added: [system("two")] });
+    expect(history.takeStep()).toEqual({ kept: 2, added: [user, system("one")] });
+    history.setPrompt("two");
+    expect(history.takeStep()).toEqual({ kept: 3, added: [system("two")] });
   });
 
-  test("tells nothing of what was undone", () => {
-    const history = historyOf(user);
-    history.step();
+  test("omits changes that were undone", () => {
+    const history = createHistory(user);
+    history.takeStep();
     const mark = history.mark();
-    history.add([said]);
-    history.prompt("one");
+    history.add([answer]);
+    history.setPrompt("one");
     history.restore(mark);
-    expect(history.step()).toEqual({ kept: 1, added: [] });
+    expect(history.takeStep()).toEqual({ kept: 1, added: [] });
   });
 
-  test("tells what was undone after it was told", () => {
-    const history = historyOf(user);
+  test("reports the removal of items that an earlier step included", () => {
+    const history = createHistory(user);
     const mark = history.mark();
-    history.add([said]);
-    history.step();
+    history.add([answer]);
+    history.takeStep();
     history.restore(mark);
-    expect(history.step()).toEqual({ kept: 1, added: [] });
+    expect(history.takeStep()).toEqual({ kept: 1, added: [] });
   });
 });
 
-describe("an earlier conversation", () => {
-  test("is kept whole if it is whole", () => {
-    const history = new History({ stored: true, items: [user, said] });
+describe("new History() with an earlier conversation", () => {
+  test("keeps a valid conversation", () => {
+    const history = new History({ stored: true, items: [user, answer] });
     expect(history.dropped).toEqual([]);
     history.add([user]);
-    expect(history.step()).toEqual({ kept: 2, added: [user] });
+    expect(history.takeStep()).toEqual({ kept: 2, added: [user] });
   });
 
-  test("is kept up to what had to be dropped", () => {
+  test("reports everything after a dropped item as added", () => {
     const items = [user, call("a"), user];
     const history = new History({ stored: true, items });
     expect(history.dropped).toEqual([call("a")]);
-    expect(history.step()).toEqual({ kept: 1, added: [user] });
+    expect(history.takeStep()).toEqual({ kept: 1, added: [user] });
   });
 
-  test("does not grow with this one", () => {
+  test("does not modify the passed array", () => {
     const items: object[] = [user];
     const history = new History({ stored: true, items });
-    history.add([said]);
+    history.add([answer]);
     expect(items).toEqual([user]);
   });
 });
 
-describe("an item that is no JSON", () => {
+describe("an item that cannot be serialized", () => {
   const endless: Record<string, unknown> = { type: "mcp_call" };
   endless["self"] = endless;
 
-  test("is refused with all that came with it, and leaves the history as it was", () => {
-    const history = historyOf(user);
-    const refused = () => history.add([said, endless]);
-    expect(refused).toThrow(WinkError);
-    expect(refused).toThrow("its value.self contains itself");
-    expect(sent(history)).toEqual({ input: [user], model: "m" });
-    expect(history.step()).toEqual({ kept: 0, added: [user] });
+  test("makes add() throw and leaves the history unchanged", () => {
+    const history = createHistory(user);
+    const add = () => history.add([answer, endless]);
+    expect(add).toThrow(WinkError);
+    expect(add).toThrow("its value.self contains itself");
+    expect(parseSent(history)).toEqual({ input: [user], model: "m" });
+    expect(history.takeStep()).toEqual({ kept: 0, added: [user] });
   });
 
-  test("is refused in an earlier conversation", () => {
+  test("makes the constructor throw", () => {
     expect(() => new History({ stored: true, items: [endless] })).toThrow(WinkError);
   });
 });

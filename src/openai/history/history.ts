@@ -1,191 +1,203 @@
 import type { HistoryStep } from "../../adapter/model-client.ts";
 import type { WireItem } from "../wire.ts";
-import { ItemText, itemJson } from "./item-text.ts";
-import { containerOf } from "./repairs.ts";
-import { fitting, type Keeping, lowered, Watch, wellFormed, without } from "./well-formed.ts";
+import { ItemBytes, serializeItem } from "./item-text.ts";
+import { getContainerId } from "./repairs.ts";
+import {
+  keepValidItems,
+  markRemainingItems,
+  markValidItems,
+  PairMonitor,
+  type StorageMode,
+  toSentItem,
+} from "./well-formed.ts";
 
-/** What a `History` is made from. */
-export interface HistoryOptions extends Keeping {
-  /** Of an earlier conversation, which goes on. @default none */
+/** The options of a `History`. */
+export interface HistoryOptions extends StorageMode {
+  /** Items from an earlier conversation to continue. @default none */
   readonly items?: readonly object[] | undefined;
 }
 
-/** A moment of a history, for its `restore`; it stays good whatever happens. */
+/** A restore point of a history. It stays valid after any later change. */
 export interface HistoryMark {
-  readonly layout: Layout;
+  readonly contents: HistoryContents;
   readonly count: number;
-  readonly prompt: number | null;
+  readonly promptIndex: number | null;
 }
 
 /**
- * A conversation as the provider's own items. Each is serialised once in its life, when it comes;
- * neither a request nor a mark costs more for a longer conversation.
+ * A conversation as wire items. Each item is serialized once, when it is added, so the cost of a
+ * request or a mark does not grow with the conversation.
  */
 export class History {
-  /** What of an earlier conversation could not be taken over, because the provider would refuse it. */
+  /** Items of the earlier conversation that were dropped because the provider would reject them. */
   readonly dropped: readonly WireItem[];
-  readonly #keeping: Keeping;
-  #layout: Layout = { items: [], text: new ItemText() };
-  #watch: Watch;
-  /** Where the prompt is. */
-  #prompt: number | null = null;
-  /** The items that were there at the last step, as far as they are known to be there still. */
-  #told: { readonly items: readonly WireItem[]; readonly count: number };
+  readonly #storage: StorageMode;
+  #contents: HistoryContents = { items: [], bytes: new ItemBytes() };
+  #pairMonitor: PairMonitor;
+  /** The index of the prompt's item. */
+  #promptIndex: number | null = null;
+  /** The items at the last step, and how many of them are known to be unchanged since. */
+  #lastStep: { readonly items: readonly WireItem[]; readonly count: number };
 
-  /** Throws `WinkError` for items that are no JSON, as does whatever adds one. */
+  /** Throws `WinkError` for items that cannot be serialized, as does every method that adds one. */
   constructor({ stored, items = [] }: HistoryOptions) {
-    this.#keeping = { stored };
-    this.#watch = new Watch(this.#keeping);
-    const { items: kept, dropped } = wellFormed(items, this.#keeping);
+    this.#storage = { stored };
+    this.#pairMonitor = new PairMonitor(this.#storage);
+    const { items: kept, dropped } = keepValidItems(items, this.#storage);
     this.dropped = dropped;
     this.add(kept);
-    this.#told = { items: this.#layout.items, count: commonLength(items, kept) };
+    this.#lastStep = { items: this.#contents.items, count: countCommonPrefix(items, kept) };
   }
 
-  /** As they came; the list changes with the history. */
+  /** The items as they were added. The array is live: it changes with the history. */
   get items(): readonly WireItem[] {
-    return this.#layout.items;
+    return this.#contents.items;
   }
 
   get length(): number {
-    return this.#layout.items.length;
+    return this.#contents.items.length;
   }
 
-  /** All but the prompt, as they are sent. */
+  /** All items except the prompt, in the form that is sent. */
   get window(): readonly WireItem[] {
-    const rest = this.items.filter((_item, place) => place !== this.#prompt);
-    return rest.map((item) => lowered(item, this.#keeping));
+    const rest = this.items.filter((_item, index) => index !== this.#promptIndex);
+    return rest.map((item) => toSentItem(item, this.#storage));
   }
 
-  /** How many bytes all items have, as they are sent. */
-  get bytes(): number {
-    return this.#layout.text.length;
+  /** The size of all items in bytes, in the form that is sent. */
+  get byteLength(): number {
+    return this.#contents.bytes.length;
   }
 
-  /** The containers that calls name. */
-  containerIds(): ReadonlySet<string> {
-    return new Set(this.items.map(containerOf).filter((id) => id !== null));
+  /** Returns the ids of the containers that calls ran in. */
+  findContainerIds(): ReadonlySet<string> {
+    return new Set(this.items.map(getContainerId).filter((id) => id !== null));
   }
 
-  /** What the model is to go by: added at first, replaced where it stands when it is another. */
-  prompt(text: string): void {
+  /** Adds the prompt, or replaces it at its position if its text has changed. */
+  setPrompt(text: string): void {
     const message = { type: "message", role: "system", content: text };
-    const place = this.#prompt;
-    if (place === null) {
+    const index = this.#promptIndex;
+    if (index === null) {
       this.add([message]);
-      this.#prompt = this.length - 1;
-    } else if (this.items[place]?.["content"] !== text) {
-      this.#replace(place, message);
+      this.#promptIndex = this.length - 1;
+    } else if (this.items[index]?.["content"] !== text) {
+      this.#replaceItem(index, message);
     }
   }
 
-  /** Adds all of them, or none if one is no JSON. */
+  /** Adds the items. If any of them cannot be serialized, adds none and throws. */
   add(items: readonly WireItem[]): void {
-    const texts = items.map((item) => itemJson(lowered(item, this.#keeping)));
-    for (const text of texts) this.#layout.text.add(text);
+    const texts = items.map((item) => serializeItem(toSentItem(item, this.#storage)));
+    for (const text of texts) this.#contents.bytes.add(text);
     for (const item of items) {
-      this.#layout.items.push(item);
-      this.#watch.see(item);
+      this.#contents.items.push(item);
+      this.#pairMonitor.observe(item);
     }
   }
 
-  /** Drops what the provider would refuse as things are, and says what that was. */
-  settle(): readonly WireItem[] {
-    return this.#watch.whole ? [] : this.#keep(fitting(this.items, this.#keeping));
+  /** Drops the items that the provider would reject, and returns them. */
+  dropInvalid(): readonly WireItem[] {
+    return this.#pairMonitor.isComplete
+      ? []
+      : this.#keepMarked(markValidItems(this.items, this.#storage));
   }
 
-  /** Drops the items that `names` picks and what makes no sense without them, and says which. */
-  drop(names: (item: WireItem) => boolean): readonly WireItem[] {
-    return this.#keep(without(this.items, names));
+  /** Drops the items that match, and the items that are invalid without them. Returns all of these. */
+  drop(matches: (item: WireItem) => boolean): readonly WireItem[] {
+    return this.#keepMarked(markRemainingItems(this.items, matches));
   }
 
-  /** Becomes the prompt, and these in place of everything else. */
-  compacted(window: readonly WireItem[]): void {
-    const prompt = this.#prompt === null ? undefined : this.items[this.#prompt];
-    this.#become({ items: [], text: new ItemText() }, null);
+  /** Replaces everything except the prompt with a compacted window. */
+  replaceWithWindow(window: readonly WireItem[]): void {
+    const prompt = this.#promptIndex === null ? undefined : this.items[this.#promptIndex];
+    this.#setContents({ items: [], bytes: new ItemBytes() }, null);
     if (prompt) {
       this.add([prompt]);
-      this.#prompt = 0;
+      this.#promptIndex = 0;
     }
     this.add(window);
   }
 
-  /** The history as it is now, for `restore`. */
+  /** Creates a restore point for `restore`. */
   mark(): HistoryMark {
-    return { layout: this.#layout, count: this.length, prompt: this.#prompt };
+    return { contents: this.#contents, count: this.length, promptIndex: this.#promptIndex };
   }
 
-  /** Undoes all that came after the mark was taken; steps that were told stay told. */
-  restore({ layout, count, prompt }: HistoryMark): void {
-    if (layout === this.#layout && count === this.length) return;
-    // A copy: marks that were taken later must not see what is added now.
-    const items = layout.items.slice(0, count);
-    this.#become({ items, text: layout.text.prefix(count) }, prompt);
+  /** Undoes every change since the mark. Steps that were already taken stay taken. */
+  restore({ contents, count, promptIndex }: HistoryMark): void {
+    if (contents === this.#contents && count === this.length) return;
+    // Copied, so that later marks do not see items that are added from here.
+    const items = contents.items.slice(0, count);
+    this.#setContents({ items, bytes: contents.bytes.copyPrefix(count) }, promptIndex);
   }
 
-  /** What has changed since the last step. */
-  step(): HistoryStep {
-    const { items, count } = this.#told;
-    // Of a list that is only added to, all that was told is still there.
-    const kept = items === this.items ? count : commonLength(items.slice(0, count), this.items);
-    this.#told = { items: this.items, count: this.length };
+  /** Returns the changes since the last step. */
+  takeStep(): HistoryStep {
+    const { items, count } = this.#lastStep;
+    // An array that has only grown still has every item of the last step.
+    const kept =
+      items === this.items ? count : countCommonPrefix(items.slice(0, count), this.items);
+    this.#lastStep = { items: this.items, count: this.length };
     return Object.freeze({ kept, added: Object.freeze(this.items.slice(kept)) });
   }
 
   /**
-   * The bytes of a request: the items as `input`, and the fields of `rest`, the JSON of an object
-   * that has at least one. They are good until the next `add`, `prompt` or `body`.
+   * Returns a request body: the items as `input`, followed by the fields of `rest`, which is the JSON
+   * of an object with at least one field. The bytes are valid until the next `add`, `setPrompt` or
+   * `toRequestBody`.
    */
-  body(rest: string): Uint8Array<ArrayBuffer> {
-    return this.#layout.text.request(rest);
+  toRequestBody(rest: string): Uint8Array<ArrayBuffer> {
+    return this.#contents.bytes.toRequest(rest);
   }
 
-  /** The same as `body`, for clients that serialise it themselves. */
-  value<Rest extends object>(rest: Rest): { readonly input: readonly WireItem[] } & Rest {
-    return { input: this.items.map((item) => lowered(item, this.#keeping)), ...rest };
+  /** Returns the request as a value, for clients that serialize it themselves. */
+  toRequestValue<Rest extends object>(rest: Rest): { readonly input: readonly WireItem[] } & Rest {
+    return { input: this.items.map((item) => toSentItem(item, this.#storage)), ...rest };
   }
 
-  #replace(place: number, item: WireItem): void {
-    const text = this.#layout.text.prefix(place);
-    text.add(itemJson(item));
-    for (let later = place + 1; later < this.length; later++) text.take(this.#layout.text, later);
-    this.#become({ items: this.items.with(place, item), text }, this.#prompt);
+  #replaceItem(index: number, item: WireItem): void {
+    const text = this.#contents.bytes.copyPrefix(index);
+    text.add(serializeItem(item));
+    for (let later = index + 1; later < this.length; later++)
+      text.copyItem(this.#contents.bytes, later);
+    this.#setContents({ items: this.items.with(index, item), bytes: text }, this.#promptIndex);
   }
 
-  #keep(stays: readonly boolean[]): readonly WireItem[] {
+  #keepMarked(stays: readonly boolean[]): readonly WireItem[] {
     const first = stays.indexOf(false);
     if (first === -1) return [];
-    const text = this.#layout.text.prefix(first);
-    for (let place = first; place < this.length; place++) {
-      if (stays[place]) text.take(this.#layout.text, place);
+    const text = this.#contents.bytes.copyPrefix(first);
+    for (let index = first; index < this.length; index++) {
+      if (stays[index]) text.copyItem(this.#contents.bytes, index);
     }
-    const dropped = this.items.filter((_item, place) => !stays[place]);
-    const items = this.items.filter((_item, place) => stays[place]);
-    this.#become({ items, text }, placeAfter(this.#prompt, stays));
+    const dropped = this.items.filter((_item, index) => !stays[index]);
+    const items = this.items.filter((_item, index) => stays[index]);
+    this.#setContents({ items, bytes: text }, findNewIndex(this.#promptIndex, stays));
     return dropped;
   }
 
-  #become(layout: Layout, prompt: number | null): void {
-    this.#layout = layout;
-    this.#prompt = prompt;
-    this.#watch = new Watch(this.#keeping);
-    for (const item of layout.items) this.#watch.see(item);
+  #setContents(contents: HistoryContents, promptIndex: number | null): void {
+    this.#contents = contents;
+    this.#promptIndex = promptIndex;
+    this.#pairMonitor = new PairMonitor(this.#storage);
+    for (const item of contents.items) this.#pairMonitor.observe(item);
   }
 }
 
-/** Items and their bytes: both are only added to, so that whoever has marked one finds it again. */
-interface Layout {
+/** Items and their bytes. Both only grow, so marks stay valid. */
+interface HistoryContents {
   readonly items: WireItem[];
-  readonly text: ItemText;
+  readonly bytes: ItemBytes;
 }
 
-function commonLength(some: readonly object[], others: readonly object[]): number {
-  const differs = some.findIndex((item, place) => item !== others[place]);
+function countCommonPrefix(some: readonly object[], others: readonly object[]): number {
+  const differs = some.findIndex((item, index) => item !== others[index]);
   return differs === -1 ? some.length : differs;
 }
 
-/** Where the item at `place` is once the others are gone; `null` if it goes itself. */
-function placeAfter(place: number | null, stays: readonly boolean[]): number | null {
-  if (place === null || !stays[place]) return null;
-  return stays.slice(0, place).filter(Boolean).length;
+/** Returns the new index of the item at `index` once the others are dropped, or `null` if it is dropped. */
+function findNewIndex(index: number | null, stays: readonly boolean[]): number | null {
+  if (index === null || !stays[index]) return null;
+  return stays.slice(0, index).filter(Boolean).length;
 }

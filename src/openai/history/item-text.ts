@@ -3,33 +3,33 @@ import { jsonProblem } from "../../base/json.ts";
 import { show } from "../../base/show.ts";
 import type { WireItem } from "../wire.ts";
 
-/** An item's JSON. */
-export function itemJson(item: WireItem): string {
+/** Serializes an item to JSON. Throws `WinkError` if that is not possible. */
+export function serializeItem(item: WireItem): string {
   try {
     const text: string | undefined = JSON.stringify(item);
     if (text !== undefined) return text;
   } catch (error) {
-    throw unwritable(item, error);
+    throw createSerializationError(item, error);
   }
-  throw unwritable(item);
+  throw createSerializationError(item);
 }
 
 /**
- * The bytes of a request's `input`, with room behind them for the rest of the request. Items are
- * only ever added, so a request costs what its rest does, however long the conversation is.
+ * A buffer with a request's `input`, followed by space for the rest of the request. Items are only
+ * added, so building a request costs only its rest, regardless of the conversation's length.
  */
-export class ItemText {
-  #bytes = new Uint8Array(SMALLEST);
-  /** Where the items end; what is behind may be overwritten. */
+export class ItemBytes {
+  #bytes = new Uint8Array(INITIAL_BYTES);
+  /** The end offset of the items. Bytes after it are scratch space. */
   #end = 0;
-  /** Where each item ends. */
+  /** The end offset of each item. */
   #ends: number[] = [];
 
   constructor() {
     this.#end = this.#write(OPENING, 0);
   }
 
-  /** How many bytes the items have. */
+  /** The size of the items in bytes. */
   get length(): number {
     return this.#end - OPENING.length;
   }
@@ -40,19 +40,19 @@ export class ItemText {
     this.#ends.push(this.#end);
   }
 
-  /** Adds what is the item at `place` in another text, without serialising it again. */
-  take(from: ItemText, place: number): void {
+  /** Appends the item at `index` of another buffer, without serializing it again. */
+  copyItem(from: ItemBytes, index: number): void {
     const start = this.#ends.length === 0 ? this.#end : this.#write(",", this.#end);
-    const item = from.#bytes.subarray(from.#startOf(place), from.#ends[place]);
+    const item = from.#bytes.subarray(from.#findStart(index), from.#ends[index]);
     this.#reserve(start + item.length);
     this.#bytes.set(item, start);
     this.#end = start + item.length;
     this.#ends.push(this.#end);
   }
 
-  /** A text of its own with the first `count` items. */
-  prefix(count: number): ItemText {
-    const copy = new ItemText();
+  /** Returns a new buffer with the first `count` items. */
+  copyPrefix(count: number): ItemBytes {
+    const copy = new ItemBytes();
     const end = this.#ends[count - 1] ?? OPENING.length;
     copy.#reserve(end);
     copy.#bytes.set(this.#bytes.subarray(0, end));
@@ -62,80 +62,81 @@ export class ItemText {
   }
 
   /**
-   * The request: the items, and the fields of `rest`, which is the JSON of an object that has at
-   * least one. It is a view that the next `add`, `take` or `request` writes over.
+   * Returns a request: the items, followed by the fields of `rest`, which is the JSON of an object
+   * with at least one field. The result is a view that the next `add`, `copyItem` or `toRequest`
+   * overwrites.
    */
-  request(rest: string): Uint8Array<ArrayBuffer> {
+  toRequest(rest: string): Uint8Array<ArrayBuffer> {
     const end = this.#write(`],${rest.slice(1)}`, this.#end);
     return this.#bytes.subarray(0, end);
   }
 
-  #startOf(place: number): number {
-    const before = this.#ends[place - 1];
+  #findStart(index: number): number {
+    const before = this.#ends[index - 1];
     return before === undefined ? OPENING.length : before + 1;
   }
 
-  /** Writes at `start`, and says where that ends. */
+  /** Writes at `start` and returns the end offset. */
   #write(text: string, start: number): number {
-    this.#reserve(start + text.length); // enough for ASCII; what needs more bytes asks again
+    this.#reserve(start + text.length); // enough for ASCII; the loop reserves more if needed
     let end = start;
     for (let rest = text; ; ) {
       const { read, written } = encoder.encodeInto(rest, this.#bytes.subarray(end));
       end += written;
       rest = rest.slice(read);
       if (rest === "") return end;
-      this.#reserve(end + rest.length * MOST_BYTES_A_UNIT);
+      this.#reserve(end + rest.length * MAX_BYTES_PER_UNIT);
     }
   }
 
   #reserve(size: number): void {
     if (size <= this.#bytes.length) return;
-    const roomier = new Uint8Array(Math.max(size, this.#bytes.length * 2));
-    roomier.set(this.#bytes);
-    this.#bytes = roomier;
+    const larger = new Uint8Array(Math.max(size, this.#bytes.length * 2));
+    larger.set(this.#bytes);
+    this.#bytes = larger;
   }
 }
 
 const OPENING = '{"input":[';
-const SMALLEST = 4096;
-/** UTF-8 needs no more for a unit of UTF-16. */
-const MOST_BYTES_A_UNIT = 3;
+const INITIAL_BYTES = 4096;
+/** The most bytes that UTF-8 needs for one UTF-16 code unit. */
+const MAX_BYTES_PER_UNIT = 3;
 const encoder = new TextEncoder();
 
-function unwritable(item: WireItem, cause?: unknown): WinkError {
+function createSerializationError(item: WireItem, cause?: unknown): WinkError {
   const problem = jsonProblem(item);
   const why = problem === null ? messageOf(cause) : `its ${problem}`;
-  const remedy = "keep items to JSON that is nested at most 1000 levels deep";
+  const remedy = "Use only JSON values, nested at most 1000 levels deep.";
   return new WinkError(
-    `An item of the type ${show(item?.["type"])} cannot be sent, ${why}: ${remedy}`,
+    `An item of type ${show(item?.["type"])} cannot be serialized: ${why}. ${remedy}`,
     cause === undefined ? {} : { cause },
   );
 }
 
-/** What Node, and whatever prints as it does, asks an object for its looks by. */
-const LOOKS = Symbol.for("nodejs.util.inspect.custom");
+/** The key of the method that `util.inspect` calls to print an object. */
+const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
 /**
- * The item, of which a log or an inspector shows no more than how long its sealed content is. As
- * data it is what it was: JSON, copies and comparisons have all of it.
+ * Returns the item such that logs and inspectors print only the length of its encrypted content.
+ * The data is unchanged: JSON, copies and comparisons still include the full content.
  */
 export function unprinted<Item extends object>(item: Item): Item {
-  if (sealedIn(item) === null || LOOKS in item) return item;
+  if (readEncryptedContent(item) === null || INSPECT in item) return item;
   const copy = { ...item };
-  Object.defineProperty(copy, LOOKS, { value: looks, enumerable: false });
+  Object.defineProperty(copy, INSPECT, { value: inspectItem, enumerable: false });
   return Object.isFrozen(item) ? Object.freeze(copy) : copy;
 }
 
-/** How long the sealed content of all these is. */
-export function sealedLength(items: readonly object[]): number {
-  return items.reduce((sum, item) => sum + (sealedIn(item)?.length ?? 0), 0);
+/** Returns the total length of the items' encrypted content, in characters. */
+export function sumEncryptedLengths(items: readonly object[]): number {
+  return items.reduce((sum, item) => sum + (readEncryptedContent(item)?.length ?? 0), 0);
 }
 
-function sealedIn(item: object): string | null {
+function readEncryptedContent(item: object): string | null {
   const content = "encrypted_content" in item ? item.encrypted_content : null;
   return typeof content === "string" ? content : null;
 }
 
-function looks(this: WireItem): object {
-  return { ...this, encrypted_content: `[${sealedLength([this])} characters]` };
+function inspectItem(this: WireItem): object {
+  return { ...this, encrypted_content: `[${sumEncryptedLengths([this])} characters]` };
 }

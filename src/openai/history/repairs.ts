@@ -9,19 +9,19 @@ import {
   textBetween,
 } from "../errors/complaint.ts";
 import type { WireItem } from "../wire.ts";
-import { groupsOf, partOf, sideOf, typeOf } from "./well-formed.ts";
+import { classifyItem, getItemType, getPairSide, iterateReasoningGroups } from "./well-formed.ts";
 
-/** What to drop from a history so that the provider takes it. */
+/** The items to drop so that the provider accepts the history. */
 export interface Repair {
   readonly reason: string;
-  names(item: WireItem): boolean;
+  matches(item: WireItem): boolean;
 }
 
 /**
- * The repair that a complaint asks for; `null` where it is not about the history. Where a complaint
- * does not say which container is meant, `except` is the one that is known to live.
+ * Finds the repair for an error of the provider, or `null` if the error is not about the history.
+ * If the error names no container, `except` is the container that is known to be alive.
  */
-export function repairFor(
+export function findRepair(
   complaint: Complaint,
   items: readonly WireItem[],
   except: string | null = null,
@@ -31,14 +31,14 @@ export function repairFor(
     const found = rule(complaint.message, items, except);
     if (!found || found.items.length === 0) continue;
     const named = new Set(found.items);
-    return { reason: found.reason, names: (item) => named.has(item) };
+    return { reason: found.reason, matches: (item) => named.has(item) };
   }
   return null;
 }
 
-/** The container that a call ran in, if it ran in one. */
-export function containerOf(item: WireItem): string | null {
-  if (!typeOf(item).endsWith("_call")) return null;
+/** Returns the id of the container that a call ran in, or `null`. */
+export function getContainerId(item: WireItem): string | null {
+  if (!getItemType(item).endsWith("_call")) return null;
   const environment = recordAt(item, "environment");
   return maybeTextAt(item, "container_id") ?? maybeTextAt(environment, "container_id");
 }
@@ -50,92 +50,101 @@ type Rule = (
 ) => { readonly reason: string; readonly items: readonly WireItem[] } | null;
 
 const RULES: readonly Rule[] = [
-  unknownItem,
-  reasoningAlone,
-  reasoningMissing,
-  callUnanswered,
-  answerUnasked,
-  containerUnknown,
-  containerGone,
+  findUnknownItem,
+  findLoneReasoning,
+  findItemWithoutReasoning,
+  findUnansweredCall,
+  findOutputWithoutCall,
+  findUnknownContainerCalls,
+  findLostContainerCalls,
 ];
 
-function unknownItem(message: string, items: readonly WireItem[]): ReturnType<Rule> {
+function findUnknownItem(message: string, items: readonly WireItem[]): ReturnType<Rule> {
   const id = textBetween(message, "Item with id '", "' not found");
   if (id === null) return null;
-  // What would be refused next goes too: where nothing is kept, other calls of its type, none of
-  // which is sealed as reasoning is; and what unknown reasoning led to.
-  const isKept = !message.includes("not persisted");
+  // Drops the items that the provider would reject next: if it stores nothing, other calls of the
+  // same type, because unlike reasoning they have no encrypted content; and all output of unknown
+  // reasoning.
+  const isStored = !message.includes("not persisted");
   const found = items.filter((item) => item["id"] === id);
-  const types = new Set(found.map(typeOf).filter((type) => !isKept && type.endsWith("_call")));
-  const isMeant = (item: WireItem) => item["id"] === id || types.has(typeOf(item));
-  const named = items.flatMap((item, place) => {
-    if (!isMeant(item)) return [];
-    return partOf(item) === "reasoning" ? restOfGroup(items, place) : [item];
+  const types = new Set(
+    found.map(getItemType).filter((type) => !isStored && type.endsWith("_call")),
+  );
+  const isMatch = (item: WireItem) => item["id"] === id || types.has(getItemType(item));
+  const named = items.flatMap((item, index) => {
+    if (!isMatch(item)) return [];
+    return classifyItem(item) === "reasoning" ? sliceRestOfGroup(items, index) : [item];
   });
-  return { reason: `the provider does not have the item ${show(id)}`, items: named };
+  return { reason: `the provider has no item ${show(id)}`, items: named };
 }
 
-function reasoningAlone(message: string, items: readonly WireItem[]): ReturnType<Rule> {
+function findLoneReasoning(message: string, items: readonly WireItem[]): ReturnType<Rule> {
   if (!message.includes("' was provided without its required following item")) return null;
   const id = textBetween(message, "Item '", "' of type '");
   const named = items.filter((item) => item["id"] === id);
-  return { reason: `reasoning ${show(id)} lacks what it led to`, items: named };
+  return { reason: `reasoning ${show(id)} is not followed by its output`, items: named };
 }
 
-function reasoningMissing(message: string, items: readonly WireItem[]): ReturnType<Rule> {
+function findItemWithoutReasoning(message: string, items: readonly WireItem[]): ReturnType<Rule> {
   if (!message.includes("' was provided without its required 'reasoning' item")) return null;
   const id = textBetween(message, "Item '", "' of type '");
-  const named = items.flatMap((item, place) =>
-    item["id"] === id ? restOfGroup(items, place) : [],
+  const named = items.flatMap((item, index) =>
+    item["id"] === id ? sliceRestOfGroup(items, index) : [],
   );
-  return { reason: `item ${show(id)} lacks the reasoning that led to it`, items: named };
+  return { reason: `item ${show(id)} lacks the reasoning before it`, items: named };
 }
 
-function callUnanswered(message: string, items: readonly WireItem[]): ReturnType<Rule> {
+function findUnansweredCall(message: string, items: readonly WireItem[]): ReturnType<Rule> {
   const kind = textAfter(message, "No tool output found for ");
-  const said = kind && textAfter(kind, "call ");
-  if (!said) return null;
-  const named = items.filter((item) => sideOf(item) === "call" && isNamed(item, said));
+  const mention = kind && textAfter(kind, "call ");
+  if (!mention) return null;
+  const named = items.filter(
+    (item) => getPairSide(item) === "call" && startsWithCallId(item, mention),
+  );
   return { reason: `call ${show(named[0]?.["call_id"])} has no output`, items: named };
 }
 
-function answerUnasked(message: string, items: readonly WireItem[]): ReturnType<Rule> {
+function findOutputWithoutCall(message: string, items: readonly WireItem[]): ReturnType<Rule> {
   const kind = textAfter(message, "No tool call found for ");
-  const said = kind && textAfter(kind, "with call_id ");
-  if (!said) return null;
-  const named = items.filter((item) => sideOf(item) === "answer" && isNamed(item, said));
+  const mention = kind && textAfter(kind, "with call_id ");
+  if (!mention) return null;
+  const named = items.filter(
+    (item) => getPairSide(item) === "answer" && startsWithCallId(item, mention),
+  );
   return { reason: `the output of ${show(named[0]?.["call_id"])} has no call`, items: named };
 }
 
-function containerUnknown(message: string, items: readonly WireItem[]): ReturnType<Rule> {
+function findUnknownContainerCalls(message: string, items: readonly WireItem[]): ReturnType<Rule> {
   const id = lostContainerId(message);
   if (id === null) return null;
-  const named = items.filter((item) => containerOf(item) === id);
-  return { reason: `the container ${show(id)} is gone`, items: named };
+  const named = items.filter((item) => getContainerId(item) === id);
+  return { reason: `container ${show(id)} no longer exists`, items: named };
 }
 
-function containerGone(
+function findLostContainerCalls(
   message: string,
   items: readonly WireItem[],
   except: string | null,
 ): ReturnType<Rule> {
   if (!isContainerGone(message)) return null;
   const named = items.filter((item) => {
-    const container = containerOf(item);
+    const container = getContainerId(item);
     return container !== null && container !== except;
   });
-  return { reason: "a container that calls ran in is gone", items: named };
+  return { reason: "a container that calls ran in no longer exists", items: named };
 }
 
-/** The item at `place` and what comes after it in its group. */
-function restOfGroup(items: readonly WireItem[], place: number): readonly WireItem[] {
-  const group = [...groupsOf(items)].find(({ start, end }) => start <= place && place < end);
-  return items.slice(place, group?.end ?? place + 1);
+/** Returns the item at `index` and the items after it in its group. */
+function sliceRestOfGroup(items: readonly WireItem[], index: number): readonly WireItem[] {
+  const group = [...iterateReasoningGroups(items)].find(
+    ({ start, end }) => start <= index && index < end,
+  );
+  return items.slice(index, group?.end ?? index + 1);
 }
 
-/** Whether `said` begins with the call's id and then ends, or ends its sentence. */
-function isNamed(item: WireItem, said: string): boolean {
+/** Whether `mention` starts with the item's call id, followed by the end of the text or sentence. */
+function startsWithCallId(item: WireItem, mention: string): boolean {
   const id = maybeTextAt(item, "call_id");
-  if (!id || !said.startsWith(id)) return false;
-  return /^\.?(\s|$)/.test(said.slice(id.length));
+  if (!id || !mention.startsWith(id)) return false;
+  return /^\.?(\s|$)/.test(mention.slice(id.length));
 }

@@ -1,18 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../wire.ts";
-import { fitting, lowered, Watch, wellFormed } from "./well-formed.ts";
+import { keepValidItems, markValidItems, PairMonitor, toSentItem } from "./well-formed.ts";
 
 const user = { type: "message", role: "user", content: "hi" };
-const said = { type: "message", role: "assistant", id: "msg_1", content: [] };
+const answer = { type: "message", role: "assistant", id: "msg_1", content: [] };
 const reasoning = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "x" };
 const search = { type: "web_search_call", id: "ws_1", status: "completed" };
 const call = (id: unknown, type = "function_call") => ({ type, call_id: id, name: "add" });
 const output = (id: unknown, type = "function_call") => ({ type: `${type}_output`, call_id: id });
 
-const kept = (items: readonly object[], stored = true) => wellFormed(items, { stored }).items;
+const keepItems = (items: readonly object[], stored = true) =>
+  keepValidItems(items, { stored }).items;
 
-describe("a call that is ours to answer", () => {
+describe("a call that needs an output", () => {
   const types = [
     "function_call",
     "custom_tool_call",
@@ -22,155 +23,163 @@ describe("a call that is ours to answer", () => {
     "computer_call",
   ];
 
-  test.each(types)("stays with its output: %s", (type) => {
-    const items = [call("a", type), said, output("a", type)];
-    expect(wellFormed(items, { stored: false })).toEqual({ items, dropped: [] });
+  test.each(types)("is kept with its output: %s", (type) => {
+    const items = [call("a", type), answer, output("a", type)];
+    expect(keepValidItems(items, { stored: false })).toEqual({ items, dropped: [] });
   });
 
-  test.each(types)("goes without an output of its own type: %s", (type) => {
+  test.each(types)("is dropped without an output of the same type: %s", (type) => {
     const other = type === "shell_call" ? "computer_call" : "shell_call";
     const items = [call("a", type), output("a", other), output("b", type)];
-    expect(wellFormed(items, { stored: true })).toEqual({ items: [], dropped: items });
+    expect(keepValidItems(items, { stored: true })).toEqual({ items: [], dropped: items });
   });
 
-  test("goes with an output that came before it", () => {
-    expect(kept([output("a"), call("a"), said])).toEqual([said]);
+  test("is dropped with an output that came before it", () => {
+    expect(keepItems([output("a"), call("a"), answer])).toEqual([answer]);
   });
 
-  test("has one output, the first", () => {
+  test("keeps only its first output", () => {
     const [first, second] = [
       { ...output("a"), output: "1" },
       { ...output("a"), output: "2" },
     ];
-    expect(kept([call("a"), first, second])).toEqual([call("a"), first]);
+    expect(keepItems([call("a"), first, second])).toEqual([call("a"), first]);
   });
 
-  test("has its id to itself until it is answered: a second one goes, and what answers it", () => {
+  test("drops a second open call with the same id, and its output", () => {
     const items = [call("a"), call("a"), output("a"), output("a")];
-    expect(kept(items)).toEqual([items[0], items[2]]);
+    expect(keepItems(items)).toEqual([items[0], items[2]]);
   });
 
-  test("may have the id of one that was answered, as servers that count anew give it", () => {
+  test("may reuse the id of an answered call, as some servers do", () => {
     const items = [call("a"), output("a"), call("a"), output("a")];
-    expect(kept(items)).toEqual(items);
-    expect(kept(items.slice(0, 3))).toEqual(items.slice(0, 2));
+    expect(keepItems(items)).toEqual(items);
+    expect(keepItems(items.slice(0, 3))).toEqual(items.slice(0, 2));
   });
 
   test("may share its id with a call of another type", () => {
     const items = [call("a"), call("a", "shell_call"), output("a", "shell_call"), output("a")];
-    expect(kept(items)).toEqual(items);
+    expect(keepItems(items)).toEqual(items);
   });
 
-  test.each([undefined, null, 7, "", {}])("is torn if its id is %j, as is an output", (id) => {
-    expect(kept([call(id), output(id)])).toEqual([]);
+  test.each([undefined, null, 7, "", {}])("is dropped with its output if its id is %j", (id) => {
+    expect(keepItems([call(id), output(id)])).toEqual([]);
   });
 
-  test("may be answered among others, in any order", () => {
+  test("may be answered among other calls, in any order", () => {
     const items = [call("a"), call("b"), user, output("b"), output("a")];
-    expect(kept(items)).toEqual(items);
+    expect(keepItems(items)).toEqual(items);
   });
 });
 
-describe("a local shell's call", () => {
+describe("a local shell call", () => {
   test.each([
     [{ call_id: "a" }, { call_id: "a" }],
     [{ call_id: "a", id: "lsh_1" }, { id: "lsh_1" }],
     [{ call_id: "a", id: "lsh_1" }, { id: "a" }],
     [{ id: "lsh_1" }, { call_id: "lsh_1" }],
-  ])("%j is answered by %j", (names, answer) => {
+  ])("%j matches the output %j", (names, response) => {
     const items = [
       { type: "local_shell_call", ...names },
-      { type: "local_shell_call_output", ...answer },
+      { type: "local_shell_call_output", ...response },
     ];
-    expect(kept(items)).toEqual(items);
+    expect(keepItems(items)).toEqual(items);
   });
 
-  test("has both of its names to itself", () => {
+  test("drops a second call that shares either of its ids", () => {
     const first = { type: "local_shell_call", call_id: "a", id: "lsh_1" };
-    const answer = { type: "local_shell_call_output", id: "lsh_1", call_id: "a" };
-    expect(kept([first, { ...first, call_id: "b" }, answer, answer])).toEqual([first, answer]);
+    const response = { type: "local_shell_call_output", id: "lsh_1", call_id: "a" };
+    expect(keepItems([first, { ...first, call_id: "b" }, response, response])).toEqual([
+      first,
+      response,
+    ]);
   });
 });
 
-describe("an approval that was asked for", () => {
-  const asked = { type: "mcp_approval_request", id: "mcpr_1", server_label: "s" };
-  const given = { type: "mcp_approval_response", approval_request_id: "mcpr_1", approve: true };
+describe("an approval request", () => {
+  const request = { type: "mcp_approval_request", id: "mcpr_1", server_label: "s" };
+  const approval = { type: "mcp_approval_response", approval_request_id: "mcpr_1", approve: true };
 
-  test("stays with its response, and only with it", () => {
-    expect(kept([asked, given, given])).toEqual([asked, given]);
-    expect(kept([asked, said])).toEqual([said]);
-    expect(kept([given, asked])).toEqual([]);
-    expect(kept([{ ...asked, id: 4 }, given])).toEqual([]);
+  test("is kept only with its response", () => {
+    expect(keepItems([request, approval, approval])).toEqual([request, approval]);
+    expect(keepItems([request, answer])).toEqual([answer]);
+    expect(keepItems([approval, request])).toEqual([]);
+    expect(keepItems([{ ...request, id: 4 }, approval])).toEqual([]);
   });
 });
 
 describe("reasoning", () => {
   test.each([
-    ["an answer", said],
-    ["a search", search],
-    ["an item of a type we do not know", { type: "telepathy" }],
+    ["an answer", answer],
+    ["a web search", search],
+    ["an item of an unknown type", { type: "telepathy" }],
     ["an item without a type", { content: "?" }],
-    ["a client's search for tools", { type: "tool_search_call", execution: "client" }],
+    ["a client-side tool search", { type: "tool_search_call", execution: "client" }],
     ["a program", { type: "program", call_id: "a" }],
-  ])("stays before %s", (_name, next) => {
-    expect(kept([reasoning, reasoning, next])).toEqual([reasoning, reasoning, next]);
+  ])("is kept before %s", (_name, next) => {
+    expect(keepItems([reasoning, reasoning, next])).toEqual([reasoning, reasoning, next]);
   });
 
   test.each([
     ["nothing", []],
-    ["what a user says", [user]],
-    ["what a user says, without a type", [{ role: "user", content: "hi" }]],
+    ["a user message", [user]],
+    ["a user message without a type", [{ role: "user", content: "hi" }]],
     ["a system message", [{ ...user, role: "system" }]],
-    ["a developer's message", [{ ...user, role: "developer" }]],
+    ["a developer message", [{ ...user, role: "developer" }]],
     ["a program's output", [{ type: "program_output", call_id: "a" }]],
-  ])("goes before %s", (_name, next) => {
-    expect(kept([said, reasoning, reasoning, ...next])).toEqual([said, ...next]);
+  ])("is dropped before %s", (_name, next) => {
+    expect(keepItems([answer, reasoning, reasoning, ...next])).toEqual([answer, ...next]);
   });
 
-  test("goes before an output and an approval", () => {
-    const asked = { type: "mcp_approval_request", id: "mcpr_1" };
-    const given = { type: "mcp_approval_response", approval_request_id: "mcpr_1" };
-    expect(kept([call("a"), reasoning, output("a")])).toEqual([call("a"), output("a")]);
-    expect(kept([asked, reasoning, given])).toEqual([asked, given]);
+  test("is dropped before an output and an approval", () => {
+    const request = { type: "mcp_approval_request", id: "mcpr_1" };
+    const approval = { type: "mcp_approval_response", approval_request_id: "mcpr_1" };
+    expect(keepItems([call("a"), reasoning, output("a")])).toEqual([call("a"), output("a")]);
+    expect(keepItems([request, reasoning, approval])).toEqual([request, approval]);
   });
 
-  test("goes with the call that it led to, and stays for what comes next", () => {
-    expect(kept([reasoning, call("a"), user])).toEqual([user]);
-    expect(kept([reasoning, call("a"), said])).toEqual([reasoning, said]);
-  });
-});
-
-describe("where nothing is stored", () => {
-  test.each([undefined, null, "", 5])("reasoning goes if what it holds is %j", (held) => {
-    const hollow = { ...reasoning, encrypted_content: held };
-    const items = [reasoning, hollow, said];
-    expect(kept(items, false)).toEqual([reasoning, said]);
-    expect(kept(items, true)).toEqual(items);
-  });
-
-  test("items that are named by their ids go", () => {
-    const items = [{ type: "item_reference", id: "msg_1" }, said];
-    expect(kept(items, false)).toEqual([said]);
-    expect(kept(items, true)).toEqual(items);
-  });
-
-  test("reasoning before an item that goes is torn too", () => {
-    expect(kept([reasoning, { type: "item_reference", id: "fc_1" }, user], false)).toEqual([user]);
+  test("is dropped with its dropped call, unless other output follows", () => {
+    expect(keepItems([reasoning, call("a"), user])).toEqual([user]);
+    expect(keepItems([reasoning, call("a"), answer])).toEqual([reasoning, answer]);
   });
 });
 
-test("what is no plain object goes", () => {
-  const odd: unknown[] = [null, undefined, 5, "text", [said], new Date(0), () => said];
-  const items = [...odd, said] as object[];
-  expect(wellFormed(items, { stored: true })).toEqual({ items: [said], dropped: odd });
+describe("without storage", () => {
+  test.each([undefined, null, "", 5])(
+    "drops reasoning with the encrypted content %j",
+    (encryptedContent) => {
+      const hollow = { ...reasoning, encrypted_content: encryptedContent };
+      const items = [reasoning, hollow, answer];
+      expect(keepItems(items, false)).toEqual([reasoning, answer]);
+      expect(keepItems(items, true)).toEqual(items);
+    },
+  );
+
+  test("drops item references", () => {
+    const items = [{ type: "item_reference", id: "msg_1" }, answer];
+    expect(keepItems(items, false)).toEqual([answer]);
+    expect(keepItems(items, true)).toEqual(items);
+  });
+
+  test("drops reasoning before a dropped item", () => {
+    expect(keepItems([reasoning, { type: "item_reference", id: "fc_1" }, user], false)).toEqual([
+      user,
+    ]);
+  });
 });
 
-test("the items are the given ones, not copies", () => {
-  const items = [reasoning, said];
-  expect(kept(items).every((item, place) => item === items[place])).toBe(true);
+test("keepValidItems() drops values that are not plain objects", () => {
+  const odd: unknown[] = [null, undefined, 5, "text", [answer], new Date(0), () => answer];
+  const items = [...odd, answer] as object[];
+  expect(keepValidItems(items, { stored: true })).toEqual({ items: [answer], dropped: odd });
 });
 
-describe("an item that is sent where nothing is stored", () => {
+test("keepValidItems() returns the original items, not copies", () => {
+  const items = [reasoning, answer];
+  expect(keepItems(items).every((item, index) => item === items[index])).toBe(true);
+});
+
+describe("toSentItem()", () => {
   test.each([
     "message",
     "reasoning",
@@ -179,9 +188,13 @@ describe("an item that is sent where nothing is stored", () => {
     "custom_tool_call",
     "custom_tool_call_output",
     "mcp_approval_response",
-  ])("has no id if it is a %s", (type) => {
+  ])("removes the id of a %s without storage", (type) => {
     const item = { type, id: "x_1", call_id: "a", status: "completed" };
-    expect(lowered(item, { stored: false })).toEqual({ type, call_id: "a", status: "completed" });
+    expect(toSentItem(item, { stored: false })).toEqual({
+      type,
+      call_id: "a",
+      status: "completed",
+    });
     expect(item.id).toBe("x_1");
   });
 
@@ -199,26 +212,26 @@ describe("an item that is sent where nothing is stored", () => {
     "compaction",
     "item_reference",
     "telepathy",
-  ])("is sent as it came if it is a %s", (type) => {
+  ])("returns a %s unchanged", (type) => {
     const item = { type, id: "x_1" };
-    expect(lowered(item, { stored: false })).toBe(item);
+    expect(toSentItem(item, { stored: false })).toBe(item);
   });
 
-  test("is a message also where it only has a role", () => {
-    expect(lowered({ role: "user", id: "msg_1" }, { stored: false })).toEqual({ role: "user" });
+  test("treats an item with only a role as a message", () => {
+    expect(toSentItem({ role: "user", id: "msg_1" }, { stored: false })).toEqual({ role: "user" });
   });
 
-  test("keeps its other fields, whatever they are called", () => {
+  test("keeps all other fields, even __proto__", () => {
     const item: WireItem = JSON.parse('{"type":"message","__proto__":{"id":1},"id":"m","a":null}');
-    expect(JSON.stringify(lowered(item, { stored: false }))).toBe(
+    expect(JSON.stringify(toSentItem(item, { stored: false }))).toBe(
       '{"type":"message","__proto__":{"id":1},"a":null}',
     );
   });
 
-  test("is itself where it has no id, and where things are stored", () => {
-    const { id: _id, ...nameless } = said;
-    expect(lowered(nameless, { stored: false })).toBe(nameless);
-    expect(lowered(said, { stored: true })).toBe(said);
+  test("returns the same object without an id, and with storage", () => {
+    const { id: _id, ...nameless } = answer;
+    expect(toSentItem(nameless, { stored: false })).toBe(nameless);
+    expect(toSentItem(answer, { stored: true })).toBe(answer);
   });
 });
 
@@ -231,20 +244,22 @@ const some: readonly WireItem[] = [
   { type: "mcp_approval_response", approval_request_id: "mcpr_1" },
   reasoning,
   { ...reasoning, id: "rs_2", encrypted_content: null },
-  said,
+  answer,
   search,
   user,
   { type: "item_reference", id: "msg_0" },
 ];
 
-test("a watch knows without looking back what going through the list would show", () => {
+test("PairMonitor agrees with markValidItems() after each item", () => {
   const lists = fc.array(fc.constantFrom(...some), { maxLength: 12 });
   fc.assert(
     fc.property(lists, fc.boolean(), (items, stored) => {
-      const watch = new Watch({ stored });
-      for (const [place, item] of items.entries()) {
-        watch.see(item);
-        expect(watch.whole).toBe(!fitting(items.slice(0, place + 1), { stored }).includes(false));
+      const monitor = new PairMonitor({ stored });
+      for (const [index, item] of items.entries()) {
+        monitor.observe(item);
+        expect(monitor.isComplete).toBe(
+          !markValidItems(items.slice(0, index + 1), { stored }).includes(false),
+        );
       }
     }),
     { numRuns: 500 },

@@ -2,145 +2,147 @@ import { isPlainObject } from "../../base/freeze.ts";
 import { maybeTextAt } from "../../base/reading.ts";
 import type { WireItem } from "../wire.ts";
 
-/** Whether the provider keeps what it answers; if not, no item may be named by its id. */
-export interface Keeping {
+/** Whether the provider stores its responses. If not, no item may be referenced by its id. */
+export interface StorageMode {
   readonly stored: boolean;
 }
 
 /**
- * The conversation within `items` that the provider accepts, in their order: calls with their
- * outputs, and reasoning with what it led to. Nothing goes that could stay with the rest.
+ * Splits items into valid and dropped ones, both in their original order. The provider accepts a call
+ * only with its output, and reasoning only with the output after it. Drops as few items as possible.
  */
-export function wellFormed(
+export function keepValidItems(
   items: readonly object[],
-  keeping: Keeping,
+  storage: StorageMode,
 ): { readonly items: readonly WireItem[]; readonly dropped: readonly WireItem[] } {
-  const stays = fitting(items, keeping);
+  const stays = markValidItems(items, storage);
   return {
-    items: items.filter((_item, place): _item is WireItem => stays[place] === true),
-    dropped: items.filter((_item, place): _item is WireItem => stays[place] === false),
+    items: items.filter((_item, index): _item is WireItem => stays[index] === true),
+    dropped: items.filter((_item, index): _item is WireItem => stays[index] === false),
   };
 }
 
-/** Says of each item whether it is among the well formed ones. */
-export function fitting(items: readonly object[], keeping: Keeping): boolean[] {
+/** Returns, for each item, whether the provider accepts it; see {@link keepValidItems}. */
+export function markValidItems(items: readonly object[], storage: StorageMode): boolean[] {
   const pairing = new Pairing();
-  const stays = items.map((item, place) => isFit(item, keeping) && pairing.takes(item, place));
-  for (const { place } of pairing.unanswered) stays[place] = false;
-  // Last of all: dropping a call takes away what its reasoning led to, and tears nothing else.
-  items.reduceRight((followed, item, place) => {
-    if (!stays[place]) return followed;
-    const part = partOf(item);
-    if (part === "reasoning") stays[place] = followed;
+  const stays = items.map(
+    (item, index) => isSendable(item, storage) && pairing.accept(item, index),
+  );
+  for (const { index } of pairing.unanswered) stays[index] = false;
+  // Must come last: a dropped call can leave its reasoning without output, and affects nothing more.
+  items.reduceRight((followed, item, index) => {
+    if (!stays[index]) return followed;
+    const part = classifyItem(item);
+    if (part === "reasoning") stays[index] = followed;
     return part === "reasoning" ? followed : part === "produced";
   }, false);
   return stays;
 }
 
 /**
- * Says of each item whether it stays when those that `names` picks go: with a call goes its output,
- * with an output its call, and with all that reasoning led to the reasoning.
+ * Returns, for each item, whether it remains when the matching items are dropped. A call is dropped
+ * with its output, an output with its call, and reasoning with the last of its output.
  */
-export function without(
+export function markRemainingItems(
   items: readonly WireItem[],
-  names: (item: WireItem) => boolean,
+  matches: (item: WireItem) => boolean,
 ): readonly boolean[] {
   const pairing = new Pairing();
-  for (const [place, item] of items.entries()) pairing.takes(item, place);
-  const stays = items.map((item) => !isPlainObject(item) || !names(item));
-  for (const { place, answer } of pairing.answered()) {
-    if (stays[place] && stays[answer]) continue;
-    stays[place] = false;
-    stays[answer] = false;
+  for (const [index, item] of items.entries()) pairing.accept(item, index);
+  const stays = items.map((item) => !isPlainObject(item) || !matches(item));
+  for (const { index, outputIndex } of pairing.iterateAnswered()) {
+    if (stays[index] && stays[outputIndex]) continue;
+    stays[index] = false;
+    stays[outputIndex] = false;
   }
-  for (const { start, led, end } of groupsOf(items)) {
-    const leadsNowhere = led < end && !stays.slice(led, end).includes(true);
-    if (leadsNowhere) stays.fill(false, start, led);
+  for (const { start, outputStart, end } of iterateReasoningGroups(items)) {
+    const hasNoOutput = outputStart < end && !stays.slice(outputStart, end).includes(true);
+    if (hasNoOutput) stays.fill(false, start, outputStart);
   }
   return stays;
 }
 
-/** Reasoning, from `start` to before `led`, and what it led to, from `led` to before `end`. */
-export interface Group {
+/** Indexes of reasoning, `start` to `outputStart`, and its output, `outputStart` to `end`, both half-open. */
+export interface ReasoningGroup {
   readonly start: number;
-  readonly led: number;
+  readonly outputStart: number;
   readonly end: number;
 }
 
-/** The items that the model produced, group by group; either part of a group may be empty. */
-export function* groupsOf(items: readonly object[]): Generator<Group> {
+/** Yields the groups of items that the model produced. Either part of a group may be empty. */
+export function* iterateReasoningGroups(items: readonly object[]): Generator<ReasoningGroup> {
   let start = 0;
-  let led = 0;
-  for (const [place, item] of items.entries()) {
-    const part = partOf(item);
+  let outputStart = 0;
+  for (const [index, item] of items.entries()) {
+    const part = classifyItem(item);
     if (part === "produced") continue;
-    if (part === "input" || led < place) {
-      yield { start, led, end: place };
-      start = part === "input" ? place + 1 : place;
+    if (part === "input" || outputStart < index) {
+      yield { start, outputStart, end: index };
+      start = part === "input" ? index + 1 : index;
     }
-    led = place + 1;
+    outputStart = index + 1;
   }
-  yield { start, led, end: items.length };
+  yield { start, outputStart, end: items.length };
 }
 
-/** Watches a list as it grows, so that nobody has to go through it to know that it is whole. */
-export class Watch {
-  readonly #keeping: Keeping;
+/** Checks a growing list item by item, so that its validity is known without a scan. */
+export class PairMonitor {
+  readonly #storage: StorageMode;
   readonly #pairing = new Pairing();
-  #seen = 0;
-  #torn = false;
-  #reasoning = false;
+  #observedCount = 0;
+  #isBroken = false;
+  #endsInReasoning = false;
 
-  constructor(keeping: Keeping) {
-    this.#keeping = keeping;
+  constructor(storage: StorageMode) {
+    this.#storage = storage;
   }
 
-  /** Whether all that was seen is well formed. */
-  get whole(): boolean {
-    return !this.#torn && !this.#reasoning && this.#pairing.unanswered.size === 0;
+  /** Whether all observed items are valid together. */
+  get isComplete(): boolean {
+    return !this.#isBroken && !this.#endsInReasoning && this.#pairing.unanswered.size === 0;
   }
 
-  see(item: WireItem): void {
-    const fits = isFit(item, this.#keeping) && this.#pairing.takes(item, this.#seen);
-    const part = partOf(item);
-    if (!fits || (this.#reasoning && part === "input")) this.#torn = true;
-    this.#reasoning = part === "reasoning";
-    this.#seen += 1;
+  observe(item: WireItem): void {
+    const fits = isSendable(item, this.#storage) && this.#pairing.accept(item, this.#observedCount);
+    const part = classifyItem(item);
+    if (!fits || (this.#endsInReasoning && part === "input")) this.#isBroken = true;
+    this.#endsInReasoning = part === "reasoning";
+    this.#observedCount += 1;
   }
 }
 
 /**
- * The item as it is sent: where nothing is stored, ids go from the items that the provider is known
- * to take without; all else is sent as it came.
+ * Returns the item in the form that is sent. Without storage, the id is removed from item types
+ * that the provider is known to accept without one. Other items are sent unchanged.
  */
-export function lowered(item: WireItem, { stored }: Keeping): WireItem {
-  if (stored || !SENT_WITHOUT_ID.has(typeOf(item)) || !Object.hasOwn(item, "id")) return item;
+export function toSentItem(item: WireItem, { stored }: StorageMode): WireItem {
+  if (stored || !SENT_WITHOUT_ID.has(getItemType(item)) || !Object.hasOwn(item, "id")) return item;
   const { id: _id, ...rest } = item;
   return rest;
 }
 
-/** What an item is to the reasoning before it. */
-export function partOf(item: object): "reasoning" | "input" | "produced" {
-  const type = typeOf(item);
+/** Classifies an item: reasoning, input to the model, or output that the model produced. */
+export function classifyItem(item: object): "reasoning" | "input" | "produced" {
+  const type = getItemType(item);
   if (type === "reasoning") return type;
   if (type === "message") return isInputMessage(item) ? "input" : "produced";
   return type.endsWith(OUTPUT) || type === "mcp_approval_response" ? "input" : "produced";
 }
 
-/** Which half of a pair an item is, of a call and its output; `null` if it stands alone. */
-export function sideOf(item: object): "call" | "answer" | null {
-  return linkOf(item)?.side ?? null;
+/** Returns which half of a call-and-output pair an item is, or `null` for an unpaired type. */
+export function getPairSide(item: object): "call" | "answer" | null {
+  return toPairLink(item)?.side ?? null;
 }
 
-/** An item's type; one with a role and no type is a message. */
-export function typeOf(item: object): string {
+/** Returns an item's type. An item with a role and no type is a message. */
+export function getItemType(item: object): string {
   if (!isPlainObject(item)) return "";
   return maybeTextAt(item, "type") ?? (maybeTextAt(item, "role") === null ? "" : "message");
 }
 
 const OUTPUT = "_output";
-/** Calls that need an output; those of other types stand alone, or are unknown here. */
-const ANSWERED_CALLS: ReadonlySet<string> = new Set([
+/** Types of calls that need an output. Other types need none, or are unknown. */
+const CALLS_WITH_OUTPUT: ReadonlySet<string> = new Set([
   "function_call",
   "custom_tool_call",
   "shell_call",
@@ -159,9 +161,9 @@ const SENT_WITHOUT_ID: ReadonlySet<string> = new Set([
   "mcp_approval_response",
 ]);
 
-function isFit(item: object, { stored }: Keeping): item is WireItem {
+function isSendable(item: object, { stored }: StorageMode): item is WireItem {
   if (!isPlainObject(item)) return false;
-  const type = typeOf(item);
+  const type = getItemType(item);
   if (stored || (type !== "reasoning" && type !== "item_reference")) return true;
   return type === "reasoning" && Boolean(maybeTextAt(item, "encrypted_content"));
 }
@@ -170,70 +172,72 @@ function isInputMessage(item: object): boolean {
   return isPlainObject(item) && INPUT_ROLES.has(item["role"]);
 }
 
-/** Half of a pair, and what the other half knows it by: nothing, if it is torn. */
-interface Link {
+/** One half of a pair, and the keys that the other half shares. Without keys it cannot be matched. */
+interface PairLink {
   readonly side: "call" | "answer";
-  readonly names: readonly string[];
+  readonly keys: readonly string[];
 }
 
-function linkOf(item: object): Link | null {
+function toPairLink(item: object): PairLink | null {
   if (!isPlainObject(item)) return null;
-  const type = typeOf(item);
-  if (type === "mcp_approval_request") return link("call", type, [item["id"]]);
+  const type = getItemType(item);
+  if (type === "mcp_approval_request") return createPairLink("call", type, [item["id"]]);
   if (type === "mcp_approval_response") {
-    return link("answer", "mcp_approval_request", [item["approval_request_id"]]);
+    return createPairLink("answer", "mcp_approval_request", [item["approval_request_id"]]);
   }
   const call = type.endsWith(OUTPUT) ? type.slice(0, -OUTPUT.length) : type;
-  if (!ANSWERED_CALLS.has(call)) return null;
+  if (!CALLS_WITH_OUTPUT.has(call)) return null;
   const ids = call === "local_shell_call" ? [item["call_id"], item["id"]] : [item["call_id"]];
-  return link(call === type ? "call" : "answer", call, ids);
+  return createPairLink(call === type ? "call" : "answer", call, ids);
 }
 
-function link(side: Link["side"], call: string, ids: readonly unknown[]): Link {
+function createPairLink(side: PairLink["side"], call: string, ids: readonly unknown[]): PairLink {
   const texts = ids.filter((id) => typeof id === "string" && id !== "");
-  return { side, names: texts.map((id) => `${call} ${id}`) };
+  return { side, keys: texts.map((id) => `${call} ${id}`) };
 }
 
-interface Call {
-  readonly place: number;
-  answer: number | null;
+interface TrackedCall {
+  readonly index: number;
+  outputIndex: number | null;
 }
 
-/** Finds each output its call, as the items come. */
+/** Matches each output with its call as items are added. */
 class Pairing {
-  readonly unanswered = new Set<Call>();
-  readonly #calls: Call[] = [];
-  /** The latest call of each name: some servers count anew in each response. */
-  readonly #latest = new Map<string, Call>();
+  readonly unanswered = new Set<TrackedCall>();
+  readonly #calls: TrackedCall[] = [];
+  /** The latest call of each key. Some servers reuse call ids across responses. */
+  readonly #latest = new Map<string, TrackedCall>();
 
-  /** Whether the item stands alone, has found its call, or may yet find its output. */
-  takes(item: object, place: number): boolean {
-    const half = linkOf(item);
+  /** Whether the item has an unpaired type, matches an open call, or is a call whose output may follow. */
+  accept(item: object, index: number): boolean {
+    const half = toPairLink(item);
     if (half === null) return true;
-    return half.side === "call" ? this.#open(half.names, place) : this.#close(half.names, place);
+    return half.side === "call"
+      ? this.#openCall(half.keys, index)
+      : this.#closeCall(half.keys, index);
   }
 
-  *answered(): Generator<{ readonly place: number; readonly answer: number }> {
-    for (const { place, answer } of this.#calls) {
-      if (answer !== null) yield { place, answer };
+  *iterateAnswered(): Generator<{ readonly index: number; readonly outputIndex: number }> {
+    for (const { index, outputIndex } of this.#calls) {
+      if (outputIndex !== null) yield { index, outputIndex };
     }
   }
 
-  #open(names: readonly string[], place: number): boolean {
-    const isOpen = (name: string) => this.#latest.get(name)?.answer === null;
-    if (names.length === 0 || names.some(isOpen)) return false;
-    const call = { place, answer: null };
+  #openCall(keys: readonly string[], index: number): boolean {
+    const isOpen = (key: string) => this.#latest.get(key)?.outputIndex === null;
+    if (keys.length === 0 || keys.some(isOpen)) return false;
+    const call = { index, outputIndex: null };
     this.#calls.push(call);
-    for (const name of names) this.#latest.set(name, call);
+    for (const key of keys) this.#latest.set(key, call);
     this.unanswered.add(call);
     return true;
   }
 
-  #close(names: readonly string[], place: number): boolean {
-    const calls = names.map((name) => this.#latest.get(name));
-    const call = calls.find((one) => one?.answer === null);
+  #closeCall(keys: readonly string[], index: number): boolean {
+    const calls = keys.map((key) => this.#latest.get(key));
+    const call = calls.find((candidate) => candidate?.outputIndex === null);
     if (!call) return false;
-    call.answer = place;
+    call.outputIndex = index;
     this.unanswered.delete(call);
     return true;
   }

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { type ContainerConfig, containerSettings } from "./container-config.ts";
 
-describe("a container that is to be made", () => {
-  test("has defaults of its own", () => {
+describe("containerSettings()", () => {
+  test("fills in the defaults", () => {
     expect(containerSettings()).toEqual({
       ...{ memoryLimit: "4g", mode: "explicit", expiresAfterMinutes: 20 },
       networkPolicy: null,
@@ -14,7 +14,7 @@ describe("a container that is to be made", () => {
     });
   });
 
-  test("is asked for with all that was given, which may change afterwards", () => {
+  test("creates a request from a copy of the config", () => {
     const allowedDomains = ["pypi.org"];
     const networkPolicy = { type: "allowlist", allowedDomains } as const;
     const config = { memoryLimit: "64g", expiresAfterMinutes: 5, networkPolicy } as const;
@@ -35,9 +35,9 @@ describe("a container that is to be made", () => {
     ["x.expiresAfterMinutes", { expiresAfterMinutes: 1.5 }],
     ["x.networkPolicy", { networkPolicy: { type: "some" } }],
     ["x", { memory: "4g" }],
-  ])("is refused for its %s", (field, config) => {
-    const make = () => containerSettings(config as ContainerConfig, "x");
-    expect(make).toThrow(InvalidOptionError);
-    expect(make).toThrow(field);
+  ])("rejects an invalid %s", (field, config) => {
+    const resolve = () => containerSettings(config as ContainerConfig, "x");
+    expect(resolve).toThrow(InvalidOptionError);
+    expect(resolve).toThrow(field);
   });
 });

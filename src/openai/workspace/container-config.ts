@@ -5,29 +5,32 @@ import { checkNetworkPolicy, type NetworkPolicy } from "../../tools/hosted/netwo
 import { containerOptions } from "../codecs/codec-parts.ts";
 import type { NewContainer } from "../http/client.ts";
 
-/** The container that a workspace is given. */
+/** Configures the container of a workspace. */
 export interface ContainerConfig {
-  /** Fixed for the container's life. @default "4g" */
+  /** The container's memory, which cannot change later. @default "4g" */
   readonly memoryLimit?: MemoryLimit | undefined;
-  /** `"auto"`: the provider makes one when code is first run. Not with mounts. @default "explicit" */
+  /**
+   * `"explicit"`: the adapter creates the container. `"auto"`: the provider creates it when code first
+   * runs; not allowed with mounts. @default "explicit"
+   */
   readonly mode?: "auto" | "explicit" | undefined;
-  /** How long it lives when nobody uses it. @default 20 */
+  /** Minutes without use after which the provider deletes the container. @default 20 */
   readonly expiresAfterMinutes?: number | undefined;
-  /** @default no network */
+  /** The hosts that code may connect to. @default no network */
   readonly networkPolicy?: NetworkPolicy | undefined;
 }
 
-/** The same with its defaults, checked and frozen. */
+/** A validated and frozen `ContainerConfig` with its defaults filled in. */
 export interface ContainerSettings {
   readonly memoryLimit: MemoryLimit;
   readonly mode: "auto" | "explicit";
   readonly expiresAfterMinutes: number;
   readonly networkPolicy: NetworkPolicy | null;
-  /** What the provider is asked for, apart from the name. */
+  /** The body of the request that creates the container, without the name. */
   readonly request: Omit<NewContainer, "name">;
 }
 
-/** Checks a config and adds the defaults. */
+/** Validates a config and fills in the defaults. */
 export function containerSettings(
   config: ContainerConfig = {},
   field = "containerConfig",

@@ -9,10 +9,10 @@ import { applyPatchTool } from "../../tools/hosted/apply-patch.ts";
 import { Tool } from "../../tools/tool.ts";
 import { ToolResult } from "../../tools/tool-result.ts";
 
-const mountsOf = (folder: string) => [{ hostPath: folder, mountPath: "p" }];
+const createMounts = (folder: string) => [{ hostPath: folder, mountPath: "p" }];
 const call = (name: string, args: object) => ({ call: { name, args } });
 
-/** Where each file is that goes up by itself, and all of them in order. */
+/** Prints every file in order, using the paths file for files that were uploaded one by one. */
 const SHOW = `import glob, json, os
 lists = glob.glob("/mnt/data/*-paths.json")
 at = json.load(open(lists[0])) if lists else {}
@@ -24,94 +24,97 @@ print({path: open(at[path]).read() for path in sorted(at)})`;
 
 const UNPACKS = ["bootstrap", "files"] as const;
 
-describe.skipIf(!hasBubblewrap).each(UNPACKS)("files of a container, with %s,", (unpack) => {
-  test("are changed by patches and by tools, and read by code, in one evaluation", async () => {
-    const folder = repository({ "a.txt": "one\n", "b.txt": "two\n", "c.txt": "three\n" });
-    const stage = await bentStage([
-      [{ patch: [{ type: "update_file", path: "p/a.txt", diff: "@@\n-one\n+ONE\n" }] }],
-      [{ patch: [{ type: "create_file", path: "p/new/d.txt", diff: "+four\n" }] }],
-      [call("edit", { path: "p/b.txt", old_text: "two", new_text: "TWO" })],
-      [call("rm", { path: "p/c.txt" }), call("write", { path: "p/e.txt", content: "five\n" })],
-      [{ code: SHOW }],
-      [{ code: "print(1)" }, call("read", { path: "p/new/d.txt" })],
-      [{ say: "Done." }],
-    ]);
-    const section = stage.section({ mounts: mountsOf(folder), unpack, syncOnCleanup: true });
-    const { filesystem } = section;
-    const tools = new VfsToolsSection({ filesystem });
-    const { text } = await stage.evaluate([section, tools], {
-      hostedTools: [applyPatchTool({}, { filesystem })],
+describe.skipIf(!hasBubblewrap).each(UNPACKS)(
+  'a ContainerFilesystem with unpack: "%s"',
+  (unpack) => {
+    test("shares changes between patches, tools and code in one evaluation", async () => {
+      const folder = repository({ "a.txt": "one\n", "b.txt": "two\n", "c.txt": "three\n" });
+      const stage = await bentStage([
+        [{ patch: [{ type: "update_file", path: "p/a.txt", diff: "@@\n-one\n+ONE\n" }] }],
+        [{ patch: [{ type: "create_file", path: "p/new/d.txt", diff: "+four\n" }] }],
+        [call("edit", { path: "p/b.txt", old_text: "two", new_text: "TWO" })],
+        [call("rm", { path: "p/c.txt" }), call("write", { path: "p/e.txt", content: "five\n" })],
+        [{ code: SHOW }],
+        [{ code: "print(1)" }, call("read", { path: "p/new/d.txt" })],
+        [{ say: "Done." }],
+      ]);
+      const section = stage.section({ mounts: createMounts(folder), unpack, syncOnCleanup: true });
+      const { filesystem } = section;
+      const tools = new VfsToolsSection({ filesystem });
+      const { text } = await stage.evaluate([section, tools], {
+        hostedTools: [applyPatchTool({}, { filesystem })],
+      });
+      expect(text).toBe("Done.");
+      const [shown] = stage.printed().filter((printed) => printed.startsWith("{"));
+      expect(shown).toBe(
+        "{'p/a.txt': 'ONE\\n', 'p/b.txt': 'TWO\\n', 'p/e.txt': 'five\\n', 'p/new/d.txt': 'four\\n'}\n",
+      );
+      const report = await section.cleanup();
+      expect(report).toMatchObject({
+        added: ["p/e.txt", "p/new/d.txt"],
+        changed: ["p/a.txt", "p/b.txt"],
+        deleted: ["p/c.txt"],
+        failed: [],
+      });
     });
-    expect(text).toBe("Done.");
-    const [shown] = stage.printed().filter((printed) => printed.startsWith("{"));
-    expect(shown).toBe(
-      "{'p/a.txt': 'ONE\\n', 'p/b.txt': 'TWO\\n', 'p/e.txt': 'five\\n', 'p/new/d.txt': 'four\\n'}\n",
-    );
-    const report = await section.cleanup();
-    expect(report).toMatchObject({
-      added: ["p/e.txt", "p/new/d.txt"],
-      changed: ["p/a.txt", "p/b.txt"],
-      deleted: ["p/c.txt"],
-      failed: [],
-    });
-  });
 
-  test("are as they were after a tool call that failed", async () => {
-    const folder = repository({ "a.txt": "one", "sub/b.txt": "two" });
-    const stage = await bentStage([
-      [call("write", { path: "p/kept.txt", content: "kept" })],
-      [call("spoil", {})],
-      [{ code: SHOW }],
-      [{ say: "Done." }],
-    ]);
-    const section = stage.section({ mounts: mountsOf(folder), unpack, syncOnCleanup: true });
-    const { filesystem } = section;
-    const spoil = new Tool({
-      name: "spoil",
-      description: "Spoils the files.",
-      params: null,
-      async handler() {
-        await filesystem.writeText("p/a.txt", "spoilt");
-        await filesystem.delete("p/sub/b.txt");
-        await filesystem.delete("p/sub");
-        await filesystem.mkdir("p/empty/deep");
-        await filesystem.writeText("p/more.txt", "more");
-        return ToolResult.error("It did not work.");
-      },
+    test("restores the files after a failed tool call", async () => {
+      const folder = repository({ "a.txt": "one", "sub/b.txt": "two" });
+      const stage = await bentStage([
+        [call("write", { path: "p/kept.txt", content: "kept" })],
+        [call("spoil", {})],
+        [{ code: SHOW }],
+        [{ say: "Done." }],
+      ]);
+      const section = stage.section({ mounts: createMounts(folder), unpack, syncOnCleanup: true });
+      const { filesystem } = section;
+      const spoil = new Tool({
+        name: "spoil",
+        description: "Spoils the files.",
+        params: null,
+        async handler() {
+          await filesystem.writeText("p/a.txt", "spoilt");
+          await filesystem.delete("p/sub/b.txt");
+          await filesystem.delete("p/sub");
+          await filesystem.mkdir("p/empty/deep");
+          await filesystem.writeText("p/more.txt", "more");
+          return ToolResult.error("It did not work.");
+        },
+      });
+      await stage.evaluate([section, new VfsToolsSection({ filesystem })], { tools: [spoil] });
+      expect(stage.printed().at(-1)).toBe(
+        "{'p/a.txt': 'one', 'p/kept.txt': 'kept', 'p/sub/b.txt': 'two'}\n",
+      );
+      await section.cleanup();
+      expect(filesIn(section.syncedDir ?? "")).toEqual({
+        ...{ "p/a.txt": "one", "p/sub/b.txt": "two", "p/kept.txt": "kept" },
+      });
     });
-    await stage.evaluate([section, new VfsToolsSection({ filesystem })], { tools: [spoil] });
-    expect(stage.printed().at(-1)).toBe(
-      "{'p/a.txt': 'one', 'p/kept.txt': 'kept', 'p/sub/b.txt': 'two'}\n",
-    );
-    await section.cleanup();
-    expect(filesIn(section.syncedDir ?? "")).toEqual({
-      ...{ "p/a.txt": "one", "p/sub/b.txt": "two", "p/kept.txt": "kept" },
+
+    test("downloads all files to a folder at any time", async () => {
+      const folder = repository({ "a.txt": "one" });
+      const stage = await bentStage([
+        [{ code: "open('/mnt/data/out.txt', 'w').write('out') and None" }],
+        [{ say: "Done." }],
+      ]);
+      const section = stage.section({ mounts: createMounts(folder), unpack, client: stage.client });
+      const to = join(temporaryTree(), "all");
+      await section.filesystem.ensureContainer();
+      await stage.evaluate(section);
+      const report = await section.filesystem.downloadAll(to);
+      expect(report).toMatchObject({ directory: to, added: ["out.txt"], failed: [] });
+      expect(filesIn(to)).toEqual({ "out.txt": "out", "p/a.txt": "one" });
+      await section.filesystem.cleanup();
+      expect(existsSync(dirname(section.tempDir))).toBe(false);
     });
-  });
+  },
+);
 
-  test("are brought to a folder at any time", async () => {
-    const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage([
-      [{ code: "open('/mnt/data/out.txt', 'w').write('out') and None" }],
-      [{ say: "Done." }],
-    ]);
-    const section = stage.section({ mounts: mountsOf(folder), unpack, client: stage.client });
-    const to = join(temporaryTree(), "all");
-    await section.filesystem.ensureContainer();
-    await stage.evaluate(section);
-    const report = await section.filesystem.downloadAll(to);
-    expect(report).toMatchObject({ directory: to, added: ["out.txt"], failed: [] });
-    expect(filesIn(to)).toEqual({ "out.txt": "out", "p/a.txt": "one" });
-    await section.filesystem.cleanup();
-    expect(existsSync(dirname(section.tempDir))).toBe(false);
-  });
-});
-
-describe("files that were written here", () => {
-  test("go up in one archive before the next request, however many they are", async () => {
+describe("local writes to a ContainerFilesystem", () => {
+  test("are uploaded in one archive before the next request", async () => {
     const folder = repository({ "a.txt": "one", "d/x": "x" });
     const stage = await bentStage([[{ say: "First." }], [{ code: SHOW }], [{ say: "Done." }]]);
-    const section = stage.section({ mounts: mountsOf(folder) });
+    const section = stage.section({ mounts: createMounts(folder) });
     await stage.evaluate(section);
     const before = stage.requests.length;
     const { filesystem } = section;
@@ -132,10 +135,10 @@ describe("files that were written here", () => {
     ]);
   });
 
-  test("and undone again cost no request", async () => {
+  test("cost no request when they are undone", async () => {
     const folder = repository({ "a.txt": "one" });
     const stage = await bentStage([[{ say: "First." }], [{ say: "Second." }]]);
-    const section = stage.section({ mounts: mountsOf(folder) });
+    const section = stage.section({ mounts: createMounts(folder) });
     await stage.evaluate(section);
     const { filesystem } = section;
     const [first, second] = [await filesystem.snapshot(), await filesystem.snapshot()];
@@ -143,28 +146,28 @@ describe("files that were written here", () => {
     await filesystem.writeText("p/b.txt", "b");
     await filesystem.restore(first);
     await filesystem.release(first);
-    await filesystem.release(second).catch(() => {}); // it went with what came after the first
+    await filesystem.release(second).catch(() => {}); // restoring the first snapshot removed it
     expect(await filesystem.exists("p/b.txt")).toBe(false);
     await stage.evaluate(section);
     expect(stage.seen.filter(ownRequest)).toHaveLength(1);
   });
 
-  test("are as they were here, although that could not be brought to the container at once", async () => {
+  test("are restored locally even if the upload fails, and uploaded with the next write", async () => {
     const stage = await bentStage([]);
     const section = stage.section({ unpack: "files", client: stage.client });
     const { filesystem } = section;
     await filesystem.writeText("a.txt", "one");
     const snapshot = await filesystem.snapshot();
     await filesystem.writeText("a.txt", "two");
-    const isClosed = { yes: true };
+    const isBlocked = { yes: true };
     stage.bend(({ method, path }) =>
-      isClosed.yes && method === "POST" && path.endsWith("/files")
+      isBlocked.yes && method === "POST" && path.endsWith("/files")
         ? { status: 400, body: '{"error":{"message":"Not now."}}' }
         : null,
     );
     await filesystem.restore(snapshot);
     expect(await filesystem.readText("a.txt")).toBe("one");
-    isClosed.yes = false;
+    isBlocked.yes = false;
     await filesystem.writeText("b.txt", "b");
     const last = stage.seen.filter(({ method }) => method === "POST").map(({ text }) => text);
     expect(last.some((text) => text.includes('filename="a.txt"') && text.includes("one"))).toBe(
@@ -174,7 +177,7 @@ describe("files that were written here", () => {
     await expect(filesystem.restore(snapshot)).rejects.toThrow();
   });
 
-  test("are not sent again where they are as they were", async () => {
+  test("are not uploaded if nothing changed", async () => {
     const stage = await bentStage([]);
     const section = stage.section({ unpack: "files", client: stage.client });
     await section.filesystem.writeText("a.txt", "one");
@@ -183,7 +186,7 @@ describe("files that were written here", () => {
     expect(stage.requests.slice(before)).toEqual([]);
   });
 
-  test("stay as they are if code changed the same ones meanwhile", async () => {
+  test("win over changes that code made to the same files", async () => {
     const folder = repository({ "a.txt": "one", "b.txt": "one" });
     const script = `for name in "ab":
     open(f"/mnt/data/p/{name}.txt", "w").write("code's")`;
@@ -193,7 +196,7 @@ describe("files that were written here", () => {
       [{ code: SHOW }],
       [{ say: "Done." }],
     ]);
-    const section = stage.section({ mounts: mountsOf(folder) });
+    const section = stage.section({ mounts: createMounts(folder) });
     await stage.evaluate(section);
     await section.filesystem.writeText("p/a.txt", "ours");
     expect(await section.filesystem.readText("p/b.txt")).toBe("code's");
@@ -201,10 +204,10 @@ describe("files that were written here", () => {
     expect(stage.printed().at(-1)).toBe(`{'p/a.txt': 'ours', 'p/b.txt': "code's"}\n`);
   });
 
-  test("are found and searched as those of any other file system", async () => {
+  test("can be listed, searched and read", async () => {
     const folder = repository({ "a.txt": "one\ntwo\n", "sub/b.txt": "two\n" });
     const stage = await bentStage([]);
-    const section = stage.section({ mounts: mountsOf(folder), client: stage.client });
+    const section = stage.section({ mounts: createMounts(folder), client: stage.client });
     const { filesystem } = section;
     await filesystem.write("p/c.bin", Uint8Array.of(1, 2));
     expect(await filesystem.listDir("p")).toEqual(["a.txt", "c.bin", "sub"]);

@@ -10,7 +10,7 @@ import { filesIn } from "../../../tests/support/workspace/stage.ts";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { ContainerFilesystem, type ContainerFilesystemOptions } from "./container-filesystem.ts";
 
-async function made(
+async function createFilesystem(
   options: Partial<ContainerFilesystemOptions> = {},
 ): Promise<{ readonly stage: BentStage; readonly files: ContainerFilesystem }> {
   const stage = await bentStage([]);
@@ -19,10 +19,10 @@ async function made(
   return { stage, files };
 }
 
-/** What is known is looked up again after a second. */
-const untilStale = () => wait(1_100);
+/** Waits until the listing is stale, which takes one second. */
+const waitUntilStale = () => wait(1_100);
 
-async function pathsIn({ calls }: BentStage, id: string): Promise<readonly string[]> {
+async function listPaths({ calls }: BentStage, id: string): Promise<readonly string[]> {
   const found: string[] = [];
   for await (const { path } of calls.list(id)) {
     found.push(path.replace(/^\/mnt\/data\/(?:[0-9a-f]{32}-)?/, ""));
@@ -30,42 +30,42 @@ async function pathsIn({ calls }: BentStage, id: string): Promise<readonly strin
   return found.sort();
 }
 
-describe("a ContainerFilesystem by itself", () => {
+describe("a standalone ContainerFilesystem", () => {
   test.each<readonly [string, object]>([
     ["ContainerFilesystem.tarballPath", { tarballPath: "" }],
     ["ContainerFilesystem.localRoot", { localRoot: 7 }],
     ["ContainerFilesystem.containerConfig.memoryLimit", { containerConfig: { memoryLimit: "8g" } }],
-  ])("is refused for its %s", async (field, options) => {
+  ])("rejects an invalid %s", async (field, options) => {
     const { client } = await bentStage([]);
-    const make = () => new ContainerFilesystem({ client, ...options });
-    expect(make).toThrow(InvalidOptionError);
-    expect(make).toThrow(field);
+    const create = () => new ContainerFilesystem({ client, ...options });
+    expect(create).toThrow(InvalidOptionError);
+    expect(create).toThrow(field);
   });
 
-  test("makes its container when it is first used, once, and gives its id", async () => {
-    const { stage, files } = await made({ containerConfig: { memoryLimit: "1g" } });
+  test("creates its container once, on first use, and returns its id", async () => {
+    const { stage, files } = await createFilesystem({ containerConfig: { memoryLimit: "1g" } });
     expect([files.containerId, stage.requests]).toEqual([null, []]);
     const [one, other] = await Promise.all([files.ensureContainer(), files.ensureContainer()]);
     expect([other, files.containerId]).toEqual([one, one]);
     expect(stage.seen[0]?.body).toMatchObject({ name: "weakincentives", memory_limit: "1g" });
   });
 
-  test("writes to the container at once, a new file before the old one goes", async () => {
-    const { stage, files } = await made();
+  test("uploads a new version before it deletes the old one", async () => {
+    const { stage, files } = await createFilesystem();
     await files.writeText("sub/a.txt", "one");
     const id = files.containerId ?? "";
-    expect(await pathsIn(stage, id)).toEqual(["a.txt", "wink-7c1e-paths.json"]);
+    expect(await listPaths(stage, id)).toEqual(["a.txt", "wink-7c1e-paths.json"]);
     const before = stage.requests.length;
     await files.writeText("sub/a.txt", "two");
     const [first, second] = stage.requests.slice(before);
     expect([first, second]).toEqual(["POST /containers/·/files", "DELETE /containers/·/files/·"]);
-    expect(await pathsIn(stage, id)).toEqual(["a.txt", "wink-7c1e-paths.json"]);
+    expect(await listPaths(stage, id)).toEqual(["a.txt", "wink-7c1e-paths.json"]);
     await files.delete("sub/a.txt");
-    expect(await pathsIn(stage, id)).toEqual(["wink-7c1e-paths.json"]);
+    expect(await listPaths(stage, id)).toEqual(["wink-7c1e-paths.json"]);
   });
 
-  test("does not do here what cannot be done there", async () => {
-    const { stage, files } = await made();
+  test("restores the local file if the upload fails", async () => {
+    const { stage, files } = await createFilesystem();
     await files.writeText("a.txt", "one");
     stage.bend(({ method, path }) =>
       method === "POST" && path.endsWith("/files")
@@ -73,16 +73,16 @@ describe("a ContainerFilesystem by itself", () => {
         : null,
     );
     await expect(files.writeText("a.txt", "two")).rejects.toThrow(
-      '"a.txt" was refused by the provider',
+      'The provider rejected "a.txt" (',
     );
     expect(await files.readText("a.txt")).toBe("one");
   });
 
-  test("starts with the files of a folder, and makes its changes there too", async () => {
+  test("starts with the files in localRoot and applies changes there", async () => {
     const localRoot = temporaryTree({ "a.txt": "one", "sub/b.txt": "two" });
-    const { stage, files } = await made({ localRoot });
+    const { stage, files } = await createFilesystem({ localRoot });
     expect(await files.readText("sub/b.txt")).toBe("two");
-    expect(await pathsIn(stage, files.containerId ?? "")).toEqual([
+    expect(await listPaths(stage, files.containerId ?? "")).toEqual([
       ...["a.txt", "b.txt", "wink-7c1e-paths.json"],
     ]);
     await files.writeText("sub/c.txt", "three");
@@ -92,16 +92,16 @@ describe("a ContainerFilesystem by itself", () => {
     expect(filesIn(localRoot)).toEqual({ "sub/b.txt": "two", "sub/c.txt": "three" });
   });
 
-  test("starts with an archive, and takes nothing away that only it holds", async () => {
+  test("starts with an archive and keeps files that exist only in it", async () => {
     const localRoot = temporaryTree({ "a.txt": "one", "sub/b.txt": "two" });
     const tarballPath = join(temporaryTree(), "start.tar");
     execFileSync("tar", ["-cf", tarballPath, "-C", localRoot, "."]);
-    const { stage, files } = await made({ localRoot, tarballPath });
+    const { stage, files } = await createFilesystem({ localRoot, tarballPath });
     await files.writeText("c.txt", "three");
-    expect(await pathsIn(stage, files.containerId ?? "")).toEqual([
+    expect(await listPaths(stage, files.containerId ?? "")).toEqual([
       ...["c.txt", "start.tar", "wink-7c1e-paths.json"],
     ]);
-    await untilStale();
+    await waitUntilStale();
     expect(await files.readText("a.txt")).toBe("one");
     expect(filesIn(localRoot)).toEqual({ "a.txt": "one", "sub/b.txt": "two", "c.txt": "three" });
     await files.delete("a.txt");
@@ -109,34 +109,34 @@ describe("a ContainerFilesystem by itself", () => {
     expect(filesIn(localRoot)).toEqual({ "sub/b.txt": "changed", "c.txt": "three" });
   });
 
-  test("gives a new container the archive and all that was written since", async () => {
+  test("fills a new container with the archive and all later writes", async () => {
     const localRoot = temporaryTree({ "a.txt": "one" });
     const tarballPath = join(temporaryTree(), "start.tar");
     execFileSync("tar", ["-cf", tarballPath, "-C", localRoot, "."]);
-    const { stage, files } = await made({ localRoot, tarballPath });
+    const { stage, files } = await createFilesystem({ localRoot, tarballPath });
     await files.writeText("b.txt", "two");
     const first = files.containerId ?? "";
     await stage.calls.remove(first);
     await files.writeText("c.txt", "three");
     expect(files.containerId).not.toBe(first);
-    expect(await pathsIn(stage, files.containerId ?? "")).toEqual([
+    expect(await listPaths(stage, files.containerId ?? "")).toEqual([
       ...["b.txt", "c.txt", "start.tar", "wink-7c1e-paths.json"],
     ]);
   });
 
-  test("sees what others put there and take away, a second later", async () => {
-    const { stage, files } = await made();
+  test("notices remote changes after one second", async () => {
+    const { stage, files } = await createFilesystem();
     await files.writeText("a.txt", "one");
     const id = files.containerId ?? "";
     for await (const file of stage.calls.list(id)) {
       if (file.path.endsWith("a.txt")) await stage.calls.removeFile(id, file.id);
     }
     expect(await files.exists("a.txt")).toBe(true);
-    await untilStale();
+    await waitUntilStale();
     expect(await files.exists("a.txt")).toBe(false);
   });
 
-  test("takes what is made elsewhere over to a folder on another disk", async () => {
+  test("downloads remote files to a localRoot on another disk", async () => {
     if (!existsSync("/dev/shm")) return;
     const localRoot = mkdtempSync("/dev/shm/wink-test-");
     onTestFinished(() => rmSync(localRoot, { recursive: true }));
@@ -151,13 +151,13 @@ describe("a ContainerFilesystem by itself", () => {
       ...{ model: "local", input: "Go." },
       tools: [{ type: "code_interpreter", container }],
     });
-    await untilStale();
+    await waitUntilStale();
     expect(await files.readText("new.txt")).toBe("new");
     expect(filesIn(localRoot)).toEqual({ "new.txt": "new" });
   });
 
-  test("brings all files to a folder", async () => {
-    const { files } = await made();
+  test("downloads all files to a folder", async () => {
+    const { files } = await createFilesystem();
     await files.writeText("a.txt", "one");
     await files.writeText("sub/b.txt", "two");
     const to = join(temporaryTree(), "all");
@@ -167,7 +167,7 @@ describe("a ContainerFilesystem by itself", () => {
     expect(filesIn(to)).toEqual({ "a.txt": "one", "sub/b.txt": "two" });
   });
 
-  test("leaves nothing when it is cleaned up, and is of no more use", async () => {
+  test("removes its temporary files on cleanup and rejects further use", async () => {
     const temporary = temporaryTree();
     const stage = await bentStage([]);
     const before = process.env["TMPDIR"] ?? tmpdir();
@@ -175,12 +175,12 @@ describe("a ContainerFilesystem by itself", () => {
     Object.assign(process.env, { TMPDIR: temporary });
     const files = new ContainerFilesystem({ client: stage.client });
     await files.writeText("a.txt", "one");
-    const workspaces = () =>
+    const listWorkspaces = () =>
       readdirSync(temporary).filter((name) => name.startsWith("wink-workspace-"));
-    expect(workspaces()).toHaveLength(1);
+    expect(listWorkspaces()).toHaveLength(1);
     await files.cleanup();
     await files.cleanup();
-    expect(workspaces()).toEqual([]);
+    expect(listWorkspaces()).toEqual([]);
     await expect(files.readText("a.txt")).rejects.toThrow("The container was released");
   });
 });

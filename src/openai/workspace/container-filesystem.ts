@@ -19,65 +19,74 @@ import type { OpenAIClient } from "../http/client.ts";
 import { type ContainerConfig, containerSettings } from "./container-config.ts";
 import { ContainerWorkspace } from "./container-workspace.ts";
 
-/** The options of a `ContainerFilesystem` without a prompt. */
+/** The options of a standalone `ContainerFilesystem`, used without a prompt. */
 export interface ContainerFilesystemOptions {
+  /** The client that creates the container and transfers files. */
   readonly client: OpenAIClient;
+  /** Configures the container. @default the defaults of `ContainerConfig` */
   readonly containerConfig?: ContainerConfig | undefined;
-  /** An archive that every container gets as it is. @default none */
+  /** The path of an archive that is uploaded to every container as is. @default none */
   readonly tarballPath?: string | undefined;
-  /** A folder with what the archive holds; changes are made there too. @default a temporary one */
+  /** A local folder with the archive's contents, which is also modified. @default a temporary folder */
   readonly localRoot?: string | undefined;
 }
 
 /**
- * The files of a container: a mirror of them on this machine, which is brought up to date before it
- * is read and whose changes are brought to the container. The first use makes the container.
+ * A file system in a container, backed by a local mirror. Reads update the mirror first, and writes are
+ * uploaded to the container. The first use creates the container.
  *
- * What code has changed since the last turn is seen; what it is changing at this moment is not.
- * A snapshot covers what is changed through this object, not what code does.
+ * Reads include all changes that code made up to the last turn, but not changes that running code is
+ * making. A snapshot covers changes through this object, not changes that code makes.
  */
 export class ContainerFilesystem implements Filesystem {
+  /** Always `false`. */
   readonly readOnly = false;
   readonly #workspace: ContainerWorkspace;
   readonly #lock = new SharedLock();
-  /** What was touched since each snapshot that is still wanted. */
-  readonly #since = new Map<FsSnapshot, Set<string>>();
+  /** The paths touched since each snapshot that has not been released. */
+  readonly #touchedSince = new Map<FsSnapshot, Set<string>>();
 
   constructor(options: ContainerFilesystemOptions | ContainerWorkspace) {
     this.#workspace =
-      options instanceof ContainerWorkspace ? options : standaloneWorkspace(options);
+      options instanceof ContainerWorkspace ? options : createStandaloneWorkspace(options);
   }
 
-  /** `null` before the first use. */
+  /** The container's id, or `null` before the first use. */
   get containerId(): string | null {
     return this.#workspace.containerId;
   }
 
-  /** Makes the container if there is none, with all files, and gives its id. */
+  /** Creates the container with all files if there is none. Returns its id. */
   async ensureContainer(): Promise<string> {
     return await this.#workspace.container.ensure();
   }
 
+  /** Reads lines of a text file: `limit` lines from line `offset`. */
   async read(path: string, options?: ReadOptions): Promise<ReadResult> {
-    return await this.#look((host) => host.read(path, options));
+    return await this.#readMirror((host) => host.read(path, options));
   }
 
+  /** Reads a file as text. @default encoding "utf-8" */
   async readText(path: string, encoding?: string): Promise<string> {
-    return await this.#look((host) => host.readText(path, encoding));
+    return await this.#readMirror((host) => host.readText(path, encoding));
   }
 
+  /** Reads a file as bytes. */
   async readBytes(path: string): Promise<Uint8Array> {
-    return await this.#look((host) => host.readBytes(path));
+    return await this.#readMirror((host) => host.readBytes(path));
   }
 
+  /** Writes bytes to a file and creates missing parent folders. If the upload fails, nothing changes. */
   async write(path: string, bytes: Uint8Array): Promise<void> {
     await this.#change(path, (host) => host.write(path, bytes));
   }
 
+  /** Writes text to a file and creates missing parent folders. If the upload fails, nothing changes. */
   async writeText(path: string, text: string, encoding?: string): Promise<void> {
     await this.#change(path, (host) => host.writeText(path, text, encoding));
   }
 
+  /** Deletes a file or an empty folder. If the upload fails, nothing changes. */
   async delete(path: string): Promise<void> {
     await this.#change(
       path,
@@ -86,34 +95,42 @@ export class ContainerFilesystem implements Filesystem {
     );
   }
 
+  /** Whether a file or folder exists at the path. */
   async exists(path: string): Promise<boolean> {
-    return await this.#look((host) => host.exists(path));
+    return await this.#readMirror((host) => host.exists(path));
   }
 
+  /** Whether the path is a file. */
   async isFile(path: string): Promise<boolean> {
-    return await this.#look((host) => host.isFile(path));
+    return await this.#readMirror((host) => host.isFile(path));
   }
 
+  /** Whether the path is a folder. */
   async isDir(path: string): Promise<boolean> {
-    return await this.#look((host) => host.isDir(path));
+    return await this.#readMirror((host) => host.isDir(path));
   }
 
+  /** Returns whether the path is a file or a folder, and its size in bytes. */
   async stat(path: string): Promise<FileStat> {
-    return await this.#look((host) => host.stat(path));
+    return await this.#readMirror((host) => host.stat(path));
   }
 
+  /** Lists the names in a folder, sorted. */
   async listDir(path: string): Promise<string[]> {
-    return await this.#look((host) => host.listDir(path));
+    return await this.#readMirror((host) => host.listDir(path));
   }
 
+  /** Lists the files that match a glob pattern, sorted. `*` also matches `/`. */
   async glob(pattern: string): Promise<string[]> {
-    return await this.#look((host) => host.glob(pattern));
+    return await this.#readMirror((host) => host.glob(pattern));
   }
 
+  /** Searches file contents with a regular expression. */
   async grep(pattern: string, options?: GrepOptions): Promise<readonly GrepMatch[]> {
-    return await this.#look((host) => host.grep(pattern, options));
+    return await this.#readMirror((host) => host.grep(pattern, options));
   }
 
+  /** Creates a folder and its missing parents. If the upload fails, nothing changes. */
   async mkdir(path: string): Promise<void> {
     await this.#change(
       path,
@@ -122,71 +139,77 @@ export class ContainerFilesystem implements Filesystem {
     );
   }
 
+  /** Creates a restore point for changes through this object. Release it when it is no longer needed. */
   async snapshot(): Promise<FsSnapshot> {
     return await this.#lock.alone(async () => {
-      const snapshot = await (await this.#workspace.host()).snapshot();
-      this.#since.set(snapshot, new Set());
+      const snapshot = await (await this.#workspace.getHostFilesystem()).snapshot();
+      this.#touchedSince.set(snapshot, new Set());
       return snapshot;
     });
   }
 
+  /** Undoes the changes made through this object since the snapshot. */
   async restore(snapshot: FsSnapshot): Promise<void> {
     await this.#lock.alone(async () => {
-      const host = await this.#workspace.host();
-      for (const path of this.#since.get(snapshot) ?? []) this.#workspace.touched.add(path);
+      const host = await this.#workspace.getHostFilesystem();
+      for (const path of this.#touchedSince.get(snapshot) ?? [])
+        this.#workspace.touchedPaths.add(path);
       await host.restore(snapshot);
-      const later = [...this.#since.keys()];
-      for (const one of later.slice(later.indexOf(snapshot) + 1)) this.#since.delete(one);
-      this.#since.set(snapshot, new Set());
-      // The mirror is right: what does not go up now goes up before the next request.
+      const later = [...this.#touchedSince.keys()];
+      for (const one of later.slice(later.indexOf(snapshot) + 1)) this.#touchedSince.delete(one);
+      this.#touchedSince.set(snapshot, new Set());
+      // The mirror is already restored. If this upload fails, the next request repeats it.
       await this.#workspace.push().catch(() => {});
     });
   }
 
+  /** Releases a snapshot, which can then no longer be restored. */
   async release(snapshot: FsSnapshot): Promise<void> {
     await this.#lock.alone(async () => {
-      this.#since.delete(snapshot);
-      await (await this.#workspace.host()).release(snapshot);
+      this.#touchedSince.delete(snapshot);
+      await (await this.#workspace.getHostFilesystem()).release(snapshot);
     });
   }
 
-  /** Every file, in a folder of this machine. */
+  /** Downloads every file to a local folder. */
   async downloadAll(directory: string): Promise<SyncReport> {
     return await this.#workspace.downloadAll(directory);
   }
 
-  /** Gives up what is temporary on this machine; the container goes by itself. */
+  /** Removes the temporary local files. The container expires at the provider. */
   async cleanup(): Promise<void> {
     await this.#workspace.cleanup();
   }
 
-  async #look<Result>(work: (host: HostFilesystem) => Promise<Result>): Promise<Result> {
-    await this.#fresh();
-    return await this.#lock.share(async () => await work(await this.#workspace.host()));
+  async #readMirror<Result>(work: (host: HostFilesystem) => Promise<Result>): Promise<Result> {
+    await this.#refresh();
+    return await this.#lock.share(
+      async () => await work(await this.#workspace.getHostFilesystem()),
+    );
   }
 
-  /** What cannot be brought to the container is not done here either. */
+  /** Changes the mirror and uploads the change. If the upload fails, the mirror is restored. */
   async #change(
     path: string,
     work: (host: HostFilesystem) => Promise<void>,
     isFolder: (host: HostFilesystem) => Promise<boolean> = async () => false,
   ): Promise<void> {
-    await this.#fresh();
+    await this.#refresh();
     await this.#lock.alone(async () => {
-      const host = await this.#workspace.host();
+      const host = await this.#workspace.getHostFilesystem();
       const before = await host.snapshot();
       try {
-        // First: what is fetched meanwhile must not take the place of what is written.
-        this.#touch(path, await isFolder(host));
+        // Marked before the write, so that a download in the meantime does not overwrite it.
+        this.#markTouched(path, await isFolder(host));
         await work(host);
-        await this.#push(host, before);
+        await this.#pushOrRestore(host, before);
       } finally {
         await host.release(before);
       }
     });
   }
 
-  async #push(host: HostFilesystem, before: FsSnapshot): Promise<void> {
+  async #pushOrRestore(host: HostFilesystem, before: FsSnapshot): Promise<void> {
     try {
       await this.#workspace.push();
     } catch (error) {
@@ -195,24 +218,24 @@ export class ContainerFilesystem implements Filesystem {
     }
   }
 
-  async #fresh(): Promise<void> {
+  async #refresh(): Promise<void> {
     await this.#workspace.container.ensure();
     await this.#workspace.refresh();
   }
 
-  #touch(path: string, isFolder: boolean): void {
+  #markTouched(path: string, isFolder: boolean): void {
     const at = checkedPath(path);
     const touched = isFolder ? [`${at}/`] : [at];
-    // Folders on the way may be new.
+    // Parent folders may be new.
     if (isFolder) touched.push(...ancestorsOf(at).map((folder) => `${folder}/`));
-    for (const set of [this.#workspace.touched, ...this.#since.values()]) {
+    for (const set of [this.#workspace.touchedPaths, ...this.#touchedSince.values()]) {
       for (const one of touched) set.add(one);
     }
   }
 }
 
-/** A workspace without a prompt: no model unpacks an archive, so files are uploaded one by one. */
-function standaloneWorkspace(options: ContainerFilesystemOptions): ContainerWorkspace {
+/** Creates a workspace without a prompt. No model can unpack an archive, so files are uploaded one by one. */
+function createStandaloneWorkspace(options: ContainerFilesystemOptions): ContainerWorkspace {
   const { client, containerConfig, tarballPath, localRoot } = checkOptions(
     options,
     "ContainerFilesystem",

@@ -8,9 +8,9 @@ import type { FillState, FillStep } from "./placement.ts";
 import type { TransferStep, WorkspaceConnection } from "./workspace-connection.ts";
 
 /**
- * The state of a container: `absent` until it is first needed; then `creating`, `uploading` and
- * `unpacking` while it is made and filled; `ready` while it is in use; `lost` when it has died and
- * the next use makes another; `released` for good.
+ * The state of a container: `absent` until it is first needed; `creating`, `uploading` and `unpacking`
+ * while it is created and filled; `ready` while it is in use; `lost` when it no longer exists and the
+ * next use creates another; finally `released`.
  */
 export type ContainerState =
   | "absent"
@@ -21,64 +21,63 @@ export type ContainerState =
   | "lost"
   | "released";
 
-/** What every new container is filled with, and what is known of that when one has died. */
+/** The files that every new container is filled with, and their state when a container is lost. */
 export interface ContainerContents {
   fill(step: FillStep): Promise<void>;
   readonly fileCount: number;
-  /** Whether code had changed files that were not downloaded before the last filling. */
+  /** Whether changes that code made were lost when the container was last filled. */
   readonly hasLostWork: boolean;
-  /** Whether the files are in the container one by one, under flat names. */
+  /** Whether files are uploaded one by one, under flat names. */
   readonly writesThrough: boolean;
 }
 
-/** What a container is made with. */
+/** The options of a `ContainerLifecycle`. */
 export interface LifecycleOptions {
   readonly connection: WorkspaceConnection;
   readonly settings: ContainerSettings;
   /** The container's name at the provider. */
   readonly name: string;
-  /** @default nothing: the container stays empty */
+  /** The files for the container. @default none: the container stays empty */
   readonly contents?: ContainerContents | undefined;
 }
 
-/** What has happened to the files of a container that was replaced. */
+/** The state of the files in a replacement container. */
 export interface ReplacedFiles {
-  /** Whether code had changed files that were not downloaded. */
+  /** Whether changes that code made were lost because they had not been downloaded. */
   readonly isStale: boolean;
-  /** Whether they are under flat names. */
+  /** Whether the files have flat names. */
   readonly isFlat: boolean;
 }
 
 interface LostContainer {
   readonly containerId: string;
   readonly reason: string;
-  /** Whether anything ran in it: it may have died while it was filled. */
+  /** Whether it was ever ready; `false` if it was lost while it was filled. */
   readonly hasServed: boolean;
 }
 
 /**
- * One container at the provider, from its making to its release. It is made when it is first
- * needed. When it has died, whatever the provider's words for that, it is made again, at most once
- * per operation, and filled with the same files.
+ * One container at the provider, from creation to release. It is created on first use. When it is
+ * lost, it is created again and filled with the same files, at most once per operation.
  */
 export class ContainerLifecycle {
   readonly #options: LifecycleOptions;
   readonly #released = new AbortController();
-  /** One transfer at a time: what is known of the container's files must not change meanwhile. */
-  readonly #lane = new SharedLock();
+  /** Runs one transfer at a time, so that the known state of the files does not change during it. */
+  readonly #transferLock = new SharedLock();
   #state: ContainerState = "absent";
   #id: string | null = null;
-  #opening: Promise<string> | null = null;
+  #creation: Promise<string> | null = null;
   #lost: LostContainer | null = null;
   readonly #gone = new Set<string>();
   #replacements = 0;
-  #untold: ReplacedFiles | null = null;
+  #pendingReplacement: ReplacedFiles | null = null;
 
   constructor(options: LifecycleOptions) {
     this.#options = options;
   }
 
-  /** `null` while there is no container. */
+  /** The container's id, or `null` if there is none. */
   get containerId(): string | null {
     return this.#id;
   }
@@ -87,39 +86,39 @@ export class ContainerLifecycle {
     return this.#state;
   }
 
-  /** The ids of the containers that have died. */
+  /** The ids of the containers that no longer exist. */
   get gone(): ReadonlySet<string> {
     return this.#gone;
   }
 
-  /** What the model must be told about containers that were replaced. */
-  get untoldReplacement(): ReplacedFiles | null {
-    return this.#untold;
+  /** The replacement that the model has not been notified of yet. */
+  get pendingReplacement(): ReplacedFiles | null {
+    return this.#pendingReplacement;
   }
 
-  /** The model has been told. */
-  forgetReplacement(): void {
-    this.#untold = null;
+  /** Called when the model was notified of the replacement. */
+  clearPendingReplacement(): void {
+    this.#pendingReplacement = null;
   }
 
-  /** Makes the container if there is none, once for all who wait for it. Returns its id. */
+  /** Creates the container if there is none, once for concurrent callers. Returns its id. */
   async ensure({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<string> {
     signal?.throwIfAborted();
-    if (this.#state === "released") throw releasedError();
+    if (this.#state === "released") throw createReleasedError();
     if (this.#id !== null) return this.#id;
-    this.#opening ??= this.#open().finally(() => {
-      this.#opening = null;
+    this.#creation ??= this.#createContainer().finally(() => {
+      this.#creation = null;
     });
-    return await orAborted(this.#opening, signal);
+    return await orAborted(this.#creation, signal);
   }
 
   /**
-   * Does something in the container, and once more in a new one if it turns out to be dead.
-   * Throws `ContainerExpiredError` when that does not help either.
+   * Runs an operation with the container. If the container no longer exists, runs it once more with a
+   * new one. Throws `ContainerExpiredError` if that fails too.
    */
   async use<Result>(
     operation: (id: string) => Promise<Result>,
-    { signal = neverAborted() }: { readonly signal?: AbortSignal | undefined } = {},
+    { signal = createNeverAbortedSignal() }: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<Result> {
     const before = this.#replacements;
     const first = await this.ensure({ signal });
@@ -130,34 +129,34 @@ export class ContainerLifecycle {
       signal.throwIfAborted();
       if (!isContainerGone(error)) throw error;
       this.lose(first, error);
-      if (isReplacement) throw expired(first, error);
-      return await this.#useAgain(first, { operation, signal });
+      if (isReplacement) throw createExpiredError(first, error);
+      return await this.#retryInReplacement(first, { operation, signal });
     }
   }
 
-  /** Transfers files to or from the container, when the transfers before this one are done. */
+  /** Transfers files to or from the container, after all earlier transfers. */
   async transfer<Result>(
     work: (step: TransferStep) => Promise<Result>,
-    signal: AbortSignal = neverAborted(),
+    signal: AbortSignal = createNeverAbortedSignal(),
   ): Promise<Result> {
     const run = (id: string) =>
-      this.transferIfThere((now) => work({ containerId: now ?? id, signal }));
+      this.transferIfPresent((now) => work({ containerId: now ?? id, signal }));
     return await this.use(run, { signal });
   }
 
-  /** The same without making a container: `work` gets `null` if there is none. */
-  async transferIfThere<Result>(
+  /** Transfers files without creating a container: `work` gets `null` if there is none. */
+  async transferIfPresent<Result>(
     work: (containerId: string | null) => Promise<Result>,
   ): Promise<Result> {
-    return await this.#lane.alone(() => work(this.#id));
+    return await this.#transferLock.alone(() => work(this.#id));
   }
 
-  /** Takes over a container that the provider made. */
+  /** Adopts a container that the provider created. */
   adopt(id: string): void {
     if (this.#state !== "released") this.#becomeReady(id);
   }
 
-  /** Whether the provider still has a container. */
+  /** Whether a container still exists at the provider. */
   async isAlive(id: string, signal: AbortSignal): Promise<boolean> {
     try {
       const status = await this.#options.connection.calls.status(id, { signal });
@@ -168,7 +167,7 @@ export class ContainerLifecycle {
     }
   }
 
-  /** The container has died; the next use makes another. Other ids are ignored. */
+  /** Marks the container as lost, so that the next use creates another. Ignores other ids. */
   lose(id: string, error: unknown): void {
     if (this.#id !== id) return;
     this.#gone.add(id);
@@ -177,31 +176,33 @@ export class ContainerLifecycle {
     this.#state = "lost";
   }
 
-  /** The container has died, and another is made now. */
+  /** Marks the container as lost and creates another right away. */
   async replace(id: string, error: unknown, signal: AbortSignal): Promise<void> {
     this.lose(id, error);
     try {
       await this.ensure({ signal });
-    } catch (again) {
+    } catch (secondError) {
       signal.throwIfAborted();
-      throw again instanceof ContainerExpiredError ? again : expired(id, again);
+      throw secondError instanceof ContainerExpiredError
+        ? secondError
+        : createExpiredError(id, secondError);
     }
   }
 
-  /** Gives the container up. The provider removes it when it expires, or now with `remove`. */
+  /** Releases the container. It expires at the provider, or is deleted now with `remove`. */
   async release({ remove = false }: { readonly remove?: boolean } = {}): Promise<void> {
     if (this.#state === "released") return;
     this.#state = "released";
-    this.#released.abort(releasedError());
-    await this.#opening?.catch(() => {}); // it removes what it has made
+    this.#released.abort(createReleasedError());
+    await this.#creation?.catch(() => {}); // an aborted creation deletes its own container
     const id = this.#id;
     this.#id = null;
     if (!remove) return;
     if (id !== null) await this.#remove(id);
-    for (const gone of this.#gone) await this.#remove(gone); // it may still hold data
+    for (const gone of this.#gone) await this.#remove(gone); // it may still retain data
   }
 
-  async #useAgain<Result>(
+  async #retryInReplacement<Result>(
     first: string,
     { operation, signal }: { operation(id: string): Promise<Result>; readonly signal: AbortSignal },
   ): Promise<Result> {
@@ -209,16 +210,18 @@ export class ContainerLifecycle {
     try {
       second = await this.ensure({ signal });
       return await operation(second);
-    } catch (again) {
+    } catch (secondError) {
       signal.throwIfAborted();
-      if (second !== null && !isContainerGone(again)) throw again; // the operation's own failure
-      if (second !== null) this.lose(second, again);
-      throw again instanceof ContainerExpiredError ? again : expired(first, again);
+      if (second !== null && !isContainerGone(secondError)) throw secondError; // the operation failed
+      if (second !== null) this.lose(second, secondError);
+      throw secondError instanceof ContainerExpiredError
+        ? secondError
+        : createExpiredError(first, secondError);
     }
   }
 
-  /** A container that dies while it is filled is replaced once, unless it is a replacement. */
-  async #open(): Promise<string> {
+  /** Creates the container. If it is lost while it is filled, replaces it once, unless it is a replacement. */
+  async #createContainer(): Promise<string> {
     if (this.#lost === null) {
       try {
         return await this.#createAndFill();
@@ -230,7 +233,9 @@ export class ContainerLifecycle {
     try {
       return await this.#createAndFill();
     } catch (error) {
-      throw this.#lost && isContainerGone(error) ? expired(this.#lost.containerId, error) : error;
+      throw this.#lost && isContainerGone(error)
+        ? createExpiredError(this.#lost.containerId, error)
+        : error;
     }
   }
 
@@ -241,10 +246,14 @@ export class ContainerLifecycle {
     let id: string | null = null;
     try {
       const body = { name, ...settings.request };
-      const made = await connection.send((calls) => calls.create(body, { signal }), signal);
-      id = made.id;
-      const step = { containerId: id, signal, report: (state: FillState) => this.#report(state) };
-      if (contents) await this.transferIfThere(() => contents.fill(step));
+      const created = await connection.send((calls) => calls.create(body, { signal }), signal);
+      id = created.id;
+      const step = {
+        containerId: id,
+        signal,
+        report: (state: FillState) => this.#setFillState(state),
+      };
+      if (contents) await this.transferIfPresent(() => contents.fill(step));
       signal.throwIfAborted();
     } catch (error) {
       if (id !== null && isContainerGone(error)) {
@@ -258,7 +267,7 @@ export class ContainerLifecycle {
     return id;
   }
 
-  #report(state: FillState): void {
+  #setFillState(state: FillState): void {
     if (this.#state !== "released") this.#state = state;
   }
 
@@ -270,38 +279,38 @@ export class ContainerLifecycle {
     if (lost) this.#publishReplacement(lost, id);
   }
 
-  /** The model is told only of a container that it has used. */
+  /** Publishes a replacement. The model is notified only about a container that was ready. */
   #publishReplacement({ containerId, reason, hasServed }: LostContainer, replacedBy: string): void {
     const { contents, connection } = this.#options;
     const { fileCount: restored = 0, hasLostWork = false, writesThrough = false } = contents ?? {};
-    const lost = hasServed ? ["what code held in memory"] : [];
-    if (hasLostWork) lost.push("what code changed in files since they were last fetched");
-    const isStale = hasLostWork || (this.#untold?.isStale ?? false);
-    if (hasServed) this.#untold = { isStale, isFlat: writesThrough };
+    const lost = hasServed ? ["the memory of running code"] : [];
+    if (hasLostWork) lost.push("changes that code made to files since the last download");
+    const isStale = hasLostWork || (this.#pendingReplacement?.isStale ?? false);
+    if (hasServed) this.#pendingReplacement = { isStale, isFlat: writesThrough };
     const event = { containerId, replacedBy, reason, restored, lost };
     connection.publish({ type: "ContainerReplaced", ...event });
   }
 
-  /** A container that cannot be removed expires. */
+  /** Deletes a container. A failure is only logged, because the container expires. */
   async #remove(id: string): Promise<void> {
     const { calls, logger } = this.#options.connection;
     try {
       await calls.remove(id);
     } catch (error) {
-      logger.warn("a container could not be removed", { id, error: messageOf(error) });
+      logger.warn("could not delete a container", { id, error: messageOf(error) });
     }
   }
 }
 
-function neverAborted(): AbortSignal {
+function createNeverAbortedSignal(): AbortSignal {
   return new AbortController().signal;
 }
 
-function releasedError(): WinkError {
-  return new WinkError("The container was released: make a new workspace");
+function createReleasedError(): WinkError {
+  return new WinkError("The container was released. Create a new workspace.");
 }
 
-function expired(id: string, again: unknown): ContainerExpiredError {
-  const remedy = "the one in its place failed as well; what was written is kept, try again";
-  return new ContainerExpiredError(id, again, remedy);
+function createExpiredError(id: string, cause: unknown): ContainerExpiredError {
+  const remedy = "try again: its replacement failed too, and everything written is kept";
+  return new ContainerExpiredError(id, cause, remedy);
 }

@@ -2,15 +2,15 @@ import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { dying, looks, managerStage } from "../../../tests/support/workspace/manager-stage.ts";
 
-describe("a container manager", () => {
-  test("makes its container when it is first needed, as it was told to", async () => {
-    const at = await managerStage();
+describe("ContainerManager", () => {
+  test("creates its container on first use, with the given options", async () => {
+    const stage = await managerStage();
     const config = { memoryLimit: "1g", expiresAfterMinutes: 7 } as const;
-    const manager = at.manager({ name: "mine", config });
-    expect([manager.state, manager.containerId, at.made]).toEqual(["absent", null, 0]);
+    const manager = stage.manager({ name: "mine", config });
+    expect([manager.state, manager.containerId, stage.made]).toEqual(["absent", null, 0]);
     const id = await manager.ensure();
     expect([manager.state, manager.containerId, await manager.ensure()]).toEqual(["ready", id, id]);
-    const container = await (await fetch(`${at.url}/containers/${id}`)).json();
+    const container = await (await fetch(`${stage.url}/containers/${id}`)).json();
     expect(container).toMatchObject({
       name: "mine",
       memory_limit: "1g",
@@ -20,27 +20,27 @@ describe("a container manager", () => {
 
   test.each<[string, object, string]>([
     ["an empty name", { name: "" }, "ContainerManager.name"],
-    ["a memory that there is not", { config: { memoryLimit: "8g" } }, "ContainerManager.config"],
-  ])("refuses %s", async (_what, options, words) => {
-    const at = await managerStage();
-    expect(() => at.manager(options)).toThrow(words);
+    ["an unknown memory limit", { config: { memoryLimit: "8g" } }, "ContainerManager.config"],
+  ])("rejects %s", async (_what, options, message) => {
+    const stage = await managerStage();
+    expect(() => stage.manager(options)).toThrow(message);
   });
 
-  test("makes one for all who wait for it", async () => {
-    const at = await managerStage();
-    const manager = at.manager();
+  test("creates one container for concurrent callers", async () => {
+    const stage = await managerStage();
+    const manager = stage.manager();
     const waiting = [1, 2, 3, 4].map(() => manager.ensure());
     const using = manager.use(async (id) => id);
     expect(new Set([...(await Promise.all(waiting)), await using])).toEqual(
       new Set([manager.containerId]),
     );
-    expect(at.made).toBe(1);
+    expect(stage.made).toBe(1);
   });
 
-  test("says what it is doing", async () => {
-    const at = await managerStage();
+  test("reports its state", async () => {
+    const stage = await managerStage();
     const states: string[] = [];
-    const { manager } = at.filling(async (_id, step) => {
+    const { manager } = stage.filling(async (_id, step) => {
       states.push(manager.state);
       step("uploading");
       states.push(manager.state);
@@ -60,27 +60,27 @@ describe("a container manager", () => {
     expect(states).toEqual(["absent", ...filling, "lost", ...filling, "released"]);
   });
 
-  test("waits where the provider asks it to", async () => {
-    const at = await managerStage();
+  test("retries while the provider throttles", async () => {
+    const stage = await managerStage();
     let refusals = 0;
-    at.relay.answerBy(({ path }) =>
+    stage.relay.answerBy(({ path }) =>
       path === "/containers" && refusals++ < 2
         ? { status: 429, json: { error: { message: "Slow down." } } }
         : null,
     );
-    const id = await at.manager().ensure();
-    expect([await at.statusOf(id), at.made]).toEqual(["running", 3]);
+    const id = await stage.manager().ensure();
+    expect([await stage.statusOf(id), stage.made]).toEqual(["running", 3]);
   });
 
-  test("fails as the request does, and may be asked again", async () => {
-    const at = await managerStage();
+  test("throws the request's error and can be retried", async () => {
+    const stage = await managerStage();
     let isRefused = true;
-    at.relay.answerBy(({ path }) =>
+    stage.relay.answerBy(({ path }) =>
       path === "/containers" && isRefused
         ? { status: 401, json: { error: { message: "No such key." } } }
         : null,
     );
-    const manager = at.manager();
+    const manager = stage.manager();
     await expect(manager.ensure()).rejects.toMatchObject({ status: 401 });
     expect(manager.state).toBe("absent");
     isRefused = false;
@@ -89,20 +89,20 @@ describe("a container manager", () => {
   });
 });
 
-describe("an operation in a container", () => {
-  test("gives what it gives, and fails as it does", async () => {
-    const at = await managerStage();
-    const manager = at.manager();
+describe("ContainerManager.use()", () => {
+  test("returns the operation's result and throws its error", async () => {
+    const stage = await managerStage();
+    const manager = stage.manager();
     expect(await manager.use(async () => 42)).toBe(42);
     const problem = new Error("My own.");
     await expect(manager.use(() => Promise.reject(problem))).rejects.toBe(problem);
-    expect([manager.state, at.made]).toEqual(["ready", 1]);
+    expect([manager.state, stage.made]).toEqual(["ready", 1]);
   });
 
-  test("is done again in a new one if its own is gone", async () => {
-    const at = await managerStage();
-    const { manager, replacements } = at.filling(async () => {});
-    const { seen, operation } = dying(at, 1);
+  test("repeats the operation in a new container if the first is lost", async () => {
+    const stage = await managerStage();
+    const { manager, replacements } = stage.filling(async () => {});
+    const { seen, operation } = dying(stage, 1);
     const id = await manager.use(operation);
     expect(seen).toEqual([expect.any(String), id]);
     expect(replacements).toMatchObject([
@@ -112,98 +112,98 @@ describe("an operation in a container", () => {
     expect(manager.gone.has(id)).toBe(false);
   });
 
-  test("is not done a third time", async () => {
-    const at = await managerStage();
-    const manager = at.manager();
-    const { seen, operation } = dying(at, 2);
+  test("does not repeat the operation a second time", async () => {
+    const stage = await managerStage();
+    const manager = stage.manager();
+    const { seen, operation } = dying(stage, 2);
     const failure = await manager.use(operation).catch((error: unknown) => error);
     expect(failure).toMatchObject({
       name: "ContainerExpiredError",
-      message: expect.stringMatching(/ is gone \(.*\): the one in its place failed as well; /),
+      message: expect.stringMatching(/ is gone \(.*\): try again: its replacement failed too, /),
       containerId: seen[0],
       cause: { name: "OpenAIRequestError", status: 404 },
     });
     expect([seen.length, manager.state, manager.containerId]).toEqual([2, "lost", null]);
     expect(await manager.use(operation)).toBe(manager.containerId);
-    expect(at.made).toBe(3);
+    expect(stage.made).toBe(3);
   });
 
-  test("fails as it does in the new one, where that is not gone", async () => {
-    const at = await managerStage();
-    const manager = at.manager();
-    const { operation } = dying(at, 1);
+  test("throws the operation's error from the new container", async () => {
+    const stage = await managerStage();
+    const manager = stage.manager();
+    const { operation } = dying(stage, 1);
     const problem = new Error("My own.");
     const failing = manager.use(async (id) => {
       await operation(id);
       throw problem;
     });
     await expect(failing).rejects.toBe(problem);
-    expect([manager.state, at.made]).toEqual(["ready", 2]);
+    expect([manager.state, stage.made]).toEqual(["ready", 2]);
   });
 
-  test("which has to replace a container before it begins does not replace another", async () => {
-    const at = await managerStage();
-    const manager = at.manager();
+  test("does not replace a second container after replacing one first", async () => {
+    const stage = await managerStage();
+    const manager = stage.manager();
     manager.lose(await manager.ensure(), new Error("It is gone."));
-    const { seen, operation } = dying(at, 1);
+    const { seen, operation } = dying(stage, 1);
     const failure = await manager.use(operation).catch((error: unknown) => error);
     expect(failure).toMatchObject({ name: "ContainerExpiredError", containerId: seen[0] });
-    expect([seen.length, at.made, manager.state]).toEqual([1, 2, "lost"]);
+    expect([seen.length, stage.made, manager.state]).toEqual([1, 2, "lost"]);
   });
 
-  test("shares a replacement with all that were in the dead one", async () => {
-    const at = await managerStage();
-    const { manager, replacements } = at.filling(async () => {});
-    await at.calls.remove(await manager.ensure());
-    const ids = await Promise.all([1, 2, 3, 4, 5].map(() => manager.use(looks(at))));
+  test("shares one replacement between concurrent operations", async () => {
+    const stage = await managerStage();
+    const { manager, replacements } = stage.filling(async () => {});
+    await stage.calls.remove(await manager.ensure());
+    const ids = await Promise.all([1, 2, 3, 4, 5].map(() => manager.use(looks(stage))));
     expect(new Set(ids)).toEqual(new Set([manager.containerId]));
-    expect([at.made, replacements.length]).toEqual([2, 1]);
+    expect([stage.made, replacements.length]).toEqual([2, 1]);
   });
 
-  test("is not done again for somebody who has gone", async () => {
-    const at = await managerStage();
-    const manager = at.manager();
-    const gone = new AbortController();
+  test("does not repeat the operation after an abort", async () => {
+    const stage = await managerStage();
+    const manager = stage.manager();
+    const aborted = new AbortController();
     const using = manager.use(
       async (id) => {
-        await at.calls.remove(id);
-        gone.abort(new Error("I have gone."));
-        await looks(at)(id);
+        await stage.calls.remove(id);
+        aborted.abort(new Error("Aborted."));
+        await looks(stage)(id);
       },
-      { signal: gone.signal },
+      { signal: aborted.signal },
     );
-    await expect(using).rejects.toThrow("I have gone.");
-    expect(at.made).toBe(1);
+    await expect(using).rejects.toThrow("Aborted.");
+    expect(stage.made).toBe(1);
   });
 });
 
-describe("an operation that uses the official client itself", () => {
-  const official = async () => {
-    const at = await managerStage();
-    const client = new OpenAI({ baseURL: at.relay.url, apiKey: "local", maxRetries: 0 });
-    return { at, client, manager: at.manager({ client }) };
+describe("ContainerManager.use() with the official client", () => {
+  const createOfficial = async () => {
+    const stage = await managerStage();
+    const client = new OpenAI({ baseURL: stage.relay.url, apiKey: "local", maxRetries: 0 });
+    return { stage, client, manager: stage.manager({ client }) };
   };
 
-  test.each(["deleted", "expired"])("is understood where its container is %s", async (how) => {
-    const { at, client, manager } = await official();
+  test.each(["deleted", "expired"])("replaces a container that is %s", async (how) => {
+    const { stage, client, manager } = await createOfficial();
     const first = await manager.ensure();
-    if (how === "deleted") await at.calls.remove(first);
+    if (how === "deleted") await stage.calls.remove(first);
     else
-      at.relay.answerBy(({ containerId }) =>
+      stage.relay.answerBy(({ containerId }) =>
         containerId === first
           ? { status: 400, json: { error: { message: "Container is expired." } } }
           : null,
       );
     const files = await manager.use(async (id) => (await client.containers.files.list(id)).data);
-    expect([files, manager.containerId === first, at.made]).toEqual([[], false, 2]);
+    expect([files, manager.containerId === first, stage.made]).toEqual([[], false, 2]);
   });
 
-  test("fails as it does where something else is not there", async () => {
-    const { at, client, manager } = await official();
+  test("throws a NotFoundError that is not about the container", async () => {
+    const { stage, client, manager } = await createOfficial();
     const using = manager.use((id) =>
       client.containers.files.retrieve("cfile_1", { container_id: id }),
     );
     await expect(using).rejects.toBeInstanceOf(OpenAI.NotFoundError);
-    expect([manager.state, at.made]).toEqual(["ready", 1]);
+    expect([manager.state, stage.made]).toEqual(["ready", 1]);
   });
 });

@@ -8,16 +8,19 @@ import { WorkspaceConnection } from "./workspace-connection.ts";
 
 /** The options of a `ContainerManager`. */
 export interface ContainerManagerOptions {
+  /** The client that creates the container. */
   readonly client: OpenAIClient;
+  /** Configures the container. @default the defaults of `ContainerConfig` */
   readonly config?: ContainerConfig | undefined;
   /** The container's name at the provider. @default "weakincentives" */
   readonly name?: string | undefined;
+  /** The clock that times retries. @default the system clock */
   readonly clock?: Clock | undefined;
 }
 
 /**
- * One empty container, made when it is first needed, and made again, at most once per operation,
- * when it has died.
+ * Manages one empty container. It is created on first use, and created again when it is lost, at most
+ * once per operation.
  */
 export class ContainerManager {
   readonly #container: ContainerLifecycle;
@@ -35,29 +38,29 @@ export class ContainerManager {
     this.#container = new ContainerLifecycle({ connection, settings, name });
   }
 
-  /** `null` while there is no container. */
+  /** The container's id, or `null` if there is none. */
   get containerId(): string | null {
     return this.#container.containerId;
   }
 
-  /** What the manager is doing, or what has happened to its container. */
+  /** The state of the container. */
   get state(): ContainerState {
     return this.#container.state;
   }
 
-  /** The ids of the containers that have died. */
+  /** The ids of the containers that no longer exist. */
   get gone(): ReadonlySet<string> {
     return this.#container.gone;
   }
 
-  /** Makes the container if there is none, once for all who wait for it. Returns its id. */
+  /** Creates the container if there is none, once for concurrent callers. Returns its id. */
   async ensure(options?: { readonly signal?: AbortSignal | undefined }): Promise<string> {
     return await this.#container.ensure(options);
   }
 
   /**
-   * Does something in the container, and once more in a new one if it turns out to be dead.
-   * Throws `ContainerExpiredError` when that does not help either.
+   * Runs an operation with the container. If the container no longer exists, runs it once more with a
+   * new one. Throws `ContainerExpiredError` if that fails too.
    */
   async use<Result>(
     operation: (id: string) => Promise<Result>,
@@ -66,17 +69,17 @@ export class ContainerManager {
     return await this.#container.use(operation, options);
   }
 
-  /** Says that the container has died; the next use makes another. Other ids are ignored. */
+  /** Marks the container as lost, so that the next use creates another. Ignores other ids. */
   lose(id: string, error: unknown): void {
     this.#container.lose(id, error);
   }
 
-  /** Takes over a container that the provider made. */
+  /** Adopts a container that the provider created. */
   adopt(id: string): void {
     this.#container.adopt(id);
   }
 
-  /** Gives the container up. The provider removes it when it expires, or now with `remove`. */
+  /** Releases the container. It expires at the provider, or is deleted now with `remove`. */
   async release(options?: { readonly remove?: boolean }): Promise<void> {
     await this.#container.release(options);
   }

@@ -7,139 +7,145 @@ import {
   type OpenAIContainerWorkspaceSectionOptions,
 } from "./container-workspace-section.ts";
 
-function made(options: object): OpenAIContainerWorkspaceSection {
-  const given = { session: new Session(), ...options };
-  return new OpenAIContainerWorkspaceSection(given as OpenAIContainerWorkspaceSectionOptions);
+function createSection(options: object): OpenAIContainerWorkspaceSection {
+  const all = { session: new Session(), ...options };
+  return new OpenAIContainerWorkspaceSection(all as OpenAIContainerWorkspaceSectionOptions);
 }
 
-describe("an OpenAIContainerWorkspaceSection is refused", () => {
+describe("new OpenAIContainerWorkspaceSection()", () => {
   const folder = () => temporaryTree({ "a.txt": "a" });
 
   test.each<readonly [string, () => object, string]>([
     [
-      "without a session",
+      "rejects a missing session",
       () => ({ session: undefined }),
       "OpenAIContainerWorkspaceSection.session must be a Session, got undefined. Give the one you evaluate with",
     ],
     [
-      "with what is no session",
+      "rejects a session that is not a Session",
       () => ({ session: { id: "x" } }),
       "OpenAIContainerWorkspaceSection.session must be a Session",
     ],
     [
-      "without roots for its mounts",
+      "rejects mounts without allowedHostRoots",
       () => ({ mounts: [{ hostPath: folder() }] }),
-      'OpenAIContainerWorkspaceSection.allowedHostRoots must be given with mounts, for these files leave this machine, got undefined. List the folders that they may come from, or write "any"',
+      'OpenAIContainerWorkspaceSection.allowedHostRoots must be provided with mounts, because these files are uploaded, got undefined. List the folders that mounts may come from, or pass "any".',
     ],
     [
-      'in mode "auto" with mounts',
+      'rejects mode "auto" with mounts',
       () => ({
         mounts: [{ hostPath: folder() }],
         allowedHostRoots: "any",
         containerConfig: { mode: "auto" },
       }),
-      'OpenAIContainerWorkspaceSection.containerConfig.mode must be "explicit" with mounts, got "auto". Leave it out: files can only be brought into a container that is made for them',
+      'OpenAIContainerWorkspaceSection.containerConfig.mode must be "explicit" with mounts, got "auto". Omit it: only a container that the adapter creates can be filled with files.',
     ],
     [
-      "to unpack otherwise",
+      "rejects an unknown unpack",
       () => ({ unpack: "zip" }),
       "OpenAIContainerWorkspaceSection.unpack must be one of",
     ],
     [
-      "to sync otherwise",
+      "rejects an unknown syncPolicy",
       () => ({ syncPolicy: "hourly" }),
       "OpenAIContainerWorkspaceSection.syncPolicy must be one of",
     ],
     [
-      "with a size of container that there is not",
+      "rejects an unknown memoryLimit",
       () => ({ containerConfig: { memoryLimit: "8g" } }),
       "OpenAIContainerWorkspaceSection.containerConfig.memoryLimit must be one of",
     ],
     [
-      "with a container that lives for no time",
+      "rejects expiresAfterMinutes: 0",
       () => ({ containerConfig: { expiresAfterMinutes: 0 } }),
       "OpenAIContainerWorkspaceSection.containerConfig.expiresAfterMinutes must be",
     ],
     [
-      "with another mode",
+      "rejects an unknown mode",
       () => ({ containerConfig: { mode: "lazy" } }),
       "OpenAIContainerWorkspaceSection.containerConfig.mode must be one of",
     ],
     [
-      "with an option of the container's that there is not",
+      "rejects an unknown container option",
       () => ({ containerConfig: { memory: "4g" } }),
       "OpenAIContainerWorkspaceSection.containerConfig",
     ],
-    ["with an option that there is not", () => ({ mount: [] }), 'did you mean "mounts"?'],
+    ["rejects an unknown option", () => ({ mount: [] }), 'Did you mean "mounts"?'],
     [
-      "with no options",
+      "rejects missing options",
       () => null as never,
       "OpenAIContainerWorkspaceSection(options) must be an object, got null",
     ],
     [
-      "with a client that is none",
+      "rejects a client that is not an OpenAI client",
       () => ({ client: { responses: {} } }),
       "OpenAIContainerWorkspaceSection.client must be an OpenAI client",
     ],
     [
-      "to sync to nowhere",
+      "rejects an empty syncDestination",
       () => ({ syncDestination: "" }),
       "OpenAIContainerWorkspaceSection.syncDestination",
     ],
     [
-      "to sync by a word",
+      "rejects a syncOnCleanup that is not a boolean",
       () => ({ syncOnCleanup: "yes" }),
       "OpenAIContainerWorkspaceSection.syncOnCleanup",
     ],
     [
-      "to delete by a word",
+      "rejects a deleteOnCleanup that is not a boolean",
       () => ({ deleteOnCleanup: 1 }),
       "OpenAIContainerWorkspaceSection.deleteOnCleanup",
     ],
     [
-      "to be overridden by a word",
+      "rejects an acceptsOverrides that is not a boolean",
       () => ({ acceptsOverrides: 1 }),
       "OpenAIContainerWorkspaceSection.acceptsOverrides",
     ],
     [
-      "with mounts that are no list",
+      "rejects mounts that are not an array",
       () => ({ mounts: "x", allowedHostRoots: "any" }),
       "mounts must be an array",
     ],
-    ["with a bad key", () => ({ key: "My Workspace" }), "key"],
+    ["rejects an invalid key", () => ({ key: "My Workspace" }), "key"],
   ])("%s", (_, options, message) => {
-    const given = options();
-    const make = () =>
-      given === null ? new OpenAIContainerWorkspaceSection(given as never) : made(given);
-    expect(make).toThrow(InvalidOptionError);
-    expect(make).toThrow(message);
+    const value = options();
+    const create = () =>
+      value === null ? new OpenAIContainerWorkspaceSection(value as never) : createSection(value);
+    expect(create).toThrow(InvalidOptionError);
+    expect(create).toThrow(message);
   });
 
   test.each(["tool.exe", "Makefile", ".gitignore", "data.XYZ"])(
-    'for %s, which cannot go up by itself, with unpack "files"',
+    'rejects %s, which cannot be uploaded as a single file, with unpack "files"',
     (name) => {
       const mounts = [{ hostPath: temporaryTree({ "a.txt": "a", [name]: "b" }), mountPath: "p" }];
-      const make = () => made({ mounts, allowedHostRoots: "any", unpack: "files" });
-      expect(make).toThrow(InvalidOptionError);
-      expect(make).toThrow(
-        `OpenAIContainerWorkspaceSection.mounts must contain only file types that OpenAI accepts individually when unpack is "files", got "p/${name}". Exclude it with excludeGlob, or omit unpack to upload one archive.`,
+      const create = () => createSection({ mounts, allowedHostRoots: "any", unpack: "files" });
+      expect(create).toThrow(InvalidOptionError);
+      expect(create).toThrow(
+        `OpenAIContainerWorkspaceSection.mounts must have only files of types that OpenAI takes one by one, with unpack "files", got "p/${name}". Exclude it by excludeGlob, or leave unpack out: then they go up as one archive`,
       );
-      expect(made({ mounts, allowedHostRoots: "any" }).mountPreviews).toMatchObject([{ files: 2 }]);
-      const spared = [{ ...mounts[0], excludeGlob: [name] }];
-      const section = made({ mounts: spared, allowedHostRoots: "any", unpack: "files" });
+      expect(createSection({ mounts, allowedHostRoots: "any" }).mountPreviews).toMatchObject([
+        { files: 2 },
+      ]);
+      const excluding = [{ ...mounts[0], excludeGlob: [name] }];
+      const section = createSection({
+        mounts: excluding,
+        allowedHostRoots: "any",
+        unpack: "files",
+      });
       expect(section.mountPreviews).toMatchObject([{ files: 1 }]);
     },
   );
 
-  test('not for the case of a name, with unpack "files"', () => {
+  test('accepts names in any case with unpack "files"', () => {
     const folder = temporaryTree({ "A.TXT": "a", "b.Csv": "b", "notes.MD": "c" });
     const mounts = [{ hostPath: folder }];
-    const section = made({ mounts, allowedHostRoots: [folder], unpack: "files" });
+    const section = createSection({ mounts, allowedHostRoots: [folder], unpack: "files" });
     expect(section.mountPreviews).toMatchObject([{ files: 3, withheld: [] }]);
   });
 
-  test("not with each option as it may be", () => {
-    const section = made({
+  test("accepts every valid option and fills in the defaults", () => {
+    const section = createSection({
       mounts: [],
       containerConfig: null,
       key: "files",
@@ -150,7 +156,7 @@ describe("an OpenAIContainerWorkspaceSection is refused", () => {
       deleteOnCleanup: true,
     });
     expect(section).toMatchObject({ key: "files", title: "Files", acceptsOverrides: true });
-    expect(made({})).toMatchObject({
+    expect(createSection({})).toMatchObject({
       ...{ key: "workspace", title: "Workspace", acceptsOverrides: false, mountPreviews: [] },
     });
   });

@@ -7,18 +7,18 @@ import { filesIn, hasBubblewrap, repository } from "../../../tests/support/works
 import { Session } from "../../session/session.ts";
 import { OpenAIContainerWorkspaceSection } from "./container-workspace-section.ts";
 
-const mountsOf = (folder: string) => [{ hostPath: folder, mountPath: "p" }];
+const createMounts = (folder: string) => [{ hostPath: folder, mountPath: "p" }];
 
-const writing = [
+const writeScript = [
   [{ code: "open('/mnt/data/p/new.txt', 'w').write('new') and None" }],
   [{ say: "Done." }],
 ];
 
-describe("an OpenAIContainerWorkspaceSection", () => {
-  test("does nothing but look when it is made", async () => {
+describe("OpenAIContainerWorkspaceSection", () => {
+  test("only checks its mounts when it is created", async () => {
     const folder = repository({ "a.txt": "one", ".env": "KEY=1", "sub/b.txt": "two!" });
     const stage = await bentStage([]);
-    const section = stage.section({ mounts: mountsOf(folder), client: stage.client });
+    const section = stage.section({ mounts: createMounts(folder), client: stage.client });
     expect(section.mountPreviews).toEqual([
       {
         hostPath: folder,
@@ -35,10 +35,10 @@ describe("an OpenAIContainerWorkspaceSection", () => {
     expect(stage.requests).toEqual([]);
   });
 
-  test("copies its mounts when it is to be ready, once, and sends nothing for that", async () => {
+  test("copies its mounts once in ready(), without requests", async () => {
     const folder = repository({ "a.txt": "one" });
     const stage = await bentStage([]);
-    const section = stage.section({ mounts: mountsOf(folder) });
+    const section = stage.section({ mounts: createMounts(folder) });
     await Promise.all([section.ready(), section.ready()]);
     expect(filesIn(section.tempDir)).toEqual({ "p/a.txt": "one" });
     appendFileSync(join(folder, "a.txt"), "more");
@@ -50,10 +50,10 @@ describe("an OpenAIContainerWorkspaceSection", () => {
     await expect(section.ready()).rejects.toThrow("The workspace was cleaned up. Create a new one.");
   });
 
-  test("can be made ready again when the mounts could not be copied", async () => {
+  test("can retry ready() after copying the mounts failed", async () => {
     const folder = repository({ "a.txt": "one" });
     const stage = await bentStage([]);
-    const section = stage.section({ mounts: mountsOf(folder) });
+    const section = stage.section({ mounts: createMounts(folder) });
     renameSync(join(folder, "a.txt"), join(folder, "b.txt"));
     await expect(section.ready()).rejects.toMatchObject({ code: "ENOENT" });
     expect(existsSync(dirname(section.tempDir))).toBe(false);
@@ -62,10 +62,10 @@ describe("an OpenAIContainerWorkspaceSection", () => {
     expect(filesIn(section.tempDir)).toEqual({ "p/a.txt": "one" });
   });
 
-  test("has a container after its first evaluation, which the next uses again", async () => {
+  test("reuses its container in the next evaluation", async () => {
     const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage([...writing, ...writing]);
-    const section = stage.section({ mounts: mountsOf(folder) });
+    const stage = await bentStage([...writeScript, ...writeScript]);
+    const section = stage.section({ mounts: createMounts(folder) });
     await stage.evaluate(section);
     const { containerId } = section;
     expect(await stage.calls.status(containerId ?? "")).toBe("running");
@@ -76,10 +76,10 @@ describe("an OpenAIContainerWorkspaceSection", () => {
     expect(section.filesystem.containerId).toBe(containerId);
   });
 
-  test("is cleaned up once, however often it is asked, and leaves the container", async () => {
+  test("cleans up once for repeated calls and keeps the container", async () => {
     const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writing);
-    const section = stage.section({ mounts: mountsOf(folder), syncOnCleanup: true });
+    const stage = await bentStage(writeScript);
+    const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
     await stage.evaluate(section);
     const id = section.containerId ?? "";
     const [one, other] = await Promise.all([section.cleanup(), section.cleanup()]);
@@ -94,10 +94,10 @@ describe("an OpenAIContainerWorkspaceSection", () => {
     expect(dirname(section.syncedDir ?? "")).toBe(tmpdir());
   });
 
-  test("deletes its container where that is asked for", async () => {
-    const stage = await bentStage(writing);
+  test("deletes its container on cleanup with deleteOnCleanup", async () => {
+    const stage = await bentStage(writeScript);
     const folder = repository({ "a.txt": "one" });
-    const section = stage.section({ mounts: mountsOf(folder), deleteOnCleanup: true });
+    const section = stage.section({ mounts: createMounts(folder), deleteOnCleanup: true });
     await stage.evaluate(section);
     const id = section.containerId ?? "";
     await section.cleanup();
@@ -105,32 +105,32 @@ describe("an OpenAIContainerWorkspaceSection", () => {
     expect(section.syncedDir).toBeNull();
   });
 
-  test("is cleaned up at the end of a block", async () => {
+  test("cleans up at the end of an await using block", async () => {
     const folder = repository({ "a.txt": "one" });
     const to = join(repository({}), "synced");
-    const places: string[] = [];
+    const folders: string[] = [];
     {
       await using section = new OpenAIContainerWorkspaceSection({
         session: new Session(),
-        mounts: mountsOf(folder),
+        mounts: createMounts(folder),
         allowedHostRoots: [folder],
         syncOnCleanup: true,
         syncDestination: to,
       });
       await section.ready();
-      places.push(section.tempDir);
+      folders.push(section.tempDir);
       expect(existsSync(section.tempDir)).toBe(true);
     }
-    expect(places.map((place) => existsSync(dirname(place)))).toEqual([false]);
+    expect(folders.map((folder) => existsSync(dirname(folder)))).toEqual([false]);
     expect(filesIn(to)).toEqual({ "p/a.txt": "one" });
   });
 
-  test("is shared by its clones, and cleaned up with the last of them", async () => {
+  test("is shared by its clones and cleaned up with the last of them", async () => {
     const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage([...writing, ...writing]);
+    const stage = await bentStage([...writeScript, ...writeScript]);
     const to = join(repository({}), "synced");
     const section = stage.section({
-      mounts: mountsOf(folder),
+      mounts: createMounts(folder),
       syncOnCleanup: true,
       syncDestination: to,
     });
@@ -145,35 +145,35 @@ describe("an OpenAIContainerWorkspaceSection", () => {
     const report = await clone.cleanup();
     expect(report).toMatchObject({ directory: to, added: ["p/new.txt"] });
     expect(existsSync(clone.tempDir)).toBe(false);
-    expect(() => section.clone()).toThrow("The workspace was cleaned up: make a new one");
+    expect(() => section.clone()).toThrow("The workspace was cleaned up. Create a new one.");
   });
 
-  test("is cleaned up although a clone of it could not be made", async () => {
+  test("is cleaned up after a clone failed to be created", async () => {
     const folder = repository({ "a.txt": "one" });
     const stage = await bentStage([]);
-    const section = stage.section({ mounts: mountsOf(folder) });
+    const section = stage.section({ mounts: createMounts(folder) });
     await section.ready();
     expect(() => section.clone({ key: "Not A Key" })).toThrow("key must be");
     await section.cleanup();
     expect(existsSync(dirname(section.tempDir))).toBe(false);
   });
 
-  test("without a client says how to give one", async () => {
+  test("explains how to pass a client if there is none", async () => {
     const section = new OpenAIContainerWorkspaceSection({ session: new Session() });
     onTestFinished(async () => void (await section.cleanup()));
     await expect(section.filesystem.readText("a.txt")).rejects.toThrow(
-      "The workspace has no client yet: evaluate its prompt first, or give the section a client",
+      "The workspace has no client yet. Evaluate its prompt first, or pass a client to the section.",
     );
     expect(section.containerId).toBeNull();
   });
 
-  test("can be used before any evaluation with a client of its own", async () => {
+  test("can be used before any evaluation with its own client", async () => {
     const folder = repository({ "a.txt": "one" });
     const stage = await bentStage([
       [{ code: "print(open('/mnt/data/p/a.txt').read(), open('/mnt/data/p/b.txt').read())" }],
       [{ say: "Done." }],
     ]);
-    const section = stage.section({ mounts: mountsOf(folder), client: stage.client });
+    const section = stage.section({ mounts: createMounts(folder), client: stage.client });
     await section.filesystem.writeText("p/b.txt", "two");
     expect(await section.filesystem.readText("p/a.txt")).toBe("one");
     expect(section.containerId).not.toBeNull();
@@ -182,21 +182,26 @@ describe("an OpenAIContainerWorkspaceSection", () => {
   });
 });
 
-describe.skipIf(!hasBubblewrap)("what a workspace brings back", () => {
+describe.skipIf(!hasBubblewrap)("the sync of a workspace", () => {
   test.each([
-    ["nothing", { syncPolicy: "never" }, null, 2],
-    ["nothing, if nobody says", {}, null, 2],
-    ["nothing, although cleaning up would", { syncPolicy: "never", syncOnCleanup: true }, null, 2],
-    ["all at the end", { syncOnCleanup: true }, ["p/new.txt"], 3],
-    ["all at the end, by its other name", { syncPolicy: "cleanup" }, ["p/new.txt"], 3],
-    ["all after each turn", { syncPolicy: "eachTurn" }, ["p/new.txt"], 3],
-  ] as const)("is %s: %o", async (_, options, added, own) => {
+    ['nothing with "never"', { syncPolicy: "never" }, null, 2],
+    ["nothing by default", {}, null, 2],
+    [
+      'nothing with "never", despite syncOnCleanup',
+      { syncPolicy: "never", syncOnCleanup: true },
+      null,
+      2,
+    ],
+    ["everything on cleanup", { syncOnCleanup: true }, ["p/new.txt"], 3],
+    ['everything on cleanup with "cleanup"', { syncPolicy: "cleanup" }, ["p/new.txt"], 3],
+    ["everything after each turn", { syncPolicy: "eachTurn" }, ["p/new.txt"], 3],
+  ] as const)("downloads %s: %o", async (_, options, added, own) => {
     const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writing);
-    const section = stage.section({ mounts: mountsOf(folder), ...options });
+    const stage = await bentStage(writeScript);
+    const section = stage.section({ mounts: createMounts(folder), ...options });
     await stage.evaluate(section);
-    const isHere = existsSync(join(section.tempDir, "p/new.txt"));
-    expect(isHere).toBe("syncPolicy" in options && options.syncPolicy === "eachTurn");
+    const isLocal = existsSync(join(section.tempDir, "p/new.txt"));
+    expect(isLocal).toBe("syncPolicy" in options && options.syncPolicy === "eachTurn");
     const report = await section.cleanup();
     expect(report.directory).toBe(section.syncedDir);
     expect(added === null ? report.directory : report.added).toEqual(added);
@@ -204,12 +209,12 @@ describe.skipIf(!hasBubblewrap)("what a workspace brings back", () => {
     expect(responses).toHaveLength(own);
   });
 
-  test("goes into a folder that is there, whose other files stay as they are", async () => {
+  test("writes into an existing folder and keeps its other files", async () => {
     const folder = repository({ "a.txt": "one" });
     const to = repository({ "theirs.txt": "theirs", "p/theirs.txt": "theirs", "p/a.txt": "old" });
-    const stage = await bentStage(writing);
+    const stage = await bentStage(writeScript);
     const section = stage.section({
-      mounts: mountsOf(folder),
+      mounts: createMounts(folder),
       syncOnCleanup: true,
       syncDestination: to,
     });
@@ -222,12 +227,12 @@ describe.skipIf(!hasBubblewrap)("what a workspace brings back", () => {
     });
   });
 
-  test("goes into a new folder, whose parents are made as well", async () => {
+  test("creates a new folder with its parents", async () => {
     const to = join(repository({}), "not/yet/there");
-    const stage = await bentStage(writing);
+    const stage = await bentStage(writeScript);
     const folder = repository({ "a.txt": "one" });
     const section = stage.section({
-      mounts: mountsOf(folder),
+      mounts: createMounts(folder),
       syncPolicy: "cleanup",
       syncDestination: to,
     });
@@ -237,12 +242,12 @@ describe.skipIf(!hasBubblewrap)("what a workspace brings back", () => {
     expect(readdirSync(join(to, ".."))).toEqual(["there"]);
   });
 
-  test("is told as failed where the folder cannot be written, and kept elsewhere", async () => {
+  test("reports failed files and keeps them in another folder if the destination is not writable", async () => {
     const folder = repository({ "a.txt": "one" });
     const at = join(repository({ file: "x" }), "file");
-    const stage = await bentStage(writing);
+    const stage = await bentStage(writeScript);
     const section = stage.section({
-      mounts: mountsOf(folder),
+      mounts: createMounts(folder),
       syncOnCleanup: true,
       syncDestination: join(at, "below"),
     });

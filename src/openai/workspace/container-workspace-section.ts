@@ -24,30 +24,34 @@ import {
   containerSettings,
 } from "./container-config.ts";
 import { ContainerFilesystem } from "./container-filesystem.ts";
-import { archiveName, ContainerWorkspace } from "./container-workspace.ts";
+import { ContainerWorkspace, createArchiveName } from "./container-workspace.ts";
 import type { Unpack } from "./placement.ts";
 import { workspaceText } from "./workspace-text.ts";
 
-/** What an `OpenAIContainerWorkspaceSection` is made from. */
+/** The options of an `OpenAIContainerWorkspaceSection`. */
 export interface OpenAIContainerWorkspaceSectionOptions extends WorkspaceSectionOptions {
-  /** Where mounts may come from; they leave this machine, so that it must be said. */
+  /** The folders that mounts may come from. Required with mounts, because their files are uploaded. */
   readonly allowedHostRoots?: readonly string[] | "any" | undefined;
+  /** Configures the container. @default the defaults of `ContainerConfig` */
   readonly containerConfig?: ContainerConfig | null | undefined;
-  /** `"eachTurn"`: also after every turn in which code ran. @default by `syncOnCleanup` */
+  /**
+   * When changed files are downloaded. `"eachTurn"`: after every turn in which code ran, and on
+   * cleanup. @default "cleanup" with `syncOnCleanup`, otherwise "never"
+   */
   readonly syncPolicy?: SyncPolicy | undefined;
-  /** Removes the container at once; else it goes when its time is over. @default false */
+  /** Deletes the container on cleanup. Otherwise it expires. @default false */
   readonly deleteOnCleanup?: boolean | undefined;
-  /** How the files come into the container. @default "bootstrap" */
+  /** How files get into the container. @default "bootstrap" */
   readonly unpack?: Unpack | undefined;
-  /** For use before an adapter evaluates the prompt. @default the adapter's */
+  /** The client for use before an adapter evaluates the prompt. @default the adapter's client */
   readonly client?: OpenAIClient | undefined;
 }
 
 /**
- * Host files inside a container of OpenAI's, where the model's code works on them. The container is
- * made when it is first needed, and made again, with all files, when it is gone.
+ * Host files in an OpenAI container, where the model's code works on them. The container is created on
+ * first use, and created again with all files when it is lost.
  *
- * The constructor looks at every mount and copies nothing.
+ * The constructor checks every mount and copies nothing.
  */
 export class OpenAIContainerWorkspaceSection extends MountedSection<
   MountedContainer,
@@ -61,18 +65,18 @@ export class OpenAIContainerWorkspaceSection extends MountedSection<
     super("openai", options, shared ?? createFiles(options));
   }
 
-  /** `null` before the first use. */
+  /** The container's id, or `null` before the first use. */
   get containerId(): string | null {
     return this.workspace.containerId;
   }
 
-  /** Returns the same workspace for another prompt: the last section that has it cleans it up. */
+  /** Returns a section with the same workspace. The last section that is cleaned up removes it. */
   override clone(options: Partial<OpenAIContainerWorkspaceSectionOptions> = {}): this {
     return this.cloneAs(OpenAIContainerWorkspaceSection, options);
   }
 }
 
-/** A workspace that tools on this machine can use as well. */
+/** A workspace whose files tools on the host can use too. */
 class MountedContainer extends ContainerWorkspace {
   readonly filesystem = new ContainerFilesystem(this);
 }
@@ -83,8 +87,8 @@ const checks: Checks<OpenAIContainerWorkspaceSectionOptions> = {
   ...workspaceChecks,
   deleteOnCleanup: optional(checkBoolean),
   unpack: optional(oneOf(["bootstrap", "prompt", "files"])),
-  client: optional(checkClient),
-  containerConfig: elsewhere, // by what takes it
+  client: optional(checkWorkspaceClient),
+  containerConfig: elsewhere, // by containerSettings()
 };
 
 function createFiles(
@@ -92,9 +96,9 @@ function createFiles(
 ): SharedFiles<MountedContainer> {
   const { session, unpack = "bootstrap", deleteOnCleanup = false } = options;
   const settings = containerSettings(options.containerConfig ?? {}, `${NAME}.containerConfig`);
-  const plan = planOf(options, settings);
+  const plan = createMountPlan(options, settings);
   if (unpack === "files") checkSingleUploads(plan.files.map(({ mountPath }) => mountPath));
-  const archive = archiveName();
+  const archive = createArchiveName();
   const workspace = new MountedContainer({
     plan,
     settings,
@@ -111,25 +115,25 @@ function createFiles(
 
 const refuse = PromptValidationError.at(NAME);
 
-function planOf(
+function createMountPlan(
   { mounts = [], allowedHostRoots, allowSecrets }: OpenAIContainerWorkspaceSectionOptions,
   { mode }: ContainerSettings,
 ): MountPlan {
   if (mounts.length > 0 && mode === "auto") {
-    const remedy = "leave it out: files can only be brought into a container that is made for them";
+    const remedy = "omit it: only a container that the adapter creates can be filled with files";
     throw refuse("containerConfig.mode", mode, 'must be "explicit" with mounts', remedy);
   }
   if (mounts.length > 0 && allowedHostRoots === undefined) {
-    const rule = "must be given with mounts, for these files leave this machine";
-    const remedy = 'list the folders that they may come from, or write "any"';
+    const rule = "must be provided with mounts, because these files are uploaded";
+    const remedy = 'list the folders that mounts may come from, or pass "any"';
     throw refuse("allowedHostRoots", allowedHostRoots, rule, remedy);
   }
   return planMounts(mounts, { allowedHostRoots: allowedHostRoots ?? [], allowSecrets });
 }
 
-function checkClient(value: unknown, field: string): void {
+function checkWorkspaceClient(value: unknown, field: string): void {
   const { containers } = Object(value);
   if (typeof containers?.files?.create === "function") return;
-  const remedy = "give new OpenAI(), or openAIClient()";
+  const remedy = "pass new OpenAI() or openAIClient()";
   throw new PromptValidationError({ field, value, rule: "must be an OpenAI client", remedy });
 }

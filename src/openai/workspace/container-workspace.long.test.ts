@@ -14,43 +14,43 @@ import { Deadline } from "../../base/deadline.ts";
 import { BudgetExceededError, DeadlineExceededError } from "../../base/evaluation-errors.ts";
 import { numberAt, recordAt } from "../../base/reading.ts";
 
-const mountsOf = (folder: string) => [{ hostPath: folder, mountPath: "p" }];
+const createMounts = (folder: string) => [{ hostPath: folder, mountPath: "p" }];
 
-const writing = [
+const writeScript = [
   [{ code: "open('/mnt/data/p/new.txt', 'w').write('new') and None" }],
   [{ say: "Done." }],
 ];
 
-/** Spoils what Python printed for us: so often, and then no more. */
-function spoiling(
+/** Corrupts the output of the workspace's own Python requests, `times` times. */
+function corruptOutput(
   times: number,
-  { isMeant = () => true, instead = "Bad luck." }: Partial<Spoiling> = {},
+  { matches = () => true, instead = "Bad luck." }: Partial<CorruptOptions> = {},
 ): Bend {
   let left = times;
   return async (request) => {
-    if (!ownRequest(request) || !isMeant(request) || left === 0) return null;
+    if (!ownRequest(request) || !matches(request) || left === 0) return null;
     left -= 1;
     const { status, body } = await request.answer();
     return { status, body: String(body).replaceAll(/wink:[0-9a-f]{64}(?:\\n)?/g, instead) };
   };
 }
 
-interface Spoiling {
-  isMeant(request: BentRequest): boolean;
+interface CorruptOptions {
+  matches(request: BentRequest): boolean;
   readonly instead: string;
 }
 
-/** What the model was told besides its prompt. */
-function notes({ seen }: BentStage): readonly string[] {
+/** Returns the developer messages of the model's last request. */
+function readNotes({ seen }: BentStage): readonly string[] {
   const last = seen.filter((request) => request.path === "/responses" && !ownRequest(request));
   const input: readonly { role?: string; content?: string }[] = Object(last.at(-1)?.body["input"]);
   return input.filter(({ role }) => role === "developer").map(({ content = "" }) => content);
 }
 
-describe("what a workspace's own requests cost", () => {
-  async function counted() {
+describe("the token usage of a workspace's own requests", () => {
+  async function createCountedStage() {
     const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writing);
+    const stage = await bentStage(writeScript);
     const totals: number[] = [];
     stage.bend(async (request) => {
       if (request.path !== "/responses") return null;
@@ -62,25 +62,25 @@ describe("what a workspace's own requests cost", () => {
     return {
       stage,
       totals,
-      section: stage.section({ mounts: mountsOf(folder), syncPolicy: "eachTurn" }),
+      section: stage.section({ mounts: createMounts(folder), syncPolicy: "eachTurn" }),
     };
   }
 
-  test.skipIf(!hasBubblewrap)("is counted in the answer's usage", async () => {
-    const { stage, totals, section } = await counted();
+  test.skipIf(!hasBubblewrap)("is included in the response's usage", async () => {
+    const { stage, totals, section } = await createCountedStage();
     const { usage } = await stage.evaluate(section);
     expect(totals).toHaveLength(3);
     expect(totals.every((total) => total > 0)).toBe(true);
     expect(usage.totalTokens).toBe(totals.reduce((sum, total) => sum + total, 0));
   });
 
-  test("is counted in the budget, which it may exceed", async () => {
-    const first = await counted();
+  test("counts against the budget, and can exceed it", async () => {
+    const first = await createCountedStage();
     const { usage } = await first.stage.evaluate(first.section);
     const enough = new Budget({ maxTotalTokens: usage.totalTokens });
-    const second = await counted();
+    const second = await createCountedStage();
     expect((await second.stage.evaluate(second.section, { budget: enough })).text).toBe("Done.");
-    const third = await counted();
+    const third = await createCountedStage();
     const [bootstrap = 0] = first.totals;
     const budget = new Budget({ maxTotalTokens: bootstrap });
     const failing = third.stage.evaluate(third.section, { budget });
@@ -89,33 +89,35 @@ describe("what a workspace's own requests cost", () => {
   });
 });
 
-describe("a workspace that is not waited for any longer", () => {
+describe("an aborted evaluation with a workspace", () => {
   const moments = [
     [
-      "its container is made",
+      "its container is created",
       ({ method, path }: BentRequest) => `${method} ${path}` === "POST /containers",
     ],
     [
-      "its files go up",
+      "its files are uploaded",
       ({ method, path }: BentRequest) => method === "POST" && path.endsWith("/files"),
     ],
     ["its files are unpacked", ownRequest],
   ] as const;
 
   test.each(moments)(
-    "fails with the signal's reason while %s, and leaves nothing",
-    async (_, isIt) => {
+    "fails with the signal's reason while %s and cleans up",
+    async (_, isMoment) => {
       const folder = repository({ "a.txt": "one" });
-      const stage = await bentStage(writing);
-      const over = new AbortController();
+      const stage = await bentStage(writeScript);
+      const controller = new AbortController();
       const held = Promise.withResolvers<null>();
       stage.bend((request) => {
-        if (!isIt(request)) return null;
-        over.abort(new Error("Enough."));
+        if (!isMoment(request)) return null;
+        controller.abort(new Error("Enough."));
         return held.promise;
       });
-      const section = stage.section({ mounts: mountsOf(folder), syncOnCleanup: true });
-      await expect(stage.evaluate(section, { signal: over.signal })).rejects.toThrow("Enough.");
+      const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
+      await expect(stage.evaluate(section, { signal: controller.signal })).rejects.toThrow(
+        "Enough.",
+      );
       expect(stage.requests.filter((request) => request === "POST /responses").length).toBeLessThan(
         2,
       );
@@ -129,40 +131,40 @@ describe("a workspace that is not waited for any longer", () => {
     },
   );
 
-  test("fails so while what code made is fetched; it is fetched at the end", async () => {
+  test("fails while changes are downloaded, and cleanup downloads them", async () => {
     const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writing);
-    const over = new AbortController();
+    const stage = await bentStage(writeScript);
+    const controller = new AbortController();
     stage.bend(({ path }) => {
-      if (path.endsWith("/content")) over.abort(new Error("Enough."));
+      if (path.endsWith("/content")) controller.abort(new Error("Enough."));
       return null;
     });
-    const section = stage.section({ mounts: mountsOf(folder), syncPolicy: "eachTurn" });
-    await expect(stage.evaluate(section, { signal: over.signal })).rejects.toThrow("Enough.");
+    const section = stage.section({ mounts: createMounts(folder), syncPolicy: "eachTurn" });
+    await expect(stage.evaluate(section, { signal: controller.signal })).rejects.toThrow("Enough.");
     expect(await section.cleanup()).toMatchObject({ added: ["p/new.txt"], failed: [] });
   });
 
-  test("can be used again afterwards", async () => {
+  test("leaves the workspace usable", async () => {
     const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writing);
-    const over = new AbortController();
-    const isAborted = () => over.signal.aborted;
+    const stage = await bentStage(writeScript);
+    const controller = new AbortController();
+    const isAborted = () => controller.signal.aborted;
     stage.bend((request) => {
-      if (request.path.endsWith("/files") && !isAborted()) over.abort(new Error("Enough."));
+      if (request.path.endsWith("/files") && !isAborted()) controller.abort(new Error("Enough."));
       return null;
     });
-    const section = stage.section({ mounts: mountsOf(folder) });
-    await expect(stage.evaluate(section, { signal: over.signal })).rejects.toThrow("Enough.");
+    const section = stage.section({ mounts: createMounts(folder) });
+    await expect(stage.evaluate(section, { signal: controller.signal })).rejects.toThrow("Enough.");
     expect((await stage.evaluate(section)).text).toBe("Done.");
     expect(await section.filesystem.readText("p/new.txt")).toBe("new");
   });
 
-  test("fails by a deadline as well", async () => {
+  test("also fails with a deadline", async () => {
     const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writing);
+    const stage = await bentStage(writeScript);
     const held = Promise.withResolvers<null>();
     stage.bend(({ path }) => (path.endsWith("/files") ? held.promise : null));
-    const section = stage.section({ mounts: mountsOf(folder) });
+    const section = stage.section({ mounts: createMounts(folder) });
     const failing = stage.evaluate(section, { deadline: Deadline.after(1_500) });
     await expect(failing).rejects.toBeInstanceOf(DeadlineExceededError);
     await section.cleanup();
@@ -174,39 +176,39 @@ describe("a workspace that is not waited for any longer", () => {
 const FIND = `import glob, json
 at = json.load(open(sorted(glob.glob("/mnt/data/*-paths.json"))[-1]))`;
 
-describe("files that are not unpacked as they were packed", () => {
-  const appending = [
+describe("files whose unpacking fails", () => {
+  const appendScript = [
     [{ code: `${FIND}\nopen(at["p/a.txt"], "a").write(" two") and None` }],
     [{ code: `${FIND}\nprint(open(at["p/a.txt"]).read())` }],
     [{ say: "Done." }],
   ];
 
-  test("are unpacked again, once", async () => {
+  test("are unpacked once more", async () => {
     const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writing);
-    stage.bend(spoiling(1));
-    const section = stage.section({ mounts: mountsOf(folder), syncOnCleanup: true });
+    const stage = await bentStage(writeScript);
+    stage.bend(corruptOutput(1));
+    const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
     await stage.evaluate(section);
     expect(stage.bus.of("UnpackingFailed")).toEqual([]);
     expect(await section.cleanup()).toMatchObject({ added: ["p/new.txt"], failed: [] });
   });
 
   test.skipIf(!hasBubblewrap)(
-    "go up one by one after the second time, and all are told",
+    "are uploaded one by one after the second failure, with an event and a note to the model",
     async () => {
       const folder = repository({ "a.txt": "one", "sub/b.txt": "two" });
-      const stage = await bentStage(appending);
-      stage.bend(spoiling(2));
-      const section = stage.section({ mounts: mountsOf(folder), syncOnCleanup: true });
+      const stage = await bentStage(appendScript);
+      stage.bend(corruptOutput(2));
+      const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
       await stage.evaluate(section);
       expect(stage.bus.of("UnpackingFailed")).toMatchObject([
         {
           containerId: section.containerId,
           reason:
-            "the digest of what was unpacked was wrong 2 times; the last output was: Bad luck.",
+            "the digest of the unpacked files was wrong 2 times; the last output was: Bad luck.",
         },
       ]);
-      expect(notes(stage)).toEqual([
+      expect(readNotes(stage)).toEqual([
         expect.stringMatching(
           /^The files of the workspace are not in folders: .*paths\.json is a JSON/,
         ),
@@ -221,24 +223,24 @@ describe("files that are not unpacked as they were packed", () => {
     },
   );
 
-  test("go up one by one as well when nothing was printed at all", async () => {
+  test("are uploaded one by one if the code printed nothing", async () => {
     const folder = repository({ "a.txt": "one" });
     const stage = await bentStage([[{ say: "Done." }]]);
-    stage.bend(spoiling(2, { instead: "" }));
-    await stage.evaluate(stage.section({ mounts: mountsOf(folder) }));
+    stage.bend(corruptOutput(2, { instead: "" }));
+    await stage.evaluate(stage.section({ mounts: createMounts(folder) }));
     expect(stage.bus.of("UnpackingFailed")).toMatchObject([
-      { reason: "the digest of what was unpacked was wrong 2 times" },
+      { reason: "the digest of the unpacked files was wrong 2 times" },
     ]);
   });
 
   test.skipIf(!hasBubblewrap)(
-    "go up one by one when what was written here is not unpacked, too",
+    "are uploaded one by one if unpacking local writes fails",
     async () => {
       const folder = repository({ "a.txt": "one" });
-      const stage = await bentStage([...writing.slice(1), ...appending]);
-      const section = stage.section({ mounts: mountsOf(folder), syncOnCleanup: true });
+      const stage = await bentStage([...writeScript.slice(1), ...appendScript]);
+      const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
       await stage.evaluate(section);
-      stage.bend(spoiling(2));
+      stage.bend(corruptOutput(2));
       await section.filesystem.writeText("p/later.txt", "later");
       await stage.evaluate(section);
       expect(stage.bus.of("UnpackingFailed")).toHaveLength(1);
@@ -252,20 +254,20 @@ describe("files that are not unpacked as they were packed", () => {
   );
 
   test.skipIf(!hasBubblewrap)(
-    "go up one by one once the model has run other code than it was asked to",
+    "are uploaded one by one if the model does not run the unpack code",
     async () => {
       const folder = repository({ "a.txt": "one" });
       const stage = await bentStage(({ turn }) =>
-        turn === 0 ? [{ code: "print('no')" }, { say: "No." }] : (appending[turn - 1] ?? []),
+        turn === 0 ? [{ code: "print('no')" }, { say: "No." }] : (appendScript[turn - 1] ?? []),
       );
       const section = stage.section({
-        mounts: mountsOf(folder),
+        mounts: createMounts(folder),
         ...{ unpack: "prompt", syncOnCleanup: true },
       });
       expect((await stage.evaluate(section)).text).toBe("No.");
       await stage.evaluate(section);
       expect(stage.bus.of("UnpackingFailed")).toMatchObject([
-        { reason: "the model did not unpack them" },
+        { reason: "the model did not unpack the files" },
       ]);
       expect(stage.printed()).toEqual(["no\n", "", "one two\n"]);
       expect(await section.cleanup()).toMatchObject({ changed: ["p/a.txt"], failed: [] });
@@ -273,15 +275,15 @@ describe("files that are not unpacked as they were packed", () => {
   );
 });
 
-describe("what code made before the files were unpacked", () => {
-  test("is brought back although the model never unpacked them", async () => {
+describe("files that code created before unpacking", () => {
+  test("are downloaded even if the model never unpacked the archive", async () => {
     const folder = repository({ "a.txt": "one" });
     const stage = await bentStage([
       [{ code: "open('/mnt/data/out.txt', 'w').write('out') and None" }],
       [{ say: "Done." }],
     ]);
     const section = stage.section({
-      mounts: mountsOf(folder),
+      mounts: createMounts(folder),
       ...{ unpack: "prompt", syncOnCleanup: true },
     });
     await stage.evaluate(section);
@@ -290,9 +292,9 @@ describe("what code made before the files were unpacked", () => {
   });
 });
 
-describe("a survey that does not agree with itself", () => {
-  const isMeant = ({ body }: BentRequest) => JSON.stringify(body).includes("wink-report");
-  const removing = [
+describe("downloaded changes that do not match their digest", () => {
+  const matches = ({ body }: BentRequest) => JSON.stringify(body).includes("wink-report");
+  const removeScript = [
     [
       {
         code: "import os\nopen('/mnt/data/p/new.txt', 'w').write('new')\nos.remove('/mnt/data/p/a.txt')",
@@ -301,23 +303,23 @@ describe("a survey that does not agree with itself", () => {
     [{ say: "Done." }],
   ];
 
-  test("is made again, once", async () => {
+  test("are requested once more", async () => {
     const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(removing);
-    stage.bend(spoiling(1, { isMeant }));
-    const section = stage.section({ mounts: mountsOf(folder), syncOnCleanup: true });
+    const stage = await bentStage(removeScript);
+    stage.bend(corruptOutput(1, { matches }));
+    const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
     await stage.evaluate(section);
     const report = await section.cleanup();
     expect(report).toMatchObject({ added: ["p/new.txt"], deleted: ["p/a.txt"], failed: [] });
   });
 
   test.skipIf(!hasBubblewrap)(
-    "gives way to the provider's list, which is not believed about what is gone",
+    "are replaced by the provider's file list, which is not used for deletions",
     async () => {
       const folder = repository({ "a.txt": "one", "b.txt": "two" });
-      const stage = await bentStage(removing);
-      stage.bend(spoiling(2, { isMeant }));
-      const section = stage.section({ mounts: mountsOf(folder), syncOnCleanup: true });
+      const stage = await bentStage(removeScript);
+      stage.bend(corruptOutput(2, { matches }));
+      const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
       await stage.evaluate(section);
       const report = await section.cleanup();
       expect(report).toMatchObject({ added: ["p/new.txt"], changed: [], deleted: [] });
@@ -325,7 +327,7 @@ describe("a survey that does not agree with itself", () => {
         {
           path: ".",
           reason:
-            "what code deleted could not be told: what code made was not found as it was told",
+            "deletions could not be determined: the downloaded changes did not match their digest",
         },
       ]);
       expect(filesIn(section.syncedDir ?? "")).toEqual({

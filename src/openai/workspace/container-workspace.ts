@@ -16,12 +16,12 @@ import { ContainerLifecycle } from "./container-lifecycle.ts";
 import { KeepAlive } from "./keep-alive.ts";
 import { Mirror } from "./mirror.ts";
 import type { Unpack } from "./placement.ts";
-import { ownName } from "./python-snippets.ts";
+import { createUploadName } from "./python-snippets.ts";
 import { type WorkspaceBinding, WorkspaceConnection } from "./workspace-connection.ts";
-import { flatText, replacedNote } from "./workspace-text.ts";
+import { flatText, replacementNote } from "./workspace-text.ts";
 import { WorkspaceTransfer } from "./workspace-transfer.ts";
 
-/** What a workspace is made from, checked. */
+/** The validated settings of a workspace. */
 export interface WorkspaceSettings {
   readonly plan: MountPlan;
   readonly settings: ContainerSettings;
@@ -31,26 +31,26 @@ export interface WorkspaceSettings {
   readonly syncPolicy: SyncPolicy;
   readonly syncDestination: string | null;
   readonly deleteOnCleanup: boolean;
-  /** The client until an adapter evaluates the prompt. */
+  /** The client to use until an adapter evaluates the prompt. */
   readonly client: OpenAIClient | null;
-  /** The file name of the archive with all files, which the model may be told. @default a new one */
+  /** The file name of the archive with all files, which the prompt may mention. @default a new name */
   readonly archive?: string | undefined;
-  /** A workspace without a prompt: nobody says when code has run. @default none */
+  /** Set for a workspace without a prompt, where code runs are not reported. @default none */
   readonly standalone?: StandaloneFiles | undefined;
 }
 
-/** The files of a workspace without a prompt. */
+/** The files for a workspace without a prompt. */
 export interface StandaloneFiles {
-  /** An archive that every container gets as it is. */
+  /** The path of an archive that is uploaded to every container as is. */
   readonly tarballPath?: string | undefined;
-  /** A folder with what the archive holds. @default a temporary folder */
+  /** A local folder with the archive's contents. @default a temporary folder */
   readonly root?: string | undefined;
 }
 
 /**
- * Host files in a container at the provider, and a mirror of them on this machine that outlives the
- * container. One evaluation uses it in this order: `bind`, then for each turn `prepare` and
- * `afterTurn`, and at the very end `cleanup`.
+ * Host files in a container at the provider, and a local mirror of them that survives the loss of the
+ * container. One evaluation calls `bind`, then `prepare` and `afterTurn` for each turn, and finally
+ * `cleanup`.
  */
 export class ContainerWorkspace {
   readonly plan: MountPlan;
@@ -60,14 +60,22 @@ export class ContainerWorkspace {
   readonly #mirror: Mirror;
   readonly #transfer: WorkspaceTransfer;
   readonly #keepAlive: KeepAlive;
-  #hasBegun = false;
+  #isUsed = false;
   #isTransient = false;
-  #users = 1;
-  #cleaned: Promise<SyncReport> | null = null;
+  #userCount = 1;
+  #cleanupResult: Promise<SyncReport> | null = null;
   #syncedDir: string | null = null;
 
   constructor(options: WorkspaceSettings, clock: Clock = systemClock) {
-    const { plan, unpack, settings, name, client, archive = archiveName(), standalone } = options;
+    const {
+      plan,
+      unpack,
+      settings,
+      name,
+      client,
+      archive = createArchiveName(),
+      standalone,
+    } = options;
     this.plan = plan;
     this.#settings = options;
     this.#connection = new WorkspaceConnection(client, clock);
@@ -77,21 +85,21 @@ export class ContainerWorkspace {
     );
     const parts = { connection: this.#connection, mirror: this.#mirror };
     const { tarballPath } = standalone ?? {};
-    const isTold = standalone === undefined;
+    const tracksCodeRuns = standalone === undefined;
     const contents = new WorkspaceTransfer({
       ...parts,
       clock,
       unpack,
       archive,
       tarballPath,
-      isTold,
+      tracksCodeRuns,
     });
     this.#transfer = contents;
     this.container = new ContainerLifecycle({ ...parts, settings, name, contents });
     this.#keepAlive = new KeepAlive(this.container, this.#connection, settings.expiresAfterMinutes);
   }
 
-  /** Where the mirror is on this machine. */
+  /** The local folder of the mirror. */
   get tempDir(): string {
     return this.#mirror.root;
   }
@@ -100,12 +108,12 @@ export class ContainerWorkspace {
     return this.container.containerId;
   }
 
-  /** Where the files were copied to by `cleanup`. */
+  /** The folder that `cleanup` copied the files to. */
   get syncedDir(): string | null {
     return this.#syncedDir;
   }
 
-  /** Whether the provider makes the container, when code is first run. */
+  /** Whether the provider creates the container when code first runs. */
   get isAuto(): boolean {
     return this.containerSettings.mode === "auto";
   }
@@ -114,89 +122,90 @@ export class ContainerWorkspace {
     return this.#settings.settings;
   }
 
-  /** Uses an adapter's client, retries and events from now on. */
+  /** Switches to an adapter's client, retries and events. */
   bind(adapter: WorkspaceBinding, options: BindingOptions): void {
     this.#connection.bind(adapter, options.publish);
     this.#isTransient ||= options.isTransient;
   }
 
-  /** Keeps the container from expiring until the hold is disposed. */
+  /** Prevents the container from expiring until the returned hold is disposed. */
   hold(clock: Clock): Disposable {
     return this.#keepAlive.hold(clock);
   }
 
   /** Copies the mounts to the mirror, once. */
   async ready(): Promise<void> {
-    await this.host();
+    await this.getHostFilesystem();
   }
 
-  /** Makes the container ready for the next request. Returns what the model must read. */
+  /** Prepares the container for the next request. Returns the notes that the model must read. */
   async prepare(signal: AbortSignal): Promise<PreparedWorkspace> {
     await this.ready();
-    const isProvidersToMake = this.isAuto && this.container.state === "absent";
-    if (isProvidersToMake) return { containerId: null, notes: [], standingNotes: [] };
+    const isCreatedByProvider = this.isAuto && this.container.state === "absent";
+    if (isCreatedByProvider) return { containerId: null, notes: [], standingNotes: [] };
     const { containerId, notes } = await this.container.transfer(
       (step) => this.#transfer.prepare(step),
       signal,
     );
-    const replaced = this.#replacementNote();
+    const replaced = this.#createReplacementNotes();
     const standingNotes = this.#transfer.isFlattened ? [flatText()] : [];
     return { containerId, notes: [...replaced, ...notes], standingNotes };
   }
 
-  /** A request succeeded: the model has read its notes, and code may have run. */
+  /** Called after a successful request. The model has read its notes, and code may have run. */
   async afterTurn(turn: WorkspaceTurn, signal: AbortSignal): Promise<void> {
-    const isTold = this.#replacementNote().some((note) => turn.notes.includes(note));
-    if (isTold) this.container.forgetReplacement();
+    const isNotified = this.#createReplacementNotes().some((note) => turn.notes.includes(note));
+    if (isNotified) this.container.clearPendingReplacement();
     if (this.isAuto && turn.containerId !== null) this.container.adopt(turn.containerId);
     if (!turn.hasCodeRun) return;
-    this.#transfer.codeRan(turn.printed);
+    this.#transfer.onCodeRun(turn.printed);
     if (this.#settings.syncPolicy === "eachTurn") await this.#pullAfterTurn(signal);
   }
 
-  /** A request failed: code may have run in it. */
-  interrupted(): void {
-    this.#transfer.codeMayHaveRun();
+  /** Called when a request fails; code may have run before it did. */
+  onRequestFailed(): void {
+    this.#transfer.onPossibleCodeRun();
   }
 
-  /** What the workspace's own requests have cost since the last call of this method. */
+  /** Returns the token usage of the workspace's own requests since the last call. */
   takeUsage(): TokenUsage {
     return this.#connection.takeUsage();
   }
 
-  /** Adds a section that uses the workspace. */
+  /** Registers another section that uses the workspace. */
   share(): this {
-    if (this.#users === 0) throw new WinkError("The workspace was cleaned up: make a new one");
-    this.#users += 1;
+    if (this.#userCount === 0)
+      throw new WinkError("The workspace was cleaned up. Create a new one.");
+    this.#userCount += 1;
     return this;
   }
 
-  /** Paths that were changed on this machine and are not yet in the container. */
-  get touched(): Set<string> {
+  /** Paths that were changed locally and are not yet in the container. */
+  get touchedPaths(): Set<string> {
     return this.#transfer.touched;
   }
 
-  /** The mirror's files, once the mounts are copied. */
-  async host(): Promise<HostFilesystem> {
-    this.#hasBegun = true;
+  /** Returns the mirror's file system once the mounts are copied. */
+  async getHostFilesystem(): Promise<HostFilesystem> {
+    this.#isUsed = true;
     return await this.#mirror.ready();
   }
 
-  /** Downloads what code changed, if it may have changed anything. */
+  /** Downloads the changes that code made, if it may have made any. */
   async refresh(): Promise<void> {
     await this.container.transfer((step) => this.#transfer.pullIfStale(step));
   }
 
-  /** Uploads what was changed here, where that does not wait for the next request. */
+  /** Uploads local changes now, if the strategy does not wait for the next request. */
   async push(): Promise<void> {
     if (!this.#transfer.writesThrough) return;
     await this.container.transfer(async (step) => {
-      // Without a prompt there is no next request that would upload the list of places.
+      // Without a prompt, no later request would upload the paths file.
       await (this.#settings.standalone ? this.#transfer.prepare(step) : this.#transfer.push(step));
     });
   }
 
-  /** Copies every file to a folder of this machine. */
+  /** Copies every file to a local folder. */
   async downloadAll(directory: string): Promise<SyncReport> {
     await this.#mirror.ready();
     const failed = this.#settings.standalone
@@ -205,17 +214,17 @@ export class ContainerWorkspace {
     return await syncTo(resolve(directory), this.#mirror, failed);
   }
 
-  /** Copies the files back if that was asked for, and removes everything temporary. */
+  /** Syncs the files if configured, and removes everything temporary. */
   async cleanup(): Promise<SyncReport> {
-    this.#users -= 1;
-    if (this.#users > 0) return notSynced;
-    this.#cleaned ??= this.#clean();
-    return await this.#cleaned;
+    this.#userCount -= 1;
+    if (this.#userCount > 0) return notSynced;
+    this.#cleanupResult ??= this.#runCleanup();
+    return await this.#cleanupResult;
   }
 
-  async #clean(): Promise<SyncReport> {
+  async #runCleanup(): Promise<SyncReport> {
     try {
-      const isSynced = this.#settings.syncPolicy !== "never" && this.#hasBegun;
+      const isSynced = this.#settings.syncPolicy !== "never" && this.#isUsed;
       return isSynced ? await this.#sync() : notSynced;
     } finally {
       try {
@@ -228,11 +237,11 @@ export class ContainerWorkspace {
   }
 
   async #sync(): Promise<SyncReport> {
-    // Whoever needed the mounts was told why they could not be copied: there is nothing to sync.
+    // If copying the mounts failed, an earlier call reported why. Then no files exist to sync.
     if ((await this.#mirror.ready().catch(() => null)) === null) return notSynced;
     const lost = await this.#pullLast();
-    const given = this.#settings.syncDestination;
-    const directory = given ? resolve(given) : await newSyncFolder();
+    const destination = this.#settings.syncDestination;
+    const directory = destination ? resolve(destination) : await newSyncFolder();
     const report = await syncTo(directory, this.#mirror, lost);
     this.#syncedDir = directory;
     const { added, changed, deleted, failed } = report;
@@ -241,66 +250,66 @@ export class ContainerWorkspace {
     return report;
   }
 
-  /** The last download. A container that has died is not made again for it. */
+  /** Downloads changes for the last time. A lost container is not created again for it. */
   async #pullLast(): Promise<readonly SyncFailure[]> {
     const isStale = await this.#transfer.isStale();
     const { containerId } = this;
-    // Nobody waits for a container that is still being filled: it holds no changes.
+    // A container that is still being filled has no changes to wait for.
     if (containerId === null || !isStale) return await this.#transfer.pullLast(null);
     const { signal } = new AbortController();
-    return await this.container.transferIfThere((now) =>
+    return await this.container.transferIfPresent((now) =>
       this.#transfer.pullLast({ containerId: now ?? containerId, signal }),
     );
   }
 
-  /** An answer is not lost because files could not be downloaded: they are tried again later. */
+  /** Downloads changes after a turn. A failure is logged and retried later, so the answer is not lost. */
   async #pullAfterTurn(signal: AbortSignal): Promise<void> {
     const { containerId } = this;
     if (containerId === null) return;
     try {
-      await this.container.transferIfThere((now) =>
+      await this.container.transferIfPresent((now) =>
         this.#transfer.pullIfStale({ containerId: now ?? containerId, signal }),
       );
     } catch (error) {
       signal.throwIfAborted();
       if (isContainerGone(error)) this.container.lose(containerId, error);
       const problem = messageOf(error);
-      this.#connection.logger.warn("what code changed could not be fetched", { problem });
+      this.#connection.logger.warn("could not download the changes that code made", { problem });
     }
   }
 
-  #replacementNote(): readonly string[] {
-    const replacement = this.container.untoldReplacement;
-    return replacement ? [replacedNote(replacement)] : [];
+  #createReplacementNotes(): readonly string[] {
+    const replacement = this.container.pendingReplacement;
+    return replacement ? [replacementNote(replacement)] : [];
   }
 }
 
-/** What an evaluation asks of a workspace. */
+/** The options of `ContainerWorkspace.bind`. */
 export interface BindingOptions {
   publish(event: Announcement): void;
-  /** Nothing may stay at the provider: the container is removed with the workspace. */
+  /** Whether to delete the container on cleanup, because the provider must retain nothing. */
   readonly isTransient: boolean;
 }
 
-/** What the next request is made with. */
+/** The container and notes for the next request. */
 export interface PreparedWorkspace {
   readonly containerId: string | null;
-  /** For the model to read. */
+  /** Notes that the model must read. */
   readonly notes: readonly string[];
-  /** Notes that are true for every conversation: each conversation sends them once. */
+  /** Notes that apply to every conversation. Each conversation sends them once. */
   readonly standingNotes: readonly string[];
 }
 
-/** What came of a request. */
+/** The result of a request, as far as it concerns the workspace. */
 export interface WorkspaceTurn {
   readonly notes: readonly string[];
   readonly hasCodeRun: boolean;
   readonly printed: string;
-  /** Where code ran, if it did. */
+  /** The container that code ran in, or `null` if none ran. */
   readonly containerId: string | null;
 }
 
-/** A file name for a workspace's archive. */
-export function archiveName(): string {
-  return ownName("tar");
+/** Creates a unique file name for a workspace's archive. */
+export function createArchiveName(): string {
+  return createUploadName("tar");
 }

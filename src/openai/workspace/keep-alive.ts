@@ -4,13 +4,13 @@ import { isContainerGone } from "../http/container-calls.ts";
 import type { ContainerLifecycle } from "./container-lifecycle.ts";
 import type { WorkspaceConnection } from "./workspace-connection.ts";
 
-/** Looks a container up now and then while somebody holds it, which keeps it from expiring. */
+/** Requests a container's status at intervals while it is held, which prevents it from expiring. */
 export class KeepAlive {
   readonly #container: ContainerLifecycle;
   readonly #connection: WorkspaceConnection;
-  readonly #everyMs: number;
-  #holders = 0;
-  #over: AbortController | null = null;
+  readonly #intervalMs: number;
+  #holdCount = 0;
+  #polling: AbortController | null = null;
 
   constructor(
     container: ContainerLifecycle,
@@ -19,41 +19,42 @@ export class KeepAlive {
   ) {
     this.#container = container;
     this.#connection = connection;
-    this.#everyMs = (expiresAfterMinutes * 60_000) / 3;
+    this.#intervalMs = (expiresAfterMinutes * 60_000) / 3;
   }
 
+  /** Prevents the container from expiring until the returned hold is disposed. */
   hold(clock: Clock): Disposable {
-    this.#holders += 1;
-    if (!this.#over) {
-      this.#over = new AbortController();
-      this.#watch(clock, this.#over.signal).catch(() => {}); // nobody holds it any more
+    this.#holdCount += 1;
+    if (!this.#polling) {
+      this.#polling = new AbortController();
+      this.#poll(clock, this.#polling.signal).catch(() => {}); // aborted when the last hold is disposed
     }
     let isHeld = true;
     return {
       [Symbol.dispose]: () => {
-        if (isHeld) this.#letGo();
+        if (isHeld) this.#release();
         isHeld = false;
       },
     };
   }
 
-  #letGo(): void {
-    this.#holders -= 1;
-    if (this.#holders > 0) return;
-    this.#over?.abort();
-    this.#over = null;
+  #release(): void {
+    this.#holdCount -= 1;
+    if (this.#holdCount > 0) return;
+    this.#polling?.abort();
+    this.#polling = null;
   }
 
-  async #watch(clock: Clock, signal: AbortSignal): Promise<void> {
+  async #poll(clock: Clock, signal: AbortSignal): Promise<void> {
     for (;;) {
-      await clock.sleep(this.#everyMs, signal, { background: true });
+      await clock.sleep(this.#intervalMs, signal, { background: true });
       const id = this.#container.containerId;
-      if (id !== null) await this.#look(id, signal);
+      if (id !== null) await this.#checkContainer(id, signal);
     }
   }
 
-  /** One that is gone is replaced when it is next needed. */
-  async #look(id: string, signal: AbortSignal): Promise<void> {
+  /** Checks the container. A lost container is replaced on its next use. */
+  async #checkContainer(id: string, signal: AbortSignal): Promise<void> {
     const { calls, logger } = this.#connection;
     try {
       const status = await calls.status(id, { signal });
@@ -63,7 +64,7 @@ export class KeepAlive {
     } catch (error) {
       signal.throwIfAborted();
       if (isContainerGone(error)) this.#container.lose(id, error);
-      logger.warn("a container could not be looked at", { id, problem: messageOf(error) });
+      logger.warn("could not check a container", { id, problem: messageOf(error) });
     }
   }
 }

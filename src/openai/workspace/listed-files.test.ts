@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { ownPlace, pathBelowRoot, whatIsListed } from "./listed-files.ts";
+import { incompleteListing, toContainerPath, toWorkspacePath } from "./listed-files.ts";
 
-const listed = (path: string) => ({
+const createListedFile = (path: string) => ({
   ...{ id: "cfile_1", path, bytes: 1, createdAt: 1, source: "assistant" },
 });
 
-describe("a file that the provider lists", () => {
+describe("toWorkspacePath()", () => {
   const hash = "0123456789abcdef".repeat(2);
 
   test.each([
@@ -15,9 +15,9 @@ describe("a file that the provider lists", () => {
     [`/mnt/data/${hash.slice(1)}-a.txt`, `${hash.slice(1)}-a.txt`],
     ["/mnt/data/file-short-a.txt", "file-short-a.txt"],
     ["/mnt/data/../a.txt", "../a.txt"],
-  ])("%s is the workspace's, by its own path", (path, own) => {
-    expect(pathBelowRoot(listed(path))).toBe(own);
-    expect(ownPlace(own)).toBe(path);
+  ])("maps %s to a workspace path and back", (path, workspacePath) => {
+    expect(toWorkspacePath(createListedFile(path))).toBe(workspacePath);
+    expect(toContainerPath(workspacePath)).toBe(path);
   });
 
   test.each([
@@ -27,11 +27,11 @@ describe("a file that the provider lists", () => {
     `/mnt/data/${hash}-a.txt`,
     `/mnt/data/file-${hash}-a.txt`,
     "/mnt/data/wink-7c1e-0123.tar",
-  ])("%s is nobody's: it is elsewhere, or an upload under a flat name", (path) => {
-    expect(pathBelowRoot(listed(path))).toBeNull();
+  ])("returns null for %s, which is outside the root or has a flat name", (path) => {
+    expect(toWorkspacePath(createListedFile(path))).toBeNull();
   });
 
-  test("may be all that is known, where a list may not be whole", () => {
-    expect(whatIsListed.placeOf("a.txt")).toBeNull();
+  test("incompleteListing never treats a missing file as deleted", () => {
+    expect(incompleteListing.toLocation("a.txt")).toBeNull();
   });
 });

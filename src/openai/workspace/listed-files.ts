@@ -4,89 +4,92 @@ import { messageOf } from "../../base/errors.ts";
 import { checkedPath } from "../../files/path.ts";
 import type { SyncFailure } from "../../files/sync/sync-reason.ts";
 import { type ContainerFile, isContainerGone } from "../http/container-calls.ts";
-import { digestAt } from "./mirror.ts";
-import type { PlacementParts, Pulled } from "./placement.ts";
+import { hashFile } from "./mirror.ts";
+import type { PullResult, StrategyParts } from "./placement.ts";
 import { OWN_PREFIX } from "./python-snippets.ts";
-import { eachFew } from "./transfers.ts";
+import { forEachTransfer } from "./transfers.ts";
 import type { TransferStep } from "./workspace-connection.ts";
 
 const ROOT = "/mnt/data/";
 const MAX_FILE_BYTES = 512 * 2 ** 20;
 
-/** Which path of the workspace a listed file has, and where in the container a path is. */
-export interface Places {
-  pathOf(file: ContainerFile): string | null;
-  /** `null`: that a path is not listed does not say that it is gone. */
-  placeOf(path: string): string | null;
+/** Maps between paths in the workspace and paths in the container. */
+export interface PathMapping {
+  toPath(file: ContainerFile): string | null;
+  /** Returns `null` if a path that is not listed may still exist. */
+  toLocation(path: string): string | null;
 }
 
-/** What was fetched, and what all is there. */
-export interface PulledList extends Pulled {
+/** The downloaded files and the full listing. */
+export interface ListingPullResult extends PullResult {
   /** The digest of each path. */
   readonly now: ReadonlyMap<string, string>;
-  /** What the provider has for each path. */
+  /** The container file of each path. */
   readonly listed: ReadonlyMap<string, ContainerFile>;
 }
 
-/** What the provider lists of a container, and what of that is already here. */
+/** The provider's list of a container's files, and which versions were already downloaded. */
 export class ListedFiles {
-  readonly #parts: PlacementParts;
-  /** What each listed file was when it was last fetched, by its path there. */
-  readonly #seen = new Map<string, string>();
+  readonly #parts: StrategyParts;
+  /** The stamp of each listed file at its last download, by container path. */
+  readonly #stamps = new Map<string, string>();
+  /** Whether the provider has listed a file in a folder. */
   #hasFolders = false;
 
-  constructor(parts: PlacementParts) {
+  constructor(parts: StrategyParts) {
     this.#parts = parts;
   }
 
-  /** A file that we have sent ourselves need not be fetched. */
-  sent(file: ContainerFile): void {
-    this.#seen.set(file.path, stampOf(file));
+  /** Records an uploaded file, so that it is not downloaded again. */
+  markSent(file: ContainerFile): void {
+    this.#stamps.set(file.path, createFileStamp(file));
   }
 
   /**
-   * Fetches what is new or may have changed. Where the provider tells no difference, a file of
-   * code's is fetched to be sure. What the list does not have is gone, if it lists folders at all.
+   * Downloads files that are new or may have changed. Files that code wrote are always downloaded,
+   * because the list does not show whether they changed. Files that are missing from the list count as
+   * deleted; files in folders only if the provider lists any files in folders.
    */
   async pull(
     known: ReadonlyMap<string, string>,
     touched: ReadonlySet<string>,
     step: TransferStep,
-    { pathOf, placeOf }: Places = byTheirPaths,
-  ): Promise<PulledList> {
+    { toPath, toLocation }: PathMapping = completeListing,
+  ): Promise<ListingPullResult> {
     const { mirror } = this.#parts;
     const now = new Map(known);
     const failed: SyncFailure[] = [];
-    const all = await this.#all(step);
-    const listed = this.#byPath(all, pathOf, failed);
+    const all = await this.#listAll(step);
+    const listed = this.#mapByPath(all, toPath, failed);
     const gone = [...known.keys()].filter(
-      (path) => !listed.has(path) && !touched.has(path) && this.#wouldBeListed(placeOf(path)),
+      (path) => !listed.has(path) && !touched.has(path) && this.#wouldBeListed(toLocation(path)),
     );
-    const stage = await mirror.stage();
+    const stage = await mirror.createStage();
     try {
       const files = new Map<string, string>();
       const wanted = [...listed].filter(
-        ([path, file]) => !touched.has(path) && this.#mayDiffer(file) && fits(path, file, failed),
+        ([path, file]) =>
+          !touched.has(path) && this.#mayDiffer(file) && isWithinLimit(path, file, failed),
       );
-      let isWhole = true;
-      await eachFew(wanted.entries(), async ([place, [path, file]]) => {
-        const at = join(stage, String(place));
-        const digest = await this.#fetch(path, file, { at, step, failed });
-        if (digest === null) isWhole = false;
-        else if (digest !== (await mirror.digestOf(path))) files.set(path, at);
+      let isComplete = true;
+      await forEachTransfer(wanted.entries(), async ([index, [path, file]]) => {
+        const at = join(stage, String(index));
+        const digest = await this.#download(path, file, { at, step, failed });
+        if (digest === null) isComplete = false;
+        else if (digest !== (await mirror.computeDigest(path))) files.set(path, at);
         if (digest !== null) now.set(path, digest);
       });
-      // What is gone may be what could not be had, under another name.
-      const deleted = isWhole ? gone : [];
+      // A missing file may have been renamed to a file whose download failed.
+      const deleted = isComplete ? gone : [];
       for (const path of deleted) now.delete(path);
-      failed.push(...(await mirror.apply({ files, deleted, folders: null })));
-      return { failed, isWhole, now, listed };
+      failed.push(...(await mirror.applyChanges({ files, deleted, folders: null })));
+      return { failed, isComplete: isComplete, now, listed };
     } finally {
       await rm(stage, { recursive: true, force: true });
     }
   }
 
-  async #all({ containerId, signal }: TransferStep): Promise<readonly ContainerFile[]> {
+  async #listAll({ containerId, signal }: TransferStep): Promise<readonly ContainerFile[]> {
     return await this.#parts.connection.send(async (calls) => {
       const all: ContainerFile[] = [];
       for await (const file of calls.list(containerId, { order: "asc", signal })) all.push(file);
@@ -94,18 +97,18 @@ export class ListedFiles {
     }, signal);
   }
 
-  #byPath(
+  #mapByPath(
     all: readonly ContainerFile[],
-    pathOf: (file: ContainerFile) => string | null,
+    toPath: (file: ContainerFile) => string | null,
     failed: SyncFailure[],
   ): ReadonlyMap<string, ContainerFile> {
     const listed = new Map<string, ContainerFile>();
     for (const file of all) {
-      const path = pathOf(file);
+      const path = toPath(file);
       if (path === null) continue;
       if (file.path.slice(ROOT.length).includes("/")) this.#hasFolders = true;
       try {
-        listed.set(checkedPath(path), file); // the newest of a path comes last
+        listed.set(checkedPath(path), file); // the list is in ascending order, so the newest file wins
       } catch (error) {
         failed.push({ path, reason: messageOf(error) });
       }
@@ -113,18 +116,18 @@ export class ListedFiles {
     return listed;
   }
 
-  /** Nobody promises that files in folders are. */
-  #wouldBeListed(place: string | null): boolean {
-    if (place === null) return false;
-    return this.#hasFolders || !place.slice(ROOT.length).includes("/");
+  /** Whether a file at this container path would be listed. The API does not guarantee it for folders. */
+  #wouldBeListed(location: string | null): boolean {
+    if (location === null) return false;
+    return this.#hasFolders || !location.slice(ROOT.length).includes("/");
   }
 
   #mayDiffer(file: ContainerFile): boolean {
-    return file.source !== "user" || this.#seen.get(file.path) !== stampOf(file);
+    return file.source !== "user" || this.#stamps.get(file.path) !== createFileStamp(file);
   }
 
-  /** The digest of what was fetched; `null` if it could not be had. */
-  async #fetch(
+  /** Downloads a file. Returns its digest, or `null` if the download failed. */
+  async #download(
     path: string,
     file: ContainerFile,
     options: { readonly at: string; readonly step: TransferStep; readonly failed: SyncFailure[] },
@@ -143,35 +146,35 @@ export class ListedFiles {
       failed.push({ path, reason: messageOf(error) });
       return null;
     }
-    this.#seen.set(file.path, stampOf(file));
-    return await digestAt(at);
+    this.#stamps.set(file.path, createFileStamp(file));
+    return await hashFile(at);
   }
 }
 
-function fits(path: string, { bytes }: ContainerFile, failed: SyncFailure[]): boolean {
+function isWithinLimit(path: string, { bytes }: ContainerFile, failed: SyncFailure[]): boolean {
   if (bytes <= MAX_FILE_BYTES) return true;
   failed.push({ path, reason: `is larger than ${MAX_FILE_BYTES} bytes` });
   return false;
 }
 
-/** Where a file is that has its own path. */
-export function ownPlace(path: string): string {
+/** Returns the container path of a file that is stored under its own path. */
+export function toContainerPath(path: string): string {
   return `${ROOT}${path}`;
 }
 
-const byTheirPaths: Places = { pathOf: pathBelowRoot, placeOf: ownPlace };
+const completeListing: PathMapping = { toPath: toWorkspacePath, toLocation: toContainerPath };
 
-/** For a list that may not be whole. */
-export const whatIsListed: Places = { pathOf: pathBelowRoot, placeOf: () => null };
+/** The mapping for a listing that may be incomplete: no missing file counts as deleted. */
+export const incompleteListing: PathMapping = { toPath: toWorkspacePath, toLocation: () => null };
 
-/** What is below the root by its own path; uploads under flat names are nobody's. */
-export function pathBelowRoot({ path }: ContainerFile): string | null {
+/** Returns the workspace path of a file below the root, or `null` for uploads under flat names. */
+export function toWorkspacePath({ path }: ContainerFile): string | null {
   if (!path.startsWith(ROOT)) return null;
   const below = path.slice(ROOT.length);
   if (below.startsWith(OWN_PREFIX)) return null;
   return /^(?:[0-9a-f]{32}|file-\w{20,})-[^/]*$/.test(below) ? null : below;
 }
 
-function stampOf({ id, bytes, createdAt, source }: ContainerFile): string {
+function createFileStamp({ id, bytes, createdAt, source }: ContainerFile): string {
   return `${id} ${bytes} ${createdAt} ${source}`;
 }

@@ -9,87 +9,87 @@ import type { SyncFailure } from "../../files/sync/sync-reason.ts";
 import { takeChanges } from "../../files/sync/take-changes.ts";
 import type { TemporaryFolder } from "../../host/temporary-folder.ts";
 
-/** What code in a container made of its files: where their bytes wait, and what is gone. */
+/** The changes that code made to the files in a container. */
 export interface FoundChanges {
-  /** Paths in the workspace, and where the bytes are. */
+  /** Workspace paths, and the local files with their new bytes. */
   readonly files: ReadonlyMap<string, string>;
   readonly deleted: readonly string[];
-  /** Every folder there is; `null` if that is not known. */
+  /** Every folder in the container, or `null` if that is unknown. */
   readonly folders: readonly string[] | null;
-  /** Whether a folder was made or removed here, and is not the container's to say. @default none */
+  /** Whether a folder was created or removed locally, so that the local state wins. @default none */
   readonly isTouched?: (folder: string) => boolean;
 }
 
 /**
- * The files of a workspace as they are on this machine: what was mounted, what was written through
- * us, and what was fetched. A container that dies is replaced from here.
+ * The local copy of a workspace's files: mounted files, local writes and downloaded changes. It fills
+ * replacement containers.
  */
 export class Mirror extends MountedFolder {
-  #first: ReadonlyMap<string, string> | null = null;
-  #stages = 0;
+  #originalDigests: ReadonlyMap<string, string> | null = null;
+  #stageCount = 0;
 
   constructor(folder: TemporaryFolder, source: MountedSource) {
     super(source, { folder });
-    if ("plan" in source && source.plan.files.length === 0) this.#first = new Map(); // all there will be is new
+    if ("plan" in source && source.plan.files.length === 0) this.#originalDigests = new Map(); // every file will be new
   }
 
-  /** The digests of what was mounted. */
+  /** The digests of the mounted files. */
   override get original(): ReadonlyMap<string, string> {
-    return this.#first ?? new Map();
+    return this.#originalDigests ?? new Map();
   }
 
-  /** The digest of every file. */
+  /** Computes the digest of every file, by path. */
   async digests(signal?: AbortSignal): Promise<ReadonlyMap<string, string>> {
     const digests = await digestFiles(this.root, { signal });
-    this.#first ??= digests;
+    this.#originalDigests ??= digests;
     return digests;
   }
 
-  /** A file's digest; `"folder"` for a folder, `null` if there is neither. */
-  async digestOf(path: string): Promise<string | "folder" | null> {
+  /** Computes a file's digest. Returns `"folder"` for a folder, and `null` if there is neither. */
+  async computeDigest(path: string): Promise<string | "folder" | null> {
     const at = join(this.root, path);
     const found = await lstat(at).catch(() => null);
     if (!found?.isFile()) return found?.isDirectory() ? "folder" : null;
-    return await digestAt(at);
+    return await hashFile(at);
   }
 
-  /** A new, empty folder beside the files, for what is on its way. */
-  async stage(): Promise<string> {
-    this.#stages += 1;
-    const path = join(this.home, `stage-${this.#stages}`);
+  /** Creates an empty folder next to the files, for transfers. */
+  async createStage(): Promise<string> {
+    this.#stageCount += 1;
+    const path = join(this.home, `stage-${this.#stageCount}`);
     await mkdir(path, { recursive: true });
     return path;
   }
 
-  /** Takes over what code has done: deletions first, so that a folder may stand where a file was. */
-  async apply(changes: FoundChanges): Promise<readonly SyncFailure[]> {
+  /** Applies the changes that code made. Deletions come first, so that a folder can replace a file. */
+  async applyChanges(changes: FoundChanges): Promise<readonly SyncFailure[]> {
     const { files, deleted, isTouched = () => false } = changes;
-    const isTheirs = (folder: string) => !isTouched(folder);
-    const there = changes.folders && (await foldersBelow(this.root));
-    const stay = new Set(changes.folders);
-    const gone = there?.filter((folder) => !stay.has(folder)).reverse() ?? [];
-    const known = new Set(there);
-    const made = changes.folders?.filter((folder) => !known.has(folder)) ?? [];
+    const isUntouched = (folder: string) => !isTouched(folder);
+    const local = changes.folders && (await listFolders(this.root));
+    const inContainer = new Set(changes.folders);
+    const gone = local?.filter((folder) => !inContainer.has(folder)).reverse() ?? [];
+    const known = new Set(local);
+    const created = changes.folders?.filter((folder) => !known.has(folder)) ?? [];
     return await takeChanges({
       root: this.root,
       deleted,
       prunes: changes.folders === null,
-      gone: gone.filter(isTheirs),
+      gone: gone.filter(isUntouched),
       files: [...files],
-      folders: made.filter(isTheirs),
+      folders: created.filter(isUntouched),
     });
   }
 }
 
-/** The digest of a file. */
-export async function digestAt(path: string): Promise<string> {
+/** Computes the SHA-256 digest of a local file. */
+export async function hashFile(path: string): Promise<string> {
   const hash = createHash("sha256");
   await pipeline(createReadStream(path), hash);
   return hash.digest("hex");
 }
 
-/** Parents first; a folder of any size is read in pieces. */
-async function foldersBelow(root: string): Promise<readonly string[]> {
+/** Lists all folders, parents first. Large folders are read in chunks. */
+async function listFolders(root: string): Promise<readonly string[]> {
   const folders: string[] = [];
   const ahead = [""];
   for (let prefix = ahead.pop(); prefix !== undefined; prefix = ahead.pop()) {

@@ -2,46 +2,49 @@ import type { SyncFailure } from "../../files/sync/sync-reason.ts";
 import type { Mirror } from "./mirror.ts";
 import type { TransferStep, WorkspaceConnection } from "./workspace-connection.ts";
 
-/** What a placement works with. */
-export interface PlacementParts {
+/** The mirror and connection that a strategy uses. */
+export interface StrategyParts {
   readonly mirror: Mirror;
   readonly connection: WorkspaceConnection;
 }
 
-/** A transfer into a container that is new. */
+/** A transfer into a new container. */
 export interface FillStep extends TransferStep {
-  /** Called when the next part of the filling begins. */
+  /** Called when the next stage of filling the container starts. */
   report(state: FillState): void;
 }
 
-/** What was downloaded of the changes that code made. */
-export interface Pulled {
+/** The result of downloading the changes that code made. */
+export interface PullResult {
   readonly failed: readonly SyncFailure[];
-  /** Whether there is nothing left that another try might download. */
-  readonly isWhole: boolean;
+  /** Whether another attempt would download nothing more. */
+  readonly isComplete: boolean;
 }
 
 /**
- * How the mirror's files get into a container, and how the changes that code makes come back. The
- * provider's API takes single files without folders; a placement hides that.
+ * Uploads the mirror's files to a container and downloads the changes that code makes. The provider's
+ * API accepts only single files without folders; a strategy hides that.
  */
-export interface Placement {
-  /** Whether a write is uploaded at once; else it waits for the next request. */
+export interface TransferStrategy {
+  /** Whether a write is uploaded immediately. Otherwise it waits for the next request. */
   readonly writesThrough: boolean;
-  /** Uploads everything in the mirror to a new container. Returns the number of files. */
+  /** Uploads all files of the mirror to a new container. Returns the number of files. */
   fill(step: FillStep): Promise<number>;
-  /** Uploads what was changed here since. */
+  /** Uploads the local changes at these paths. */
   push(touched: ReadonlySet<string>, step: TransferStep): Promise<void>;
-  /** Downloads what code has created, changed or deleted. */
-  pull(touched: ReadonlySet<string>, step: TransferStep): Promise<Pulled>;
-  /** What the model must read before it continues. */
-  notes(step: TransferStep): Promise<readonly string[]>;
+  /** Downloads the files that code created or changed, and applies its deletions. Skips `touched` paths. */
+  pull(touched: ReadonlySet<string>, step: TransferStep): Promise<PullResult>;
+  /** Returns the notes that the model must read before it continues. */
+  collectNotes(step: TransferStep): Promise<readonly string[]>;
   /** Called with the output of code that the model ran. */
-  heard(printed: string): void;
+  onCodeOutput(printed: string): void;
 }
 
-/** How files get into a container: with a short request of ours, by the model, or one by one. */
+/**
+ * How files get into a container. `"bootstrap"`: one archive, unpacked by a short extra request.
+ * `"prompt"`: one archive, which the model is instructed to unpack. `"files"`: one upload per file.
+ */
 export type Unpack = "bootstrap" | "prompt" | "files";
 
-/** The steps in which a new container is filled. */
+/** The stages of filling a new container. */
 export type FillState = "uploading" | "unpacking";

@@ -7,17 +7,17 @@ import {
   wireServer,
 } from "../../../tests/support/wire-server.ts";
 import { modelFields, type OpenAIModelConfig } from "../model-config.ts";
-import { printedIn, runPython } from "./python-runner.ts";
+import { collectPrintedOutput, runPython } from "./python-runner.ts";
 
 const ran = codeInterpreterCall("print(1)", ["1\n"]);
 
-describe.each(madeClients)("a block of Python, by %s,", (_, make) => {
+describe.each(madeClients)("runPython() with %s", (_, createClient) => {
   async function run(script: WireScript, modelConfig: OpenAIModelConfig = {}) {
     await using server = await wireServer(script);
     const { signal } = new AbortController();
     const outcome = await runPython(
       {
-        client: make(server.url),
+        client: createClient(server.url),
         model: "gpt-5.2",
         modelConfig,
         modelFields: modelFields(modelConfig),
@@ -28,7 +28,7 @@ describe.each(madeClients)("a block of Python, by %s,", (_, make) => {
     return { outcome, body: server.requests[0]?.body };
   }
 
-  test("is one short request that leaves the model nothing else to do", async () => {
+  test("sends one short request that forces the code interpreter", async () => {
     const config = {
       ...{ temperature: 0.1, maxOutputTokens: 7, maxToolCalls: 1, store: false },
       extraBody: { service_tier: "flex" },
@@ -42,7 +42,7 @@ describe.each(madeClients)("a block of Python, by %s,", (_, make) => {
           type: "message",
           role: "user",
           content:
-            'Run this Python code once, exactly as it is, and then say "done".\n\n```python\nprint(1)\n```',
+            'Run this Python code once, unmodified, and then say "done".\n\n```python\nprint(1)\n```',
         },
       ],
       tools: [{ type: "code_interpreter", container: "cntr_1" }],
@@ -51,12 +51,12 @@ describe.each(madeClients)("a block of Python, by %s,", (_, make) => {
     });
   });
 
-  test("that printed nothing has printed nothing", async () => {
+  test("returns an empty output if the code printed nothing", async () => {
     const { outcome } = await run([[message("done")]]);
     expect(outcome).toMatchObject({ output: "" });
   });
 
-  test("whose container is gone is an error, in an answer as well", async () => {
+  test("throws for a lost container, even in a 200 response", async () => {
     const error = { code: "server_error", message: "Container is expired." };
     const { outcome } = await run([{ output: [], error }]);
     expect(outcome).toMatchObject({
@@ -64,21 +64,26 @@ describe.each(madeClients)("a block of Python, by %s,", (_, make) => {
     });
   });
 
-  test("that is refused is an error that says by whom", async () => {
-    const refusal = { status: 400, error: { message: "No such model.", type: "x" } };
-    const { outcome } = await run([refusal]);
+  test("throws an OpenAIRequestError for a rejected request", async () => {
+    const rejection = { status: 400, error: { message: "No such model.", type: "x" } };
+    const { outcome } = await run([rejection]);
     expect(outcome).toMatchObject({ error: { name: "OpenAIRequestError", status: 400 } });
     expect(String(Object(outcome).error)).toContain("POST /responses failed with status 400");
   });
 });
 
-test("all that code printed is what its calls say, and nothing else", () => {
+test("collectPrintedOutput() joins the logs of all code interpreter calls", () => {
   const call = (...logs: readonly string[]) => ({
     type: "code_interpreter_call",
     outputs: logs.map((text) => ({ type: "logs", logs: text })),
   });
   expect(
-    printedIn([call("a", "b"), message("no"), call("c"), { type: "code_interpreter_call" }]),
+    collectPrintedOutput([
+      call("a", "b"),
+      message("no"),
+      call("c"),
+      { type: "code_interpreter_call" },
+    ]),
   ).toBe("a\nb\nc");
-  expect(printedIn(null)).toBe("");
+  expect(collectPrintedOutput(null)).toBe("");
 });

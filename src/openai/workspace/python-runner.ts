@@ -9,20 +9,20 @@ import { checkedResult, usageIn } from "../http/result.ts";
 import type { ModelFields, OpenAIModelConfig } from "../model-config.ts";
 import { secretsOf } from "../secrets.ts";
 
-/** What code printed, and what the request for it cost. */
+/** The printed output of code and the token usage of the request that ran it. */
 export interface PythonOutcome {
   readonly output: string;
   readonly usage: TokenUsage;
 }
 
-/** The code to run, and where. */
+/** The code to run and the container to run it in. */
 export interface PythonCode {
   readonly containerId: string;
   readonly code: string;
   readonly signal: AbortSignal;
 }
 
-/** What the request is made with. */
+/** The settings of the request that runs Python. */
 export interface PythonSettings {
   readonly client: OpenAIClient;
   readonly model: string;
@@ -32,15 +32,15 @@ export interface PythonSettings {
 }
 
 /**
- * Runs Python in a container, exactly as it is. The provider runs code only when a model asks for
- * it: this is one short request that forces the model to call the code interpreter.
+ * Runs Python in a container, unmodified. The provider runs code only when a model calls for it, so
+ * this sends one short request that forces the model to call the code interpreter.
  */
 export async function runPython(
   { client, model, modelConfig, modelFields, timeoutMs }: PythonSettings,
   { containerId, code, signal }: PythonCode,
 ): Promise<PythonOutcome> {
   const { max_output_tokens: _, max_tool_calls: __, ...fields } = modelFields;
-  const text = `Run this Python code once, exactly as it is, and then say "done".\n\n\`\`\`python\n${code}\n\`\`\``;
+  const text = `Run this Python code once, unmodified, and then say "done".\n\n\`\`\`python\n${code}\n\`\`\``;
   const body = {
     model,
     ...fields,
@@ -60,14 +60,14 @@ export async function runPython(
     const response = checkedResult(answer, context);
     const gone = response["status"] === "failed" ? failedContainer(response, context) : null;
     if (gone) throw gone;
-    return { output: printedIn(response["output"]), usage: usageIn(response) };
+    return { output: collectPrintedOutput(response["output"]), usage: usageIn(response) };
   } catch (thrown) {
     throw requestErrorFrom(thrown, context);
   }
 }
 
-/** Everything that code printed. */
-export function printedIn(output: unknown): string {
+/** Joins the printed output of all code interpreter calls in a response's output. */
+export function collectPrintedOutput(output: unknown): string {
   const items = Array.isArray(output) ? output.filter(isPlainObject) : [];
   return itemsOfType(items, "code_interpreter_call")
     .flatMap((call) => recordsAt(call, "outputs"))

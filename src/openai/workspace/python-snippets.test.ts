@@ -1,25 +1,25 @@
 import { describe, expect, test } from "vitest";
-import { digestIn, isForgotten, surveySnippet, unpackSnippet } from "./python-snippets.ts";
+import { changesSnippet, findDigest, isMemoryMissing, unpackSnippet } from "./python-snippets.ts";
 
 const digest = "0123456789abcdef".repeat(4);
 
-describe("what a snippet prints", () => {
+describe("findDigest()", () => {
   test.each([
-    ["its digest alone", `wink:${digest}\n`, digest],
-    ["its digest among other things", `warning: old\nwink:${digest}\ndone`, digest],
-    ["a digest that nobody marked", digest, null],
+    ["a digest alone", `wink:${digest}\n`, digest],
+    ["a digest in other output", `warning: old\nwink:${digest}\ndone`, digest],
+    ["a digest without its mark", digest, null],
     ["too short a digest", `wink:${digest.slice(1)}`, null],
     ["a failure", "Traceback (most recent call last):", null],
     ["nothing", "", null],
-  ])("may be %s", (_, output, found) => {
-    expect(digestIn(output)).toBe(found);
+  ])("parses the output of %s", (_, output, found) => {
+    expect(findDigest(output)).toBe(found);
   });
 });
 
-test("what a survey prints may be that nothing is remembered", () => {
-  expect(isForgotten("wink:forgotten\n")).toBe(true);
-  expect(isForgotten(`wink:${digest}\n`)).toBe(false);
-  expect(digestIn("wink:forgotten\n")).toBeNull();
+test("isMemoryMissing() recognizes the output without stored digests", () => {
+  expect(isMemoryMissing("wink:forgotten\n")).toBe(true);
+  expect(isMemoryMissing(`wink:${digest}\n`)).toBe(false);
+  expect(findDigest("wink:forgotten\n")).toBeNull();
 });
 
 describe("a snippet", () => {
@@ -27,11 +27,14 @@ describe("a snippet", () => {
 
   test.each([
     ["unpacks", unpackSnippet("wink-7c1e-a.tar")],
-    ["unpacks and remembers", unpackSnippet("wink-7c1e-a.tar", "all")],
-    ["unpacks and remembers more", unpackSnippet("wink-7c1e-a.tar", "also")],
-    ["surveys", surveySnippet("wink-7c1e-a.json", "wink-7c1e-b.tar", limits)],
-    ["surveys what is remembered", surveySnippet({ digest }, "wink-7c1e-b.tar", limits)],
-  ])("that %s is one block that ends no other, and leaves no name but its own", (_, code) => {
+    ["unpacks and stores digests", unpackSnippet("wink-7c1e-a.tar", "all")],
+    ["unpacks and adds digests", unpackSnippet("wink-7c1e-a.tar", "also")],
+    ["finds changes", changesSnippet("wink-7c1e-a.json", "wink-7c1e-b.tar", limits)],
+    [
+      "finds changes since the stored digests",
+      changesSnippet({ digest }, "wink-7c1e-b.tar", limits),
+    ],
+  ])("that %s defines only its own function and contains no code fence", (_, code) => {
     expect(code).not.toContain("```");
     const names = code.split("\n").filter((line) => /^\S/.test(line));
     expect(names).toEqual(["def _wink():", 'print("wink:" + _wink())']);

@@ -1,38 +1,38 @@
-/** What an archive of changes has at its root: the paths that are to go. */
-export const REMOVED = ".wink-removed.json";
+/** The file at the root of a change archive that lists the paths to remove. */
+export const REMOVED_FILE = ".wink-removed.json";
 
-/** What an archive of found changes has at its root: what else there is to say. */
-export const REPORT = ".wink-report.json";
+/** The file at the root of a downloaded archive that reports deletions, skipped files and folders. */
+export const REPORT_FILE = ".wink-report.json";
 
-/** How what we upload for ourselves is called: nobody's files. */
+/** The prefix of the library's own uploads, which are not part of the workspace. */
 export const OWN_PREFIX = "wink-7c1e-";
 
-/** Names at the root that are uploads of ours or of others, unless we know them as files. */
-const UPLOADED = `(?:[0-9a-f]{32}|file-\\w{20,})-|${OWN_PREFIX}`;
+/** Matches names of uploads at the root, which are ignored unless they are known files. */
+const UPLOADED_NAME_PATTERN = `(?:[0-9a-f]{32}|file-\\w{20,})-|${OWN_PREFIX}`;
 
-/** Control characters, backslashes, and what stands for bytes that are no UTF-8. */
-const UNFIT = "[\\x00-\\x1f\\x7f-\\x9f\\\\\\udc80-\\udcff]";
+/** Matches control characters, backslashes, and surrogates that replace invalid UTF-8 bytes. */
+const INVALID_NAME_PATTERN = "[\\x00-\\x1f\\x7f-\\x9f\\\\\\udc80-\\udcff]";
 
-const A_LINK = "is a symlink, and only files and folders are brought over";
+const SYMLINK_REASON = "is a symlink, and only files and folders are synced";
 
-/** What a snippet prints, and no other code by chance. */
-const MARK = "wink:";
+/** Marks the output of a snippet, so that other code does not print the same by chance. */
+const OUTPUT_MARK = "wink:";
 
-/** Where the interpreter remembers all digests between two snippets; code may do anything to it. */
-const KEPT = "wink_7c1e";
+/** The attribute of `sys` that stores all digests between snippets. Other code may change it. */
+const MEMORY_NAME = "wink_7c1e";
 
-/** One digest for many files, as `treeDigest` makes it. */
-const TREE = `def tree(files):
+/** Defines a function that computes one digest for many files, like `treeDigest`. */
+const TREE_DIGEST_FUNCTION = `def tree(files):
         whole = hashlib.sha256()
         for path in sorted(files, key=os.fsencode):
             whole.update(f"{files[path]}  {path}\\n".encode())
         return whole.hexdigest()`;
 
-/** What is remembered of what was unpacked. */
-const KEEPING = {
+/** How unpacking updates the stored digests: not at all, by replacing them, or by adding to them. */
+const MEMORY_UPDATES = {
   nothing: "",
-  all: `setattr(sys, "${KEPT}", written)`,
-  also: `before = getattr(sys, "${KEPT}", None)
+  all: `setattr(sys, "${MEMORY_NAME}", written)`,
+  also: `before = getattr(sys, "${MEMORY_NAME}", None)
     if type(before) is dict:
         for path in removed:
             before.pop(path, None)
@@ -40,20 +40,24 @@ const KEEPING = {
 } as const;
 
 /**
- * Unpacks an uploaded archive below /mnt/data, takes away what it lists as removed, and prints the
- * digest of what it wrote, as it reads on the disk. `keeps`: what a survey will find remembered.
+ * Creates code that unpacks an uploaded archive below /mnt/data, removes the paths that it lists as
+ * removed, and prints the digest of the files on disk. `memory` sets which digests the interpreter
+ * stores for `changesSnippet`.
  */
-export function unpackSnippet(archive: string, keeps: keyof typeof KEEPING = "nothing"): string {
+export function unpackSnippet(
+  archive: string,
+  memory: keyof typeof MEMORY_UPDATES = "nothing",
+): string {
   return `def _wink():
     import glob, hashlib, json, os, sys, tarfile
-    ${TREE}
+    ${TREE_DIGEST_FUNCTION}
     os.chdir("/mnt/data")
     archive = glob.glob("*${archive}")[0]
     removed, written = [], {}
     with tarfile.open(archive) as tar:
-        members = [m for m in tar.getmembers() if m.name != "${REMOVED}"]
-        if "${REMOVED}" in tar.getnames():
-            removed = json.load(tar.extractfile("${REMOVED}"))
+        members = [m for m in tar.getmembers() if m.name != "${REMOVED_FILE}"]
+        if "${REMOVED_FILE}" in tar.getnames():
+            removed = json.load(tar.extractfile("${REMOVED_FILE}"))
         for path in removed:
             if os.path.isdir(path) and not os.path.islink(path):
                 if not os.listdir(path):
@@ -68,31 +72,31 @@ export function unpackSnippet(archive: string, keeps: keyof typeof KEEPING = "no
             while part := file.read(1 << 20):
                 one.update(part)
         written[path] = one.hexdigest()
-    ${KEEPING[keeps]}
+    ${MEMORY_UPDATES[memory]}
     return tree(written)
-print("${MARK}" + _wink())`;
+print("${OUTPUT_MARK}" + _wink())`;
 }
 
-/** What a survey leaves out, rather than fill this machine's disk. */
-export interface SurveyLimits {
+/** Limits that prevent a download from filling the host's disk. Files beyond them are skipped. */
+export interface ChangeLimits {
   readonly maxFileBytes: number;
   readonly maxTotalBytes: number;
 }
 
-/** From where a survey knows what was there: a list that was uploaded, or what is remembered. */
+/** The source of the known digests: an uploaded list by name, or the interpreter's stored digests. */
 export type KnownFiles = string | { readonly digest: string };
 
 /**
- * Looks at every file below /mnt/data, packs those that are not as they are known into an archive
- * there, with a report of what is gone, and prints the digest of all there is. What is remembered
- * counts only if it has the digest that is given here; else nothing is done.
+ * Creates code that compares every file below /mnt/data with its known digest, packs new and changed
+ * files into an archive there, with a report of deletions, and prints the digest of all files. Stored
+ * digests are used only if they match the given digest. Otherwise the code does nothing.
  */
-export function surveySnippet(known: KnownFiles, archive: string, limits: SurveyLimits): string {
+export function changesSnippet(known: KnownFiles, archive: string, limits: ChangeLimits): string {
   return `def _wink():
     import glob, hashlib, io, json, os, re, stat, sys, tarfile
-    ${TREE}
+    ${TREE_DIGEST_FUNCTION}
     os.chdir("/mnt/data")
-    ${typeof known === "string" ? fromList(known) : fromMemory(known.digest)}
+    ${typeof known === "string" ? loadKnownFromList(known) : loadKnownFromMemory(known.digest)}
     now, skipped, left = {}, [], ${limits.maxTotalBytes}
     folders, closed = [], []
     def skip(path, problem):
@@ -110,17 +114,17 @@ export function surveySnippet(known: KnownFiles, archive: string, limits: Survey
         prefix = "" if folder == "." else folder[2:] + "/"
         for path in [prefix + name for name in inner]:
             if os.path.islink(path):
-                skip(path, "${A_LINK}")
+                skip(path, "${SYMLINK_REASON}")
             else:
                 folders.append(path)
         for path in [prefix + name for name in names]:
-            if prefix == "" and path not in known and re.match(r"${UPLOADED}", path):
+            if prefix == "" and path not in known and re.match(r"${UPLOADED_NAME_PATTERN}", path):
                 continue
             try:
                 facts = os.lstat(path)
                 size = facts.st_size
                 if stat.S_ISLNK(facts.st_mode):
-                    raise ValueError("${A_LINK}")
+                    raise ValueError("${SYMLINK_REASON}")
                 if not stat.S_ISREG(facts.st_mode):
                     raise ValueError("is neither file nor folder")
                 if size > ${limits.maxFileBytes}:
@@ -132,10 +136,10 @@ export function surveySnippet(known: KnownFiles, archive: string, limits: Survey
                         one.update(part)
                 digest = one.hexdigest()
                 changed = known.get(path) != digest
-                if changed and (path.count("/") > 63 or re.search(r"${UNFIT}", path)):
-                    raise ValueError("has a name that cannot be taken over")
+                if changed and (path.count("/") > 63 or re.search(r"${INVALID_NAME_PATTERN}", path)):
+                    raise ValueError("has a name that cannot be used as a path")
                 if changed and size > left:
-                    raise ValueError("is more than is fetched at once")
+                    raise ValueError("exceeds the total size of one download")
             except (OSError, ValueError) as problem:
                 skip(path, problem)
                 if path in known:
@@ -150,40 +154,40 @@ export function surveySnippet(known: KnownFiles, archive: string, limits: Survey
             now[path] = known[path]
     gone = [path for path in known if path not in now]
     report = json.dumps({"deleted": gone, "skipped": skipped, "folders": folders}).encode()
-    pack("${REPORT}", len(report), 0o644, io.BytesIO(report))
+    pack("${REPORT_FILE}", len(report), 0o644, io.BytesIO(report))
     tar.close()
-    setattr(sys, "${KEPT}", now)
+    setattr(sys, "${MEMORY_NAME}", now)
     return tree(now)
-print("${MARK}" + _wink())`;
+print("${OUTPUT_MARK}" + _wink())`;
 }
 
-function fromList(name: string): string {
+function loadKnownFromList(name: string): string {
   return `with open(glob.glob("*${name}")[0], encoding="utf-8") as file:
         known = json.load(file)`;
 }
 
-function fromMemory(digest: string): string {
-  return `known = getattr(sys, "${KEPT}", None)
+function loadKnownFromMemory(digest: string): string {
+  return `known = getattr(sys, "${MEMORY_NAME}", None)
     if type(known) is not dict or tree(known) != "${digest}":
-        return "${FORGOTTEN}"`;
+        return "${MEMORY_MISSING}"`;
 }
 
-const FORGOTTEN = "forgotten";
+const MEMORY_MISSING = "forgotten";
 
-/** Whether a survey found that nothing is remembered, or something else: it did nothing then. */
-export function isForgotten(output: string): boolean {
-  return output.includes(MARK + FORGOTTEN);
+/** Whether the interpreter had no matching stored digests, so that the code did nothing. */
+export function isMemoryMissing(output: string): boolean {
+  return output.includes(OUTPUT_MARK + MEMORY_MISSING);
 }
 
-/** The digest that a snippet printed; `null` if there is none in what was printed. */
-export function digestIn(output: string): string | null {
+/** Returns the digest that a snippet printed, or `null`. */
+export function findDigest(output: string): string | null {
   return /wink:([0-9a-f]{64})/.exec(output)?.[1] ?? null;
 }
 
-/** What tells a model where each file is. */
+/** The JSON file that maps each workspace path to its container path, for the model to read. */
 export const PATHS_FILE = `${OWN_PREFIX}paths.json`;
 
-/** A file name that nothing else in a container has. */
-export function ownName(extension: string): string {
+/** Creates a unique name for an upload that is not part of the workspace. */
+export function createUploadName(extension: string): string {
   return `${OWN_PREFIX}${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}.${extension}`;
 }

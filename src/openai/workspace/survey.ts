@@ -10,73 +10,81 @@ import { checkedPath } from "../../files/path.ts";
 import type { SyncFailure } from "../../files/sync/sync-reason.ts";
 import type { ContainerCalls } from "../http/container-calls.ts";
 import type { FoundChanges } from "./mirror.ts";
-import type { PlacementParts } from "./placement.ts";
-import { digestIn, isForgotten, ownName, REPORT, surveySnippet } from "./python-snippets.ts";
+import type { StrategyParts } from "./placement.ts";
+import {
+  changesSnippet,
+  createUploadName,
+  findDigest,
+  isMemoryMissing,
+  REPORT_FILE,
+} from "./python-snippets.ts";
 import type { TransferStep } from "./workspace-connection.ts";
 
-/** What a survey of a container found, with the bytes of what is new on this machine. */
-export interface Survey extends FoundChanges {
-  /** All that the container's tree holds now, and its interpreter remembers. */
+/** The changes found in a container, with the new bytes in local files. */
+export interface ContainerChanges extends FoundChanges {
+  /** The digest of every file in the container, which its interpreter has stored too. */
   readonly now: ReadonlyMap<string, string>;
   readonly failed: readonly SyncFailure[];
-  /** Where the bytes wait; whoever asked removes it. */
+  /** The local folder with the downloaded bytes. The caller removes it. */
   readonly stage: string;
 }
 
-/** What a survey works with. */
-export interface SurveyParts extends PlacementParts {
-  /** The digest of what is known, if the container's interpreter remembers all of that. */
-  readonly remembered: string | null;
+/** The mirror, connection and stored state that the search uses. */
+export interface ChangeSearchParts extends StrategyParts {
+  /** The tree digest of the known files if the container's interpreter has stored them, else `null`. */
+  readonly rememberedDigest: string | null;
 }
 
-/** A survey that did not agree with itself, not even the second time. */
-export class SurveyProblem extends WinkError {
-  override readonly name = "SurveyProblem";
+/** Thrown when the changes did not match their digest, even on the second attempt. */
+export class InconsistentChanges extends WinkError {
+  override readonly name = "InconsistentChanges";
 }
 
-/** More than this does not come back at once: code may write without end. */
+/** Limits of one download, because code may write any amount. */
 const LIMITS = { maxFileBytes: 512 * 2 ** 20, maxTotalBytes: 2 * 2 ** 30 };
-const MOST_ENTRIES = 200_000;
-const TRIES = 2;
+const MAX_ENTRIES = 200_000;
+const MAX_ATTEMPTS = 2;
 
 /**
- * Has Python compare every file with what is known, pack what differs, and fetches that as one
- * archive. It tells a change that kept a file's size as well, and files in folders, neither of
- * which the provider's own list can be trusted to.
+ * Runs Python in the container that compares every file with its known digest and packs the changes,
+ * then downloads them as one archive. Unlike the provider's file list, this reliably finds changes that
+ * keep a file's size, and files in folders.
  */
-export async function survey(
+export async function findContainerChanges(
   known: ReadonlyMap<string, string>,
-  parts: SurveyParts,
+  parts: ChangeSearchParts,
   step: TransferStep,
-): Promise<Survey> {
-  for (let tries = 1; ; tries++) {
-    // What is remembered may be what is wrong.
-    const remembered = tries === 1 ? parts.remembered : null;
-    const found = await once(known, { ...parts, remembered }, step);
+): Promise<ContainerChanges> {
+  for (let attempt = 1; ; attempt++) {
+    // The stored digests may be the cause, so the second attempt does not use them.
+    const rememberedDigest = attempt === 1 ? parts.rememberedDigest : null;
+    const found = await findChangesOnce(known, { ...parts, rememberedDigest }, step);
     if (found) return found;
-    // Something changed while it was looked at, or the snippet did not run as it is.
-    if (tries === TRIES) throw new SurveyProblem("what code made was not found as it was told");
+    // A file changed during the comparison, or the model modified the snippet.
+    if (attempt === MAX_ATTEMPTS)
+      throw new InconsistentChanges("the downloaded changes did not match their digest");
   }
 }
 
-async function once(
+async function findChangesOnce(
   known: ReadonlyMap<string, string>,
-  parts: SurveyParts,
+  parts: ChangeSearchParts,
   step: TransferStep,
-): Promise<Survey | null> {
+): Promise<ContainerChanges | null> {
   const { connection, mirror } = parts;
   const { containerId, signal } = step;
-  const archive = ownName("tar");
-  const digest = digestIn(await looked(known, archive, parts, step));
-  const made = digest && (await connection.send((calls) => newest(archive, calls, step), signal));
+  const archive = createUploadName("tar");
+  const digest = findDigest(await runComparison(known, archive, parts, step));
+  const made =
+    digest && (await connection.send((calls) => findNewestFile(archive, calls, step), signal));
   if (!made) return null;
-  const stage = await mirror.stage();
+  const stage = await mirror.createStage();
   try {
     const path = join(stage, archive);
     const options = { signal, maxBytes: LIMITS.maxTotalBytes * 2 };
     await connection.send((calls) => calls.downloadTo(containerId, made, path, options), signal);
-    await discard(made, parts, step);
-    const found = await opened(path, stage, { known, signal });
+    await deleteQuietly(made, parts, step);
+    const found = await unpackChanges(path, stage, { known, signal });
     await rm(path);
     if (treeDigest(found.now) === digest) return { ...found, stage };
   } catch (error) {
@@ -87,34 +95,34 @@ async function once(
   return null;
 }
 
-/** What Python printed, which is told what is known unless it remembers. */
-async function looked(
+/** Runs the comparison and returns its output. Uploads the known digests unless they are stored. */
+async function runComparison(
   known: ReadonlyMap<string, string>,
   archive: string,
-  parts: SurveyParts,
+  parts: ChangeSearchParts,
   step: TransferStep,
 ): Promise<string> {
-  const { connection, remembered } = parts;
+  const { connection, rememberedDigest } = parts;
   const { containerId, signal } = step;
   const run = (code: string) => connection.runPython(code, step);
-  if (remembered !== null) {
-    const output = await run(surveySnippet({ digest: remembered }, archive, LIMITS));
-    if (!isForgotten(output)) return output;
+  if (rememberedDigest !== null) {
+    const output = await run(changesSnippet({ digest: rememberedDigest }, archive, LIMITS));
+    if (!isMemoryMissing(output)) return output;
   }
-  const list = new File([JSON.stringify(Object.fromEntries(known))], ownName("json"));
+  const list = new File([JSON.stringify(Object.fromEntries(known))], createUploadName("json"));
   const uploaded = await connection.send(
     (calls) => calls.upload(containerId, list, { signal }),
     signal,
   );
-  const output = await run(surveySnippet(list.name, archive, LIMITS));
-  await discard(uploaded.id, parts, step);
+  const output = await run(changesSnippet(list.name, archive, LIMITS));
+  await deleteQuietly(uploaded.id, parts, step);
   return output;
 }
 
-/** What stays there is in nobody's way. */
-async function discard(
+/** Deletes an upload. A failure is ignored, because a leftover upload does no harm. */
+async function deleteQuietly(
   id: string,
-  { connection }: SurveyParts,
+  { connection }: ChangeSearchParts,
   { containerId, signal }: TransferStep,
 ): Promise<void> {
   await connection
@@ -122,8 +130,8 @@ async function discard(
     .catch(() => signal.throwIfAborted());
 }
 
-/** The id of a file at the root that was made just now. */
-async function newest(name: string, calls: ContainerCalls, step: TransferStep) {
+/** Returns the id of a file at the root that was just created, or `null`. */
+async function findNewestFile(name: string, calls: ContainerCalls, step: TransferStep) {
   const { containerId, signal } = step;
   for await (const { id, path } of calls.list(containerId, { order: "desc", signal })) {
     if (path === `/mnt/data/${name}`) return id;
@@ -131,40 +139,42 @@ async function newest(name: string, calls: ContainerCalls, step: TransferStep) {
   return null;
 }
 
-async function opened(
+async function unpackChanges(
   path: string,
   stage: string,
   { known, signal }: { readonly known: ReadonlyMap<string, string>; readonly signal: AbortSignal },
-): Promise<Omit<Survey, "stage">> {
+): Promise<Omit<ContainerChanges, "stage">> {
   const into = join(stage, "files");
   await mkdir(into);
-  const limits = { maxBytes: LIMITS.maxTotalBytes, maxEntries: MOST_ENTRIES };
-  const unpacked = await unpackArchive(path, { into, limits, note: REPORT, signal });
+  const limits = { maxBytes: LIMITS.maxTotalBytes, maxEntries: MAX_ENTRIES };
+  const unpacked = await unpackArchive(path, { into, limits, note: REPORT_FILE, signal });
   const files = new Map<string, string>();
   const now = new Map(known);
   for (const { path, digest, at } of unpacked.files) {
     now.set(path, digest);
     files.set(path, at);
   }
-  const said = reportIn(unpacked.note);
-  const deleted = textsAt(said, "deleted").filter((gone) => now.delete(gone));
-  const folders = textsAt(said, "folders").filter(isFit);
-  return { files, now, deleted, failed: skippedIn(said), folders };
+  const report = parseReport(unpacked.note);
+  const deleted = textsAt(report, "deleted").filter((gone) => now.delete(gone));
+  const folders = textsAt(report, "folders").filter(isValidPath);
+  return { files, now, deleted, failed: parseSkipped(report), folders };
 }
 
-function reportIn(note: Uint8Array | null): Readonly<Record<string, unknown>> {
+function parseReport(note: Uint8Array | null): Readonly<Record<string, unknown>> {
   if (note === null) return {};
   const parsed = parseJson(Buffer.from(note).toString());
   if (parsed.ok) return isPlainObject(parsed.value) ? parsed.value : {};
-  throw new WinkError(`The report of a container's files is no JSON: ${messageOf(parsed.problem)}`);
+  throw new WinkError(
+    `The report of a container's files is not valid JSON: ${messageOf(parsed.problem)}`,
+  );
 }
 
-function skippedIn({ skipped }: Readonly<Record<string, unknown>>): readonly SyncFailure[] {
+function parseSkipped({ skipped }: Readonly<Record<string, unknown>>): readonly SyncFailure[] {
   const all = Array.isArray(skipped) ? skipped : [];
   return all.map((one) => ({ path: String(one?.[0]), reason: String(one?.[1]) }));
 }
 
-function isFit(path: string): boolean {
+function isValidPath(path: string): boolean {
   try {
     return checkedPath(path) === path;
   } catch {

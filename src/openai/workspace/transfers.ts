@@ -1,8 +1,11 @@
-/** So many files are on their way at once. */
-export const TRANSFERS_AT_ONCE = 8;
+/** The most files that are transferred concurrently. */
+export const TRANSFER_LIMIT = 8;
 
-/** Does `work` for each, a few at a time; the first failure ends it, once those under way are over. */
-export async function eachFew<Item>(
+/**
+ * Runs `work` for each item, at most `TRANSFER_LIMIT` at a time. After a failure no new work starts;
+ * the first error is thrown when the running work has settled.
+ */
+export async function forEachTransfer<Item>(
   items: Iterable<Item>,
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
@@ -17,7 +20,7 @@ export async function eachFew<Item>(
       }
     }
   };
-  await Promise.all(Array.from({ length: TRANSFERS_AT_ONCE }, one));
+  await Promise.all(Array.from({ length: TRANSFER_LIMIT }, one));
   const failed = failure as { readonly error: unknown } | null;
   if (failed) throw failed.error;
 }

@@ -4,135 +4,147 @@ import { WinkError } from "../../base/errors.ts";
 import { treeDigest } from "../../files/digests/file-digests.ts";
 import { ancestorsOf } from "../../files/path.ts";
 import type { SyncFailure } from "../../files/sync/sync-reason.ts";
-import { ListedFiles, type Places, whatIsListed } from "./listed-files.ts";
-import { digestAt } from "./mirror.ts";
-import type { FillStep, Placement, PlacementParts, Pulled } from "./placement.ts";
-import { digestIn, ownName, REMOVED, unpackSnippet } from "./python-snippets.ts";
-import { SurveyProblem, survey } from "./survey.ts";
+import { incompleteListing, ListedFiles, type PathMapping } from "./listed-files.ts";
+import { hashFile } from "./mirror.ts";
+import type { FillStep, PullResult, StrategyParts, TransferStrategy } from "./placement.ts";
+import { createUploadName, findDigest, REMOVED_FILE, unpackSnippet } from "./python-snippets.ts";
+import { findContainerChanges, InconsistentChanges } from "./survey.ts";
 import type { TransferStep } from "./workspace-connection.ts";
 
-/** A tree that would not be unpacked as it was packed, not even the second time. */
-export class UnpackingProblem extends WinkError {
-  override readonly name = "UnpackingProblem";
+/** Thrown when the unpacked files did not match their digest, even on the second attempt. */
+export class UnpackingFailure extends WinkError {
+  override readonly name = "UnpackingFailure";
 }
 
-/** An archive that is in the container and not yet unpacked there. */
-interface Waiting {
+/** An archive that was uploaded to the container and is not yet unpacked. */
+interface PendingArchive {
   readonly archive: string;
   readonly digest: string;
-  /** What the tree holds once it is unpacked. */
-  readonly then: ReadonlyMap<string, string>;
-  readonly isAll: boolean;
+  /** The digest of every file once the archive is unpacked. */
+  readonly digestsAfter: ReadonlyMap<string, string>;
+  /** Whether it contains all files, rather than changes. */
+  readonly isFull: boolean;
 }
 
-const TRIES = 2;
+const MAX_ATTEMPTS = 2;
 
 /**
- * The files as a tree below /mnt/data. They go up as one archive and are unpacked there by a piece
- * of Python, which prints a digest of what it wrote: until that is right, nothing counts as done.
+ * Uploads the files as one archive, which Python unpacks as a tree below /mnt/data. The code prints a
+ * digest of the files that it wrote, and the upload counts only once that digest is right.
  */
-export class TreePlacement implements Placement {
+export class ArchiveUploadStrategy implements TransferStrategy {
   readonly writesThrough = false;
-  readonly #parts: PlacementParts;
-  /** Whether the model is asked to run the Python; else a short request of ours does. */
-  readonly #asks: boolean;
+  readonly #parts: StrategyParts;
+  /** Whether the model is instructed to run the Python. Otherwise a short extra request runs it. */
+  readonly #modelUnpacks: boolean;
   readonly #archive: string;
-  #fills = 0;
-  /** What the container's tree holds, by path. */
-  #known: ReadonlyMap<string, string> = new Map();
-  /** The same as `#known`, if the container's interpreter should remember that. */
-  #remembered: ReadonlyMap<string, string> | null = null;
-  #waiting: Waiting[] = [];
-  #listed: ListedFiles | null = null;
+  #fillCount = 0;
+  /** The digest of each file in the container. */
+  #knownDigests: ReadonlyMap<string, string> = new Map();
+  /** The digests that the container's interpreter should have stored, or `null`. */
+  #rememberedDigests: ReadonlyMap<string, string> | null = null;
+  #pendingArchives: PendingArchive[] = [];
+  #listing: ListedFiles | null = null;
 
-  /** `asks`: the model does the unpacking, when it is told to; `archive`: how all files go up. */
+  /** `modelUnpacks`: the model is instructed to unpack. `archive`: the name of the archive of all files. */
   constructor(
-    parts: PlacementParts,
-    { asks, archive }: { readonly asks: boolean; readonly archive: string },
+    parts: StrategyParts,
+    { modelUnpacks, archive }: { readonly modelUnpacks: boolean; readonly archive: string },
   ) {
     this.#parts = parts;
-    this.#asks = asks;
+    this.#modelUnpacks = modelUnpacks;
     this.#archive = archive;
   }
 
   async fill(step: FillStep): Promise<number> {
-    this.#waiting = [];
-    this.#known = new Map();
-    this.#remembered = null;
-    this.#listed = null;
-    this.#fills += 1;
+    this.#pendingArchives = [];
+    this.#knownDigests = new Map();
+    this.#rememberedDigests = null;
+    this.#listing = null;
+    this.#fillCount += 1;
     step.report("uploading");
-    const { then } = await this.#uploadAll(step);
+    const { digestsAfter } = await this.#uploadAll(step);
     if (this.#runsPython) {
       step.report("unpacking");
       await this.#unpackAll(step);
     }
-    return then.size;
+    return digestsAfter.size;
   }
 
   async push(touched: ReadonlySet<string>, step: TransferStep): Promise<void> {
     if (this.#runsPython) await this.#unpackAll(step);
-    const stage = await this.#parts.mirror.stage();
+    const stage = await this.#parts.mirror.createStage();
     try {
-      const then = await this.#stageChanges(touched, stage);
-      if (then) await this.#send(stage, then, step);
+      const digestsAfter = await this.#stageChanges(touched, stage);
+      if (digestsAfter) await this.#uploadChanges(stage, digestsAfter, step);
     } finally {
       await rm(stage, { recursive: true, force: true });
     }
   }
 
-  async pull(touched: ReadonlySet<string>, step: TransferStep): Promise<Pulled> {
-    // What was not unpacked is not listed, and not gone for that.
-    const places = this.#waiting.length > 0 ? whatIsListed : undefined;
-    if (!this.#runsPython) return await this.#pullListed(touched, step, places);
+  async pull(touched: ReadonlySet<string>, step: TransferStep): Promise<PullResult> {
+    // Files that are not unpacked yet are not listed, but they are not deleted either.
+    const mapping = this.#pendingArchives.length > 0 ? incompleteListing : undefined;
+    if (!this.#runsPython) return await this.#pullListed(touched, step, mapping);
     try {
-      return await this.#survey(touched, step);
+      return await this.#pullChanges(touched, step);
     } catch (error) {
-      if (!(error instanceof SurveyProblem)) throw error;
+      if (!(error instanceof InconsistentChanges)) throw error;
       const { logger } = this.#parts.connection;
-      logger.warn("a survey failed, the list of files is gone by", { problem: error.message });
-      const pulled = await this.#pullListed(touched, step, whatIsListed);
-      const reason = `what code deleted could not be told: ${error.message}`;
+      logger.warn("could not compare the container's files, using the provider's file list", {
+        problem: error.message,
+      });
+      const pulled = await this.#pullListed(touched, step, incompleteListing);
+      const reason = `deletions could not be determined: ${error.message}`;
       return { ...pulled, failed: [...pulled.failed, { path: ".", reason }] };
     }
   }
 
-  async notes(): Promise<readonly string[]> {
-    // The first archive is what the section's own text speaks of.
-    const asked = this.#waiting.filter(({ isAll }) => !isAll || this.#fills > 1);
-    return this.#asks ? asked.map(requestTo) : [];
+  async collectNotes(): Promise<readonly string[]> {
+    // The section's text already covers the first archive.
+    const unrequested = this.#pendingArchives.filter(
+      ({ isFull }) => !isFull || this.#fillCount > 1,
+    );
+    return this.#modelUnpacks ? unrequested.map(createUnpackRequest) : [];
   }
 
-  /** The model was asked to unpack: what it printed says whether it did. */
-  heard(printed: string): void {
-    if (!this.#asks) return;
-    const before = this.#waiting;
-    this.#waiting = before.filter(({ digest }) => !printed.includes(digest));
-    this.#known = before.filter((one) => !this.#waiting.includes(one)).at(-1)?.then ?? this.#known;
+  /** Checks in the output of code whether the model has unpacked the archives. */
+  onCodeOutput(printed: string): void {
+    if (!this.#modelUnpacks) return;
+    const before = this.#pendingArchives;
+    this.#pendingArchives = before.filter(({ digest }) => !printed.includes(digest));
+    this.#knownDigests =
+      before.filter((archive) => !this.#pendingArchives.includes(archive)).at(-1)?.digestsAfter ??
+      this.#knownDigests;
   }
 
-  /** What the model has not unpacked although it was asked to. */
-  get isWaiting(): boolean {
-    return this.#waiting.length > 0;
+  /** Whether the model was instructed to unpack an archive and has not done so. */
+  get hasPendingArchives(): boolean {
+    return this.#pendingArchives.length > 0;
   }
 
   get #runsPython(): boolean {
-    return !this.#asks && this.#parts.connection.canRunPython;
+    return !this.#modelUnpacks && this.#parts.connection.canRunPython;
   }
 
-  async #survey(touched: ReadonlySet<string>, step: TransferStep): Promise<Pulled> {
+  async #pullChanges(touched: ReadonlySet<string>, step: TransferStep): Promise<PullResult> {
     const { mirror } = this.#parts;
-    const remembered = this.#remembered === this.#known ? treeDigest(this.#known) : null;
-    this.#remembered = null;
-    const found = await survey(this.#known, { ...this.#parts, remembered }, step);
-    this.#remembered = found.now;
+    const rememberedDigest =
+      this.#rememberedDigests === this.#knownDigests ? treeDigest(this.#knownDigests) : null;
+    this.#rememberedDigests = null;
+    const found = await findContainerChanges(
+      this.#knownDigests,
+      { ...this.#parts, rememberedDigest },
+      step,
+    );
+    this.#rememberedDigests = found.now;
     try {
       const files = new Map([...found.files].filter(([path]) => !touched.has(path)));
       const deleted = found.deleted.filter((path) => !touched.has(path));
       const isTouched = (folder: string) => touched.has(`${folder}/`);
-      const failed = await mirror.apply({ ...found, files, deleted, isTouched });
-      this.#known = without(found.now, failed, this.#known);
-      return { failed: [...found.failed, ...failed], isWhole: true };
+      const failed = await mirror.applyChanges({ ...found, files, deleted, isTouched });
+      this.#knownDigests = revertFailed(found.now, failed, this.#knownDigests);
+      return { failed: [...found.failed, ...failed], isComplete: true };
     } finally {
       await rm(found.stage, { recursive: true, force: true });
     }
@@ -141,120 +153,134 @@ export class TreePlacement implements Placement {
   async #pullListed(
     touched: ReadonlySet<string>,
     step: TransferStep,
-    places?: Places,
-  ): Promise<Pulled> {
-    this.#listed ??= new ListedFiles(this.#parts);
-    const pulled = await this.#listed.pull(this.#known, touched, step, places);
-    this.#known = pulled.now;
+    mapping?: PathMapping,
+  ): Promise<PullResult> {
+    this.#listing ??= new ListedFiles(this.#parts);
+    const pulled = await this.#listing.pull(this.#knownDigests, touched, step, mapping);
+    this.#knownDigests = pulled.now;
     return pulled;
   }
 
-  async #uploadAll(step: TransferStep): Promise<Waiting> {
+  async #uploadAll(step: TransferStep): Promise<PendingArchive> {
     const { mirror, connection } = this.#parts;
-    const [then] = await Promise.all([
+    const [digestsAfter] = await Promise.all([
       mirror.digests(step.signal),
       connection.uploadArchive(mirror.root, this.#archive, mirror, step),
     ]);
-    const all = { archive: this.#archive, digest: treeDigest(then), then, isAll: true };
-    this.#waiting = [all];
+    const digest = treeDigest(digestsAfter);
+    const all = { archive: this.#archive, digest, digestsAfter, isFull: true };
+    this.#pendingArchives = [all];
     return all;
   }
 
   async #unpackAll(step: TransferStep): Promise<void> {
-    const [all] = this.#waiting;
+    const [all] = this.#pendingArchives;
     if (!all) return;
     await this.#unpack(all, step, () => this.#uploadAll(step));
-    this.#known = this.#waiting[0]?.then ?? all.then;
-    this.#remembered = this.#known;
-    this.#waiting = [];
+    this.#knownDigests = this.#pendingArchives[0]?.digestsAfter ?? all.digestsAfter;
+    this.#rememberedDigests = this.#knownDigests;
+    this.#pendingArchives = [];
   }
 
-  /** Twice at most: the archive is gone once it was tried, so that it goes up again. */
-  async #unpack(first: Waiting, step: TransferStep, again: () => Promise<Waiting>): Promise<void> {
-    let waiting = first;
-    let said = "";
-    for (let tries = 1; tries <= TRIES; tries++) {
-      const code = unpackSnippet(waiting.archive, waiting.isAll ? "all" : "also");
+  /** Unpacks an archive, in at most two attempts. An attempt deletes the archive, so it is uploaded again. */
+  async #unpack(
+    first: PendingArchive,
+    step: TransferStep,
+    uploadAgain: () => Promise<PendingArchive>,
+  ): Promise<void> {
+    let pending = first;
+    let lastOutput = "";
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      const code = unpackSnippet(pending.archive, pending.isFull ? "all" : "also");
       const output = await this.#parts.connection.runPython(code, step);
-      if (digestIn(output) === waiting.digest) return;
-      said = output.trim().slice(-300);
-      if (tries < TRIES) waiting = await again();
+      if (findDigest(output) === pending.digest) return;
+      lastOutput = output.trim().slice(-300);
+      if (attempt < MAX_ATTEMPTS) pending = await uploadAgain();
     }
-    const problem = `the digest of what was unpacked was wrong ${TRIES} times`;
-    throw new UnpackingProblem(said === "" ? problem : `${problem}; the last output was: ${said}`);
+    const problem = `the digest of the unpacked files was wrong ${MAX_ATTEMPTS} times`;
+    throw new UnpackingFailure(
+      lastOutput === "" ? problem : `${problem}; the last output was: ${lastOutput}`,
+    );
   }
 
-  /** Only what differs from what is there; `null` if nothing does. */
+  /**
+   * Stages only the files that differ from those in the container. Returns the digests that all files
+   * will have, or `null` if nothing differs.
+   */
   async #stageChanges(
     touched: ReadonlySet<string>,
     stage: string,
   ): Promise<ReadonlyMap<string, string> | null> {
     const { mirror } = this.#parts;
-    const known = this.#waiting.at(-1)?.then ?? this.#known;
-    const then = new Map(known);
+    const known = this.#pendingArchives.at(-1)?.digestsAfter ?? this.#knownDigests;
+    const digestsAfter = new Map(known);
     const removed: string[] = [];
     for (const touch of touched) {
       const isFolder = touch.endsWith("/");
       const path = isFolder ? touch.slice(0, -1) : touch;
-      const found = await mirror.digestOf(path);
+      const found = await mirror.computeDigest(path);
       const isSame = found === (known.get(path) ?? null);
       if (isSame && (found !== null || !isFolder)) continue;
-      const digest = await this.#staged(path, found, stage);
-      if (digest === null || digest === "folder") then.delete(path);
-      else then.set(path, digest);
-      // Gone, or in the way: a file where a folder is to be, or an empty folder where a file is.
+      const digest = await this.#stageFile(path, found, stage);
+      if (digest === null || digest === "folder") digestsAfter.delete(path);
+      else digestsAfter.set(path, digest);
+      // Deleted, or replaced: a file by a folder, or an empty folder by a file.
       if (digest === null || (digest === "folder") === known.has(path)) removed.push(path);
-      if (digest === null) removed.push(...(await this.#foldersGone(path)));
+      if (digest === null) removed.push(...(await this.#findRemovedFolders(path)));
     }
-    // What is in a folder before the folder.
+    // The contents of a folder come before the folder.
     removed.sort().reverse();
     if (removed.length === 0 && (await readdir(stage)).length === 0) return null;
-    await writeFile(join(stage, REMOVED), JSON.stringify(removed));
-    return then;
+    await writeFile(join(stage, REMOVED_FILE), JSON.stringify(removed));
+    return digestsAfter;
   }
 
-  /** What was found is put where it is packed from; the digest is of that, whatever happens here. */
-  async #staged(path: string, found: string | "folder" | null, stage: string) {
+  /** Stages a file and returns the digest of the staged copy, which later local writes do not affect. */
+  async #stageFile(path: string, found: string | "folder" | null, stage: string) {
     const at = join(stage, path);
     if (found === "folder") await mkdir(at, { recursive: true });
     if (found === null || found === "folder") return found;
-    await copied(join(this.#parts.mirror.root, path), at);
-    return await digestAt(at);
+    await linkOrCopy(join(this.#parts.mirror.root, path), at);
+    return await hashFile(at);
   }
 
-  /** Folders that went with what was in them: a rollback takes away those that a write made. */
-  async #foldersGone(path: string): Promise<readonly string[]> {
+  /** Finds parent folders that were removed too. A rollback removes the folders that a write created. */
+  async #findRemovedFolders(path: string): Promise<readonly string[]> {
     const gone: string[] = [];
     for (const folder of ancestorsOf(path)) {
-      if ((await this.#parts.mirror.digestOf(folder)) === null) gone.push(folder);
+      if ((await this.#parts.mirror.computeDigest(folder)) === null) gone.push(folder);
     }
     return gone;
   }
 
-  async #send(stage: string, then: ReadonlyMap<string, string>, step: TransferStep) {
-    const known = this.#waiting.at(-1)?.then ?? this.#known;
-    const sent = new Map([...then].filter(([path, digest]) => known.get(path) !== digest));
-    const upload = async (): Promise<Waiting> => {
-      const archive = ownName("tar");
+  async #uploadChanges(
+    stage: string,
+    digestsAfter: ReadonlyMap<string, string>,
+    step: TransferStep,
+  ): Promise<void> {
+    const known = this.#pendingArchives.at(-1)?.digestsAfter ?? this.#knownDigests;
+    const sent = new Map([...digestsAfter].filter(([path, digest]) => known.get(path) !== digest));
+    const upload = async (): Promise<PendingArchive> => {
+      const archive = createUploadName("tar");
       const { connection, mirror } = this.#parts;
       await connection.uploadArchive(stage, archive, mirror, step);
-      return { archive, digest: treeDigest(sent), then, isAll: false };
+      return { archive, digest: treeDigest(sent), digestsAfter, isFull: false };
     };
-    const waiting = await upload();
+    const pending = await upload();
     if (this.#runsPython) {
-      const isRemembered = this.#remembered === this.#known;
-      this.#remembered = null;
-      await this.#unpack(waiting, step, upload);
-      this.#known = then;
-      if (isRemembered) this.#remembered = then;
+      const isRemembered = this.#rememberedDigests === this.#knownDigests;
+      this.#rememberedDigests = null;
+      await this.#unpack(pending, step, upload);
+      this.#knownDigests = digestsAfter;
+      if (isRemembered) this.#rememberedDigests = digestsAfter;
     } else {
-      this.#waiting.push(waiting);
+      this.#pendingArchives.push(pending);
     }
   }
 }
 
-/** What could not be taken over here counts as not seen: the next survey finds it again. */
-function without(
+/** Keeps the earlier digests of files that could not be applied locally, so that the next pull finds them. */
+function revertFailed(
   now: ReadonlyMap<string, string>,
   failed: readonly SyncFailure[],
   before: ReadonlyMap<string, string>,
@@ -269,12 +295,12 @@ function without(
   return known;
 }
 
-/** A second name for the bytes is enough: the mirror's files are never changed in place. */
-async function copied(from: string, to: string): Promise<void> {
+/** Hard-links a file, or copies it. A link is safe, because the mirror never changes files in place. */
+async function linkOrCopy(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true });
   await link(from, to).catch(() => copyFile(from, to));
 }
 
-function requestTo({ archive }: Waiting): string {
-  return `Files of the workspace were changed. Before you go on, run this Python once, exactly as it is:\n\n\`\`\`python\n${unpackSnippet(archive)}\n\`\`\``;
+function createUnpackRequest({ archive }: PendingArchive): string {
+  return `Files of the workspace were changed. Before you continue, run this Python once, unmodified:\n\n\`\`\`python\n${unpackSnippet(archive)}\n\`\`\``;
 }

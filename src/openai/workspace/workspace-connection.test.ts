@@ -9,10 +9,10 @@ import { planMounts } from "../../files/mounts/mount-plan.ts";
 import { reserveFolder } from "../../host/temporary-folder.ts";
 import { ContainerCalls } from "../http/container-calls.ts";
 import { Mirror } from "./mirror.ts";
-import { ownName } from "./python-snippets.ts";
+import { createUploadName } from "./python-snippets.ts";
 import { WorkspaceConnection } from "./workspace-connection.ts";
 
-async function stageOf() {
+async function createUploadStage() {
   const stage = await bentStage([]);
   const mirror = new Mirror(reserveFolder(), { plan: planMounts([], { allowedHostRoots: [] }) });
   onTestFinished(() => mirror.remove());
@@ -22,26 +22,27 @@ async function stageOf() {
   const connection = new WorkspaceConnection(stage.client, systemClock);
   const upload = (folder: string, signal = new AbortController().signal) =>
     connection.uploadArchive(folder, "x.tar", mirror, { containerId, signal });
-  const left = () => readdirSync(dirname(mirror.root)).filter((name) => name.startsWith("stage"));
-  return { stage, upload, calls, containerId, left };
+  const listStages = () =>
+    readdirSync(dirname(mirror.root)).filter((name) => name.startsWith("stage"));
+  return { stage, upload, calls, containerId, listStages };
 }
 
-describe("a folder that goes up as one archive", () => {
+describe("WorkspaceConnection.uploadArchive()", () => {
   const folder = () => temporaryTree({ "a.txt": "one", "sub/b.bin": Buffer.alloc(100_000, 7) });
 
-  test("is there whole, and nothing of it is left on the way", async () => {
-    const { upload, calls, containerId, left } = await stageOf();
+  test("uploads a complete archive and removes temporary files", async () => {
+    const { upload, calls, containerId, listStages } = await createUploadStage();
     const file = await upload(folder());
     const at = join(temporaryTree(), "x.tar");
     writeFileSync(at, await calls.download(containerId, file.id));
     const { files } = await tarContents(at);
     expect(Object.keys(files)).toEqual(["a.txt", "sub/b.bin"]);
     expect(files["sub/b.bin"]).toEqual(Buffer.alloc(100_000, 7));
-    expect(left()).toEqual([]);
+    expect(listStages()).toEqual([]);
   });
 
-  test("is sent again, whole, where the provider puts it off", async () => {
-    const { stage, upload } = await stageOf();
+  test("resends the whole archive when the provider is unavailable", async () => {
+    const { stage, upload } = await createUploadStage();
     const lengths: number[] = [];
     stage.bend(({ path, text }) => {
       if (!path.endsWith("/files")) return null;
@@ -54,16 +55,16 @@ describe("a folder that goes up as one archive", () => {
     expect(Math.abs((lengths[0] ?? 0) - (lengths[1] ?? 0))).toBeLessThan(100);
   });
 
-  test("is not sent when it is no longer wanted, and leaves nothing", async () => {
-    const { stage, upload, left } = await stageOf();
+  test("sends nothing after an abort and removes temporary files", async () => {
+    const { stage, upload, listStages } = await createUploadStage();
     const signal = AbortSignal.abort(new Error("Enough."));
     const sending = upload(folder(), signal);
     await expect(sending).rejects.toThrow("Enough.");
-    expect([stage.requests, left()]).toEqual([["POST /containers"], []]);
+    expect([stage.requests, listStages()]).toEqual([["POST /containers"], []]);
   });
 
-  test("has a name that nothing else has", () => {
-    const names = new Set(Array.from({ length: 100 }, () => ownName("tar")));
+  test("createUploadName() returns unique names", () => {
+    const names = new Set(Array.from({ length: 100 }, () => createUploadName("tar")));
     expect(names.size).toBe(100);
     for (const name of names) expect(name).toMatch(/^wink-7c1e-[0-9a-f]{16}\.tar$/);
   });

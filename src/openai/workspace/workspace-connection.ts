@@ -14,18 +14,18 @@ import { defaultRetries, withRetries } from "../http/retry.ts";
 import type { Mirror } from "./mirror.ts";
 import { type PythonSettings, runPython } from "./python-runner.ts";
 
-/** The container that a transfer is for. */
+/** The container and abort signal of one transfer. */
 export interface TransferStep {
   readonly containerId: string;
   readonly signal: AbortSignal;
 }
 
-/** What a workspace needs of the adapter that evaluates its prompt. */
+/** The settings that a workspace uses from the adapter that evaluates its prompt. */
 export interface WorkspaceBinding extends PythonSettings, RetrySettings {}
 
 /**
- * How a workspace reaches the provider: with the client that its section was given, and, once an
- * adapter evaluates its prompt, with that adapter's client and retries.
+ * A workspace's connection to the provider. It uses the section's client until an adapter evaluates
+ * the prompt, and then the adapter's client and retries.
  */
 export class WorkspaceConnection {
   #calls: ContainerCalls;
@@ -39,7 +39,7 @@ export class WorkspaceConnection {
     this.#retry = defaultRetries(clock);
   }
 
-  /** Uses this adapter from now on. */
+  /** Switches to an adapter's client, retries and events. */
   bind(adapter: WorkspaceBinding, publish: (event: Announcement) => void): void {
     if (this.#adapter?.client !== adapter.client) this.#calls = new ContainerCalls(adapter.client);
     this.#adapter = adapter;
@@ -51,17 +51,17 @@ export class WorkspaceConnection {
     return this.#retry.logger;
   }
 
-  /** The requests about containers; each is sent once. */
+  /** Container requests without retries. */
   get calls(): ContainerCalls {
     return this.#calls;
   }
 
-  /** Whether there is a model that can be asked to run Python. */
+  /** Whether there is a model that can run Python. */
   get canRunPython(): boolean {
     return this.#adapter !== null;
   }
 
-  /** Sends a request, and again while the provider throttles it. */
+  /** Sends a request, and retries while the provider throttles it. */
   async send<Result>(
     request: (calls: ContainerCalls) => Promise<Result>,
     signal: AbortSignal,
@@ -69,15 +69,15 @@ export class WorkspaceConnection {
     return await withRetries(() => request(this.#calls), this.#retry, signal);
   }
 
-  /** Packs a folder into one tar, uploads it, and removes the tar from this machine. */
+  /** Packs a folder into one tar file, uploads it, and deletes the local tar file. */
   async uploadArchive(
     folder: string,
     name: string,
     mirror: Mirror,
     { containerId, signal }: TransferStep,
   ): Promise<ContainerFile> {
-    // On disk, so that its size is known, it can be sent again, and it is never held in memory.
-    const stage = await mirror.stage();
+    // On disk, so that its size is known, retries can resend it, and it never has to fit in memory.
+    const stage = await mirror.createStage();
     try {
       const path = join(stage, name);
       await packToFile(folder, path, { signal });
@@ -88,7 +88,7 @@ export class WorkspaceConnection {
     }
   }
 
-  /** Runs Python in a container. Returns what it printed. */
+  /** Runs Python in a container. Returns its printed output. */
   async runPython(code: string, { containerId, signal }: TransferStep): Promise<string> {
     const adapter = this.#adapter;
     if (!adapter) throw new WinkError(NO_CLIENT);
@@ -98,21 +98,21 @@ export class WorkspaceConnection {
     return output;
   }
 
-  /** What running Python has cost since the last call of this method. */
+  /** Returns the token usage of running Python since the last call. */
   takeUsage(): TokenUsage {
     const usage = this.#usage;
     this.#usage = noUsage;
     return usage;
   }
 
-  /** Publishes an event of the evaluation, if one is running. */
+  /** Publishes an event to the evaluation, if one has been bound. */
   publish(event: Announcement): void {
     this.#publish(event);
   }
 }
 
 const NO_CLIENT =
-  "The workspace has no client yet: evaluate its prompt first, or give the section a client";
+  "The workspace has no client yet. Evaluate its prompt first, or pass a client to the section.";
 
 function throwNoClient(): never {
   throw new WinkError(NO_CLIENT);

@@ -1,31 +1,31 @@
 import { describe, expect, test } from "vitest";
 import { type Tree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { planMounts } from "../../files/mounts/mount-plan.ts";
-import { flatText, replacedNote, workspaceText } from "./workspace-text.ts";
+import { flatText, replacementNote, workspaceText } from "./workspace-text.ts";
 
-function planned(tree: Tree) {
+function createPlan(tree: Tree) {
   const mounts = [{ hostPath: temporaryTree(tree), mountPath: "p" }];
   return planMounts(mounts, { allowedHostRoots: "any" });
 }
 
 const many = Object.fromEntries([...Array(1_025).keys()].map((name) => [`${name}.txt`, "x"]));
 
-describe("what the model reads about its files", () => {
-  test("is that there are none", () => {
+describe("workspaceText()", () => {
+  test("describes an empty workspace", () => {
     const plan = planMounts([], { allowedHostRoots: [] });
     expect(workspaceText(plan, "bootstrap", "x.tar")).toBe(
       "Code runs in a container. Its folder, /mnt/data, is empty at first.",
     );
   });
 
-  test("is where they are and what they are called", () => {
-    const plan = planned({ "a.txt": "one", "sub/b.txt": "two!" });
+  test("lists the location and names of the files", () => {
+    const plan = createPlan({ "a.txt": "one", "sub/b.txt": "two!" });
     expect(workspaceText(plan, "bootstrap", "x.tar")).toBe(
       'These files are in the container that code runs in, below /mnt/data. Read and change them there with Python.\n- "p": 2 files, 7 bytes: "a.txt", "sub/b.txt"',
     );
   });
 
-  test("is of a mount without files that it has none", () => {
+  test("lists a mount without files", () => {
     const [full, empty] = [temporaryTree({ "a.txt": "one" }), temporaryTree({})];
     const mounts = [
       { hostPath: full, mountPath: "full" },
@@ -36,42 +36,42 @@ describe("what the model reads about its files", () => {
     expect(text.endsWith("0 bytes")).toBe(true);
   });
 
-  test("is a template in which a dollar stays one", () => {
-    const text = workspaceText(planned({ "$a ${b} $$": "x" }), "bootstrap", "x.tar");
+  test("escapes dollar signs", () => {
+    const text = workspaceText(createPlan({ "$a ${b} $$": "x" }), "bootstrap", "x.tar");
     expect(text).toContain('- "p": 1 file, 1 bytes: "$$a $${b} $$$$"');
   });
 
-  test("is the first few names of many", () => {
-    const text = workspaceText(planned(many), "bootstrap", "x.tar");
+  test("lists only the first names of many files", () => {
+    const text = workspaceText(createPlan(many), "bootstrap", "x.tar");
     expect(text).toContain('- "p": 1,025 files, 1,025 bytes: "0.txt", "1.txt"');
     expect(text.split(".txt")).toHaveLength(11);
     expect(text).toMatch(/, … and 1,015 more$/);
   });
 
-  test("is the Python to unpack them with, where it is to do that", () => {
-    const text = workspaceText(planned({ "a.txt": "one" }), "prompt", "wink-7c1e-x.tar");
-    expect(text).toContain("Before anything else, run this Python once, exactly as it is:");
+  test('includes the unpack code with unpack "prompt"', () => {
+    const text = workspaceText(createPlan({ "a.txt": "one" }), "prompt", "wink-7c1e-x.tar");
+    expect(text).toContain("First, run this Python once, unmodified:");
     expect(text).toMatch(/```python\ndef _wink\(\):[\s\S]*wink-7c1e-x\.tar[\s\S]*\n```$/);
   });
 
-  test("is how to find each where they are not in folders", () => {
-    const text = workspaceText(planned({ "a.txt": "one" }), "files", "x.tar");
+  test("explains how to find files without folders", () => {
+    const text = workspaceText(createPlan({ "a.txt": "one" }), "files", "x.tar");
     const where =
-      "The newest /mnt/data/*-wink-7c1e-paths.json is a JSON object that gives, for each path of the workspace, where the file is;";
+      "The newest /mnt/data/*-wink-7c1e-paths.json is a JSON object that maps each path of the workspace to the file's location.";
     expect(text).toContain(`These files are in the container that code runs in. ${where}`);
     expect(flatText()).toContain(where);
   });
 
-  test("is what is gone with a container", () => {
+  test("replacementNote() describes the losses of a replaced container", () => {
     const fetched = { isStale: false, isFlat: false };
-    expect(replacedNote(fetched)).toBe(
-      "The container was replaced by a new one. The files are as they were. Variables, imports and processes of earlier code are gone.",
+    expect(replacementNote(fetched)).toBe(
+      "The container was replaced by a new one. The files are unchanged. Variables, imports and processes of earlier code are lost.",
     );
-    expect(replacedNote({ ...fetched, isStale: true })).toContain(
-      "changes that code made since are gone. Variables",
+    expect(replacementNote({ ...fetched, isStale: true })).toContain(
+      "restored to their last saved state; later changes by code are lost. Variables",
     );
-    expect(replacedNote({ ...fetched, isFlat: true })).toContain(
-      "The files are as they were. Where each is now says the newest /mnt/data/*-wink-7c1e-paths.json. Variables",
+    expect(replacementNote({ ...fetched, isFlat: true })).toContain(
+      "The files are unchanged. The newest /mnt/data/*-wink-7c1e-paths.json lists where each file is now. Variables",
     );
   });
 });

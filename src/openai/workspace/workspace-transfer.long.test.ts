@@ -3,60 +3,66 @@ import { bentStage, ownRequest } from "../../../tests/support/workspace/bent-sta
 import { filesIn, repository } from "../../../tests/support/workspace/stage.ts";
 import type { Logger } from "../../base/logger.ts";
 
-const mountsOf = (folder: string) => [{ hostPath: folder, mountPath: "p" }];
-const writing = [
+const createMounts = (folder: string) => [{ hostPath: folder, mountPath: "p" }];
+const writeScript = [
   [{ code: "open('/mnt/data/p/new.txt', 'w').write('new') and None" }],
   [{ say: "Done." }],
 ];
 
-describe("what code changed last", () => {
-  test("is told as lost when its container is known to be gone", async () => {
+describe("the last changes that code made", () => {
+  test("are reported as lost if the container is known to be lost", async () => {
     const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writing);
-    const section = stage.section({ mounts: mountsOf(folder), syncOnCleanup: true });
+    const stage = await bentStage(writeScript);
+    const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
     await stage.evaluate(section);
     section.workspace.container.lose(section.containerId ?? "", new Error("It died."));
     const { failed } = await section.cleanup();
     expect(failed).toEqual([
-      { path: ".", reason: "what code changed last could not be fetched: the container is gone" },
+      {
+        path: ".",
+        reason:
+          "the last changes that code made could not be downloaded: the container no longer exists",
+      },
     ]);
     expect(filesIn(section.syncedDir ?? "")).toEqual({ "p/a.txt": "one" });
   });
 
-  test("is told as lost when its container turns out to be gone, and none is made for it", async () => {
+  test("are reported as lost if the container no longer exists, without creating another", async () => {
     const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writing);
-    const section = stage.section({ mounts: mountsOf(folder), syncOnCleanup: true });
+    const stage = await bentStage(writeScript);
+    const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
     await stage.evaluate(section);
     await stage.calls.remove(section.containerId ?? "");
     const { failed } = await section.cleanup();
     expect(failed).toMatchObject([
       {
         path: ".",
-        reason: expect.stringMatching(/^what code changed last could not be fetched: .* not found/),
+        reason: expect.stringMatching(
+          /^the last changes that code made could not be downloaded: .* not found/,
+        ),
       },
     ]);
     expect(stage.requests.filter((request) => request === "POST /containers")).toHaveLength(1);
   });
 
-  test("is had although what was sent to find it cannot be removed", async () => {
+  test("are downloaded even if temporary uploads cannot be deleted", async () => {
     const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writing);
+    const stage = await bentStage(writeScript);
     stage.bend(({ method }) =>
       method === "DELETE" ? { status: 403, body: '{"error":{"message":"Not you."}}' } : null,
     );
-    const section = stage.section({ mounts: mountsOf(folder), syncOnCleanup: true });
+    const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
     await stage.evaluate(section);
     expect(await section.cleanup()).toMatchObject({ added: ["p/new.txt"], failed: [] });
   });
 
-  test("does not fail an answer that was had, where its container died right after", async () => {
+  test("do not fail a completed turn if the container is lost right after", async () => {
     const folder = repository({ "a.txt": "one" });
     const logged: string[] = [];
     const note = (message: string) => void logged.push(message);
     const logger: Logger = { debug: note, info: note, warn: note, error: note };
-    const stage = await bentStage(writing, { adapter: { logger } });
-    const section = stage.section({ mounts: mountsOf(folder), syncPolicy: "eachTurn" });
+    const stage = await bentStage(writeScript, { adapter: { logger } });
+    const section = stage.section({ mounts: createMounts(folder), syncPolicy: "eachTurn" });
     stage.bend(async (request) => {
       if (request.path !== "/responses" || ownRequest(request)) return null;
       const answer = await request.answer();
@@ -64,14 +70,14 @@ describe("what code changed last", () => {
       return answer;
     });
     expect((await stage.evaluate(section)).text).toBe("Done.");
-    expect(logged).toContain("what code changed could not be fetched");
+    expect(logged).toContain("could not download the changes that code made");
     expect(section.containerId).toBeNull();
   });
 
-  test("is not asked for where the container was found to be gone meanwhile", async () => {
+  test("are not requested if the container was lost in the meantime", async () => {
     const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writing);
-    const section = stage.section({ mounts: mountsOf(folder), syncPolicy: "eachTurn" });
+    const stage = await bentStage(writeScript);
+    const section = stage.section({ mounts: createMounts(folder), syncPolicy: "eachTurn" });
     stage.bend(async (request) => {
       if (request.path !== "/responses" || ownRequest(request)) return null;
       const answer = await request.answer();
@@ -82,10 +88,10 @@ describe("what code changed last", () => {
     expect(stage.seen.filter(ownRequest)).toHaveLength(1);
   });
 
-  test("is nothing where the mounts could not be copied", async () => {
+  test("are empty if the mounts could not be copied", async () => {
     const folder = repository({ "a.txt": "one" });
     const stage = await bentStage([]);
-    const section = stage.section({ mounts: mountsOf(folder), syncOnCleanup: true });
+    const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
     const { rmSync } = await import("node:fs");
     rmSync(folder, { recursive: true });
     await expect(section.ready()).rejects.toMatchObject({ code: "ENOENT" });
@@ -93,8 +99,8 @@ describe("what code changed last", () => {
   });
 });
 
-describe("the provider's list", () => {
-  const making = [
+describe("the provider's file list", () => {
+  const createScript = [
     [
       {
         code: `for name in ["a", "b"]:
@@ -104,9 +110,9 @@ describe("the provider's list", () => {
     [{ say: "Done." }],
   ];
 
-  test("is gone by where the survey's archive is not in it", async () => {
+  test("is used if the archive of changes is not listed", async () => {
     const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(writing);
+    const stage = await bentStage(writeScript);
     stage.bend(async (request) => {
       if (request.method !== "GET" || !request.path.endsWith("/files")) return null;
       const { status, body } = await request.answer();
@@ -114,13 +120,13 @@ describe("the provider's list", () => {
       const data = page.data.filter(({ path }: { path: string }) => !path.endsWith(".tar"));
       return { status, body: JSON.stringify({ ...page, data }) };
     });
-    const section = stage.section({ mounts: mountsOf(folder), syncOnCleanup: true });
+    const section = stage.section({ mounts: createMounts(folder), syncOnCleanup: true });
     await stage.evaluate(section);
     expect(await section.cleanup()).toMatchObject({ added: ["p/new.txt"], deleted: [] });
   });
 
-  test("may have a file that cannot be fetched: it is told of, and the others come", async () => {
-    const stage = await bentStage(making);
+  test("may contain a file that cannot be downloaded, which is reported without losing the others", async () => {
+    const stage = await bentStage(createScript);
     stage.bend(async ({ path }) => {
       const [, container = "", id] = /containers\/(\w+)\/files\/(\w+)\/content/.exec(path) ?? [];
       for await (const file of id ? stage.calls.list(container) : []) {
@@ -139,8 +145,8 @@ describe("the provider's list", () => {
     expect(added).toEqual(["b.txt"]);
   });
 
-  test("may have a file that is too large: it is told of, and not fetched", async () => {
-    const stage = await bentStage(making);
+  test("may contain a file that is too large, which is reported and skipped", async () => {
+    const stage = await bentStage(createScript);
     stage.bend(async (request) => {
       if (request.method !== "GET" || !request.path.endsWith("/files")) return null;
       const { status, body } = await request.answer();
@@ -157,8 +163,8 @@ describe("the provider's list", () => {
     expect(added).toEqual(["b.txt"]);
   });
 
-  test("may outlive its container: what was not fetched by then is told of", async () => {
-    const stage = await bentStage(making);
+  test("may list files of a lost container, which are reported as failed", async () => {
+    const stage = await bentStage(createScript);
     stage.bend(async ({ path }) => {
       const id = /^\/containers\/(\w+)\/files\/\w+\/content$/.exec(path)?.[1];
       if (id) await stage.calls.remove(id);
@@ -171,33 +177,33 @@ describe("the provider's list", () => {
   });
 });
 
-describe("the model, asked to unpack by itself,", () => {
+describe('a model that unpacks files with unpack "prompt"', () => {
   const SHOW = "import glob\nprint([open(at).read() for at in sorted(glob.glob('/mnt/data/p/*'))])";
-  const blocksIn = (items: readonly object[]) =>
+  const findPythonBlocks = (items: readonly object[]) =>
     items.flatMap((item) => {
       const { role, content } = item as { readonly role?: string; readonly content?: string };
       if (role !== "system" && role !== "developer") return [];
       return [...(content ?? "").matchAll(/```python\n([\s\S]*?)\n```/g)].map((block) => block[1]);
     });
 
-  /** Runs every block that it is asked to run, then looks at the files. */
-  const obedient = (run = new Set<string>()) => {
+  /** Creates a model that runs every Python block in its instructions, then prints the files. */
+  const createObedientModel = (run = new Set<string>()) => {
     return ({ items }: { readonly items: readonly object[] }) => {
-      const next = blocksIn(items).find((block) => block !== undefined && !run.has(block));
+      const next = findPythonBlocks(items).find((block) => block !== undefined && !run.has(block));
       if (next !== undefined) {
         run.add(next);
         return [{ code: next }];
       }
       const last = items.at(-1) as { readonly type?: string; readonly code?: string } | undefined;
-      const hasLooked = last?.type === "code_interpreter_call" && last.code === SHOW;
-      return hasLooked ? [{ say: "Done." }] : [{ code: SHOW }];
+      const hasPrinted = last?.type === "code_interpreter_call" && last.code === SHOW;
+      return hasPrinted ? [{ say: "Done." }] : [{ code: SHOW }];
     };
   };
 
-  test("is asked again for what is written later", async () => {
+  test("is instructed again for later writes", async () => {
     const folder = repository({ "a.txt": "one" });
-    const stage = await bentStage(obedient());
-    const section = stage.section({ mounts: mountsOf(folder), unpack: "prompt" });
+    const stage = await bentStage(createObedientModel());
+    const section = stage.section({ mounts: createMounts(folder), unpack: "prompt" });
     await stage.evaluate(section);
     await section.filesystem.writeText("p/b.txt", "two");
     await stage.evaluate(section);
@@ -209,11 +215,11 @@ describe("the model, asked to unpack by itself,", () => {
     expect(stage.seen.filter(ownRequest)).toEqual([]);
   });
 
-  test("is asked again when its container was replaced", async () => {
+  test("is instructed again after its container was replaced", async () => {
     const folder = repository({ "a.txt": "one" });
     const run = new Set<string>();
-    const stage = await bentStage(obedient(run));
-    const section = stage.section({ mounts: mountsOf(folder), unpack: "prompt" });
+    const stage = await bentStage(createObedientModel(run));
+    const section = stage.section({ mounts: createMounts(folder), unpack: "prompt" });
     await stage.evaluate(section);
     await section.filesystem.writeText("p/b.txt", "two");
     await stage.calls.remove(section.containerId ?? "");

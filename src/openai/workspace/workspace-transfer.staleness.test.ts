@@ -2,26 +2,26 @@ import { describe, expect, test } from "vitest";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { Staleness } from "./workspace-transfer.ts";
 
-describe("what is known of a container's files", () => {
-  test("is out of date once code has run, where that is told, and never by time alone", async () => {
+describe("Staleness", () => {
+  test("becomes stale after code runs, and never by time, if code runs are reported", async () => {
     const clock = fakeClock();
-    const stale = new Staleness(clock, { isTold: true });
+    const stale = new Staleness(clock, { tracksCodeRuns: true });
     await clock.advance(3_600_000);
     expect(stale.isStale).toBe(false);
-    stale.codeRan();
+    stale.markStale();
     expect(stale.isStale).toBe(true);
-    stale.refreshed();
+    stale.markFresh();
     expect(stale.isStale).toBe(false);
   });
 
-  test("is out of date after a second, where nobody tells", async () => {
+  test("becomes stale after one second if code runs are not reported", async () => {
     const clock = fakeClock();
     const stale = new Staleness(clock);
     await clock.advance(1_000);
     expect(stale.isStale).toBe(false);
     await clock.advance(1);
     expect(stale.isStale).toBe(true);
-    stale.refreshed();
+    stale.markFresh();
     expect(stale.isStale).toBe(false);
   });
 });

@@ -2,36 +2,36 @@ import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { SyncFailure } from "../../files/sync/sync-reason.ts";
 import type { ContainerContents } from "./container-lifecycle.ts";
-import { FlatPlacement } from "./flat-placement.ts";
-import type { FillStep, Placement, PlacementParts, Unpack } from "./placement.ts";
-import { TreePlacement, UnpackingProblem } from "./tree-placement.ts";
+import { SingleFileStrategy } from "./flat-placement.ts";
+import type { FillStep, StrategyParts, TransferStrategy, Unpack } from "./placement.ts";
+import { ArchiveUploadStrategy, UnpackingFailure } from "./tree-placement.ts";
 import type { TransferStep } from "./workspace-connection.ts";
 
-/** What the transfers of a workspace are made with. */
-export interface TransferOptions extends PlacementParts {
+/** The options of a `WorkspaceTransfer`. */
+export interface TransferOptions extends StrategyParts {
   readonly clock: Clock;
   readonly unpack: Unpack;
   /** The file name of the archive with all files. */
   readonly archive: string;
-  /** An archive that every container gets as it is. @default none */
+  /** The path of an archive that is uploaded to every container as is. @default none */
   readonly tarballPath?: string | undefined;
-  /** Whether `codeRan` is called when code has run; else files are stale after a second. */
-  readonly isTold: boolean;
+  /** Whether `onCodeRun` is called after code runs. Otherwise files are stale after one second. */
+  readonly tracksCodeRuns: boolean;
 }
 
 /**
- * All transfers between a workspace's mirror and its container. `ContainerLifecycle` runs one at a
- * time.
+ * Transfers files between a workspace's mirror and its container. `ContainerLifecycle` runs one
+ * transfer at a time.
  */
 export class WorkspaceTransfer implements ContainerContents {
-  /** Paths that were changed here and are not yet in the container; folders end in `/`. */
+  /** Paths that were changed locally and are not yet in the container. Folders end in `/`. */
   readonly touched = new Set<string>();
-  readonly #parts: PlacementParts;
-  readonly #tree: TreePlacement;
-  readonly #flat: FlatPlacement;
+  readonly #parts: StrategyParts;
+  readonly #archiveStrategy: ArchiveUploadStrategy;
+  readonly #singleFileStrategy: SingleFileStrategy;
   readonly #staleness: Staleness;
-  #placement: Placement;
-  #isToFlatten = false;
+  #strategy: TransferStrategy;
+  #shouldFlatten = false;
   #isFlattened = false;
   #fileCount = 0;
   #hasLostWork = false;
@@ -39,111 +39,116 @@ export class WorkspaceTransfer implements ContainerContents {
   #pulling: Promise<readonly SyncFailure[]> | null = null;
 
   constructor(options: TransferOptions) {
-    const { mirror, connection, unpack, archive, clock, tarballPath, isTold } = options;
+    const { mirror, connection, unpack, archive, clock, tarballPath, tracksCodeRuns } = options;
     this.#parts = { mirror, connection };
-    this.#tree = new TreePlacement(this.#parts, { asks: unpack === "prompt", archive });
-    this.#flat = new FlatPlacement(this.#parts, tarballPath);
-    this.#placement = unpack === "files" ? this.#flat : this.#tree;
-    this.#staleness = new Staleness(clock, { isTold });
+    this.#archiveStrategy = new ArchiveUploadStrategy(this.#parts, {
+      modelUnpacks: unpack === "prompt",
+      archive,
+    });
+    this.#singleFileStrategy = new SingleFileStrategy(this.#parts, tarballPath);
+    this.#strategy = unpack === "files" ? this.#singleFileStrategy : this.#archiveStrategy;
+    this.#staleness = new Staleness(clock, { tracksCodeRuns });
   }
 
-  /** How many files the container got when it was new. */
+  /** The number of files that the container was filled with. */
   get fileCount(): number {
     return this.#fileCount;
   }
 
-  /** Whether code had changed files, when the container was filled, that were never downloaded. */
+  /** Whether changes that code made were lost when the container was last filled. */
   get hasLostWork(): boolean {
     return this.#hasLostWork;
   }
 
-  /** Whether a write is uploaded at once. */
+  /** Whether a write is uploaded immediately. */
   get writesThrough(): boolean {
-    return this.#placement.writesThrough;
+    return this.#strategy.writesThrough;
   }
 
-  /** Whether the files could not be unpacked and are uploaded one by one instead. */
+  /** Whether unpacking failed, so that files are uploaded one by one instead. */
   get isFlattened(): boolean {
     return this.#isFlattened;
   }
 
-  /** Uploads everything to a new container. */
+  /** Uploads all files to a new container. */
   async fill(step: FillStep): Promise<void> {
     await this.#parts.mirror.ready();
-    await this.#sending(step, async () => {
-      this.#fileCount = await this.#placement.fill(step);
+    await this.#sendTouched(step, async () => {
+      this.#fileCount = await this.#strategy.fill(step);
     });
     this.#hasLostWork = this.#staleness.isStale;
-    this.#staleness.refreshed();
+    this.#staleness.markFresh();
   }
 
-  /** Uploads what was changed here. */
+  /** Uploads local changes. */
   async push(step: TransferStep): Promise<void> {
-    if (this.#isToFlatten) await this.#flatten(step, "the model did not unpack them");
-    await this.#sending(step, (touched) => this.#placement.push(touched, step));
+    if (this.#shouldFlatten) await this.#flatten(step, "the model did not unpack the files");
+    await this.#sendTouched(step, (touched) => this.#strategy.push(touched, step));
   }
 
-  /** The same before a request: returns the container, and what the model must read. */
+  /** Uploads local changes before a request. Returns the container and the notes for the model. */
   async prepare(step: TransferStep) {
     await this.push(step);
-    return { containerId: step.containerId, notes: await this.#placement.notes(step) };
+    return { containerId: step.containerId, notes: await this.#strategy.collectNotes(step) };
   }
 
-  /** Code has run and has printed this. */
-  codeRan(printed: string): void {
-    this.#placement.heard(printed);
-    this.#isToFlatten = this.#placement === this.#tree && this.#tree.isWaiting;
-    this.#staleness.codeRan();
+  /** Called after code has run, with its printed output. */
+  onCodeRun(printed: string): void {
+    this.#strategy.onCodeOutput(printed);
+    this.#shouldFlatten =
+      this.#strategy === this.#archiveStrategy && this.#archiveStrategy.hasPendingArchives;
+    this.#staleness.markStale();
   }
 
-  /** A request has failed in which code may have run. */
-  codeMayHaveRun(): void {
-    this.#staleness.codeRan();
+  /** Called when a request has failed in which code may have run. */
+  onPossibleCodeRun(): void {
+    this.#staleness.markStale();
   }
 
-  /** Downloads what code changed, if it may have changed anything. */
+  /** Downloads the changes that code made, if it may have made any. */
   async pullIfStale(step: TransferStep): Promise<void> {
-    if (this.#staleness.isStale && !this.#isToFlatten) await this.pull(step);
+    if (this.#staleness.isStale && !this.#shouldFlatten) await this.pull(step);
   }
 
-  /** Downloads what code changed. Returns what could not be downloaded. */
+  /** Downloads the changes that code made. Returns the files that failed. */
   async pull(step: TransferStep): Promise<readonly SyncFailure[]> {
     this.#pulling = this.#pull(step);
     return await this.#pulling;
   }
 
-  /** Whether there may be something to download, once the download that is running has ended. */
+  /** Waits for a running download, and returns whether there may be more changes to download. */
   async isStale(): Promise<boolean> {
-    await this.#pulling?.catch(() => {}); // then there is still something to download
+    await this.#pulling?.catch(() => {}); // a failed download leaves the files stale
     return this.#staleness.isStale;
   }
 
-  /** The last download, if anything may have changed. A failure is returned, and not thrown. */
+  /** Downloads changes for the last time, if there may be any. A failure is returned, not thrown. */
   async pullLast(step: TransferStep | null): Promise<readonly SyncFailure[]> {
     if (!this.#staleness.isStale) return this.#failed;
-    if (step === null) return [{ path: ".", reason: `${UNFETCHED}: the container is gone` }];
+    if (step === null)
+      return [{ path: ".", reason: `${DOWNLOAD_FAILED}: the container no longer exists` }];
     try {
       return await this.pull(step);
     } catch (error) {
-      return [...this.#failed, { path: ".", reason: `${UNFETCHED}: ${messageOf(error)}` }];
+      return [...this.#failed, { path: ".", reason: `${DOWNLOAD_FAILED}: ${messageOf(error)}` }];
     }
   }
 
   async #pull(step: TransferStep): Promise<readonly SyncFailure[]> {
-    this.#staleness.refreshed(); // code that runs from here on may be missed
+    this.#staleness.markFresh(); // set first: code that runs during the download makes the files stale again
     try {
-      const { failed, isWhole } = await this.#placement.pull(this.touched, step);
+      const { failed, isComplete } = await this.#strategy.pull(this.touched, step);
       this.#failed = failed;
-      if (!isWhole) this.#staleness.codeRan();
+      if (!isComplete) this.#staleness.markStale();
       return failed;
     } catch (error) {
-      this.#staleness.codeRan();
+      this.#staleness.markStale();
       throw error;
     }
   }
 
-  /** What is touched again meanwhile stays touched; if the work fails, everything does. */
-  async #sending(
+  /** Sends the touched paths. Paths touched in the meantime stay touched, and all do if sending fails. */
+  async #sendTouched(
     step: TransferStep,
     work: (touched: ReadonlySet<string>) => Promise<void>,
   ): Promise<void> {
@@ -151,7 +156,7 @@ export class WorkspaceTransfer implements ContainerContents {
     this.touched.clear();
     try {
       await work(touched).catch(async (error) => {
-        if (!(error instanceof UnpackingProblem)) throw error;
+        if (!(error instanceof UnpackingFailure)) throw error;
         await this.#flatten(step, error.message);
       });
     } catch (error) {
@@ -160,45 +165,47 @@ export class WorkspaceTransfer implements ContainerContents {
     }
   }
 
-  /** Uploads each file by itself from now on, even if the container dies meanwhile. */
+  /** Switches to uploading files one by one, also for replacement containers. */
   async #flatten(step: TransferStep, reason: string): Promise<void> {
     const { containerId } = step;
-    this.#isToFlatten = false;
+    this.#shouldFlatten = false;
     this.#isFlattened = true;
-    this.#placement = this.#flat;
+    this.#strategy = this.#singleFileStrategy;
     this.#parts.connection.publish({ type: "UnpackingFailed", containerId, reason });
-    this.#fileCount = await this.#flat.fill({ ...step, report: () => {} });
+    this.#fileCount = await this.#singleFileStrategy.fill({ ...step, report: () => {} });
   }
 }
 
-const UNFETCHED = "what code changed last could not be fetched";
+const DOWNLOAD_FAILED = "the last changes that code made could not be downloaded";
 
-/** Where nobody says when code has run, files are downloaded again after this time. */
-const FRESH_MS = 1_000;
+/** If code runs are not reported, files are downloaded again after this time. */
+const MAX_AGE_MS = 1_000;
 
-/** Whether what is known of a container's files may be out of date. */
+/** Tracks whether the mirror may be out of date. */
 export class Staleness {
   readonly #clock: Clock;
-  readonly #isTold: boolean;
+  readonly #tracksCodeRuns: boolean;
   #refreshedAt: number;
   #hasCodeRun = false;
 
-  constructor(clock: Clock, { isTold = false } = {}) {
+  constructor(clock: Clock, { tracksCodeRuns = false } = {}) {
     this.#clock = clock;
-    this.#isTold = isTold;
+    this.#tracksCodeRuns = tracksCodeRuns;
     this.#refreshedAt = clock.now();
   }
 
   get isStale(): boolean {
-    return this.#isTold ? this.#hasCodeRun : this.#clock.now() - this.#refreshedAt > FRESH_MS;
+    return this.#tracksCodeRuns
+      ? this.#hasCodeRun
+      : this.#clock.now() - this.#refreshedAt > MAX_AGE_MS;
   }
 
-  codeRan(): void {
+  markStale(): void {
     this.#hasCodeRun = true;
     this.#refreshedAt = Number.NEGATIVE_INFINITY;
   }
 
-  refreshed(): void {
+  markFresh(): void {
     this.#hasCodeRun = false;
     this.#refreshedAt = this.#clock.now();
   }

@@ -1,5 +1,5 @@
 /**
- * A process that goes on with a long session until all steps are taken, and says how far it is:
+ * A process that continues a long session until all steps are done, and prints its progress:
  * `node --expose-gc tests/support/compaction/long-session-main.ts URL DIRECTORY ID STEPS`.
  */
 import { writeSync } from "node:fs";
@@ -28,32 +28,32 @@ declare module "../../../src/session/event-map.ts" {
   }
 }
 
-/** How far the session is; a step that is taken again after a crash counts once. */
+/** The session's progress. A step that is repeated after a crash counts once. */
 const ledger = defineSlice("ledger", {
   initial: { step: 0, sum: 0 },
   on: {
     StepNoted: (kept, { step }) =>
-      step === kept.step + 1 ? { step, sum: ledgerSum(kept.sum, step) } : kept,
+      step === kept.step + 1 ? { step, sum: addToSum(kept.sum, step) } : kept,
   },
 });
 
-/** Tells whether every step was counted, once and in order. */
-export function ledgerSum(sum: number, step: number): number {
+/** Adds a step to a sum that shows whether every step was counted once and in order. */
+export function addToSum(sum: number, step: number): number {
   return (sum * 31 + step) % 1_000_003;
 }
 
-/** One evaluation is this many steps; the prompt says up to which. */
-export const STEPS_AN_EVALUATION = 50;
+/** The number of steps per evaluation. */
+export const STEPS_PER_EVALUATION = 50;
 export const THRESHOLD_TOKENS = 16_000;
 
-/** What the process says, a line each. */
-export type Said =
+/** One line of the process's output. */
+export type ProgressLine =
   | {
       readonly is: "at";
       readonly ledger: { readonly step: number; readonly sum: number };
-      /** After garbage was collected. */
+      /** The heap size in bytes after garbage collection. */
       readonly heap: number;
-      /** Of the stored history. */
+      /** The number of items in the stored history. */
       readonly items: number;
     }
   | { readonly is: "compacted"; readonly tokens: number }
@@ -63,11 +63,11 @@ if (import.meta.main) {
   const [, , url = "", directory = "", id = "", steps = ""] = process.argv;
   const store = new JsonlSessionStore(directory, { onRepair: () => {} });
   const slices = [ledger, historySlice, compactionSlice];
-  const isThere = (await store.list()).includes(id);
-  const session = isThere ? await Session.open(store, id, slices) : new Session({ store, id });
+  const exists = (await store.list()).includes(id);
+  const session = exists ? await Session.open(store, id, slices) : new Session({ store, id });
   for (const slice of slices) session.register(slice);
   session.bus.subscribe("ContextCompacted", ({ tokensBefore: tokens }) =>
-    say({ is: "compacted", tokens }),
+    printLine({ is: "compacted", tokens }),
   );
   const adapter = new OpenAIAdapter({
     model: "local",
@@ -79,29 +79,33 @@ if (import.meta.main) {
   let answer = "";
   while (session.get(ledger).step < Number(steps)) {
     const { step } = session.get(ledger);
-    const goal = Math.min(step - (step % STEPS_AN_EVALUATION) + STEPS_AN_EVALUATION, Number(steps));
-    const prompt = promptUpTo(goal);
-    const options = { session, continue: true, maxTurns: 2 * STEPS_AN_EVALUATION };
+    const goal = Math.min(
+      step - (step % STEPS_PER_EVALUATION) + STEPS_PER_EVALUATION,
+      Number(steps),
+    );
+    const prompt = createPrompt(goal);
+    const options = { session, continue: true, maxTurns: 2 * STEPS_PER_EVALUATION };
     const { text } = await adapter.evaluate(prompt, options);
     answer = text ?? "";
     await session.flush();
     globalThis.gc?.();
     const items = session.get(historySlice).length;
-    say({ is: "at", ledger: session.get(ledger), heap: memoryUsage().heapUsed, items });
+    printLine({ is: "at", ledger: session.get(ledger), heap: memoryUsage().heapUsed, items });
   }
-  say({ is: "done", ledger: session.get(ledger), answer });
+  printLine({ is: "done", ledger: session.get(ledger), answer });
 }
 
-function promptUpTo(goal: number): Prompt {
+function createPrompt(goal: number): Prompt {
   const note = new Tool({
     name: "note",
     description: "Notes that a step was taken.",
     params: z.object({ step: z.number() }),
     handler: async ({ step }, { session }) => {
       const { step: last } = session.get(ledger);
-      if (step > last + 1) return ToolResult.error(`step ${step} comes after ${last}: one is lost`);
+      if (step > last + 1)
+        return ToolResult.error(`step ${step} came after step ${last}: a step is missing`);
       session.dispatch({ type: "StepNoted", step });
-      return ToolResult.ok(null, `noted step ${step}: ${reading(step)}`);
+      return ToolResult.ok(null, `noted step ${step}: ${createReading(step)}`);
     },
   });
   const section = new MarkdownSection({
@@ -113,8 +117,8 @@ function promptUpTo(goal: number): Prompt {
   return new Prompt(new PromptTemplate({ ns: "tests", key: "steps", sections: [section] }));
 }
 
-/** Half a kilobyte that does not pack well. */
-function reading(step: number): string {
+/** Creates half a kilobyte of text that compresses poorly. */
+function createReading(step: number): string {
   let state = step;
   return Array.from({ length: 50 }, () => {
     state = (state * 48_271) % 2_147_483_647;
@@ -122,6 +126,6 @@ function reading(step: number): string {
   }).join(" ");
 }
 
-function say(said: Said): void {
-  writeSync(1, `${JSON.stringify(said)}\n`);
+function printLine(line: ProgressLine): void {
+  writeSync(1, `${JSON.stringify(line)}\n`);
 }

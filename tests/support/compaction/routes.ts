@@ -2,63 +2,64 @@ import { recordsAt } from "../../../src/base/reading.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
 import type { RouteAnswer, SeenRequest } from "../wire-server.ts";
 
-/** What the provider says to one of these requests: counted from 1. */
-type Answering<Given> = Given | ((nth: number, request: SeenRequest) => Given | RouteAnswer);
+/** A fixed reply, or a function that creates the reply to the `nth` request, counted from 1. */
+type RouteReply<Value> = Value | ((nth: number, request: SeenRequest) => Value | RouteAnswer);
 
-/** How a provider counts and compacts. */
+/** The replies of the compaction routes. */
 export interface CompactionRouteOptions {
-  /** @default a quarter of the request's bytes */
-  readonly tokens?: Answering<number>;
-  /** What a conversation becomes. @default what users said, and one item that is sealed */
-  readonly window?: Answering<readonly WireItem[]>;
+  /** The token count. @default a quarter of the request's characters */
+  readonly tokens?: RouteReply<number>;
+  /** The compacted window. @default the user messages and one encrypted item */
+  readonly window?: RouteReply<readonly WireItem[]>;
 }
 
-/** For a wire server: the two routes by which a conversation is kept short. */
+/** The count and compaction routes of a wire server, with the requests they received. */
 export interface CompactionRoutes {
   readonly counts: readonly SeenRequest[];
   readonly compactions: readonly SeenRequest[];
   readonly routes: Readonly<Record<string, (request: SeenRequest) => RouteAnswer>>;
 }
 
-/** What every compaction here costs. */
+/** The usage that every compaction reports. */
 export const compactionCost = { input_tokens: 90, output_tokens: 10, total_tokens: 100 };
 
-/** Routes that remember who asked. */
+/** Creates routes that record their requests. */
 export function compactionRoutes(options: CompactionRouteOptions = {}): CompactionRoutes {
   const counts: SeenRequest[] = [];
   const compactions: SeenRequest[] = [];
-  const { tokens = (_nth, { text }) => Math.ceil(text.length / 4), window = compactedOf } = options;
+  const { tokens = (_nth, { text }) => Math.ceil(text.length / 4), window = createWindow } =
+    options;
   return {
     counts,
     compactions,
     routes: {
       "POST /responses/input_tokens": (request) => {
         const nth = counts.push(request);
-        const said = typeof tokens === "function" ? tokens(nth, request) : tokens;
-        if (typeof said !== "number") return said;
-        return { json: { object: "response.input_tokens", input_tokens: said } };
+        const reply = typeof tokens === "function" ? tokens(nth, request) : tokens;
+        if (typeof reply !== "number") return reply;
+        return { json: { object: "response.input_tokens", input_tokens: reply } };
       },
       "POST /responses/compact": (request) => {
         const nth = compactions.push(request);
-        const said = typeof window === "function" ? window(nth, request) : window;
-        if (!isWindow(said)) return said;
-        const about = { id: `resp_c${nth}`, object: "response.compaction", created_at: 1 };
-        return { json: { ...about, output: said, usage: compactionCost } };
+        const reply = typeof window === "function" ? window(nth, request) : window;
+        if (!isWindow(reply)) return reply;
+        const fields = { id: `resp_c${nth}`, object: "response.compaction", created_at: 1 };
+        return { json: { ...fields, output: reply, usage: compactionCost } };
       },
     },
   };
 }
 
-/** What only the provider can read. */
-export function sealedItem(nth: number): WireItem {
+/** Creates an item that only the provider can read. */
+export function encryptedItem(nth: number): WireItem {
   return { id: `cmp_${nth}`, type: "compaction", encrypted_content: `sealed ${nth}` };
 }
 
-function compactedOf(nth: number, { body }: SeenRequest): readonly WireItem[] {
-  const said = recordsAt(body, "input").filter(({ role }) => role === "user");
-  return [...said, sealedItem(nth)];
+function createWindow(nth: number, { body }: SeenRequest): readonly WireItem[] {
+  const userItems = recordsAt(body, "input").filter(({ role }) => role === "user");
+  return [...userItems, encryptedItem(nth)];
 }
 
-function isWindow(said: readonly WireItem[] | RouteAnswer): said is readonly WireItem[] {
-  return Array.isArray(said);
+function isWindow(reply: readonly WireItem[] | RouteAnswer): reply is readonly WireItem[] {
+  return Array.isArray(reply);
 }

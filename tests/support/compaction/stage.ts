@@ -4,37 +4,37 @@ import { testKey } from "../openai-clients.ts";
 import { functionCall, message, type WireScript } from "../wire-server.ts";
 import { type CompactionRouteOptions, type CompactionRoutes, compactionRoutes } from "./routes.ts";
 
-/** The model adds. */
-export const add = functionCall("add", { a: 1, b: 2 });
+/** A model's call to the tool "add". */
+export const addCall = functionCall("add", { a: 1, b: 2 });
 
-/** Of an answer after which the conversation may be too long. */
+/** The usage of a response after which the conversation may be too long. */
 const usage = { input_tokens: 50, output_tokens: 10, total_tokens: 60 };
 
-/** The same call, and a last answer: after both of them there are sixty tokens. */
-export const calling = { output: [add], usage };
-export const three = { output: [message("Three.")], usage };
+/** A turn with the call and a turn with the last answer; both report 60 tokens. */
+export const callTurn = { output: [addCall], usage };
+export const answerTurn = { output: [message("Three.")], usage };
 
-/** How a stage differs from the plainest one. */
-export interface CompactingOptions extends CompactionRouteOptions, StageSetting {
+/** The options of a run. */
+export interface CompactionRunOptions extends CompactionRouteOptions, StageSetting {
   readonly client?: MakeClient;
 }
 
-/** An evaluation whose conversation may have fifty tokens; it is over when the test is. */
-export async function compacting(
+/** Starts an adapter with a compaction threshold of 50 tokens. It is closed when the test ends. */
+export async function startCompactionRun(
   script: WireScript,
-  options: CompactingOptions = {},
+  options: CompactionRunOptions = {},
 ): Promise<Stage & Pick<CompactionRoutes, "counts" | "compactions">> {
-  const { tokens, window, client = ourClient, ...setting } = options;
-  const made = compactionRoutes({ ...(tokens && { tokens }), ...(window && { window }) });
-  const at = await stage(client, script, {
+  const { tokens, window, client = createClientOptions, ...setting } = options;
+  const compaction = compactionRoutes({ ...(tokens && { tokens }), ...(window && { window }) });
+  const run = await stage(client, script, {
     ...setting,
     adapter: { compaction: { thresholdTokens: 50 }, ...setting.adapter },
-    server: { leftOver: "allowed", ...setting.server, routes: made.routes },
+    server: { leftOver: "allowed", ...setting.server, routes: compaction.routes },
   });
-  onTestFinished(() => at[Symbol.asyncDispose]());
-  return Object.assign(at, { counts: made.counts, compactions: made.compactions });
+  onTestFinished(() => run[Symbol.asyncDispose]());
+  return Object.assign(run, { counts: compaction.counts, compactions: compaction.compactions });
 }
 
-function ourClient(baseURL: string) {
+function createClientOptions(baseURL: string) {
   return { clientConfig: { apiKey: testKey, baseURL } };
 }

@@ -13,32 +13,35 @@ import { isPlainObject } from "../../../src/base/freeze.ts";
 import { recordsAt, textAt } from "../../../src/base/reading.ts";
 import { type Relay, relayTo } from "../workspace/relay.ts";
 import { workspaceSandbox } from "../workspace/stage.ts";
-import { retentionProblems } from "./retention.ts";
+import { findRetentionProblems } from "./retention.ts";
 
-/** An adapter whose provider is to keep nothing, and what stands between them and sees all. */
-export interface ZdrStage {
+/** An adapter with zero data retention, and a relay that records its requests. */
+export interface ZeroRetentionRun {
   readonly relay: Relay;
   readonly adapter: OpenAIAdapter;
   readonly session: Session;
   readonly events: readonly BusEvent[];
-  /** Gives the answer's text. */
+  /** Evaluates a prompt and returns the answer's text. */
   evaluate(prompt: Prompt<unknown>, options?: Partial<EvaluateOptions>): Promise<string>;
-  /** The containers that the provider has now. */
-  containers(): Promise<readonly string[]>;
-  /** Holds every request so far against the rule, and finds all containers announced and gone. */
-  expectNothingKept(): Promise<void>;
+  /** Lists the containers that exist at the provider. */
+  listContainers(): Promise<readonly string[]>;
+  /** Checks all requests so far, and that every container was published and removed. */
+  expectNothingRetained(): Promise<void>;
 }
 
-/** How one differs from the plainest. */
-export interface ZdrSetting {
+/** The options of a run. */
+export interface ZeroRetentionRunOptions {
   readonly compaction?: CompactionConfig;
   readonly adapter?: Partial<OpenAIAdapterOptions>;
   readonly session?: Session;
   readonly web?: string;
 }
 
-/** Starts all of it, gone when the test is over. */
-export async function zdrStage(script: ModelScript, setting: ZdrSetting = {}): Promise<ZdrStage> {
+/** Starts the provider, relay and adapter, which are closed when the test ends. */
+export async function startZeroRetentionRun(
+  script: ModelScript,
+  setting: ZeroRetentionRunOptions = {},
+): Promise<ZeroRetentionRun> {
   const { web } = setting;
   const provider = new LocalProvider({
     model: scriptedModel(script),
@@ -59,31 +62,31 @@ export async function zdrStage(script: ModelScript, setting: ZdrSetting = {}): P
     compaction: { zdrMode: true, ...setting.compaction },
     ...setting.adapter,
   });
-  const containers = () => containersAt(url);
+  const listContainers = () => listContainersAt(url);
   return {
-    ...{ relay, adapter, session, events, containers },
+    ...{ relay, adapter, session, events, listContainers },
     evaluate: async (prompt, options) =>
       (await adapter.evaluate(prompt, { session, ...options })).text ?? "",
-    async expectNothingKept() {
+    async expectNothingRetained() {
       expect(relay.requests.length).toBeGreaterThan(0);
-      expect(retentionProblems(relay.requests)).toEqual([]);
-      expect(await containers()).toEqual([]);
+      expect(findRetentionProblems(relay.requests)).toEqual([]);
+      expect(await listContainers()).toEqual([]);
       const held = events.filter((event) => event.type === "DataHeld");
-      const named = new Set(relay.requests.flatMap(({ containerId }) => containerId ?? []));
-      const announced = held.map(({ containerId }) => containerId);
-      expect([...named].filter((id) => !announced.includes(id))).toEqual([]);
+      const used = new Set(relay.requests.flatMap(({ containerId }) => containerId ?? []));
+      const published = held.map(({ containerId }) => containerId);
+      expect([...used].filter((id) => !published.includes(id))).toEqual([]);
     },
   };
 }
 
-async function containersAt(url: string): Promise<readonly string[]> {
+async function listContainersAt(url: string): Promise<readonly string[]> {
   const answer = await fetch(`${url}/containers`, { headers: { authorization: "Bearer local" } });
   const body: unknown = await answer.json();
   return recordsAt(isPlainObject(body) ? body : {}, "data").map((one) => textAt(one, "id"));
 }
 
-/** A folder with these files, gone when the test is over. */
-export function folderWith(files: Readonly<Record<string, string>>): string {
+/** Creates a temporary folder with these files. It is removed when the test ends. */
+export function createFolder(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), "wink-zdr-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);

@@ -68,7 +68,7 @@ export async function managerStage(): Promise<ContainerManagerFixture> {
       connection.publish = (event) => {
         if (event.type !== "ContainerReplaced") throw new Error(`Unexpected event ${event.type}`);
         const { containerId, replacedBy, reason, lost } = event;
-        const hasServed = lost.includes("what code held in memory");
+        const hasServed = lost.includes("the memory of running code");
         replacements.push({ containerId, replacedBy, reason, hasServed });
       };
       const manager = new ContainerLifecycle({
