@@ -185,7 +185,7 @@ describe("wink serve as a command", () => {
       1,
       /^InvalidOptionError: --host must be a loopback address unless an API key is set, got "0\.0\.0\.0". Set WINK_API_KEY, pass --api-key, or omit --host/,
     ],
-    [["--api-key", ""], 1, /^InvalidOptionError: --api-key must be a text that is not empty/],
+    [["--api-key", ""], 1, /^InvalidOptionError: --api-key must be a non-empty string/],
     [["--web", "/nowhere"], 1, /^InvalidOptionError: --web must be a folder of pages/],
     [
       ["--data-dir", "/dev/null"],
@@ -196,7 +196,7 @@ describe("wink serve as a command", () => {
     [
       ["--upstream", "ftp://a", "--upstream-model", "m"],
       1,
-      /^InvalidOptionError: --upstream must be an http: or https: address/,
+      /^InvalidOptionError: --upstream must be an http: or https: URL/,
     ],
   ])("%j exits with %i and prints the reason", (args, code, problem) => {
     const all = [...command, "--port", "0", ...args];

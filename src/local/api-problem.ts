@@ -1,4 +1,4 @@
-/** What is wrong with a request, in OpenAI's words and with its status. Routes throw it. */
+/** An API error with OpenAI's wording and HTTP status. Routes throw it. */
 export class ApiProblem extends Error {
   override readonly name = "ApiProblem";
   readonly status: number;
@@ -6,7 +6,7 @@ export class ApiProblem extends Error {
   readonly type: string;
   readonly param: string | null;
   readonly code: string | null;
-  /** To answer with besides: `retry-after`. */
+  /** Extra response headers, such as `retry-after`. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(status: number, message: string, details: ApiProblemDetails = {}) {
@@ -18,13 +18,14 @@ export class ApiProblem extends Error {
     this.headers = details.headers ?? {};
   }
 
-  /** The body that clients parse. */
+  /** The JSON error body that clients parse. */
   get body(): { readonly error: object } {
     const { message, type, param, code } = this;
     return { error: { message, type, param, code } };
   }
 }
 
+/** Optional fields of an {@link ApiProblem}. Omitted ones are derived from the status or `null`. */
 export interface ApiProblemDetails {
   readonly type?: string | undefined;
   readonly param?: string | null | undefined;
@@ -32,9 +33,9 @@ export interface ApiProblemDetails {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** `404 Response with id 'resp_1' not found.`: how OpenAI says it of most things. */
+/** `404 Response with id 'resp_1' not found.`, OpenAI's wording for most resources. */
 export function notFound(what: string, id: string): ApiProblem {
-  const param = what === "Response" ? null : "id"; // as recorded
+  const param = what === "Response" ? null : "id"; // as recorded from the real API
   return new ApiProblem(404, `${what} with id '${id}' not found.`, { param });
 }
 
@@ -64,11 +65,11 @@ export function invalidValue(param: string, value: unknown, known: readonly stri
 
 /** `400 Invalid type for 'input': expected a string, but got a number instead.` */
 export function invalidType(param: string, expected: string, value: unknown): ApiProblem {
-  const message = `Invalid type for '${param}': expected ${expected}, but got ${typeName(value)} instead.`;
+  const message = `Invalid type for '${param}': expected ${expected}, but got ${describeType(value)} instead.`;
   return new ApiProblem(400, message, { param, code: "invalid_type" });
 }
 
-function typeName(value: unknown): string {
+function describeType(value: unknown): string {
   if (value === null) return "null";
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return "an array";

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chunksOf } from "./event-chunks.ts";
-import { eventsOf } from "./responses/events/events.ts";
+import { createEvents } from "./responses/events/events.ts";
 import { builtInCatalog } from "./tools/index.ts";
 
-/** Long and short ones, with characters of every width, and halves of some. */
+/** Long and short texts with characters of every width, some of them with lone surrogates. */
 const anyText = fc.oneof(
   fc.string({ unit: "binary", maxLength: 3000, size: "max" }),
   fc.string({ unit: "grapheme", maxLength: 300, size: "max" }),
@@ -16,20 +16,20 @@ const anyCitations = fc.array(
   { maxLength: 5 },
 );
 
-/** All deltas of one type, put together. */
-function joined(item: object, type: string, read = (delta: unknown): unknown => delta): string {
-  const events = eventsOf([{ item: { ...item } }], builtInCatalog).filter(
+/** Joins all deltas of one type. */
+function joinDeltas(item: object, type: string, read = (delta: unknown): unknown => delta): string {
+  const events = createEvents([{ item: { ...item } }], builtInCatalog).filter(
     (event) => event.type === type,
   );
   return events.map((event) => String(read(event["delta"]))).join("");
 }
 
-describe("what comes in pieces", () => {
-  test("makes the whole again", () => {
+describe("splitIntoChunks()", () => {
+  test("returns chunks that join to the text", () => {
     fc.assert(
       fc.property(anyText, anyCitations, (text, annotations) => {
         const said = { type: "message", content: [{ type: "output_text", text, annotations }] };
-        expect(joined(said, "response.output_text.delta")).toBe(text);
+        expect(joinDeltas(said, "response.output_text.delta")).toBe(text);
       }),
     );
   });
@@ -48,25 +48,25 @@ describe("what comes in pieces", () => {
       "apply_patch_call_operation_diff",
       (diff) => ({ type: "apply_patch_call", operation: { diff } }),
     ],
-  ])("makes the whole again: %s", (name, itemOf) => {
+  ])("streams deltas that join to the text: %s", (name, createItem) => {
     fc.assert(
       fc.property(anyText, (text) => {
-        expect(joined(itemOf(text), `response.${name}.delta`)).toBe(text);
+        expect(joinDeltas(createItem(text), `response.${name}.delta`)).toBe(text);
       }),
     );
   });
 
-  test("makes the whole again: shell_call_output_content", () => {
+  test("streams deltas that join to the text: shell_call_output_content", () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const item = { type: "shell_call_output", output: output(text) };
         const name = "response.shell_call_output_content.delta";
-        expect(joined(item, name, (delta) => Object(delta).stderr)).toBe(text);
+        expect(joinDeltas(item, name, (delta) => Object(delta).stderr)).toBe(text);
       }),
     );
   });
 
-  test("is never empty, nor half a character", () => {
+  test("returns no empty chunk and splits no surrogate pair", () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const chunks = chunksOf(text.toWellFormed());
@@ -75,7 +75,7 @@ describe("what comes in pieces", () => {
     );
   });
 
-  test("comes in a few hundred at most, however long it is", () => {
+  test("returns at most 500 chunks for a text of any length", () => {
     expect(chunksOf("").length).toBe(0);
     expect(chunksOf("x".repeat(10_000_000)).length).toBeLessThanOrEqual(500);
   });

@@ -1,30 +1,34 @@
-/** A text in pieces that make it whole again: small ones, yet never more than a few hundred. */
+/**
+ * Splits a text into the chunks of a stream. A chunk has at least 16 characters (the last one may be shorter), and
+ * there are at most 500 chunks. Joined, they equal the text.
+ */
 export function chunksOf(text: string): readonly string[] {
-  const size = Math.max(smallest, Math.ceil(text.length / most));
+  const size = Math.max(MIN_CHUNK_LENGTH, Math.ceil(text.length / MAX_CHUNKS));
   const chunks: string[] = [];
   let start = 0;
   while (start < text.length) {
-    const end = wholeAt(text, start + size);
+    const end = toCharacterBoundary(text, start + size);
     chunks.push(text.slice(start, end));
     start = end;
   }
   return chunks;
 }
 
-/** That place in a text, or the next one that does not cut a character in two. */
-export function wholeAt(text: string, place: number): number {
-  if (place <= 0 || place >= text.length) return Math.min(Math.max(place, 0), text.length);
-  const isCut = isLow(text.charCodeAt(place)) && isHigh(text.charCodeAt(place - 1));
-  return isCut ? place + 1 : place;
+/** Returns `index`, moved past the end of a surrogate pair if it would split one, and clamped to the text. */
+export function toCharacterBoundary(text: string, index: number): number {
+  if (index <= 0 || index >= text.length) return Math.min(Math.max(index, 0), text.length);
+  const isCut =
+    isLowSurrogate(text.charCodeAt(index)) && isHighSurrogate(text.charCodeAt(index - 1));
+  return isCut ? index + 1 : index;
 }
 
-const smallest = 16;
-const most = 500;
+const MIN_CHUNK_LENGTH = 16;
+const MAX_CHUNKS = 500;
 
-function isHigh(unit: number): boolean {
+function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00;
 }
 
-function isLow(unit: number): boolean {
+function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit < 0xe000;
 }

@@ -1,13 +1,13 @@
 import { randomFillSync } from "node:crypto";
 
-/** Makes ids: `ids.next("resp_")`. */
+/** Creates unique ids: `ids.next("resp_")`. */
 export interface Ids {
   next(prefix: string): string;
 }
 
-/** Random ones, as long as OpenAI's. */
+/** Creates random ids as long as OpenAI's: 24 bytes, in hex. */
 export function randomIds(): Ids {
-  // Drawn from in small pieces: asking the system for each costs more than the rest of a request.
+  // Random bytes are drawn from a pool: a system call for each id would cost more than the rest of a request.
   const pool = Buffer.alloc(8192);
   let used = pool.length;
   return Object.freeze({

@@ -1,8 +1,8 @@
 /**
- * OpenAI's API on your own machine, and Anthropic's: hosted tools really run, in front of a scripted
- * model or one of your own.
+ * OpenAI's and Anthropic's APIs on the host: hosted tools really run, and the model is a script or your own
+ * model server.
  *
- * A name added here is public: it gets a line in CHANGELOG.md in the same commit.
+ * Every name exported here is public API: add a line to CHANGELOG.md in the same commit.
  */
 
 export type { Listening, ListenOptions } from "./http/listen.ts";

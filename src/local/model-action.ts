@@ -1,18 +1,40 @@
-/** One thing that a model does. */
+/** One action of a local model. A turn is a list of actions. */
 export type ModelAction =
-  | { readonly say: string | object; readonly citations?: readonly ModelCitation[] }
-  | { readonly think: string }
   | {
+      /** Writes the answer. An object is sent as its JSON text. */
+      readonly say: string | object;
+      /** Sources to annotate the answer with. @default none */
+      readonly citations?: readonly ModelCitation[];
+    }
+  | {
+      /** Writes a reasoning item with this text as its summary. */
+      readonly think: string;
+    }
+  | {
+      /** Calls a function or custom tool of the client. */
       readonly call: {
+        /** The name of the function or custom tool. */
         readonly name: string;
-        /** A text is sent as it is: models do not always write JSON. */
+        /** The arguments. A string is sent unchanged, because models do not always write valid JSON. */
         readonly args: object | string;
+        /** The `call_id` of the call. @default a new id */
         readonly callId?: string;
       };
     }
-  | { readonly code: string }
-  | { readonly shell: readonly string[] }
   | {
+      /** Runs Python code with the code interpreter. */
+      readonly code: string;
+    }
+  | {
+      /** Runs shell commands, one after the other. */
+      readonly shell: readonly string[];
+    }
+  | {
+      /**
+       * Searches. A string searches vector stores if the request offers file search, otherwise the web. `file`
+       * searches vector stores, `web` searches the web, `open` opens a page by its URL, and `find` searches for a
+       * text `in` the page with that URL.
+       */
       readonly search:
         | string
         | { readonly file: string }
@@ -20,28 +42,71 @@ export type ModelAction =
         | { readonly open: string }
         | { readonly find: string; readonly in: string };
     }
-  | { readonly patch: readonly object[] }
   | {
-      /** Calls any hosted tool of the server, also those of `new LocalProvider({ tools })`. */
+      /** Edits files with `apply_patch` operations. */
+      readonly patch: readonly object[];
+    }
+  | {
+      /** Calls any hosted tool of the server, including your own (`new LocalProvider({ tools })`). */
       readonly use: {
+        /** The kind of the tool: `"code_interpreter"`. */
         readonly kind: string;
+        /** The arguments of the call. They must match the tool's parameters. */
         readonly args: object;
       };
     }
-  | { readonly compact: true }
-  | { readonly refuse: string }
   | {
+      /** Writes a compaction of the conversation and ends the turn. */
+      readonly compact: true;
+    }
+  | {
+      /** Refuses to answer, with this text. */
+      readonly refuse: string;
+    }
+  | {
+      /**
+       * Fails. With a `status`, and if the turn has no output yet, the request fails with that HTTP status.
+       * Otherwise the response has the status `"failed"`.
+       */
       readonly fail: {
+        /** The HTTP status. @default none: the response fails, not the request */
         readonly status?: number;
+        /** The error code. @default "server_error" in a failed response, `null` in a failed request */
         readonly code?: string;
+        /** The error message. @default "The model failed." */
         readonly message?: string;
       };
     }
-  | { readonly stall: number }
-  | { readonly drop: true }
-  | { readonly expireContainer: true };
+  | {
+      /** Waits this many milliseconds. */
+      readonly stall: number;
+    }
+  | {
+      /** Drops the connection to the client. */
+      readonly drop: true;
+    }
+  | {
+      /** Expires the turn's container and every container that the request names. */
+      readonly expireContainer: true;
+    };
 
-/** A source of what is said: of the last search's hits by their number, or a file that code made. */
+/** A source of an answer: a hit of the last search, or a file that code created. */
 export type ModelCitation =
-  | { readonly hit: number; readonly at?: readonly [start: number, end: number] }
-  | { readonly file: string; readonly at?: readonly [start: number, end: number] };
+  | {
+      /** The number of the hit, from 0. */
+      readonly hit: number;
+      /**
+       * The cited span of the answer, in UTF-16 units. @default for a page its URL in the answer, or `[0, 0]`;
+       * for a file the end of the answer
+       */
+      readonly at?: readonly [start: number, end: number];
+    }
+  | {
+      /** The path of the file. */
+      readonly file: string;
+      /**
+       * The cited span of the answer, in UTF-16 units. @default the position of the file's `sandbox:` link in
+       * the answer, or `[0, 0]`
+       */
+      readonly at?: readonly [start: number, end: number];
+    };

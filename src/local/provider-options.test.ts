@@ -5,14 +5,14 @@ import type { LocalProviderOptions } from "./provider-options.ts";
 test.each<readonly [string, unknown]>([
   ["LocalProvider.model must be a LocalModel", { model: {} }],
   ["LocalProvider.model must be a LocalModel", { model: "gpt" }],
-  ["LocalProvider.apiKey must be a text that is not empty", { apiKey: "" }],
-  ["LocalProvider.apiKey must be a text that is not empty", { apiKey: 7 }],
-])("a provider is refused: %s", (problem, options) => {
+  ["LocalProvider.apiKey must be a non-empty string", { apiKey: "" }],
+  ["LocalProvider.apiKey must be a non-empty string", { apiKey: 7 }],
+])("LocalProvider rejects invalid options: %s", (problem, options) => {
   expect(() => new LocalProvider(options as LocalProviderOptions)).toThrow(problem);
 });
 
-test("a provider that was disposed of is of no more use", async () => {
+test("LocalProvider cannot be used after disposal", async () => {
   const provider = new LocalProvider();
   await provider[Symbol.asyncDispose]();
-  await expect(provider.sandbox()).rejects.toThrow("LocalProvider must be in use");
+  await expect(provider.sandbox()).rejects.toThrow("LocalProvider must not be disposed");
 });

@@ -8,35 +8,37 @@ import type { ToolRecord } from "./tools/tool-record.ts";
 
 const refuse = InvalidOptionError.at("LocalProvider");
 
-/** What a `LocalProvider` is made from. */
+/** Options of a `LocalProvider`. */
 export interface LocalProviderOptions {
-  /** Plays the model. @default one that echoes what it is told */
+  /** The model that answers requests. @default a model that echoes its input */
   readonly model?: LocalModel | undefined;
-  /** Where code runs. @default "auto": the strongest that works here */
+  /** The sandbox that code runs in. @default "auto": the strongest sandbox available on the host */
   readonly sandbox?: "auto" | "bubblewrap" | "wasm" | Sandbox | undefined;
-  /** Where everything is kept. @default a temporary folder, which goes with the provider */
+  /** The folder that stores all data. @default a temporary folder, deleted with the provider */
   readonly dataDir?: string | undefined;
-  /** Whoever asks must have it. @default anybody may ask */
+  /** The API key that clients must send. @default none: requests need no key */
   readonly apiKey?: string | undefined;
+  /** The time source. @default the system clock */
   readonly clock?: Clock | undefined;
-  /** A folder of pages, which is the web. @default there is none */
+  /** A folder of pages that serves as the web. @default none: web searches fail */
   readonly web?: string | undefined;
-  /** Hosted tools of your own, beside the built-in ones. @default none */
+  /** Your hosted tools, in addition to the built-in ones. @default none */
   readonly tools?: readonly LocalTool[] | undefined;
+  /** Limits of one request. @default see {@link LocalLimits} */
   readonly limits?: LocalLimits | undefined;
-  /** Told of faults of the server's own. @default `console.error` */
+  /** Called with unexpected errors of the server itself. @default `console.error` */
   readonly onFault?: ((error: unknown) => void) | undefined;
 }
 
-/** How much one request may be and do. */
+/** Limits of one request. */
 export interface LocalLimits {
-  /** Of a request's JSON. @default 64 MiB */
+  /** The maximum size of a request's JSON body. @default 64 MiB */
   readonly maxBodyBytes?: number | undefined;
-  /** Of one run of code or one command. @default 60000 */
+  /** The time limit of one code run or one command. @default 60000 */
   readonly runTimeoutMs?: number | undefined;
 }
 
-/** The same with its defaults. */
+/** Validated options of a `LocalProvider`, with defaults applied. */
 export interface ProviderSettings extends Omit<LocalProviderOptions, "tools"> {
   readonly tools: readonly ToolRecord[];
   readonly sandbox: NonNullable<LocalProviderOptions["sandbox"]>;
@@ -45,23 +47,23 @@ export interface ProviderSettings extends Omit<LocalProviderOptions, "tools"> {
   readonly onFault: (error: unknown) => void;
 }
 
-/** Refuses what cannot be, before anything is made. */
-export function providerSettings(options: LocalProviderOptions = {}): ProviderSettings {
+/** Validates the options and applies the defaults. Throws before creating any resources. */
+export function readProviderSettings(options: LocalProviderOptions = {}): ProviderSettings {
   const { model, apiKey } = options;
   if (model !== undefined && typeof model?.respond !== "function") {
     throw refuse(
       "model",
       model,
-      "must be a LocalModel",
-      "give scriptedModel([…]) or upstreamModel({ … })",
+      "must be a LocalModel: an object with a respond method",
+      "pass scriptedModel([…]) or upstreamModel({ … })",
     );
   }
   if (apiKey !== undefined && (typeof apiKey !== "string" || apiKey === "")) {
     throw new InvalidOptionError({
       field: "LocalProvider.apiKey",
       value: apiKey,
-      rule: "must be a text that is not empty",
-      remedy: "leave it out for none",
+      rule: "must be a non-empty string",
+      remedy: "omit it to accept requests without a key",
       secret: true,
     });
   }
@@ -74,7 +76,7 @@ export function providerSettings(options: LocalProviderOptions = {}): ProviderSe
       maxBodyBytes: options.limits?.maxBodyBytes ?? 64 * 1024 * 1024,
       runTimeoutMs: options.limits?.runTimeoutMs ?? 60_000,
     },
-    // biome-ignore lint/suspicious/noConsole: a server's own faults must not pass unseen.
+    // biome-ignore lint/suspicious/noConsole: errors of the server itself must be visible.
     onFault: options.onFault ?? ((error) => console.error(error)),
   };
 }

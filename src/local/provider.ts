@@ -6,55 +6,56 @@ import { type Listening, type ListenOptions, listen } from "./http/listen.ts";
 import {
   type LocalProviderOptions,
   type ProviderSettings,
-  providerSettings,
+  readProviderSettings,
 } from "./provider-options.ts";
 import { type LocalServer, startServer } from "./server.ts";
 import { Dropped } from "./turn/dropped.ts";
 
 /**
- * OpenAI's API on this machine, with hosted tools that really run: no key, no network. Anthropic's
- * Messages API is there too, at the same place without `/v1`, for the Claude Agent SDK.
+ * OpenAI's API on the host, without a key or network access: hosted tools really run. It also serves Anthropic's
+ * Messages API for the Claude Agent SDK, at the same URL without `/v1`.
  *
  * @example
  * const provider = new LocalProvider({ model: scriptedModel([[{ code: "print(6 * 7)" }], [{ say: "42" }]]) });
  * const adapter = new OpenAIAdapter({ model: "any", clientConfig: { fetch: provider.fetch } });
  */
 export class LocalProvider implements AsyncDisposable {
-  /** In process: pass it as `clientConfig.fetch`. */
+  /** Answers requests in process: pass it as `clientConfig.fetch`. */
   readonly fetch: typeof globalThis.fetch;
   readonly #settings: ProviderSettings;
   readonly #listening = new Set<Listening>();
   #server: Promise<LocalServer> | null = null;
-  #ending: Promise<void> | null = null;
+  #disposal: Promise<void> | null = null;
 
   constructor(options: LocalProviderOptions = {}) {
-    this.#settings = providerSettings(options);
+    this.#settings = readProviderSettings(options);
     this.fetch = async (input, init) => await this.#fetch(new Request(input, init));
   }
 
   /**
-   * Which sandbox code runs in, and why that one: it is chosen now if no code has run yet. A trial run has
-   * succeeded in it; without `trial` one that takes seconds to try may be named untried, and `reason` says so.
+   * Returns the sandbox that code runs in and the reason for the choice. It is chosen now if no code has run
+   * yet. By default a trial run in it has succeeded. With `trial: false` a sandbox whose trial takes seconds
+   * may be returned untried; `reason` then mentions it.
    */
   async sandbox({
     trial = true,
   }: {
     readonly trial?: boolean | undefined;
   } = {}): Promise<{ readonly name: string; readonly reason: string }> {
-    const server = await this.#started();
+    const server = await this.#getServer();
     const { sandbox, reason } = await (trial ? server.sandbox.tried() : server.sandbox.chosen());
     return { name: sandbox.name, reason };
   }
 
-  /** Serves on a socket; anywhere but on this machine only with a key. */
+  /** Serves on a socket. Hosts other than loopback require an `apiKey`. */
   async listen(options: ListenOptions = {}): Promise<Listening> {
     const { host = "127.0.0.1" } = options;
-    if (!isLoopback(host) && this.#settings.apiKey === undefined) throw needsKey(host);
-    const { app } = await this.#started();
+    if (!isLoopback(host) && this.#settings.apiKey === undefined) throw createMissingKeyError(host);
+    const { app } = await this.#getServer();
     const listening = await listen((request) => app.fetch(request), options);
-    if (this.#ending) {
+    if (this.#disposal) {
       await listening.close();
-      throw disposed();
+      throw createDisposedError();
     }
     this.#listening.add(listening);
     return {
@@ -66,13 +67,13 @@ export class LocalProvider implements AsyncDisposable {
     };
   }
 
-  /** Ends every turn, every connection and every container's process, and removes what was temporary. */
+  /** Ends all turns, connections and container processes, and deletes temporary data. */
   [Symbol.asyncDispose](): Promise<void> {
-    this.#ending ??= this.#end();
-    return this.#ending;
+    this.#disposal ??= this.#dispose();
+    return this.#disposal;
   }
 
-  async #end(): Promise<void> {
+  async #dispose(): Promise<void> {
     for (const listening of this.#listening) await listening.close();
     this.#listening.clear();
     const server = await this.#server?.catch(() => null);
@@ -80,31 +81,31 @@ export class LocalProvider implements AsyncDisposable {
   }
 
   async #fetch(request: Request): Promise<Response> {
-    const { app, closing } = await this.#started();
-    if (this.#ending) throw disposed();
+    const { app, closing } = await this.#getServer();
+    if (this.#disposal) throw createDisposedError();
     const signal = AbortSignal.any([request.signal, closing]);
     try {
       const response = await app.fetch(new Request(request, { signal }));
       request.signal.throwIfAborted();
       return response;
     } catch (error) {
-      // As a connection that is lost looks to whoever fetches.
+      // A lost connection looks like this to a caller of fetch.
       throw error instanceof Dropped ? new TypeError("fetch failed", { cause: error }) : error;
     }
   }
 
-  #started(): Promise<LocalServer> {
-    if (this.#ending) throw disposed();
-    this.#server ??= start(this.#settings).catch((error) => {
-      this.#server = null; // whoever comes next may have better luck
+  #getServer(): Promise<LocalServer> {
+    if (this.#disposal) throw createDisposedError();
+    this.#server ??= startWithDataDir(this.#settings).catch((error) => {
+      this.#server = null; // the next request tries again
       throw error;
     });
     return this.#server;
   }
 }
 
-/** A temporary folder goes with the server that it was made for. */
-async function start(settings: ProviderSettings): Promise<LocalServer> {
+/** Starts a server. Deletes a temporary data folder when the server closes. */
+async function startWithDataDir(settings: ProviderSettings): Promise<LocalServer> {
   const { dataDir = mkdtempSync(join(tmpdir(), "wink-local-")) } = settings;
   const isTemporary = settings.dataDir === undefined;
   const remove = () => {
@@ -118,20 +119,24 @@ async function start(settings: ProviderSettings): Promise<LocalServer> {
   }
 }
 
-function disposed(): InvalidOptionError {
-  const [field, value, remedy] = ["LocalProvider", "disposed", "make a new one"];
-  return new InvalidOptionError({ field, value, rule: "must be in use", remedy });
+function createDisposedError(): InvalidOptionError {
+  return new InvalidOptionError({
+    field: "LocalProvider",
+    value: "disposed",
+    rule: "must not be disposed",
+    remedy: "create a new one",
+  });
 }
 
 function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || host.startsWith("127.");
 }
 
-function needsKey(host: string): InvalidOptionError {
+function createMissingKeyError(host: string): InvalidOptionError {
   return new InvalidOptionError({
     field: "listen(host)",
     value: host,
-    rule: "must be this machine, unless the provider has an apiKey",
-    remedy: "give new LocalProvider({ apiKey }), or listen on 127.0.0.1",
+    rule: "must be a loopback address unless the provider has an apiKey",
+    remedy: "pass new LocalProvider({ apiKey }), or listen on 127.0.0.1",
   });
 }

@@ -10,10 +10,10 @@ import { LocalProvider } from "./provider.ts";
 import type { LocalProviderOptions } from "./provider-options.ts";
 
 const python = { type: "code_interpreter", container: { type: "auto" } } as const;
-const CLOSED = "The local provider was closed while the response was made.";
+const CLOSED = "The local provider was closed before the response was complete.";
 
-/** A provider in a temporary folder that the test can look into, and its faults. */
-function provided(options: LocalProviderOptions) {
+/** Creates a provider in a temporary folder that the test can inspect, and collects its faults. */
+function createProvider(options: LocalProviderOptions) {
   const folder = mkdtempSync(join(tmpdir(), "wink-turns-"));
   vi.stubEnv("TMPDIR", folder);
   onTestFinished(() => {
@@ -25,7 +25,7 @@ function provided(options: LocalProviderOptions) {
   const provider = new LocalProvider({ sandbox: hostSandbox(), onFault, ...options });
   const client = (maxRetries = 2) =>
     new OpenAI({ baseURL: "http://local/v1", apiKey: "k", fetch: provider.fetch, maxRetries });
-  /** Closes it, and then gives whatever still holds it the time to show. */
+  /** Closes the provider, and waits for pending callbacks to run. */
   const close = async () => {
     await provider[Symbol.asyncDispose]();
     const left = readdirSync(folder);
@@ -39,8 +39,8 @@ function provided(options: LocalProviderOptions) {
   return { provider, client, close };
 }
 
-/** Begins when the model is asked, and then does as it is told. */
-function modelThat(actions: readonly ModelAction[]) {
+/** Creates a model that signals when it is called and then returns the actions. */
+function createModel(actions: readonly ModelAction[]) {
   const asked = Promise.withResolvers<void>();
   const model = scriptedModel(() => {
     asked.resolve();
@@ -49,10 +49,10 @@ function modelThat(actions: readonly ModelAction[]) {
   return { model, asked: asked.promise };
 }
 
-describe("when its provider is closed, a turn in process", () => {
-  test("that waits for its model ends at once, and says why", async () => {
-    const { model, asked } = modelThat([{ stall: 60_000 }, { say: "Never." }]);
-    const { client, close } = provided({ model });
+describe("LocalProvider disposal with a turn in process", () => {
+  test("ends a turn that waits for its model at once, with the reason", async () => {
+    const { model, asked } = createModel([{ stall: 60_000 }, { say: "Never." }]);
+    const { client, close } = createProvider({ model });
     const answer = client()
       .responses.create({ model: "any", input: "Hi." })
       .catch((error: unknown) => error);
@@ -63,9 +63,9 @@ describe("when its provider is closed, a turn in process", () => {
     expect(error).toMatchObject({ status: 503, code: "provider_closed", message: `503 ${CLOSED}` });
   });
 
-  test("that is streamed ends as one that failed, whether it is read or not", async () => {
-    const { model, asked } = modelThat([{ say: "First." }, { stall: 60_000 }]);
-    const { provider, close } = provided({ model });
+  test("ends a stream with a failed response, whether or not it is read", async () => {
+    const { model, asked } = createModel([{ say: "First." }, { stall: 60_000 }]);
+    const { provider, close } = createProvider({ model });
     const body = JSON.stringify({ model: "any", input: "Hi.", stream: true });
     const ask = () => provider.fetch("http://local/v1/responses", { method: "POST", body });
     const [read] = await Promise.all([ask(), ask()]);
@@ -77,10 +77,10 @@ describe("when its provider is closed, a turn in process", () => {
     expect(text).toContain("event: response.failed");
   });
 
-  test("that runs code ends with that code", async () => {
+  test("kills the running code of a turn", async () => {
     const sandbox = hostSandbox();
-    const { model } = modelThat([{ code: "import time\ntime.sleep(60)" }]);
-    const { client, close } = provided({ model, sandbox });
+    const { model } = createModel([{ code: "import time\ntime.sleep(60)" }]);
+    const { client, close } = createProvider({ model, sandbox });
     const answer = client()
       .responses.create({ model: "any", input: "Go.", tools: [python] })
       .catch((error: unknown) => error);
@@ -90,14 +90,14 @@ describe("when its provider is closed, a turn in process", () => {
     expect(await answer).toMatchObject({ status: 503, code: "provider_closed" });
   });
 
-  test("is not held up by a model that does not listen", async () => {
+  test("does not wait for a model that ignores its signal", async () => {
     const asked = Promise.withResolvers<void>();
     const late = Promise.withResolvers<readonly ModelAction[]>();
     const respond = () => {
       asked.resolve();
       return late.promise;
     };
-    const { client, close } = provided({ model: { respond } });
+    const { client, close } = createProvider({ model: { respond } });
     const answer = client()
       .responses.create({ model: "any", input: "Hi." })
       .catch((error: unknown) => error);
@@ -107,8 +107,8 @@ describe("when its provider is closed, a turn in process", () => {
     expect(await answer).toMatchObject({ status: 503 });
   });
 
-  test("whose request ends only later is not begun", async () => {
-    const { provider, close } = provided({});
+  test("does not start a turn whose request body arrives later", async () => {
+    const { provider, close } = createProvider({});
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     const writer = writable.getWriter();
     const init = { method: "POST", body: readable, duplex: "half" };
@@ -121,8 +121,10 @@ describe("when its provider is closed, a turn in process", () => {
     expect(status).toBe(503);
   });
 
-  test("that comes while it starts or ends is refused", async () => {
-    const { client, provider, close } = provided({ model: scriptedModel([[{ say: "Hi." }]]) });
+  test("rejects requests during startup and shutdown", async () => {
+    const { client, provider, close } = createProvider({
+      model: scriptedModel([[{ say: "Hi." }]]),
+    });
     const ask = () =>
       client(0)
         .responses.create({ model: "any", input: "Hi." })
@@ -130,20 +132,22 @@ describe("when its provider is closed, a turn in process", () => {
     const early = ask();
     const ending = close();
     const late = ask();
-    const refusal = { message: 'LocalProvider must be in use, got "disposed". Make a new one' };
+    const refusal = {
+      message: 'LocalProvider must not be disposed, got "disposed". Create a new one.',
+    };
     expect(await Promise.all([early, late])).toMatchObject([refusal, refusal]);
     await ending;
     await expect(provider.sandbox()).rejects.toThrow(refusal.message);
   });
 });
 
-test("a turn that its client has given up is not begun", async () => {
+test("LocalProvider does not start a turn that its client has aborted", async () => {
   let asks = 0;
   const model = scriptedModel(() => {
     asks += 1;
     return [{ say: "Hi." }];
   });
-  const { provider, close } = provided({ model });
+  const { provider, close } = createProvider({ model });
   const body = JSON.stringify({ model: "any", input: "Hi." });
   const init = { method: "POST", body, signal: AbortSignal.abort() };
   await expect(provider.fetch("http://local/v1/responses", init)).rejects.toThrow("aborted");
@@ -151,10 +155,10 @@ test("a turn that its client has given up is not begun", async () => {
   await close();
 });
 
-describe("when its provider is closed, a turn on a socket", () => {
-  test("ends with its connection", async () => {
-    const { model, asked } = modelThat([{ stall: 60_000 }]);
-    const { provider, close } = provided({ model });
+describe("LocalProvider disposal with a turn on a socket", () => {
+  test("ends the turn with its connection", async () => {
+    const { model, asked } = createModel([{ stall: 60_000 }]);
+    const { provider, close } = createProvider({ model });
     const { url } = await provider.listen();
     const answer = fetch(`${url}/responses`, {
       method: "POST",
@@ -167,19 +171,19 @@ describe("when its provider is closed, a turn on a socket", () => {
   });
 });
 
-describe("when its provider is closed, indexing", () => {
-  test("stops, and goes on at the next start", async () => {
+describe("LocalProvider disposal during indexing", () => {
+  test("stops indexing and resumes it at the next start", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "wink-index-"));
     onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
     const text = Array.from({ length: 400_000 }, (_, place) => `word${place % 5_000}`).join(" ");
-    const { client, close } = provided({ dataDir });
+    const { client, close } = createProvider({ dataDir });
     const { files, vectorStores } = client();
     const file = await files.create({ file: new File([text], "a.txt"), purpose: "assistants" });
     const { id } = await vectorStores.create({ file_ids: [file.id] });
     expect((await vectorStores.retrieve(id)).status).toBe("in_progress");
     await close();
 
-    const next = provided({ dataDir });
+    const next = createProvider({ dataDir });
     const again = next.client().vectorStores;
     expect((await again.retrieve(id)).status).toBe("in_progress");
     await vi.waitFor(

@@ -1,31 +1,31 @@
 import type { WireItem } from "../openai/wire.ts";
 import { ApiProblem } from "./api-problem.ts";
-import { type Begun, Responses } from "./responses/responses.ts";
+import { Responses, type StartedResponse } from "./responses/responses.ts";
 
 /**
- * Responses whose turns are waited for when they are disposed of, so that what they stand on can be
- * closed. A turn ends with its connection, or by `closing`.
+ * Responses that wait for their running turns when disposed, so that the resources the turns use can be closed
+ * afterward. A turn ends with its connection or when `closing` aborts.
  */
 export class RunningTurns extends Responses implements AsyncDisposable {
   readonly #running = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
 
-  /** Aborts when they are disposed of: for requests that no socket ends. */
+  /** Aborts on disposal. It ends requests that do not come from a socket. */
   get closing(): AbortSignal {
     return this.#closing.signal;
   }
 
-  override begin(body: unknown): Begun {
+  override start(body: unknown): StartedResponse {
     this.#closing.signal.throwIfAborted();
-    return super.begin(body);
+    return super.start(body);
   }
 
   override async finish(
-    begun: Begun,
+    started: StartedResponse,
     signal: AbortSignal,
     onItem?: (item: WireItem) => void,
   ): Promise<WireItem> {
-    const turn = super.finish(begun, signal, onItem);
+    const turn = super.finish(started, signal, onItem);
     this.#running.add(turn);
     try {
       return await turn;
@@ -35,14 +35,14 @@ export class RunningTurns extends Responses implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort(closed());
+    this.#closing.abort(createClosedProblem());
     await Promise.allSettled(this.#running);
   }
 }
 
-/** To ask again would not help. */
-function closed(): ApiProblem {
-  const message = "The local provider was closed while the response was made.";
+/** The error for turns that the shutdown ended. Clients must not retry them. */
+function createClosedProblem(): ApiProblem {
+  const message = "The local provider was closed before the response was complete.";
   const headers = { "x-should-retry": "false" };
   return new ApiProblem(503, message, { code: "provider_closed", headers });
 }

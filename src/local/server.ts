@@ -38,7 +38,7 @@ export interface LocalServer extends AsyncDisposable {
   readonly sandbox: LazySandbox;
 }
 
-/** Opens the database and registers all routes. `onEnd` is called after everything is closed. */
+/** Opens the database and registers all routes. `onEnd` is called after the server has closed. */
 export async function startServer(
   settings: ProviderSettings & { readonly dataDir: string },
   onEnd: () => void,
@@ -58,7 +58,7 @@ export async function startServer(
     model: makeAbortable(settings.model ?? echoModel()),
     tools: { containers, vectorStores, web },
     catalog,
-    sealer: sealer(sealKey(dataDir)),
+    sealer: sealer(readSealKey(dataDir)),
     ids,
     sleep: (ms, signal) => clock.sleep(ms, signal),
     asked: { count: 0 },
@@ -66,9 +66,9 @@ export async function startServer(
   };
   const conversations = new Conversations({ store, sealer: turns.sealer, catalog });
   const { maxBodyBytes } = limits;
-  const seconds = () => Math.floor(clock.now() / 1000);
+  const nowSeconds = () => Math.floor(clock.now() / 1000);
   const app = emptyApi({ clock, ids, apiKey, onFault });
-  compactionRoutes(app, { conversations, turns, seconds, maxBodyBytes });
+  compactionRoutes(app, { conversations, turns, seconds: nowSeconds, maxBodyBytes });
   const responses = new RunningTurns({ turns, conversations, clock });
   responseRoutes(app, { responses, store, catalog, maxBodyBytes, onFault });
   containerRoutes(app, { containers, files });
@@ -118,7 +118,7 @@ async function openWebPages(
 }
 
 /** Returns the key in the data directory, so that values sealed before a restart can be opened after it. */
-function sealKey(dataDir: string): Uint8Array {
+function readSealKey(dataDir: string): Uint8Array {
   const path = join(dataDir, "seal.key");
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   if (!existsSync(path)) writeFileSync(path, randomBytes(32), { mode: 0o600 });

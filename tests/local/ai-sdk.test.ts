@@ -1,9 +1,13 @@
 import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, jsonSchema, Output, stepCountIs, streamText, tool } from "ai";
 import { describe, expect, test } from "vitest";
-import { answerSchema, type HostedStage, hostedStage } from "../support/local/hosted-stage.ts";
+import {
+  answerSchema,
+  type HostedToolsFixture,
+  startHostedToolsFixture,
+} from "../support/local/hosted-stage.ts";
 
-function optionsFor({ url, fetch, storeId }: HostedStage, asked: unknown[]) {
+function createOptions({ url, fetch, storeId }: HostedToolsFixture, asked: unknown[]) {
   const openai = createOpenAI({ apiKey: "any", baseURL: url, fetch });
   return {
     model: openai("gpt-5.2"),
@@ -35,10 +39,10 @@ function optionsFor({ url, fetch, storeId }: HostedStage, asked: unknown[]) {
 }
 
 describe("the AI SDK", () => {
-  test("uses all tools, blocking", async () => {
-    const on = await hostedStage();
+  test("uses all tools without streaming", async () => {
+    const on = await startHostedToolsFixture();
     const asked: unknown[] = [];
-    const result = await generateText(optionsFor(on, asked));
+    const result = await generateText(createOptions(on, asked));
     expect(result.output).toEqual({ animal: "owl", count: 12 });
     expect(asked).toEqual([{ at: "barn" }]);
     const names = result.steps.flatMap(({ toolCalls }) => toolCalls.map((one) => one.toolName));
@@ -46,12 +50,12 @@ describe("the AI SDK", () => {
     expect(result.warnings ?? []).toEqual([]);
   });
 
-  test("uses all tools, streaming", async () => {
-    const on = await hostedStage();
+  test("uses all tools with streaming", async () => {
+    const on = await startHostedToolsFixture();
     const asked: unknown[] = [];
     const failures: unknown[] = [];
     const result = streamText({
-      ...optionsFor(on, asked),
+      ...createOptions(on, asked),
       onError: ({ error }) => void failures.push(error),
     });
     const types = new Set<string>();

@@ -1,20 +1,20 @@
 import { describe, expect, test } from "vitest";
-import { said, stage } from "../support/local/stage.ts";
+import { readAnswer, stage } from "../support/local/stage.ts";
 
 const asked = { model: "any", input: "Hi." };
 
-describe("a model that fails", () => {
+describe("a failing model", () => {
   test.each<[object, number, object]>([
     [{ status: 429, code: "rate_limit_exceeded" }, 429, { type: "requests" }],
     [{ status: 429, code: "insufficient_quota" }, 429, { type: "insufficient_quota" }],
     [{ status: 500, message: "Oh." }, 500, { type: "server_error", message: "Oh.", code: null }],
     [{ status: 400 }, 400, { type: "invalid_request_error", message: "The model failed." }],
-  ])("%j fails the request", async (fail, status, error) => {
+  ])("fails the request with %j", async (fail, status, error) => {
     const { ask } = await stage([[{ fail }]]);
     expect(await ask("POST /responses", asked)).toMatchObject({ status, body: { error } });
   });
 
-  test("without a status, or after something was done, fails the response", async () => {
+  test("fails the response without a status, or after output", async () => {
     const { respond, stream } = await stage([
       [{ fail: { code: "server_error", message: "Oh." } }],
       [{ think: "Hm." }, { fail: { status: 500 } }],
@@ -33,7 +33,7 @@ describe("a model that fails", () => {
     expect(events.at(-1)).toMatchObject({ type: "response.failed" });
   });
 
-  test("in a stream is an error and a response that failed", async () => {
+  test("sends an error event and a failed response in a stream", async () => {
     const { stream } = await stage([[{ fail: { status: 429, code: "rate_limit_exceeded" } }]]);
     const events = await stream({ input: "Hi." });
     expect(events.map(({ type }) => type)).toEqual([
@@ -45,7 +45,7 @@ describe("a model that fails", () => {
     expect(events[2]).toMatchObject({ error: { type: "requests", code: "rate_limit_exceeded" } });
   });
 
-  test("with a fault of its own is told to the server, and answered", async () => {
+  test("reports an exception to onFault and answers with 500", async () => {
     const faults: unknown[] = [];
     const onFault = (error: unknown) => void faults.push(error);
     const { provider, ask, stream } = await stage(
@@ -66,7 +66,7 @@ describe("a model that fails", () => {
     expect(await provider.sandbox()).toMatchObject({ name: "host" });
   });
 
-  test("to say anything is not asked for ever", async () => {
+  test("is stopped after 100 calls without an answer", async () => {
     const { ask } = await stage(() => [{ think: "Hm." }]);
     const answer = await ask("POST /responses", asked);
     expect(answer).toMatchObject({ status: 500, body: { error: { code: "model_error" } } });
@@ -74,15 +74,15 @@ describe("a model that fails", () => {
   });
 });
 
-describe("a model that stalls", () => {
-  test("answers late", async () => {
+describe("a stalling model", () => {
+  test("delays its answer", async () => {
     const { respond } = await stage([[{ stall: 50 }, { say: "At last." }]]);
     const started = performance.now();
-    expect(said(await respond({ input: "Hi." }))).toBe("At last.");
+    expect(readAnswer(await respond({ input: "Hi." }))).toBe("At last.");
     expect(performance.now() - started).toBeGreaterThanOrEqual(49);
   });
 
-  test("has begun its stream before", async () => {
+  test("starts its stream before it stalls", async () => {
     const { url } = await stage([[{ stall: 60_000 }]]);
     const body = JSON.stringify({ ...asked, stream: true });
     const response = await fetch(`${url}/responses`, { method: "POST", body });
@@ -97,30 +97,30 @@ describe("a model that drops the connection", () => {
   const body = JSON.stringify(asked);
   const streamed = JSON.stringify({ ...asked, stream: true });
 
-  test("leaves no answer, over a socket or in process", async () => {
+  test("sends no response, over a socket or in process", async () => {
     const { url, provider } = await stage([[{ drop: true }], [{ drop: true }]]);
     const at = `${url}/responses`;
     await expect(fetch(at, { method: "POST", body })).rejects.toThrow("fetch failed");
     await expect(provider.fetch(at, { method: "POST", body })).rejects.toThrow("fetch failed");
   });
 
-  test("leaves half a stream, over a socket or in process", async () => {
+  test("sends a partial stream, over a socket or in process", async () => {
     const { url, provider } = await stage(() => [{ think: "Hm." }, { drop: true }]);
     for (const way of [fetch, provider.fetch]) {
       const response = await way(`${url}/responses`, { method: "POST", body: streamed });
       let heard = "";
-      const reading = async () => {
+      const readStream = async () => {
         for await (const part of response.body ?? []) heard += new TextDecoder().decode(part);
       };
-      await expect(reading()).rejects.toThrow();
+      await expect(readStream()).rejects.toThrow();
       expect(heard).toContain("event: response.output_item.done");
       expect(heard).not.toContain("the model dropped");
     }
   });
 });
 
-describe("a client in process that gives up", () => {
-  test("is told so, before an answer and within a stream", async () => {
+describe("an in-process client that aborts", () => {
+  test("gets its abort reason, before a response and within a stream", async () => {
     const { provider } = await stage([[{ stall: 60_000 }], [{ stall: 60_000 }]]);
     const at = "http://local/v1/responses";
     for (const stream of [false, true]) {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { fakeClock } from "weakincentives/testing";
-import { annotations, itemOf, output, said, stage } from "../support/local/stage.ts";
+import { findItem, output, readAnnotations, readAnswer, stage } from "../support/local/stage.ts";
 
 const python = { type: "code_interpreter", container: { type: "auto" } };
 const outputs = ["code_interpreter_call.outputs"];
 
-describe("code", () => {
-  test("really runs, isolated, and its files can be downloaded", async () => {
+describe("the code interpreter", () => {
+  test("runs code in isolation, and its files can be downloaded", async () => {
     const { respond, ask, fetch, url } = await stage(
       [
         [{ code: "open('owls.txt', 'w').write('Owls.')\nprint(6 * 7)" }],
@@ -15,9 +15,9 @@ describe("code", () => {
       { sandbox: "auto" },
     );
     const response = await respond({ input: "Hi.", tools: [python], include: outputs });
-    const call = itemOf(response, "code_interpreter_call");
+    const call = findItem(response, "code_interpreter_call");
     expect(call["outputs"]).toEqual([{ type: "logs", logs: "42\n" }]);
-    const [citation] = annotations(response);
+    const [citation] = readAnnotations(response);
     expect(citation).toMatchObject({
       type: "container_file_citation",
       container_id: call["container_id"],
@@ -34,21 +34,21 @@ describe("code", () => {
     expect(await file.text()).toBe("Owls.");
   });
 
-  test("shows what it printed only if asked to", async () => {
+  test("shows its output only if included", async () => {
     const { respond } = await stage([[{ code: "print(1)" }], [{ say: "1" }]]);
     const response = await respond({ input: "Hi.", tools: [python] });
-    expect(itemOf(response, "code_interpreter_call")["outputs"]).toBeNull();
+    expect(findItem(response, "code_interpreter_call")["outputs"]).toBeNull();
   });
 
-  test("that fails says so in its logs", async () => {
+  test("reports a failure in its logs", async () => {
     const { respond } = await stage([[{ code: "1 / 0" }], [{ say: "Oh." }]]);
     const response = await respond({ input: "Hi.", tools: [python], include: outputs });
-    const { outputs: logs, status } = itemOf(response, "code_interpreter_call");
+    const { outputs: logs, status } = findItem(response, "code_interpreter_call");
     expect(status).toBe("completed");
     expect(JSON.stringify(logs)).toContain("ZeroDivisionError");
   });
 
-  test("goes on in the container of the conversation, chained or replayed", async () => {
+  test("continues in the container of the conversation, chained or replayed", async () => {
     const { respond } = await stage((request) =>
       request.items.some((item) => "code" in item && item.code === `${request.text}`)
         ? [{ say: "Done." }]
@@ -67,40 +67,37 @@ describe("code", () => {
     });
     const fresh = await respond({ input: "print(4)", tools: [python] });
     const ids = [first, second, third, fresh].map(
-      (one) => itemOf(one, "code_interpreter_call")["container_id"],
+      (one) => findItem(one, "code_interpreter_call")["container_id"],
     );
     expect(new Set(ids.slice(0, 3)).size).toBe(1);
     expect(ids[3]).not.toBe(ids[0]);
   });
 
-  test("runs in the container that is named", async () => {
+  test("runs in the named container", async () => {
     const { respond, ask } = await stage([[{ code: "print(1)" }], [{ say: "1" }]]);
     const { body: made } = await ask("POST /containers", { name: "mine", memory_limit: "4g" });
     const tools = [{ type: "code_interpreter", container: made["id"] }];
     const response = await respond({ input: "Hi.", tools });
-    expect(itemOf(response, "code_interpreter_call")["container_id"]).toBe(made["id"]);
+    expect(findItem(response, "code_interpreter_call")["container_id"]).toBe(made["id"]);
     expect(response["tools"]).toEqual(tools);
   });
 
-  test.each([true, false])(
-    "cannot run in a container that is not there, streamed: %s",
-    async (stream) => {
-      const { ask } = await stage([]);
-      const tools = [{ type: "code_interpreter", container: "cntr_1" }];
-      expect(
-        await ask("POST /responses", { model: "any", input: "Hi.", tools, stream }),
-      ).toMatchObject({
-        status: 404,
-        body: { error: { message: "Container with id 'cntr_1' not found." } },
-      });
-    },
-  );
+  test.each([true, false])("rejects a missing container (streamed: %s)", async (stream) => {
+    const { ask } = await stage([]);
+    const tools = [{ type: "code_interpreter", container: "cntr_1" }];
+    expect(
+      await ask("POST /responses", { model: "any", input: "Hi.", tools, stream }),
+    ).toMatchObject({
+      status: 404,
+      body: { error: { message: "Container with id 'cntr_1' not found." } },
+    });
+  });
 
-  test("cannot go on in a container that has expired, nor from what ran in it", async () => {
+  test("rejects an expired container, and a conversation that used it", async () => {
     const clock = fakeClock({ now: Date.now() });
     const { respond, ask } = await stage([[{ code: "print(1)" }], [{ say: "1" }]], { clock });
     const first = await respond({ input: "Hi.", tools: [python] });
-    const container = itemOf(first, "code_interpreter_call")["container_id"];
+    const container = findItem(first, "code_interpreter_call")["container_id"];
     await clock.advance(21 * 60_000);
     const expired = { status: 400, body: { error: { message: "Container is expired." } } };
     const tools = [{ type: "code_interpreter", container }];
@@ -112,7 +109,7 @@ describe("code", () => {
     expect(body["status"]).toBe("expired");
   });
 
-  test("can lose its container while it works", async () => {
+  test("fails if its container expires during the turn", async () => {
     const { ask } = await stage([[{ code: "print(1)" }, { expireContainer: true }, { code: "1" }]]);
     const answer = await ask("POST /responses", { model: "any", input: "Hi.", tools: [python] });
     expect(answer).toMatchObject({
@@ -121,13 +118,13 @@ describe("code", () => {
     });
   });
 
-  test("that was not asked for is the model's fault", async () => {
+  test("is a model error if the request does not offer it", async () => {
     const { ask } = await stage([[{ code: "print(1)" }]]);
     const answer = await ask("POST /responses", { model: "any", input: "Hi." });
     expect(answer).toMatchObject({ status: 500, body: { error: { code: "model_error" } } });
   });
 
-  test("is run no more often than the client allows", async () => {
+  test("runs at most max_tool_calls times", async () => {
     const { respond } = await stage([
       [{ code: "print(1)" }, { code: "print(2)" }, { code: "print(3)" }],
       [{ say: "Enough." }],
@@ -142,16 +139,16 @@ describe("code", () => {
   });
 });
 
-describe("commands", () => {
-  test("run one after the other in a container, which the tool then names", async () => {
+describe("the shell", () => {
+  test("runs commands in order in a container, and the response's tool names it", async () => {
     const { respond } = await stage([
       [{ shell: ["echo hi > a; cat a", "echo no >&2; exit 3"] }],
       [{ say: "Done." }],
     ]);
     const tools = [{ type: "shell", environment: { type: "container_auto" } }];
     const response = await respond({ input: "Hi.", tools });
-    const call = itemOf(response, "shell_call");
-    expect(itemOf(response, "shell_call_output")).toMatchObject({
+    const call = findItem(response, "shell_call");
+    expect(findItem(response, "shell_call_output")).toMatchObject({
       call_id: call["call_id"],
       output: [
         { stdout: "hi\n", stderr: "", outcome: { type: "exit", exit_code: 0 } },
@@ -162,11 +159,11 @@ describe("commands", () => {
     expect(response["tools"]).toMatchObject(named);
   });
 
-  test("of a local shell are the client's to run", async () => {
+  test("leaves commands of a local shell to the client", async () => {
     const { respond, ask } = await stage([[{ shell: ["ls"] }], [{ say: "Done." }]]);
     const tools = [{ type: "shell", environment: { type: "local" } }];
     const first = await respond({ input: "Hi.", tools });
-    const call = itemOf(first, "shell_call");
+    const call = findItem(first, "shell_call");
     expect(call).toMatchObject({ action: { commands: ["ls"] }, environment: { type: "local" } });
     const next = { model: "any", tools, previous_response_id: first["id"] };
     expect(await ask("POST /responses", { ...next, input: "So?" })).toMatchObject({ status: 400 });
@@ -176,12 +173,12 @@ describe("commands", () => {
       call_id: call["call_id"],
       output: [{ stdout: "a", stderr: "", outcome }],
     };
-    expect(said(await respond({ ...next, input: [given] }))).toBe("Done.");
+    expect(readAnswer(await respond({ ...next, input: [given] }))).toBe("Done.");
   });
 });
 
-describe("a patch", () => {
-  test("is handed to the client, one operation a call", async () => {
+describe("apply_patch", () => {
+  test("passes each operation to the client as one call", async () => {
     const operations = [
       { type: "create_file", path: "a.txt", diff: "+Hi.\n" },
       { type: "delete_file", path: "b.txt" },
@@ -196,6 +193,6 @@ describe("a patch", () => {
       status: "completed",
     }));
     const second = await respond({ input: answers, tools, previous_response_id: first["id"] });
-    expect(said(second)).toBe("Done.");
+    expect(readAnswer(second)).toBe("Done.");
   });
 });

@@ -5,12 +5,12 @@ import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { LocalProvider, scriptedModel } from "weakincentives/local";
 import { hostSandbox } from "../support/host-sandbox.ts";
-import { said, stage } from "../support/local/stage.ts";
+import { readAnswer, stage } from "../support/local/stage.ts";
 
 const asked = { model: "any", input: "Hi." };
 
-describe("every answer", () => {
-  test("has a request id, and limits only where OpenAI has them", async () => {
+describe("every HTTP response", () => {
+  test("has a request id, and rate limit headers only where OpenAI has them", async () => {
     const { ask } = await stage([[{ say: "Hello." }]]);
     const routes = ["POST /responses", "GET /models", "GET /nowhere", "GET /containers/cntr_1"];
     const answers = [];
@@ -64,20 +64,20 @@ describe("every answer", () => {
       { message: "Tool 'image_generation' is not supported with any.", param: "tools" },
     ],
     ["GET /responses/resp_1/input_items", undefined, 404, {}],
-  ])("%s with %j says what is wrong", async (route, body, status, error) => {
+  ])("to %s with %j has OpenAI's error", async (route, body, status, error) => {
     const { ask } = await stage([]);
     expect(await ask(route, body)).toMatchObject({ status, body: { error } });
   });
 
-  test("names models as they were asked for", async () => {
+  test("contains the requested model name", async () => {
     const { ask } = await stage([]);
     expect((await ask("GET /models")).body).toMatchObject({ data: [{ id: "local" }] });
     expect((await ask("GET /models/gpt-5.2")).body).toMatchObject({ id: "gpt-5.2" });
   });
 });
 
-describe("a body that is too large", () => {
-  test("is given up, and the next is read", async () => {
+describe("a request body that is too large", () => {
+  test("is rejected, and the next one is served", async () => {
     const { ask, respond } = await stage([[{ say: "Hello." }]], { limits: { maxBodyBytes: 1000 } });
     const large = { ...asked, input: "x".repeat(1_000_000) };
     for (const route of ["POST /responses", "POST /responses/compact"])
@@ -85,12 +85,12 @@ describe("a body that is too large", () => {
         status: 413,
         body: { error: { code: "request_too_large" } },
       });
-    expect(said(await respond({ input: "Hi." }))).toBe("Hello.");
+    expect(readAnswer(await respond({ input: "Hi." }))).toBe("Hello.");
   });
 });
 
-describe("a key", () => {
-  test("is asked for on every route, and never shown", async () => {
+describe("an API key", () => {
+  test("is required on every route and never shown", async () => {
     const { ask } = await stage([[{ say: "Hello." }]], { apiKey: "sk-right" });
     const wrong = { authorization: "Bearer sk-wrong" };
     for (const headers of [{}, wrong])
@@ -104,19 +104,19 @@ describe("a key", () => {
   });
 });
 
-function portOf(url: string): number {
+function readPort(url: string): number {
   return Number(new URL(url).port);
 }
 
-async function opened(url: string): Promise<Socket> {
-  const socket = connect(portOf(url), "127.0.0.1");
+async function openSocket(url: string): Promise<Socket> {
+  const socket = connect(readPort(url), "127.0.0.1");
   onTestFinished(() => void socket.destroy());
   await once(socket, "connect");
   return socket;
 }
 
-/** What a server says to a request for another protocol. */
-async function upgraded(url: string, path: string, protocol: string) {
+/** Sends an upgrade request and returns the response. */
+async function requestUpgrade(url: string, path: string, protocol: string) {
   const headers = { connection: "Upgrade", upgrade: protocol, "sec-websocket-version": "13" };
   const request = httpRequest(`${url}${path}`, { headers, agent: false });
   onTestFinished(() => void request.destroy());
@@ -126,39 +126,39 @@ async function upgraded(url: string, path: string, protocol: string) {
 }
 
 describe("a socket", () => {
-  test("is no web socket, and says so", async () => {
+  test("rejects WebSocket upgrades", async () => {
     const { url } = await stage([]);
-    const { status, body } = await upgraded(url, "/responses", "websocket");
+    const { status, body } = await requestUpgrade(url, "/responses", "websocket");
     expect(status).toBe(426);
-    expect(body.error.message).toContain("use POST");
+    expect(body.error.message).toContain("Use POST");
   });
 
-  test("answers as ever to a client that would rather speak HTTP/2", async () => {
+  test("answers a client that offers HTTP/2 with HTTP/1.1", async () => {
     const { url } = await stage([]);
-    expect(await upgraded(url, "/models", "h2c")).toMatchObject({ status: 200 });
+    expect(await requestUpgrade(url, "/models", "h2c")).toMatchObject({ status: 200 });
   });
 
-  test("is answered while 200 others are open and silent", async () => {
+  test("is served while 200 others are open and idle", async () => {
     const { url, respond } = await stage([[{ say: "Hello." }]]);
-    const idle = await Promise.all(Array.from({ length: 200 }, () => opened(url)));
+    const idle = await Promise.all(Array.from({ length: 200 }, () => openSocket(url)));
     idle.slice(0, 100).forEach((socket) => {
       socket.write("POST /v1/responses HTTP/1.1\r\ncontent-length: 100\r\n\r\n{");
     });
-    expect(said(await respond({ input: "Hi." }))).toBe("Hello.");
+    expect(readAnswer(await respond({ input: "Hi." }))).toBe("Hello.");
     expect(idle.every((socket) => !socket.destroyed)).toBe(true);
   });
 
-  test("leaves the process's own Request and Response alone", async () => {
+  test("does not replace the process's Request and Response", async () => {
     const before = [globalThis.Request, globalThis.Response];
     await stage([]);
     expect([globalThis.Request, globalThis.Response]).toEqual(before);
     expect(Request.name).toBe("Request");
   });
 
-  test("ends with the provider, and what is open on it too", async () => {
+  test("closes with the provider, with all open connections", async () => {
     const provider = new LocalProvider({ sandbox: hostSandbox(), model: scriptedModel([]) });
     const listening = await provider.listen();
-    const socket = await opened(listening.url);
+    const socket = await openSocket(listening.url);
     const ended = once(socket, "close");
     await provider[Symbol.asyncDispose]();
     await ended;
@@ -167,8 +167,8 @@ describe("a socket", () => {
   });
 });
 
-describe("a client that goes away", () => {
-  test.each([false, true])("ends the model's work, streamed: %s", async (stream) => {
+describe("a client that disconnects", () => {
+  test.each([false, true])("aborts the model call (streamed: %s)", async (stream) => {
     let told: unknown;
     const begun = Promise.withResolvers<void>();
     const over = Promise.withResolvers<void>();
@@ -201,7 +201,7 @@ describe("a client that goes away", () => {
     expect(told).toBeDefined();
   });
 
-  test("ends the code that runs for it, and frees its container", async () => {
+  test("stops its running code and frees its container", async () => {
     const sandbox = hostSandbox();
     const on = await stage(
       ({ text }) =>
@@ -216,6 +216,6 @@ describe("a client that goes away", () => {
     while (sandbox.opened.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     controller.abort();
     await expect(answer).rejects.toThrow("aborted");
-    expect(said(await on.respond({ input: "Still there?" }))).toBe("Yes.");
+    expect(readAnswer(await on.respond({ input: "Still there?" }))).toBe("Yes.");
   });
 });

@@ -21,8 +21,8 @@ const web = {
   "sales.html": "<title>Sales</title><p>The press expects sales of 100 a year.</p>",
 };
 
-describe("our own adapter on the local provider", () => {
-  test("has a function, real code, two searches and a typed answer in one prompt", async () => {
+describe("OpenAIAdapter on the local provider", () => {
+  test("handles a function, real code, two searches and a typed answer in one prompt", async () => {
     const on = await stage(
       [
         [{ call: { name: "read_sales", args: { month: "May" } } }],

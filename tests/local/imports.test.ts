@@ -5,12 +5,12 @@ import { expect, test } from "vitest";
 const run = promisify(execFile);
 
 test("importing weakincentives/local does not load the HTML parser", async () => {
-  expect(await parserFilesOf("src/local/index.ts")).toBe(0);
-  expect(await parserFilesOf("src/local/search/html.ts")).toBeGreaterThan(0);
+  expect(await countParserFiles("src/local/index.ts")).toBe(0);
+  expect(await countParserFiles("src/local/search/html.ts")).toBeGreaterThan(0);
 });
 
 /** Counts the files of parse5 that a new process loads with a module. */
-async function parserFilesOf(path: string): Promise<number> {
+async function countParserFiles(path: string): Promise<number> {
   const code = `
     import { registerHooks } from "node:module";
     let count = 0;

@@ -6,30 +6,30 @@ import type { ModelScript } from "weakincentives/local";
 import { bubblewrapSandbox } from "../../src/local/sandbox/bubblewrap/bubblewrap.ts";
 import type { SandboxChoice } from "../../src/local/sandbox/choose-sandbox.ts";
 import { wasmSandbox } from "../../src/local/sandbox/wasm/wasm.ts";
-import { itemOf, type Stage, stage } from "../support/local/stage.ts";
+import { findItem, type Stage, stage } from "../support/local/stage.ts";
 
 const bubblewrap = await bubblewrapSandbox().probe();
 const wasm = await wasmSandbox().probe();
 
-/** Runs what it is asked to, and is done. */
-const obedient: ModelScript = ({ text, items }) => {
+/** A model that runs the code or command in the last message, then answers. */
+const runLastMessage: ModelScript = ({ text, items }) => {
   const last = items.at(-1) ?? {};
   const type = "type" in last ? last.type : null;
   if (type === "code_interpreter_call" || type === "shell_call_output") return [{ say: "Done." }];
   return text.startsWith("$ ") ? [{ shell: [text.slice(2)] }] : [{ code: text }];
 };
 
-/** How a client asks before it leaves. */
+/** The request options of each way to leave. */
 const ways = [
   ["a blocking", { stream: false }],
   ["a streamed", { stream: true }],
 ] as const;
 
-describe.skipIf(!bubblewrap.usable)("a client that leaves, in bubblewrap,", () => {
+describe.skipIf(!bubblewrap.usable)("a client that disconnects, in bubblewrap", () => {
   test.each(ways)(
-    "ends the code of %s turn; what it had set is kept",
+    "stops the code of %s turn and keeps the interpreter's state",
     async (_way, how) => {
-      const { leave, print, files } = await client("bubblewrap");
+      const { leave, print, files } = await createClient("bubblewrap");
       const marker = randomUUID();
       expect(await print("kept = 1\nprint(kept)")).toBe("1\n");
       const code = `kept = 2
@@ -37,17 +37,17 @@ open("made.txt", "w").close()
 import subprocess
 subprocess.run(["sh", "-c", "sleep 60; : ${marker}"])
 kept = 3`;
-      await leave(code, how, () => running(marker) > 0);
-      await expect.poll(() => running(marker)).toBe(0);
-      // The interpreter was interrupted and goes on, with all it held at that moment.
+      await leave(code, how, () => countProcesses(marker) > 0);
+      await expect.poll(() => countProcesses(marker)).toBe(0);
+      // The interpreter was interrupted and continues with the state of that moment.
       expect(await print("print(kept)")).toBe("2\n");
       expect(await files()).toEqual(["/mnt/data/made.txt"]);
     },
     20_000,
   );
 
-  test("ends code that waits for nothing but time", async () => {
-    const { leave, print, files } = await client("bubblewrap");
+  test("stops code that sleeps", async () => {
+    const { leave, print, files } = await createClient("bubblewrap");
     const code = "open('made.txt', 'w').close()\nimport time\nkept = 2\ntime.sleep(60)";
     await leave(code, { stream: false }, async () => (await files()).length > 0);
     const left = performance.now();
@@ -55,30 +55,34 @@ kept = 3`;
     expect(performance.now() - left).toBeLessThan(2_000);
   });
 
-  test("ends code that does not hear of it; what it had set is lost, its files are not", async () => {
-    const { leave, print, files } = await client("bubblewrap");
+  test("kills code that ignores the interrupt; its variables are lost, but its files are kept", async () => {
+    const { leave, print, files } = await createClient("bubblewrap");
     const marker = randomUUID();
     const code = `kept = 2
 open("made.txt", "w").close()
 import signal, subprocess
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 subprocess.run(["sh", "-c", "sleep 60; : ${marker}"])`;
-    await leave(code, { stream: false }, () => running(marker) > 0);
-    await expect.poll(() => running(marker)).toBe(0);
+    await leave(code, { stream: false }, () => countProcesses(marker) > 0);
+    await expect.poll(() => countProcesses(marker)).toBe(0);
     expect(await print("print('kept' in globals())")).toBe("False\n");
     expect(await files()).toEqual(["/mnt/data/made.txt"]);
   });
 
   test.each(ways)(
-    "ends the command of %s turn; the interpreter minds nothing",
+    "stops the command of %s turn without affecting the interpreter",
     async (_way, how) => {
-      const { leave, print, files } = await client("bubblewrap");
+      const { leave, print, files } = await createClient("bubblewrap");
       const marker = randomUUID();
       expect(await print("kept = 1\nprint(kept)")).toBe("1\n");
       const command = `$ touch made.txt; (sleep 60; : ${marker}) & sleep 60; : ${marker}`;
-      // The shell has the marker in its arguments before it has done anything.
-      await leave(command, how, async () => running(marker) > 0 && (await files()).length > 0);
-      await expect.poll(() => running(marker)).toBe(0);
+      // The marker is in the shell's arguments before the command has run.
+      await leave(
+        command,
+        how,
+        async () => countProcesses(marker) > 0 && (await files()).length > 0,
+      );
+      await expect.poll(() => countProcesses(marker)).toBe(0);
       expect(await print("print(kept)")).toBe("1\n");
       expect(await files()).toEqual(["/mnt/data/made.txt"]);
     },
@@ -87,19 +91,19 @@ subprocess.run(["sh", "-c", "sleep 60; : ${marker}"])`;
 });
 
 describe.skipIf(!wasm.usable || process.platform !== "linux")(
-  "a client that leaves, in wasm,",
+  "a client that disconnects, in wasm",
   () => {
     test.each(ways)(
-      "ends the interpreter of %s turn; files of runs before it are kept, and nothing else",
+      "stops the interpreter of %s turn and keeps only the files of earlier runs",
       async (_way, how) => {
         const tried = { ...wasmSandbox(), probe: async () => wasm };
-        const { leave, print, files } = await client(tried);
+        const { leave, print, files } = await createClient(tried);
         expect(await print("kept = 1\nopen('early.txt', 'w').close()\nprint(kept)")).toBe("1\n");
-        const [interpreter] = interpreters();
+        const [interpreter] = listInterpreters();
         expect(interpreter).toBeDefined();
         const code = "kept = 2\nopen('late.txt', 'w').close()\nwhile True: pass";
-        await leave(code, how, () => pause(300, true)); // it tells nobody that it runs
-        const isAlive = () => interpreters().includes(interpreter ?? "");
+        await leave(code, how, () => pause(300, true)); // the run gives no sign that it has started
+        const isAlive = () => listInterpreters().includes(interpreter ?? "");
         await expect.poll(isAlive).toBe(false);
         expect(await print("print('kept' in globals())")).toBe("False\n");
         expect(await files()).toEqual(["/mnt/data/early.txt"]);
@@ -109,10 +113,10 @@ describe.skipIf(!wasm.usable || process.platform !== "linux")(
   },
 );
 
-/** One that has a container of its own, over a real socket. Its server must find nothing odd. */
-async function client(sandbox: SandboxChoice) {
+/** Creates a client with its own container, over a real socket. The server must report no fault. */
+async function createClient(sandbox: SandboxChoice) {
   const faults: unknown[] = [];
-  const on = await stage(obedient, { sandbox, onFault: (error) => void faults.push(error) });
+  const on = await stage(runLastMessage, { sandbox, onFault: (error) => void faults.push(error) });
   const { body: container } = await on.ask("POST /containers", { name: "left" });
   const id = String(container["id"]);
   const environment = { type: "container_reference", container_id: id };
@@ -123,11 +127,11 @@ async function client(sandbox: SandboxChoice) {
   return {
     leave: (input: string, how: object, hasBegun: () => boolean | Promise<boolean>) =>
       askAndLeave(on, { input, tools, ...how }, hasBegun),
-    /** What code prints that is run to its end. */
+    /** Runs code to its end and returns its output. */
     print: async (input: string) => {
       const include = ["code_interpreter_call.outputs"];
       const response = await on.respond({ input, tools, include });
-      const { outputs } = itemOf(response, "code_interpreter_call");
+      const { outputs } = findItem(response, "code_interpreter_call");
       expect(faults).toEqual([]);
       return Object(outputs)[0]?.logs;
     },
@@ -138,7 +142,7 @@ async function client(sandbox: SandboxChoice) {
   };
 }
 
-/** Ends the connection once the run has begun. */
+/** Closes the connection once the run has started. */
 async function askAndLeave(
   { url }: Stage,
   body: object,
@@ -156,20 +160,20 @@ async function askAndLeave(
   await outcome;
 }
 
-/** How many processes have this in their command line. */
-function running(marker: string): number {
-  return processes().filter(({ command }) => command.includes(marker)).length;
+/** Counts the processes whose command line contains the marker. */
+function countProcesses(marker: string): number {
+  return listProcesses().filter(({ command }) => command.includes(marker)).length;
 }
 
-/** The wasm interpreters that were started from here. */
-function interpreters(): readonly string[] {
-  return processes()
+/** Lists the wasm interpreters that this process started. */
+function listInterpreters(): readonly string[] {
+  return listProcesses()
     .filter(({ command }) => command.includes("wasm/kernel-main"))
     .filter(({ parent }) => parent === process.pid)
     .map(({ pid }) => pid);
 }
 
-function processes() {
+function listProcesses() {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {
@@ -178,7 +182,7 @@ function processes() {
         const parent = /\nPPid:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
         return [{ pid, command, parent: Number(parent) }];
       } catch {
-        return []; // it has just ended
+        return []; // the process has just ended
       }
     });
 }

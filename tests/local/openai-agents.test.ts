@@ -10,9 +10,9 @@ import {
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { type HostedStage, hostedStage } from "../support/local/hosted-stage.ts";
+import { type HostedToolsFixture, startHostedToolsFixture } from "../support/local/hosted-stage.ts";
 
-function agentOn({ url, fetch, storeId }: HostedStage, asked: unknown[]) {
+function createAgent({ url, fetch, storeId }: HostedToolsFixture, asked: unknown[]) {
   const client = new OpenAI({ apiKey: "any", baseURL: url, fetch });
   const look = tool({
     name: "look",
@@ -32,18 +32,18 @@ function agentOn({ url, fetch, storeId }: HostedStage, asked: unknown[]) {
   });
 }
 
-describe("OpenAI's agents", () => {
-  test("use all tools, blocking", async () => {
+describe("the OpenAI Agents SDK", () => {
+  test("uses all tools without streaming", async () => {
     const asked: unknown[] = [];
-    const agent = agentOn(await hostedStage(), asked);
+    const agent = createAgent(await startHostedToolsFixture(), asked);
     const result = await new Runner({ tracingDisabled: true }).run(agent, "How many owls?");
     expect(result.finalOutput).toEqual({ animal: "owl", count: 12 });
     expect(asked).toEqual([{ at: "barn" }]);
   });
 
-  test("use all tools, streaming", async () => {
+  test("uses all tools with streaming", async () => {
     const asked: unknown[] = [];
-    const agent = agentOn(await hostedStage(), asked);
+    const agent = createAgent(await startHostedToolsFixture(), asked);
     const runner = new Runner({ tracingDisabled: true });
     const result = await runner.run(agent, "How many owls?", { stream: true });
     const types = new Set<string>();

@@ -1,11 +1,15 @@
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { answerSchema, type HostedStage, hostedStage } from "../support/local/hosted-stage.ts";
+import {
+  answerSchema,
+  type HostedToolsFixture,
+  startHostedToolsFixture,
+} from "../support/local/hosted-stage.ts";
 
 type Params = OpenAI.Responses.ResponseCreateParamsNonStreaming;
 type Turn = (params: Params) => Promise<OpenAI.Responses.Response>;
 
-function paramsFor({ storeId }: HostedStage): Params {
+function createParams({ storeId }: HostedToolsFixture): Params {
   return {
     model: "gpt-5.2",
     input: "How many owls?",
@@ -30,7 +34,7 @@ function paramsFor({ storeId }: HostedStage): Params {
   };
 }
 
-describe("the official client", () => {
+describe("the official OpenAI client", () => {
   const ways: readonly (readonly [string, (client: OpenAI) => Turn])[] = [
     ["blocking", (client) => (params) => client.responses.create(params)],
     [
@@ -39,10 +43,10 @@ describe("the official client", () => {
     ],
   ];
 
-  test.each(ways)("uses all tools, %s", async (_name, turnOf) => {
-    const on = await hostedStage();
+  test.each(ways)("uses all tools (%s)", async (_name, turnOf) => {
+    const on = await startHostedToolsFixture();
     const client = new OpenAI({ apiKey: "any", baseURL: on.url, fetch: on.fetch });
-    const [turn, params] = [turnOf(client), paramsFor(on)];
+    const [turn, params] = [turnOf(client), createParams(on)];
     const first = await turn(params);
     expect(first.output.map(({ type }) => type)).toEqual([
       "reasoning",

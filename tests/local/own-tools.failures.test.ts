@@ -1,22 +1,17 @@
 import { describe, expect, test } from "vitest";
 import type { LocalTool, LocalToolItem, ModelAction } from "weakincentives/local";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { dice, roll, startProvider } from "../support/local/own-tools-provider.ts";
-import { said } from "../support/local/stage.ts";
+import { createDice, dice, roll, startProvider } from "../support/local/own-tools-provider.ts";
+import { readAnswer } from "../support/local/stage.ts";
 
 const offered = { model: "any", input: "Roll.", tools: [{ type: "dice" }] };
 const rollAndSay = () => [roll, { say: "A six." }];
 
-/** The dice with other facets. */
-function diceWith(more: Partial<LocalTool>, item: LocalToolItem = {}): LocalTool {
-  return { ...dice, items: { dice_call: item }, ...more } as LocalTool;
-}
-
 const circular: Record<string, unknown> = {};
 circular["self"] = circular;
 
-/** What a request comes to that fails: whole, and as a stream. */
-async function failuresOf(tool: LocalTool, actions: readonly ModelAction[] = rollAndSay()) {
+/** Returns a failing request's response, blocking and as a stream. */
+async function collectFailures(tool: LocalTool, actions: readonly ModelAction[] = rollAndSay()) {
   const faults: unknown[] = [];
   const options = { onFault: (fault: unknown) => void faults.push(fault) };
   const { ask } = await startProvider([tool], () => actions, options);
@@ -27,7 +22,7 @@ async function failuresOf(tool: LocalTool, actions: readonly ModelAction[] = rol
   return { whole, streamed, events };
 }
 
-describe("a tool of a user's that fails", () => {
+describe("a failing custom tool", () => {
   test.each<readonly [did: string, run: () => unknown, problem: string]>([
     [
       "throws",
@@ -67,9 +62,9 @@ describe("a tool of a user's that fails", () => {
     ["returns a type of a built-in tool", () => [{}, { type: "mcp_call" }], 'got "mcp_call"'],
     ["returns a number for an id", () => ({ id: 7 }), "expected a string"],
     ["returns an empty id", () => ({ id: "" }), "dice_call.id"],
-  ])("and %s makes a response that fails and names it", async (_did, run, problem) => {
-    const { whole, streamed, events } = await failuresOf(
-      diceWith({ run: run as LocalTool["run"] }),
+  ])("that %s fails the response with an error that names it", async (_did, run, problem) => {
+    const { whole, streamed, events } = await collectFailures(
+      createDice({ run: run as LocalTool["run"] }),
     );
     expect(whole).toMatchObject({
       status: 500,
@@ -90,37 +85,37 @@ describe("a tool of a user's that fails", () => {
     );
   });
 
-  test("has an error that is cut where it is too long", async () => {
+  test("has a truncated error message if it is too long", async () => {
     const run = () => {
       throw new Error("x".repeat(1_000_000));
     };
-    const { whole } = await failuresOf(diceWith({ run }));
+    const { whole } = await collectFailures(createDice({ run }));
     expect(String(Object(whole.body["error"]).message).length).toBeLessThan(3_000);
   });
 
-  test("by citing no list says so", async () => {
+  test("that cites something other than an array gets an error", async () => {
     const run: LocalTool["run"] = (_call, { cite }) => {
       cite(null as never);
       return {};
     };
-    const { whole } = await failuresOf(diceWith({ run }));
+    const { whole } = await collectFailures(createDice({ run }));
     expect(Object(whole.body["error"]).message).toBe(
       "Tool 'dice' failed in run: cite() needs a list, got null",
     );
   });
 
-  test("cannot change the request that it is called with", async () => {
+  test("cannot change its request", async () => {
     const run: LocalTool["run"] = ({ entry }) => {
       Object.assign(entry, { color: "blue" });
       return {};
     };
-    const { whole } = await failuresOf(diceWith({ run }));
+    const { whole } = await collectFailures(createDice({ run }));
     expect(Object(whole.body["error"]).message).toContain("Tool 'dice' failed in run: Cannot ");
   });
 
-  test("by an item that its own check refuses says so", async () => {
+  test("that returns an item which its own check rejects gets an error", async () => {
     const item: LocalToolItem = { check: () => "Roll again." };
-    const { whole } = await failuresOf(diceWith({}, item));
+    const { whole } = await collectFailures(createDice({}, item));
     expect(Object(whole.body["error"]).message).toBe(
       "Tool 'dice' failed in run: it returned an item that is refused: Roll again.",
     );
@@ -148,8 +143,8 @@ describe("a tool of a user's that fails", () => {
       },
     ],
     ["items.dice_call.includes", { includes: { "dice_call.a": () => null as never } }],
-  ])("in %s fails the response, and not the server", async (field, item) => {
-    const { whole, events } = await failuresOf(diceWith({}, item));
+  ])("whose %s fails does not affect the server", async (field, item) => {
+    const { whole, events } = await collectFailures(createDice({}, item));
     expect(whole).toMatchObject({ status: 500, body: { error: { code: "tool_error" } } });
     expect(Object(whole.body["error"]).message).toContain(`Tool 'dice' failed in`);
     expect(Object(whole.body["error"]).message).toContain(field);
@@ -168,19 +163,19 @@ describe("a tool of a user's that fails", () => {
     ["begin with nothing", () => ({ added: null, running: [], finished: [] })],
     ["have no type", () => ({ added: {}, running: [{}], finished: [] })],
     ["cannot be JSON", () => ({ added: {}, running: [], finished: [{ type: "a", big: 1n }] })],
-  ])("by events that %s fails the stream alone", async (_did, events) => {
-    const tool = diceWith({}, { events: events as never });
-    const { whole, events: streamed } = await failuresOf(tool);
+  ])("whose events %s fails only the stream", async (_did, events) => {
+    const tool = createDice({}, { events: events as never });
+    const { whole, events: streamed } = await collectFailures(tool);
     expect(whole).toMatchObject({ status: 200 });
     expect(streamed).toContain("Tool 'dice' failed in items.dice_call.events: ");
     expect(streamed).toContain("event: response.failed\n");
   });
 
-  test("by a check of tools or choices fails the request", async () => {
+  test("whose check throws fails the request", async () => {
     const check = () => {
       throw new Error("Oh.");
     };
-    const { ask } = await startProvider([diceWith({ check, checkChoice: check })], rollAndSay);
+    const { ask } = await startProvider([createDice({ check, checkChoice: check })], rollAndSay);
     const answer = await ask("POST /responses", offered);
     expect(answer).toMatchObject({
       status: 500,
@@ -196,29 +191,29 @@ describe("a tool of a user's that fails", () => {
       },
     ],
     ["returns a text", () => "dice" as never],
-  ])("by how responses repeat it, if that %s", async (_, echo) => {
-    const { whole, streamed } = await failuresOf(diceWith({ echo }));
+  ])("whose echo %s fails the response", async (_, echo) => {
+    const { whole, streamed } = await collectFailures(createDice({ echo }));
     expect(streamed.status).toBe(500);
     expect(whole).toMatchObject({ status: 500, body: { error: { code: "tool_error" } } });
     expect(Object(whole.body["error"]).message).toContain("Tool 'dice' failed in echo: ");
   });
 
-  test("leaves the server able to serve the next request", async () => {
+  test("does not prevent the next request", async () => {
     let fails = true;
     const run: LocalTool["run"] = () => {
       if (fails) throw new Error("Not yet.");
       return { rolled: 6 };
     };
-    const { ask, respond } = await startProvider([diceWith({ run })], rollAndSay);
+    const { ask, respond } = await startProvider([createDice({ run })], rollAndSay);
     expect(await ask("POST /responses", offered)).toMatchObject({ status: 500 });
     fails = false;
-    expect(said(await respond(offered))).toBe("A six.");
+    expect(readAnswer(await respond(offered))).toBe("A six.");
   });
 });
 
-describe("a tool of a user's that runs long", () => {
-  /** Runs until it is aborted, or for ever. */
-  function slow(hears: boolean) {
+describe("a long-running custom tool", () => {
+  /** Creates a tool that runs until it is aborted, or forever. */
+  function createSlowTool(hears: boolean) {
     const started = Promise.withResolvers<void>();
     const reasons: unknown[] = [];
     const run: LocalTool["run"] = async (_call, { signal }) => {
@@ -231,7 +226,7 @@ describe("a tool of a user's that runs long", () => {
       });
       return {};
     };
-    return { tool: diceWith({ run }), started: started.promise, reasons };
+    return { tool: createDice({ run }), started: started.promise, reasons };
   }
 
   test.each([
@@ -239,39 +234,45 @@ describe("a tool of a user's that runs long", () => {
     [true, true],
     [false, false],
     [false, true],
-  ])("is told that the client left (it hears of it: %s, streamed: %s)", async (hears, stream) => {
-    const { tool, started, reasons } = slow(hears);
-    const { url, respond } = await startProvider([tool], ({ turn }) =>
-      turn === 0 ? [roll] : [{ say: "Hello." }],
-    );
-    const client = new AbortController();
-    const left = fetch(`${url}/responses`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ ...offered, stream }),
-      signal: client.signal,
-    }).then((response) => response.text());
-    await started;
-    client.abort(new Error("gone"));
-    await expect(left).rejects.toThrow("gone");
-    await expect.poll(() => reasons.length).toBe(1);
-    expect(said(await respond(offered))).toBe("Hello.");
-  });
+  ])(
+    "is aborted when the client disconnects (handles the signal: %s, streamed: %s)",
+    async (hears, stream) => {
+      const { tool, started, reasons } = createSlowTool(hears);
+      const { url, respond } = await startProvider([tool], ({ turn }) =>
+        turn === 0 ? [roll] : [{ say: "Hello." }],
+      );
+      const client = new AbortController();
+      const left = fetch(`${url}/responses`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ ...offered, stream }),
+        signal: client.signal,
+      }).then((response) => response.text());
+      await started;
+      client.abort(new Error("gone"));
+      await expect(left).rejects.toThrow("gone");
+      await expect.poll(() => reasons.length).toBe(1);
+      expect(readAnswer(await respond(offered))).toBe("Hello.");
+    },
+  );
 
-  test.each([true, false])("ends with the provider (it hears of it: %s)", async (hears) => {
-    const { tool, started, reasons } = slow(hears);
-    const { provider } = await startProvider([tool], () => [roll]);
-    const asked = provider
-      .fetch("http://local/v1/responses", { method: "POST", body: JSON.stringify(offered) })
-      .then(({ status }) => status);
-    await started;
-    await provider[Symbol.asyncDispose]();
-    expect(await asked).toBe(503);
-    expect(reasons).toHaveLength(1);
-  });
+  test.each([true, false])(
+    "is aborted when the provider is disposed (handles the signal: %s)",
+    async (hears) => {
+      const { tool, started, reasons } = createSlowTool(hears);
+      const { provider } = await startProvider([tool], () => [roll]);
+      const asked = provider
+        .fetch("http://local/v1/responses", { method: "POST", body: JSON.stringify(offered) })
+        .then(({ status }) => status);
+      await started;
+      await provider[Symbol.asyncDispose]();
+      expect(await asked).toBe(503);
+      expect(reasons).toHaveLength(1);
+    },
+  );
 });
 
-describe("a model that uses a tool", () => {
+describe("the use action", () => {
   const parameters = {
     type: "object",
     properties: { sides: { type: "integer" } },
@@ -281,13 +282,19 @@ describe("a model that uses a tool", () => {
   test.each<readonly [use: { kind: string; args: object }, problem: string]>([
     [{ kind: "dices", args: {} }, 'Did you mean "dice"?'],
     [{ kind: "coffee_machine", args: {} }, '"shell", "apply_patch", "dice"'],
-    [{ kind: "__proto__", args: {} }, 'a tool of kind "__proto__", and there are'],
+    [{ kind: "__proto__", args: {} }, 'a tool of kind "__proto__", but there are only'],
     [{ kind: "mcp", args: {} }, "the request offers no tool of type mcp"],
-    [{ kind: "local_shell", args: {} }, "The model used the tool 'local_shell', and nothing here"],
-    [{ kind: "dice", args: { sides: "six" } }, 'the arguments {"sides":"six"}, which do not fit {'],
-    [{ kind: "code_interpreter", args: {} }, "which do not fit {"],
-  ])("%j is told what is wrong", async (use, problem) => {
-    const tool = diceWith({ description: "Rolls.", parameters });
+    [
+      { kind: "local_shell", args: {} },
+      "The model used the tool 'local_shell', but the local provider cannot run",
+    ],
+    [
+      { kind: "dice", args: { sides: "six" } },
+      'the arguments {"sides":"six"}, which do not match {',
+    ],
+    [{ kind: "code_interpreter", args: {} }, "which do not match {"],
+  ])("fails with an error for %j", async (use, problem) => {
+    const tool = createDice({ description: "Rolls.", parameters });
     const { ask } = await startProvider([tool], () => [{ use }]);
     const tools = [...offered.tools, { type: "local_shell" }];
     const { status, body } = await ask("POST /responses", { ...offered, tools });
@@ -296,7 +303,7 @@ describe("a model that uses a tool", () => {
     expect(Object(body["error"]).message).toContain(problem);
   });
 
-  test("may use a built-in tool in the same way", async () => {
+  test("can call a built-in tool", async () => {
     const use = { kind: "code_interpreter", args: { code: "print(6 * 7)" } };
     const { ask } = await startProvider([], () => [{ use }, { say: "Done." }]);
     const tools = [{ type: "code_interpreter", container: { type: "auto" } }];
@@ -306,7 +313,7 @@ describe("a model that uses a tool", () => {
     expect(call).toMatchObject({ outputs: [{ type: "logs", logs: "42\n" }] });
   });
 
-  test("over the Messages API is told that there are no such tools", async () => {
+  test("fails on the Messages API", async () => {
     const { url } = await startProvider([dice], () => [roll]);
     const response = await fetch(`${url}/messages`, {
       method: "POST",
@@ -320,7 +327,7 @@ describe("a model that uses a tool", () => {
     expect(await response.json()).toMatchObject({
       type: "error",
       error: {
-        message: expect.stringContaining("The model used the tool 'dice', and the Messages API"),
+        message: expect.stringContaining("The model used the tool 'dice', but the Messages API"),
       },
     });
   });

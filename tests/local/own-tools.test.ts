@@ -1,30 +1,24 @@
 import { describe, expect, test } from "vitest";
-import type { LocalTool, LocalToolItem } from "weakincentives/local";
-import { echoModel } from "weakincentives/local";
+import { echoModel, type LocalTool, type LocalToolItem } from "weakincentives/local";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { dice, roll, startProvider } from "../support/local/own-tools-provider.ts";
-import { annotations, itemOf, output, said } from "../support/local/stage.ts";
+import { createDice, dice, roll, startProvider } from "../support/local/own-tools-provider.ts";
+import { findItem, output, readAnnotations, readAnswer } from "../support/local/stage.ts";
 
 const offered = { input: "Roll.", tools: [{ type: "dice", color: "red" }] };
 const rollAndSay = [[roll], [{ say: "A six." }]];
 
-/** The dice with other facets. */
-function diceWith(more: Partial<LocalTool>, item: LocalToolItem = {}): LocalTool {
-  return { ...dice, items: { dice_call: item }, ...more } as LocalTool;
-}
-
-function typesOf(events: readonly WireItem[]): readonly unknown[] {
+function listTypes(events: readonly WireItem[]): readonly unknown[] {
   return events.map(({ type }) => type);
 }
 
-describe("a tool of a user's", () => {
-  test("runs when a script uses it, with the request's tool and the model's arguments", async () => {
+describe("a custom tool", () => {
+  test("runs with the request's tool and the model's arguments", async () => {
     const calls: unknown[] = [];
     const run: LocalTool["run"] = (call) => {
       calls.push(call);
       return { rolled: 4 };
     };
-    const { respond } = await startProvider([diceWith({ run })], rollAndSay);
+    const { respond } = await startProvider([createDice({ run })], rollAndSay);
     const response = await respond(offered);
     expect(response).toMatchObject({
       status: "completed",
@@ -42,17 +36,15 @@ describe("a tool of a user's", () => {
     expect(calls).toEqual([{ entry: { type: "dice", color: "red" }, args: { sides: 6 } }]);
   });
 
-  test("is repeated by responses as it says, while it runs with what was sent", async () => {
+  test("is repeated in responses by its echo, but runs with the original entry", async () => {
     const entries: WireItem[] = [];
     const run: LocalTool["run"] = ({ entry }) => {
       entries.push(entry);
       return { rolled: 4 };
     };
     const echo = ({ type }: WireItem) => ({ type });
-    const { respond, stream } = await startProvider(
-      [diceWith({ run, echo })],
-      [...rollAndSay, ...rollAndSay],
-    );
+    const script = [...rollAndSay, ...rollAndSay];
+    const { respond, stream } = await startProvider([createDice({ run, echo })], script);
     const sent = { ...offered, tools: [{ type: "dice", token: "secret-7" }] };
     const response = await respond(sent);
     expect(response).toMatchObject({ status: "completed", tools: [{ type: "dice" }] });
@@ -60,10 +52,10 @@ describe("a tool of a user's", () => {
     expect(entries).toEqual([sent.tools[0], sent.tools[0]]);
   });
 
-  test("streams the events of a plain call, and the same response", async () => {
+  test("streams default events and the same response", async () => {
     const { stream } = await startProvider([dice], rollAndSay);
     const events = await stream(offered);
-    expect(typesOf(events).slice(0, 6)).toEqual([
+    expect(listTypes(events).slice(0, 6)).toEqual([
       "response.created",
       "response.in_progress",
       "response.output_item.added",
@@ -80,41 +72,39 @@ describe("a tool of a user's", () => {
     expect(last).toMatchObject({ status: "completed", output: [done?.["item"], {}] });
   });
 
-  test("streams its own events, and those of a call that failed", async () => {
+  test("streams its own events, also for a failed call", async () => {
     const events: LocalToolItem["events"] = (item) => ({
       added: { id: item["id"], type: item["type"], rolled: null },
       running: [{ type: "response.dice_call.shaking", item_id: item["id"] }],
       finished: [{ type: "response.dice_call.stopped" }],
     });
-    const own = await startProvider([diceWith({}, { events })], rollAndSay);
-    expect(typesOf(await own.stream(offered)).slice(2, 6)).toEqual([
+    const own = await startProvider([createDice({}, { events })], rollAndSay);
+    expect(listTypes(await own.stream(offered)).slice(2, 6)).toEqual([
       "response.output_item.added",
       "response.dice_call.shaking",
       "response.dice_call.stopped",
       "response.output_item.done",
     ]);
-    const lost = await startProvider([diceWith({ run: () => ({ status: "failed" }) })], rollAndSay);
-    expect(typesOf(await lost.stream(offered))).toContain("response.dice_call.failed");
+    const failing = createDice({ run: () => ({ status: "failed" }) });
+    const lost = await startProvider([failing], rollAndSay);
+    expect(listTypes(await lost.stream(offered))).toContain("response.dice_call.failed");
   });
 
-  test("goes by its aliases, in tools and in tool_choice", async () => {
-    const tool = diceWith({ aliases: ["die", "dice_2026"] });
+  test("can be named by its aliases in tools and tool_choice", async () => {
+    const tool = createDice({ aliases: ["die", "dice_2026"] });
     const { respond, ask } = await startProvider([tool], () => [roll, { say: "Six." }]);
     for (const type of ["dice", "die", "dice_2026"]) {
       const body = { input: "Roll.", tools: [{ type }], tool_choice: { type: "die" } };
-      expect(itemOf(await respond(body), "dice_call")).toMatchObject({ rolled: 6 });
+      expect(findItem(await respond(body), "dice_call")).toMatchObject({ rolled: 6 });
     }
-    const { body } = await ask("POST /responses", {
-      ...offered,
-      model: "m",
-      tools: [{ type: "d" }],
-    });
+    const unknown = { ...offered, model: "m", tools: [{ type: "d" }] };
+    const { body } = await ask("POST /responses", unknown);
     expect(Object(body["error"]).message).toContain(
       "'apply_patch', 'dice', 'die', and 'dice_2026'",
     );
   });
 
-  test("cites what it found, and files that its code made", async () => {
+  test("can cite its hits and files that its code created", async () => {
     const finder: LocalTool = {
       kind: "finder",
       items: { finder_call: { containerAt: ["container_id"] } },
@@ -135,19 +125,19 @@ describe("a tool of a user's", () => {
     const { respond, ask } = await startProvider([finder], () => [use, say]);
     const body = { input: "Go.", tools: [{ type: "finder" }] };
     const first = await respond(body);
-    const call = itemOf(first, "finder_call");
+    const call = findItem(first, "finder_call");
     expect(call).toMatchObject({ id: expect.stringMatching(/^find_/), exitCode: 0, stdout: "1\n" });
-    expect(annotations(first)).toMatchObject([
+    expect(readAnnotations(first)).toMatchObject([
       { type: "url_citation", url: "https://owls.example", title: "Owls" },
       { type: "container_file_citation", container_id: call["container_id"], filename: "owl.txt" },
     ]);
     const next = await respond({ ...body, previous_response_id: first["id"] });
-    expect(itemOf(next, "finder_call")["container_id"]).toBe(call["container_id"]);
+    expect(findItem(next, "finder_call")["container_id"]).toBe(call["container_id"]);
     const lost = { ...body, model: "any", tools: [{ type: "finder", place: "cntr_gone" }] };
     expect(await ask("POST /responses", lost)).toMatchObject({ status: 404 });
   });
 
-  test("may be an instance of a class, and what is changed later changes nothing", async () => {
+  test("can be an instance of a class, and is copied", async () => {
     class Coin {
       kind = "coin";
       readonly items = { coin_call: {} };
@@ -165,13 +155,13 @@ describe("a tool of a user's", () => {
     coin.kind = "dice";
     coin.run = () => ({ sides: 9 });
     const response = await respond({ input: "Toss.", tools: [{ type: "coin", sides: 2 }] });
-    expect(itemOf(response, "coin_call")).toMatchObject({ sides: 2 });
+    expect(findItem(response, "coin_call")).toMatchObject({ sides: 2 });
   });
 });
 
-describe("a request with a tool of a user's", () => {
-  test("is refused by the tool's own check, of the tool and of the choice", async () => {
-    const tool = diceWith({
+describe("a request with a custom tool", () => {
+  test("is rejected by the tool's check and checkChoice", async () => {
+    const tool = createDice({
       check: (value, path) =>
         Object(value).color === "red" ? null : `Invalid value for '${path}.color': use 'red'.`,
       checkChoice: () => new Error("Dice cannot be chosen."),
@@ -197,7 +187,7 @@ describe("a request with a tool of a user's", () => {
     expect(await asked({})).toMatchObject({ status: 200 });
   });
 
-  test("is refused a choice of a tool that it does not offer, or with other fields", async () => {
+  test("is rejected if it chooses a tool that is not offered, or adds fields to the choice", async () => {
     const { ask } = await startProvider([dice], rollAndSay);
     const choose = async (tool_choice: object, tools: readonly object[]) =>
       await ask("POST /responses", { model: "any", input: "Roll.", tools, tool_choice });
@@ -211,54 +201,55 @@ describe("a request with a tool of a user's", () => {
     });
   });
 
-  test("leaves other tools out where allowed_tools names it", async () => {
+  test("is limited to its allowed_tools", async () => {
     const { ask, respond } = await startProvider([dice], () => [roll, { say: "Six." }]);
     const allow = (type: string) => ({
       input: "Roll.",
       tools: [{ type: "dice" }, { type: "web_search" }],
       tool_choice: { type: "allowed_tools", mode: "auto", tools: [{ type }] },
     });
-    expect(itemOf(await respond(allow("dice")), "dice_call")).toMatchObject({ rolled: 6 });
+    expect(findItem(await respond(allow("dice")), "dice_call")).toMatchObject({ rolled: 6 });
     const other = await ask("POST /responses", { model: "any", ...allow("web_search") });
     expect(other).toMatchObject({ status: 500, body: { error: { code: "model_error" } } });
     expect(Object(other.body["error"]).message).toBe(
-      "The model used the tool 'dice', and the request offers no tool of type dice: offer one, or change what the model does.",
+      "The model used the tool 'dice', but the request offers no tool of type dice. Offer one, or change the model's action.",
     );
   });
 
-  test("has the echo model call it with the smallest arguments that fit, once", async () => {
+  test("makes the echo model call it once with the smallest arguments", async () => {
     const parameters = {
       type: "object",
       properties: { sides: { type: "integer", minimum: 4 } },
       required: ["sides"],
     };
-    const tool = diceWith({ description: "Rolls.", parameters });
+    const tool = createDice({ description: "Rolls.", parameters });
     const { respond } = await startProvider([tool], [], { model: echoModel() });
     for (const tool_choice of [{ type: "dice" }, "required"]) {
       const response = await respond({ ...offered, tool_choice });
-      expect(itemOf(response, "dice_call")).toMatchObject({ sides: 4 });
-      expect(said(response)).toBe("You said: Roll.");
+      expect(findItem(response, "dice_call")).toMatchObject({ sides: 4 });
+      expect(readAnswer(response)).toBe("You said: Roll.");
     }
     expect(output(await respond(offered))).toHaveLength(1);
   });
 
-  test("has no more calls than max_tool_calls", async () => {
+  test("has at most max_tool_calls calls", async () => {
     const script = [[roll, roll, roll, { say: "Enough." }]];
     const { respond } = await startProvider([dice], script);
     const response = await respond({ ...offered, max_tool_calls: 2 });
     expect(output(response).map(({ type }) => type)).toEqual(["dice_call", "dice_call", "message"]);
   });
 
-  test("shows what it includes and hides the rest, in responses, streams and input items", async () => {
+  test("shows only included fields in responses, streams and input items", async () => {
     const item: LocalToolItem = {
       includes: { "dice_call.sides": ({ sides: _sides, ...rest }) => rest },
     };
-    const tool = diceWith({}, item);
+    const tool = createDice({}, item);
     const { ask, respond, stream } = await startProvider([tool], () => [roll, { say: "Six." }]);
     const include = ["dice_call.sides"];
     const hidden = await respond(offered);
-    expect(itemOf(hidden, "dice_call")).not.toHaveProperty("sides");
-    expect(itemOf(await respond({ ...offered, include }), "dice_call")).toMatchObject({ sides: 6 });
+    expect(findItem(hidden, "dice_call")).not.toHaveProperty("sides");
+    const shown = findItem(await respond({ ...offered, include }), "dice_call");
+    expect(shown).toMatchObject({ sides: 6 });
     const done = (await stream({ ...offered, include })).find(
       ({ type }) => type === "response.output_item.done",
     );
@@ -275,15 +266,15 @@ describe("a request with a tool of a user's", () => {
   });
 });
 
-describe("a conversation with a tool of a user's", () => {
+describe("a conversation with a custom tool", () => {
   const item: LocalToolItem = {
     check: (value, path) =>
       Number.isInteger(Object(value).rolled) ? null : `'${path}.rolled' must be an integer.`,
   };
 
-  test("continues from a stored response, and is read back whole", async () => {
+  test("continues from a stored response, and can be read back", async () => {
     const seen: unknown[] = [];
-    const { respond, ask } = await startProvider([diceWith({}, item)], ({ items, turn }) => {
+    const { respond, ask } = await startProvider([createDice({}, item)], ({ items, turn }) => {
       seen.push(items.map((one) => Object(one).type));
       return turn === 0 ? [roll, { say: "Six." }] : [{ say: "Again six." }];
     });
@@ -294,15 +285,13 @@ describe("a conversation with a tool of a user's", () => {
     expect(body["output"]).toEqual(first["output"]);
   });
 
-  test("continues from items that the client kept, which the tool's check reads", async () => {
-    const { respond, ask } = await startProvider([diceWith({}, item)], () => [
-      roll,
-      { say: "Six." },
-    ]);
+  test("continues from items that the client sends, which the tool checks", async () => {
+    const script = () => [roll, { say: "Six." }];
+    const { respond, ask } = await startProvider([createDice({}, item)], script);
     const first = await respond({ ...offered, store: false });
-    const call = itemOf(first, "dice_call");
+    const call = findItem(first, "dice_call");
     const input = [{ role: "user", content: "Roll." }, ...output(first)];
-    expect(said(await respond({ ...offered, store: false, input }))).toBe("Six.");
+    expect(readAnswer(await respond({ ...offered, store: false, input }))).toBe("Six.");
     const send = async (given: object) =>
       await ask("POST /responses", { model: "any", ...offered, input: [given] });
     expect(await send({ ...call, rolled: "six" })).toMatchObject({
@@ -317,7 +306,7 @@ describe("a conversation with a tool of a user's", () => {
     expect(await send({ ...call, id: 7 })).toMatchObject({ status: 400 });
   });
 
-  test("is compacted, and continues from the compaction", async () => {
+  test("continues from a compaction", async () => {
     const seen: (readonly object[])[] = [];
     const { respond, ask } = await startProvider([dice], ({ items, turn }) => {
       seen.push(items);
@@ -336,14 +325,14 @@ describe("a conversation with a tool of a user's", () => {
     ]);
   });
 
-  test("has its own tokens, and can be counted", async () => {
+  test("has its calls counted as tokens", async () => {
     const { ask } = await startProvider([dice], []);
     const counted = await ask("POST /responses/input_tokens", { model: "any", ...offered });
     expect(counted).toMatchObject({ status: 200, body: { object: "response.input_tokens" } });
   });
 });
 
-describe("a call that the client answers", () => {
+describe("a custom tool call that the client answers", () => {
   const ask6: LocalTool = {
     kind: "human",
     items: { human_call: { answer: "human_call_output" }, human_call_output: {} },
@@ -352,7 +341,7 @@ describe("a call that the client answers", () => {
   const use = { use: { kind: "human", args: { question: "Six?" } } };
   const tools = [{ type: "human" }];
 
-  test("ends the turn, and continues with the answer", async () => {
+  test("ends the turn and continues with the answer", async () => {
     const { respond, stream } = await startProvider([ask6], ({ items }) =>
       Object(items.at(-1)).type === "human_call_output" ? [{ say: "Good." }] : [use],
     );
@@ -360,19 +349,19 @@ describe("a call that the client answers", () => {
     expect(output(first)).toMatchObject([
       { type: "human_call", call_id: expect.stringMatching(/^call_/), question: "Six?" },
     ]);
-    const { call_id } = itemOf(first, "human_call");
+    const { call_id } = findItem(first, "human_call");
     const answer = { type: "human_call_output", call_id, output: "Yes." };
     const next = { input: [answer], tools, previous_response_id: first["id"] };
-    expect(said(await respond(next))).toBe("Good.");
-    expect(typesOf(await stream({ input: "Go.", tools }))).toContain(
+    expect(readAnswer(await respond(next))).toBe("Good.");
+    expect(listTypes(await stream({ input: "Go.", tools }))).toContain(
       "response.human_call.in_progress",
     );
   });
 
-  test("is refused without its answer, as an answer is without its call", async () => {
+  test("is rejected without its answer, as is an answer without its call", async () => {
     const { ask, respond } = await startProvider([ask6], () => [use]);
     const first = await respond({ input: "Go.", tools });
-    const { call_id } = itemOf(first, "human_call");
+    const { call_id } = findItem(first, "human_call");
     const send = async (input: unknown, previous: unknown) => {
       const sent = { model: "any", input, tools, previous_response_id: previous };
       const { status, body } = await ask("POST /responses", sent);
@@ -393,7 +382,7 @@ describe("a call that the client answers", () => {
     ]);
   });
 
-  test("may be answered by the provider instead", async () => {
+  test("can get its answer from the provider", async () => {
     const hosted: LocalTool = {
       ...ask6,
       items: {
@@ -419,6 +408,6 @@ describe("a call that the client answers", () => {
       "message",
     ]);
     const next = { input: "Go on.", tools, previous_response_id: response["id"] };
-    expect(said(await respond(next))).toBe("Better.");
+    expect(readAnswer(await respond(next))).toBe("Better.");
   });
 });

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type LocalTool, upstreamModel } from "weakincentives/local";
 import { dice, startProvider } from "../support/local/own-tools-provider.ts";
-import { itemOf, output, said } from "../support/local/stage.ts";
+import { findItem, output, readAnswer } from "../support/local/stage.ts";
 import {
+  startUpstreamServer,
   type UpstreamServer,
   type UpstreamStep,
-  upstreamServer,
 } from "../support/upstream-server.ts";
 
 let server: UpstreamServer;
 beforeAll(async () => {
-  server = await upstreamServer();
+  server = await startUpstreamServer();
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
@@ -25,7 +25,9 @@ const parameters = {
 const offeredDice = { ...dice, description: "Rolls a die.", parameters } as LocalTool;
 const tools = [{ type: "dice" }];
 
-function calling(...calls: readonly (readonly [name: string, args: unknown])[]): UpstreamStep {
+function createCallStep(
+  ...calls: readonly (readonly [name: string, args: unknown])[]
+): UpstreamStep {
   const tool_calls = calls.map(([name, args], place) => ({
     id: `call_${place}`,
     type: "function",
@@ -40,14 +42,14 @@ async function start(tool: LocalTool, steps: readonly UpstreamStep[]) {
   return await startProvider([tool], [], { model });
 }
 
-async function bodies() {
+async function readBodies() {
   return (await server.requests()).map(({ body }) => Object(body));
 }
 
-describe("a tool of a user's, for an upstream model,", () => {
-  test("is a function, and a call of it runs the tool and is told with its result", async () => {
+describe("a custom tool with an upstream model", () => {
+  test("is offered as a function, and its call runs the tool and returns the result", async () => {
     const { respond } = await start(offeredDice, [
-      calling(["dice", { sides: 6 }], ["dice", { sides: 8 }]),
+      createCallStep(["dice", { sides: 6 }], ["dice", { sides: 8 }]),
       { message: { content: "Six and eight." } },
     ]);
     const response = await respond({ input: "Roll.", tools });
@@ -57,8 +59,8 @@ describe("a tool of a user's, for an upstream model,", () => {
       "dice_call",
       "message",
     ]);
-    expect(said(response)).toBe("Six and eight.");
-    const [first, second] = await bodies();
+    expect(readAnswer(response)).toBe("Six and eight.");
+    const [first, second] = await readBodies();
     expect(first.tools).toEqual([
       { type: "function", function: { name: "dice", description: "Rolls a die.", parameters } },
     ]);
@@ -71,50 +73,50 @@ describe("a tool of a user's, for an upstream model,", () => {
     ]);
   });
 
-  test("is called again where the arguments did not fit", async () => {
+  test("is called again after invalid arguments", async () => {
     const { respond } = await start(offeredDice, [
-      calling(["dice", { sides: "six" }]),
-      calling(["dice", { sides: 6 }]),
+      createCallStep(["dice", { sides: "six" }]),
+      createCallStep(["dice", { sides: 6 }]),
       { message: { content: "Six." } },
     ]);
     const response = await respond({ input: "Roll.", tools });
-    expect(itemOf(response, "dice_call")).toMatchObject({ rolled: 6 });
-    const [, again] = await bodies();
+    expect(findItem(response, "dice_call")).toMatchObject({ rolled: 6 });
+    const [, again] = await readBodies();
     expect(again.messages.at(-1).content).toContain("the arguments of dice are not a JSON object");
   });
 
-  test("is forced by tool_choice, once", async () => {
+  test("is forced once by tool_choice", async () => {
     const { respond } = await start(offeredDice, [
-      calling(["dice", { sides: 6 }]),
+      createCallStep(["dice", { sides: 6 }]),
       { message: { content: "Six." } },
     ]);
     const forced = await respond({ input: "Roll.", tools, tool_choice: { type: "dice" } });
-    expect(said(forced)).toBe("Six.");
-    const [first, second] = await bodies();
+    expect(readAnswer(forced)).toBe("Six.");
+    const [first, second] = await readBodies();
     expect(first.tool_choice).toMatchObject({ function: { name: "dice" } });
     expect(second.tool_choice).toBe("auto");
   });
 
-  test("has another name where the client has a function of that name", async () => {
+  test("is renamed if the client has a function with the same name", async () => {
     const client = { type: "function", name: "dice", parameters: {}, strict: false };
     const { respond } = await start(offeredDice, [
-      calling(["hosted_dice", { sides: 6 }]),
+      createCallStep(["hosted_dice", { sides: 6 }]),
       { message: { content: "Six." } },
     ]);
     const response = await respond({ input: "Roll.", tools: [client, ...tools] });
-    expect(itemOf(response, "dice_call")).toMatchObject({ rolled: 6 });
-    const [, second] = await bodies();
+    expect(findItem(response, "dice_call")).toMatchObject({ rolled: 6 });
+    const [, second] = await readBodies();
     expect(second.messages[1]).toMatchObject({
       tool_calls: [{ function: { name: "hosted_dice" } }],
     });
   });
 
-  test("is not offered without a description, and its items are told all the same", async () => {
+  test("is not offered without a description, but its items are part of the conversation", async () => {
     const { respond } = await start(dice as LocalTool, [{ message: { content: "Hm." } }]);
     const item = { type: "dice_call", id: "dice_1", rolled: 3 };
     const user = { role: "user", content: "What was it?" };
     await respond({ input: [item, user], tools });
-    const [asked] = await bodies();
+    const [asked] = await readBodies();
     expect(asked.tools).toBeUndefined();
     expect(asked.messages).toMatchObject([
       { tool_calls: [{ id: "dice_1", function: { name: "dice" } }] },
@@ -123,7 +125,7 @@ describe("a tool of a user's, for an upstream model,", () => {
     ]);
   });
 
-  test("may have several functions, and tell of its calls and answers in its own words", async () => {
+  test("can have several functions, and convert its calls and answers itself", async () => {
     const tool: LocalTool = {
       kind: "human",
       items: {
@@ -149,16 +151,16 @@ describe("a tool of a user's, for an upstream model,", () => {
       run: ({ args }) => ({ question: args["question"] ?? "Beware." }),
     };
     const { respond } = await start(tool, [
-      { message: { content: null, tool_calls: [call("ask_human", '{"q":"Six?"}')] } },
+      { message: { content: null, tool_calls: [createCall("ask_human", '{"q":"Six?"}')] } },
       { message: { content: "Good." } },
     ]);
     const human = [{ type: "human" }];
     const first = await respond({ input: "Go.", tools: human });
     expect(output(first)).toMatchObject([{ type: "human_call", question: "Six?" }]);
-    const { call_id } = itemOf(first, "human_call");
+    const { call_id } = findItem(first, "human_call");
     const answer = { type: "human_call_output", call_id, output: "Yes." };
     await respond({ input: [answer], tools: human, previous_response_id: first["id"] });
-    const [asked, answered] = await bodies();
+    const [asked, answered] = await readBodies();
     expect(asked.tools).toHaveLength(2);
     expect(answered.messages.slice(1)).toMatchObject([
       { tool_calls: [{ function: { name: "ask_human", arguments: '{"q":"Six?"}' } }] },
@@ -166,7 +168,7 @@ describe("a tool of a user's, for an upstream model,", () => {
     ]);
   });
 
-  test("tells of a call and its answer by their fields, unless it says otherwise", async () => {
+  test("converts a call and its answer by their fields by default", async () => {
     const tool: LocalTool = {
       kind: "human",
       description: "Asks a human.",
@@ -182,7 +184,7 @@ describe("a tool of a user's, for an upstream model,", () => {
       { type: "human_call_output", ...answer },
     ];
     await respond({ input, tools: [{ type: "human" }] });
-    const [body] = await bodies();
+    const [body] = await readBodies();
     expect(body.messages).toMatchObject([
       { tool_calls: [{ function: { name: "human", arguments: '{"question":"Six?"}' } }] },
       { role: "tool", content: '{"said":"Yes."}' },
@@ -209,10 +211,10 @@ describe("a tool of a user's, for an upstream model,", () => {
         },
       },
     ],
-  ])("fails the response where its %s does", async (field, item) => {
+  ])("fails the response if its %s fails", async (field, item) => {
     const items = { dice_call: item, dice_output: {} };
     const tool = { ...offeredDice, items } as LocalTool;
-    const { ask } = await start(tool, [calling(["dice", { sides: 6 }])]);
+    const { ask } = await start(tool, [createCallStep(["dice", { sides: 6 }])]);
     expect(await ask("POST /responses", { model: "any", input: "Roll.", tools })).toMatchObject({
       status: 500,
       body: {
@@ -231,17 +233,17 @@ describe("a tool of a user's, for an upstream model,", () => {
       "Tool 'dice' failed in functions.dice.read: Oh.",
     ],
     [() => 6, "Tool 'dice' failed in functions.dice.read: it must return an object"],
-  ])("fails the response where reading its arguments does: %s", async (read, problem) => {
+  ])("fails the response if reading its arguments fails: %s", async (read, problem) => {
     const functions = [{ name: "dice", description: "Rolls.", parameters, read }];
     const tool = { ...dice, functions } as unknown as LocalTool;
-    const { ask } = await start(tool, [calling(["dice", { sides: 6 }])]);
+    const { ask } = await start(tool, [createCallStep(["dice", { sides: 6 }])]);
     expect(await ask("POST /responses", { model: "any", input: "Roll.", tools })).toMatchObject({
       status: 500,
       body: { error: { message: expect.stringContaining(problem), code: "tool_error" } },
     });
   });
 
-  test("fails the response where the result of an answer is no text", async () => {
+  test("fails the response if the result of an answer is not a string", async () => {
     const tool = {
       ...dice,
       items: { dice_call: { answer: "dice_output" }, dice_output: { toResult: () => 6 } },
@@ -258,6 +260,6 @@ describe("a tool of a user's, for an upstream model,", () => {
   });
 });
 
-function call(name: string, args: string) {
+function createCall(name: string, args: string) {
   return { id: "call_0", type: "function", function: { name, arguments: args } };
 }

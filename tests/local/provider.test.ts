@@ -5,18 +5,18 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { LocalProvider, type LocalProviderOptions, scriptedModel } from "weakincentives/local";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { hostSandbox } from "../support/host-sandbox.ts";
-import { asking, itemOf, output, said } from "../support/local/stage.ts";
+import { asking, findItem, output, readAnswer } from "../support/local/stage.ts";
 
 const at = "http://local/v1";
 
-function temporary(): string {
+function createTemporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "wink-provider-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-describe("a provider", () => {
-  test("says which sandbox it uses, and why", async () => {
+describe("LocalProvider", () => {
+  test("returns its sandbox and the reason", async () => {
     await using provider = new LocalProvider();
     const { name, reason } = await provider.sandbox();
     expect(["bubblewrap", "wasm"]).toContain(name);
@@ -24,14 +24,14 @@ describe("a provider", () => {
     expect(await provider.sandbox({ trial: false })).toMatchObject({ name });
   });
 
-  test("echoes without a model", async () => {
+  test("echoes by default", async () => {
     await using provider = new LocalProvider({ sandbox: hostSandbox() });
     const { respond } = asking(provider.fetch, at);
-    expect(said(await respond({ input: "Hello." }))).toContain("Hello.");
+    expect(readAnswer(await respond({ input: "Hello." }))).toContain("Hello.");
   });
 
-  test("leaves nothing behind of what was temporary", async () => {
-    const folder = temporary();
+  test("deletes its temporary data on disposal", async () => {
+    const folder = createTemporaryFolder();
     vi.stubEnv("TMPDIR", folder);
     onTestFinished(() => void vi.unstubAllEnvs());
     const provider = new LocalProvider({ sandbox: hostSandbox() });
@@ -41,12 +41,12 @@ describe("a provider", () => {
     await provider[Symbol.asyncDispose]();
     expect(readdirSync(folder)).toEqual([]);
     await expect(provider.fetch(`${at}/models`)).rejects.toThrow(
-      'LocalProvider must be in use, got "disposed". Make a new one',
+      'LocalProvider must not be disposed, got "disposed". Create a new one',
     );
   });
 
-  test("remembers in its folder what was stored, sealed and made", async () => {
-    const dataDir = temporary();
+  test("keeps responses, keys and containers in its data folder", async () => {
+    const dataDir = createTemporaryFolder();
     const tools = [{ type: "code_interpreter", container: { type: "auto" } }];
     const options = { dataDir, sandbox: hostSandbox() };
     let first: WireItem;
@@ -62,15 +62,15 @@ describe("a provider", () => {
     await using provider = new LocalProvider({ ...options, model });
     const { respond, ask } = asking(provider.fetch, at);
     const chained = { input: "2", previous_response_id: first["id"], tools };
-    expect(said(await respond(chained))).toBe("Two.");
+    expect(readAnswer(await respond(chained))).toBe("Two.");
     const replayed = [...output(first), { role: "user", content: "3" }];
-    expect(said(await respond({ input: replayed, store: false }))).toBe("Three.");
-    const container = itemOf(first, "code_interpreter_call")["container_id"];
+    expect(readAnswer(await respond({ input: replayed, store: false }))).toBe("Three.");
+    const container = findItem(first, "code_interpreter_call")["container_id"];
     const { body } = await ask(`GET /containers/${container}/files`);
     expect(body["data"]).toMatchObject([{ path: "/mnt/data/a" }]);
   });
 
-  test("answers plain turns while it knows no sandbox, and chooses one when code runs", async () => {
+  test("answers turns without choosing a sandbox, and chooses one when code runs", async () => {
     const trial = Promise.withResolvers<{ usable: boolean; reason: string }>();
     let trials = 0;
     const probe = () => {
@@ -82,16 +82,16 @@ describe("a provider", () => {
     );
     await using provider = new LocalProvider({ model, sandbox: { ...hostSandbox(), probe } });
     const { respond } = asking(provider.fetch, at);
-    expect(said(await respond({ input: "Hello." }))).toBe("Plain.");
+    expect(readAnswer(await respond({ input: "Hello." }))).toBe("Plain.");
     expect(trials).toBe(0);
     const tools = [{ type: "code_interpreter", container: { type: "auto" } }];
     const runs = ["Code.", "Code."].map((input) => respond({ input, tools }));
     trial.resolve({ usable: true, reason: "for tests" });
-    expect((await Promise.all(runs)).map(said)).toEqual(["Ran.", "Ran."]);
+    expect((await Promise.all(runs)).map(readAnswer)).toEqual(["Ran.", "Ran."]);
     expect(trials).toBe(1);
   });
 
-  test("tells whoever wants code run what its sandbox lacks", async () => {
+  test("reports an unusable sandbox when code runs", async () => {
     const faults: unknown[] = [];
     const probe = async () => ({ usable: false, reason: "bwrap is missing: install it" });
     await using provider = new LocalProvider({
@@ -100,7 +100,8 @@ describe("a provider", () => {
       onFault: (error) => void faults.push(error),
     });
     const tools = [{ type: "code_interpreter", container: { type: "auto" } }];
-    const message = 'sandbox must be one that works here, got "host". Bwrap is missing: install it';
+    const message =
+      'sandbox must be one that works here, got "host". Bwrap is missing: install it.';
     const { ask } = asking(provider.fetch, at);
     const { status, body } = await ask("POST /responses", { model: "any", input: "Go.", tools });
     expect(status).toBe(500);
@@ -108,7 +109,7 @@ describe("a provider", () => {
     expect(faults).toMatchObject([{ message }]);
   });
 
-  test("refuses at once a sandbox that is not one", async () => {
+  test("rejects an invalid sandbox immediately", async () => {
     const name: string = "docker";
     await using provider = new LocalProvider({ sandbox: name as "auto" });
     await expect(provider.fetch(`${at}/models`)).rejects.toThrow(
@@ -116,19 +117,19 @@ describe("a provider", () => {
     );
   });
 
-  test("that could not start may be asked again", async () => {
+  test("can be used again after a failed start", async () => {
     let isUsable = false;
     const sandbox = {
       ...hostSandbox(),
       probe: async () => ({ usable: isUsable, reason: "not yet" }),
     };
     await using provider = new LocalProvider({ sandbox });
-    await expect(provider.sandbox()).rejects.toThrow("not yet");
+    await expect(provider.sandbox()).rejects.toThrow("Not yet.");
     isUsable = true;
     expect(await provider.sandbox()).toMatchObject({ name: "host" });
   });
 
-  test("that never started has nothing to end", async () => {
+  test("can be disposed without being started", async () => {
     const provider = new LocalProvider({ web: "/nowhere" });
     await expect(provider.listen()).rejects.toThrow("web must be a folder of pages");
     await provider[Symbol.asyncDispose]();
@@ -137,11 +138,11 @@ describe("a provider", () => {
   });
 });
 
-describe("a provider on a socket", () => {
-  test("listens beyond this machine only with a key", async () => {
+describe("LocalProvider.listen()", () => {
+  test("requires a key for hosts other than loopback", async () => {
     await using open = new LocalProvider({ sandbox: hostSandbox() });
     await expect(open.listen({ host: "0.0.0.0" })).rejects.toThrow(
-      'listen(host) must be this machine, unless the provider has an apiKey, got "0.0.0.0"',
+      'listen(host) must be a loopback address unless the provider has an apiKey, got "0.0.0.0"',
     );
     await using guarded = new LocalProvider({ sandbox: hostSandbox(), apiKey: "sk-1" });
     const { url, close } = await guarded.listen({ host: "0.0.0.0" });
@@ -155,20 +156,22 @@ describe("a provider on a socket", () => {
     await using provider = new LocalProvider({ sandbox: hostSandbox() });
     const listening = await provider.listen({ host }).catch((error: Error) => error);
     if (listening instanceof Error) {
-      expect(listening.message).toContain("EADDRNOTAVAIL"); // a machine without IPv6
+      expect(listening.message).toContain("EADDRNOTAVAIL"); // the host has no IPv6
       return;
     }
     expect((await fetch(`${listening.url}/models`)).status).toBe(200);
   });
 
-  test("does not listen if it is disposed of before it does", async () => {
+  test("rejects if the provider is disposed before it listens", async () => {
     const provider = new LocalProvider({ sandbox: hostSandbox() });
-    const listening = expect(provider.listen()).rejects.toThrow("LocalProvider must be in use");
+    const listening = expect(provider.listen()).rejects.toThrow(
+      "LocalProvider must not be disposed",
+    );
     await provider[Symbol.asyncDispose]();
     await listening;
   });
 
-  test("cannot take a port that is taken", async () => {
+  test("rejects a port in use", async () => {
     await using provider = new LocalProvider({ sandbox: hostSandbox() });
     const { url } = await provider.listen();
     const port = Number(new URL(url).port);
@@ -176,17 +179,23 @@ describe("a provider on a socket", () => {
   });
 });
 
-describe("options of a provider", () => {
+describe("LocalProvider options", () => {
   test.each<[string, unknown, string]>([
-    ["no model", { model: {} }, "LocalProvider.model must be a LocalModel"],
-    ["an empty key", { apiKey: "" }, "LocalProvider.apiKey must be a text that is not empty"],
-    ["a key that is no text", { apiKey: 7 }, "LocalProvider.apiKey must be a text"],
-  ])("are refused: %s", (_what, options, message) => {
+    ["an invalid model", { model: {} }, "LocalProvider.model must be a LocalModel"],
+    ["an empty key", { apiKey: "" }, "LocalProvider.apiKey must be a non-empty string"],
+    [
+      "a key that is not a string",
+      { apiKey: 7 },
+      "LocalProvider.apiKey must be a non-empty string",
+    ],
+  ])("are rejected: %s", (_what, options, message) => {
     expect(() => new LocalProvider(options as LocalProviderOptions)).toThrow(message);
   });
 
-  test("faults are told to the console unless told otherwise", async () => {
-    const { providerSettings } = await import("../../src/local/provider-options.ts");
+  test("default to reporting faults to the console", async () => {
+    const { readProviderSettings: providerSettings } = await import(
+      "../../src/local/provider-options.ts"
+    );
     const { onFault, limits, sandbox } = providerSettings();
     expect({ limits, sandbox }).toEqual({
       limits: { maxBodyBytes: 67_108_864, runTimeoutMs: 60_000 },

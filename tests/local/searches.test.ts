@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../../src/openai/wire.ts";
 import {
-  annotations,
+  findItem,
   folderOf,
-  itemOf,
   output,
+  readAnnotations,
   stage,
   vectorStoreOf,
 } from "../support/local/stage.ts";
@@ -14,8 +14,8 @@ const files = {
   "cats.md": { text: "Cats hunt at night too.", attributes: { kind: "cat", legs: 4 } },
 };
 
-describe("a search of files", () => {
-  test("finds passages, which the answer cites", async () => {
+describe("a file search", () => {
+  test("finds passages that the answer cites", async () => {
     const on = await stage([
       [{ search: "hunt" }],
       [{ say: "At night.", citations: [{ hit: 0 }, { hit: 1, at: [3, 8] }, { hit: 9 }] }],
@@ -24,37 +24,37 @@ describe("a search of files", () => {
     const tools = [{ type: "file_search", vector_store_ids: [id] }];
     const include = ["file_search_call.results"];
     const response = await on.respond({ input: "Hi.", tools, include });
-    const results = itemOf(response, "file_search_call")["results"] as readonly WireItem[];
+    const results = findItem(response, "file_search_call")["results"] as readonly WireItem[];
     expect(results.map((one) => one["file_id"]).toSorted()).toEqual(fileIds.toSorted());
-    expect(annotations(response)).toMatchObject([
+    expect(readAnnotations(response)).toMatchObject([
       { type: "file_citation", file_id: results[0]?.["file_id"], index: 9 },
       { type: "file_citation", file_id: results[1]?.["file_id"], index: 3 },
     ]);
   });
 
-  test("keeps to the filters and the number of the tool, and hides what it found", async () => {
+  test("respects the tool's filters and limit, and hides its results", async () => {
     const on = await stage((request) =>
       request.items.some((item) => "queries" in item) ? [{ say: "." }] : [{ search: "hunt" }],
     );
     const { id } = await vectorStoreOf(on, files);
-    const found = async (
+    const searchFor = async (
       more: object,
       include: readonly string[] = ["file_search_call.results"],
     ) => {
       const tools = [{ type: "file_search", vector_store_ids: [id], ...more }];
       const response = await on.respond({ input: "Hi.", tools, include });
-      const { results } = itemOf(response, "file_search_call");
+      const { results } = findItem(response, "file_search_call");
       return results && (results as readonly WireItem[]).map(({ filename }) => filename);
     };
     const eq = { type: "eq", key: "kind", value: "cat" };
-    expect(await found({ filters: eq })).toEqual(["cats.md"]);
+    expect(await searchFor({ filters: eq })).toEqual(["cats.md"]);
     const few = { type: "and", filters: [{ type: "lt", key: "legs", value: 4 }] };
-    expect(await found({ filters: few })).toEqual(["owls.md"]);
-    expect(await found({ max_num_results: 1 })).toHaveLength(1);
-    expect(await found({}, [])).toBeNull();
+    expect(await searchFor({ filters: few })).toEqual(["owls.md"]);
+    expect(await searchFor({ max_num_results: 1 })).toHaveLength(1);
+    expect(await searchFor({}, [])).toBeNull();
   });
 
-  test("of a store that is not there is refused", async () => {
+  test("rejects a missing vector store", async () => {
     const { ask } = await stage([[{ search: { file: "owls" } }]]);
     const tools = [{ type: "file_search", vector_store_ids: ["vs_1"] }];
     const answer = await ask("POST /responses", { model: "any", input: "Hi.", tools });
@@ -62,7 +62,7 @@ describe("a search of files", () => {
   });
 });
 
-describe("a search of the web", () => {
+describe("a web search", () => {
   const pages = {
     "pages.json": JSON.stringify({
       "a.html": "https://owls.example/a",
@@ -72,7 +72,7 @@ describe("a search of the web", () => {
     "b.html": "<title>Cats</title><p>Cats hunt at night.</p>",
   };
 
-  test("finds, opens and looks into pages, which the answer cites", async () => {
+  test("finds, opens and searches pages that the answer cites", async () => {
     const { respond } = await stage(
       [
         [{ search: "hunt" }, { search: { open: "https://owls.example/a" } }],
@@ -92,7 +92,7 @@ describe("a search of the web", () => {
       { action: { type: "open_page" }, results: [], status: "failed" },
       { type: "message" },
     ]);
-    expect(annotations(response)).toEqual([
+    expect(readAnnotations(response)).toEqual([
       {
         type: "url_citation",
         url: "https://owls.example/a",
@@ -107,27 +107,27 @@ describe("a search of the web", () => {
     [{ filters: { allowed_domains: ["owls.example"] } }, ["https://owls.example/a"]],
     [{ filters: { blocked_domains: ["owls.example"] } }, ["https://cats.test/b"]],
     [{ filters: { allowed_domains: ["other.example"] } }, []],
-  ])("keeps to the domains of %j", async (more, urls) => {
+  ])("respects the domains of %j", async (more, urls) => {
     const script = [[{ search: { web: "hunt" } }], [{ say: "." }]];
     const { respond } = await stage(script, { web: folderOf(pages) });
     const tools = [{ type: "web_search", ...more }];
     const include = ["web_search_call.action.sources"];
     const response = await respond({ input: "Hi.", tools, include });
-    expect(itemOf(response, "web_search_call")).toMatchObject({
+    expect(findItem(response, "web_search_call")).toMatchObject({
       action: { sources: urls.map((url) => ({ url })) },
     });
   });
 
-  test("shows neither sources nor results unless asked to, under any of its names", async () => {
+  test("shows sources and results only if included, for all its types", async () => {
     const script = [[{ search: { web: "hunt" } }], [{ say: "." }]];
     const { respond } = await stage(script, { web: folderOf(pages) });
     const tools = [{ type: "web_search_preview_2025_03_11" }];
-    const call = itemOf(await respond({ input: "Hi.", tools }), "web_search_call");
+    const call = findItem(await respond({ input: "Hi.", tools }), "web_search_call");
     expect(call).not.toHaveProperty("results");
     expect(call["action"]).not.toHaveProperty("sources");
   });
 
-  test("without pages says what to do", async () => {
+  test("fails without pages, with a remedy", async () => {
     const { ask } = await stage([[{ search: { web: "owls" } }]]);
     const tools = [{ type: "web_search" }];
     const answer = await ask("POST /responses", { model: "any", input: "Hi.", tools });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { itemOf, output, said, stage } from "../support/local/stage.ts";
+import { findItem, output, readAnswer, stage } from "../support/local/stage.ts";
 
 const sealed = ["reasoning.encrypted_content"];
 
-describe("a response that is stored", () => {
-  test("can be read, listed by its input, and deleted", async () => {
+describe("a stored response", () => {
+  test("can be retrieved and deleted, and its input can be listed", async () => {
     const { respond, ask } = await stage([[{ say: "One." }], [{ say: "Two." }]]);
     const first = await respond({ input: "1" });
     const second = await respond({ input: "2", previous_response_id: first["id"] });
@@ -28,14 +28,14 @@ describe("a response that is stored", () => {
     expect(await ask(`DELETE ${at}`)).toMatchObject({ status: 404 });
   });
 
-  test("cannot be cancelled: nothing runs in the background", async () => {
+  test("cannot be canceled, because background mode is not supported", async () => {
     const { respond, ask } = await stage([[{ say: "One." }]]);
     const { id } = await respond({ input: "1" });
     expect(await ask(`POST /responses/${id}/cancel`)).toMatchObject({ status: 400 });
     expect(await ask("POST /responses/resp_1/cancel")).toMatchObject({ status: 404 });
   });
 
-  test("can be named item by item", async () => {
+  test("has items that can be referenced", async () => {
     const { respond } = await stage([[{ think: "Hm." }, { say: "One." }], [{ say: "Two." }]]);
     const first = await respond({ input: "1" });
     const [thought, message] = output(first);
@@ -45,12 +45,12 @@ describe("a response that is stored", () => {
       { type: "item_reference", id: message?.["id"] },
       { role: "user", content: "2" },
     ];
-    expect(said(await respond({ input }))).toBe("Two.");
+    expect(readAnswer(await respond({ input }))).toBe("Two.");
   });
 });
 
-describe("a response that is not stored", () => {
-  test("cannot be read, gone on from, or named", async () => {
+describe("a response without store", () => {
+  test("cannot be retrieved, continued or referenced", async () => {
     const { respond, ask } = await stage([[{ think: "Hm." }, { say: "One." }]]);
     const first = await respond({ input: "1", store: false });
     expect(await ask(`GET /responses/${first["id"]}`)).toMatchObject({
@@ -67,22 +67,22 @@ describe("a response that is not stored", () => {
     expect(JSON.stringify(answer.body)).toContain("Items are not persisted when `store` is set to");
   });
 
-  test("goes on by its items, whose thoughts are sealed", async () => {
+  test("can be continued by sending its items with encrypted reasoning", async () => {
     const seen: (readonly object[])[] = [];
     const { respond } = await stage((request) => {
       seen.push(request.items);
       return request.turn === 0 ? [{ think: "Hm." }, { say: "One." }] : [{ say: "Two." }];
     });
     const first = await respond({ input: "1", store: false, include: sealed });
-    const { encrypted_content: text } = itemOf(first, "reasoning");
+    const { encrypted_content: text } = findItem(first, "reasoning");
     expect(text).toMatch(/^wink1-/);
     expect(text).not.toContain("Hm.");
     const input = [...output(first), { role: "user", content: "2" }];
-    expect(said(await respond({ input, store: false }))).toBe("Two.");
+    expect(readAnswer(await respond({ input, store: false }))).toBe("Two.");
     expect(seen[1]).toMatchObject([{ type: "reasoning" }, { role: "assistant" }, { role: "user" }]);
   });
 
-  test("is refused with a seal that was tampered with", async () => {
+  test("is rejected with changed encrypted content", async () => {
     const { respond, ask } = await stage([[{ think: "Hm." }, { say: "One." }]]);
     const first = await respond({ input: "1", store: false, include: sealed });
     const [thought, message] = output(first);
@@ -97,7 +97,7 @@ describe("a response that is not stored", () => {
     });
   });
 
-  test("is refused with a thought that led nowhere", async () => {
+  test("is rejected with reasoning that has no following item", async () => {
     const { respond, ask } = await stage([[{ think: "Hm." }, { say: "One." }]]);
     const first = await respond({ input: "1", store: false, include: sealed });
     const input = output(first).slice(0, 1);

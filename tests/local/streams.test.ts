@@ -2,18 +2,22 @@ import { describe, expect, test } from "vitest";
 import type { WireItem } from "../../src/openai/wire.ts";
 import { folderOf, stage, vectorStoreOf } from "../support/local/stage.ts";
 
-/** The types of events, without what they share, the same in a row once. */
-function orderOf(events: readonly { readonly type: string }[]): readonly string[] {
+/** Event types without their prefix; consecutive duplicates are merged. */
+function listOrder(events: readonly { readonly type: string }[]): readonly string[] {
   return events
     .map(({ type }) => type.replace(/^response\./, ""))
     .filter((type, at, all) => type !== all[at - 1]);
 }
 
-/** The events between the response's beginning and its end. */
-async function itemsOf(script: Parameters<typeof stage>[0], body: WireItem, web?: string) {
+/** Returns the events between the start and the end of the response. */
+async function collectItemEvents(
+  script: Parameters<typeof stage>[0],
+  body: WireItem,
+  web?: string,
+) {
   const { stream } = await stage(script, { web });
   const events = await stream({ input: "Hi.", ...body });
-  const order = orderOf(events);
+  const order = listOrder(events);
   expect(order.slice(0, 2)).toEqual(["created", "in_progress"]);
   expect(order.at(-1)).toBe("completed");
   expect(events.map((event) => event["sequence_number"])).toEqual([...events.keys()]);
@@ -29,13 +33,13 @@ const message = [
   "output_item.done",
 ];
 
-describe("the events of a stream", () => {
-  test("tell of a message", async () => {
-    expect(await itemsOf([[{ say: "Hello there, how are you?" }]], {})).toEqual(message);
+describe("a response stream", () => {
+  test("has the events of a message", async () => {
+    expect(await collectItemEvents([[{ say: "Hello there, how are you?" }]], {})).toEqual(message);
   });
 
-  test("tell of a refusal", async () => {
-    expect(await itemsOf([[{ refuse: "No." }]], {})).toEqual([
+  test("has the events of a refusal", async () => {
+    expect(await collectItemEvents([[{ refuse: "No." }]], {})).toEqual([
       "output_item.added",
       "content_part.added",
       "refusal.delta",
@@ -45,10 +49,10 @@ describe("the events of a stream", () => {
     ]);
   });
 
-  test("tell of a thought and a call", async () => {
+  test("has the events of reasoning and a call", async () => {
     const tools = [{ type: "function", name: "look", parameters: {} }];
     const script = [[{ think: "Hm." }, { call: { name: "look", args: { at: "owls" } } }]];
-    expect(await itemsOf(script, { tools })).toEqual([
+    expect(await collectItemEvents(script, { tools })).toEqual([
       "output_item.added",
       "reasoning_summary_part.added",
       "reasoning_summary_text.delta",
@@ -62,9 +66,9 @@ describe("the events of a stream", () => {
     ]);
   });
 
-  test("tell of code", async () => {
+  test("has the events of code", async () => {
     const tools = [{ type: "code_interpreter", container: { type: "auto" } }];
-    expect(await itemsOf([[{ code: "print(1)" }], [{ say: "1" }]], { tools })).toEqual([
+    expect(await collectItemEvents([[{ code: "print(1)" }], [{ say: "1" }]], { tools })).toEqual([
       "output_item.added",
       "code_interpreter_call.in_progress",
       "code_interpreter_call_code.delta",
@@ -76,9 +80,11 @@ describe("the events of a stream", () => {
     ]);
   });
 
-  test("tell of commands", async () => {
+  test("has the events of commands", async () => {
     const tools = [{ type: "shell", environment: { type: "container_auto" } }];
-    expect(await itemsOf([[{ shell: ["echo hi"] }], [{ say: "Hi." }]], { tools })).toEqual([
+    expect(
+      await collectItemEvents([[{ shell: ["echo hi"] }], [{ say: "Hi." }]], { tools }),
+    ).toEqual([
       "output_item.added",
       "shell_call_command.added",
       "shell_call_command.delta",
@@ -92,9 +98,9 @@ describe("the events of a stream", () => {
     ]);
   });
 
-  test("tell of a patch", async () => {
+  test("has the events of a patch", async () => {
     const patch = [{ type: "create_file", path: "a.txt", diff: "+Hi.\n" }];
-    expect(await itemsOf([[{ patch }]], { tools: [{ type: "apply_patch" }] })).toEqual([
+    expect(await collectItemEvents([[{ patch }]], { tools: [{ type: "apply_patch" }] })).toEqual([
       "output_item.added",
       "apply_patch_call_operation_diff.delta",
       "apply_patch_call_operation_diff.done",
@@ -102,13 +108,13 @@ describe("the events of a stream", () => {
     ]);
   });
 
-  test("tell of a search of the web, and of what is cited", async () => {
+  test("has the events of a web search and its citations", async () => {
     const web = folderOf({ "a.html": "<title>Owls</title><p>Owls.</p>" });
     const script = [
       [{ search: "owls" }],
       [{ say: "Owls.", citations: [{ hit: 0, at: [0, 5] as const }] }],
     ];
-    expect(await itemsOf(script, { tools: [{ type: "web_search" }] }, web)).toEqual([
+    expect(await collectItemEvents(script, { tools: [{ type: "web_search" }] }, web)).toEqual([
       "output_item.added",
       "web_search_call.in_progress",
       "web_search_call.searching",
@@ -120,12 +126,12 @@ describe("the events of a stream", () => {
     ]);
   });
 
-  test("tell of a search of files", async () => {
+  test("has the events of a file search", async () => {
     const on = await stage([[{ search: "owls" }], [{ say: "Owls." }]]);
     const { id } = await vectorStoreOf(on, { "owls.md": { text: "Owls." } });
     const tools = [{ type: "file_search", vector_store_ids: [id] }];
     const events = await on.stream({ input: "Hi.", tools });
-    expect(orderOf(events).slice(2, 7)).toEqual([
+    expect(listOrder(events).slice(2, 7)).toEqual([
       "output_item.added",
       "file_search_call.in_progress",
       "file_search_call.searching",
@@ -134,14 +140,14 @@ describe("the events of a stream", () => {
     ]);
   });
 
-  test("end with what a blocking client gets, and keep it", async () => {
+  test("ends with the same response as without streaming, and stores it", async () => {
     const { stream, ask } = await stage([[{ say: "Hello." }]]);
     const last = (await stream({ input: "Hi." })).at(-1);
     const response = last?.["response"];
     expect((await ask(`GET /responses/${Object(response).id}`)).body).toEqual(response);
   });
 
-  test("end where a text is too long", async () => {
+  test("ends at max_output_tokens", async () => {
     const { stream } = await stage([[{ say: "x".repeat(100) }]]);
     const events = await stream({ input: "Hi.", max_output_tokens: 16 });
     expect(events.at(-1)).toMatchObject({
@@ -150,7 +156,7 @@ describe("the events of a stream", () => {
     });
   });
 
-  test("come one by one as things happen", async () => {
+  test("sends events as they occur", async () => {
     const { url } = await stage([[{ think: "Hm." }, { stall: 60_000 }]]);
     const body = JSON.stringify({ model: "any", input: "Hi.", stream: true });
     const response = await fetch(`${url}/responses`, { method: "POST", body });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../../src/openai/wire.ts";
-import { itemOf, output, said, stage } from "../support/local/stage.ts";
+import { findItem, output, readAnswer, stage } from "../support/local/stage.ts";
 
 const look = {
   type: "function",
@@ -9,14 +9,14 @@ const look = {
 };
 
 describe("a plain turn", () => {
-  test("is answered with what the model says", async () => {
+  test("returns the model's answer", async () => {
     const { respond } = await stage([[{ say: "Hello." }]]);
     const response = await respond({
       input: "Hi.",
       instructions: "Be kind.",
       metadata: { a: "b" },
     });
-    expect(said(response)).toBe("Hello.");
+    expect(readAnswer(response)).toBe("Hello.");
     expect(response).toMatchObject({
       object: "response",
       status: "completed",
@@ -30,14 +30,14 @@ describe("a plain turn", () => {
     expect(Object.keys(response).length).toBeGreaterThanOrEqual(31);
   });
 
-  test("is answered in process as it is over a socket", async () => {
+  test("returns the same in process as over a socket", async () => {
     const { provider } = await stage([[{ say: "Hello." }]]);
     const body = JSON.stringify({ model: "any", input: "Hi." });
     const answer = await provider.fetch("http://local/v1/responses", { method: "POST", body });
-    expect(said((await answer.json()) as WireItem)).toBe("Hello.");
+    expect(readAnswer((await answer.json()) as WireItem)).toBe("Hello.");
   });
 
-  test("goes on from one before, whose instructions are not carried over", async () => {
+  test("continues from a previous response without its instructions", async () => {
     const seen: object[] = [];
     const { respond } = await stage((request) => {
       seen.push(request);
@@ -46,7 +46,7 @@ describe("a plain turn", () => {
     const first = await respond({ input: "One.", instructions: "Be kind." });
     const second = await respond({ input: "Two.", previous_response_id: first["id"] });
     const third = await respond({ input: "Three.", previous_response_id: second["id"] });
-    expect([first, second, third].map(said)).toEqual(["1 items", "3 items", "5 items"]);
+    expect([first, second, third].map(readAnswer)).toEqual(["1 items", "3 items", "5 items"]);
     expect(third["previous_response_id"]).toBe(second["id"]);
     expect(seen).toMatchObject([
       { instructions: "Be kind.", turn: 0, text: "One." },
@@ -55,7 +55,7 @@ describe("a plain turn", () => {
     ]);
   });
 
-  test("cannot go on from one that nobody knows", async () => {
+  test("cannot continue from an unknown response", async () => {
     const { ask } = await stage([]);
     const body = { model: "any", input: "Hi.", previous_response_id: "resp_1" };
     expect(await ask("POST /responses", body)).toMatchObject({
@@ -64,7 +64,7 @@ describe("a plain turn", () => {
     });
   });
 
-  test("fits the client's schema if the model's object does", async () => {
+  test("returns a structured answer as JSON text", async () => {
     const { respond } = await stage((request) => {
       expect(request.format).toMatchObject({ type: "json_schema", name: "answer" });
       return [{ say: { answer: 42 } }];
@@ -77,11 +77,11 @@ describe("a plain turn", () => {
     };
     const format = { type: "json_schema", name: "answer", schema, strict: true };
     const response = await respond({ input: "Hi.", text: { format } });
-    expect(JSON.parse(said(response))).toEqual({ answer: 42 });
+    expect(JSON.parse(readAnswer(response))).toEqual({ answer: 42 });
     expect(response["text"]).toMatchObject({ format: { type: "json_schema", strict: true } });
   });
 
-  test("is cut where it is longer than it may be", async () => {
+  test("is truncated at max_output_tokens", async () => {
     const { respond } = await stage([[{ say: "é".repeat(200) }], [{ say: "x".repeat(64) }]]);
     const cut = await respond({ input: "Hi.", max_output_tokens: 16 });
     expect(cut).toMatchObject({
@@ -89,19 +89,19 @@ describe("a plain turn", () => {
       incomplete_details: { reason: "max_output_tokens" },
       completed_at: null,
     });
-    expect(said(cut)).toBe("é".repeat(32));
-    expect(itemOf(cut, "message")["status"]).toBe("incomplete");
+    expect(readAnswer(cut)).toBe("é".repeat(32));
+    expect(findItem(cut, "message")["status"]).toBe("incomplete");
     const whole = await respond({ input: "Hi.", max_output_tokens: 16 });
     expect(whole["status"]).toBe("completed");
   });
 
-  test("can be refused by the model", async () => {
+  test("can end with a refusal", async () => {
     const { respond } = await stage([[{ refuse: "No." }]]);
     const response = await respond({ input: "Hi." });
-    expect(itemOf(response, "message")["content"]).toEqual([{ type: "refusal", refusal: "No." }]);
+    expect(findItem(response, "message")["content"]).toEqual([{ type: "refusal", refusal: "No." }]);
   });
 
-  test("has a script that ends, and says so", async () => {
+  test("fails after the end of the script", async () => {
     const { ask } = await stage([]);
     const answer = await ask("POST /responses", { model: "any", input: "Hi." });
     expect(answer).toMatchObject({ status: 500, body: { error: { code: "script_ended" } } });
@@ -110,23 +110,23 @@ describe("a plain turn", () => {
 });
 
 describe("a function", () => {
-  test("is called, answered and spoken of", async () => {
+  test("is called, answered, and used for the final answer", async () => {
     const { respond } = await stage([
       [{ call: { name: "look", args: { at: "owls" }, callId: "call_7" } }],
       [{ say: "Owls." }],
     ]);
     const first = await respond({ input: "Hi.", tools: [look] });
-    expect(itemOf(first, "function_call")).toMatchObject({
+    expect(findItem(first, "function_call")).toMatchObject({
       call_id: "call_7",
       name: "look",
       arguments: '{"at":"owls"}',
     });
     const answer = { type: "function_call_output", call_id: "call_7", output: "Seen." };
     const input = [{ role: "user", content: "Hi." }, ...output(first), answer];
-    expect(said(await respond({ input, tools: [look], store: false }))).toBe("Owls.");
+    expect(readAnswer(await respond({ input, tools: [look], store: false }))).toBe("Owls.");
   });
 
-  test("that is not answered is asked for", async () => {
+  test("without an output is reported", async () => {
     const { respond, ask } = await stage([[{ call: { name: "look", args: "{", callId: "c" } }]]);
     const { id, output: calls } = await respond({ input: "Hi.", tools: [look] });
     expect(calls).toMatchObject([{ arguments: "{" }]);
@@ -137,7 +137,7 @@ describe("a function", () => {
     });
   });
 
-  test("is called once where calls must not be parallel", async () => {
+  test("is called once if parallel calls are disabled", async () => {
     const twice = [
       { call: { name: "look", args: {} } },
       { call: { name: "look", args: { at: "here" } } },
@@ -148,13 +148,13 @@ describe("a function", () => {
     expect(output(one)).toHaveLength(1);
   });
 
-  test("that the model made up reaches the client", async () => {
+  test("with an unknown name is passed on to the client", async () => {
     const { respond } = await stage([[{ call: { name: "made_up", args: {} } }]]);
     const response = await respond({ input: "Hi.", tools: [look] });
-    expect(itemOf(response, "function_call")).toMatchObject({ name: "made_up" });
+    expect(findItem(response, "function_call")).toMatchObject({ name: "made_up" });
   });
 
-  test("is called in its namespace, and a custom tool with a text", async () => {
+  test("is called in its namespace, and a custom tool with a string", async () => {
     const custom = { type: "custom", name: "write" };
     const tools = [
       { type: "namespace", name: "birds", description: "Birds.", tools: [look] },
@@ -172,14 +172,14 @@ describe("a function", () => {
     expect(types).toContain("response.custom_tool_call_input.done");
   });
 
-  test("cannot be called where there is none", async () => {
+  test("cannot be called if the request offers none", async () => {
     const { ask } = await stage([[{ call: { name: "look", args: {} } }]]);
     const answer = await ask("POST /responses", { model: "any", input: "Hi." });
     expect(answer).toMatchObject({ status: 500, body: { error: { code: "model_error" } } });
   });
 });
 
-describe("a choice of tools", () => {
+describe("a tool choice", () => {
   const tools = [look, { type: "web_search" }, { type: "shell" }];
 
   test.each<[unknown, readonly string[]]>([
@@ -191,12 +191,12 @@ describe("a choice of tools", () => {
     [{ type: "web_search" }, ["web_search"]],
     [{ type: "shell" }, ["shell"]],
     [{ type: "allowed_tools", mode: "auto", tools: [{ type: "shell" }] }, ["shell"]],
-  ])("%j leaves what it names", async (tool_choice, types) => {
+  ])("of %j allows only the named tools", async (tool_choice, types) => {
     const { respond } = await stage((request) => {
       return [{ say: request.tools.map((tool) => String(Object(tool).type)).join() }];
     });
     const response = await respond({ input: "Hi.", tools, tool_choice });
-    expect(said(response)).toBe(types.join());
+    expect(readAnswer(response)).toBe(types.join());
     expect(response["tool_choice"]).toEqual(tool_choice);
   });
 
@@ -204,7 +204,7 @@ describe("a choice of tools", () => {
     [{ type: "function", name: "other" }, "not found in 'tools'"],
     [{ type: "built_in", name: "look" }, "Invalid value"],
     ["always", "Invalid value"],
-  ])("%j is refused", async (tool_choice, message) => {
+  ])("of %j is rejected", async (tool_choice, message) => {
     const { ask } = await stage([]);
     const answer = await ask("POST /responses", { model: "any", input: "Hi.", tools, tool_choice });
     expect(answer).toMatchObject({ status: 400 });

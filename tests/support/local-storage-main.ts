@@ -1,4 +1,4 @@
-/** Serves what is in a folder until it is killed: `node tests/support/local-storage-main.ts FOLDER`. */
+/** Serves a data folder until it is killed: `node tests/support/local-storage-main.ts FOLDER`. */
 import { writeSync } from "node:fs";
 import { systemClock } from "../../src/base/clock.ts";
 import { localStorage } from "./local-storage.ts";

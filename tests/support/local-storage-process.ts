@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
-/** A server of its own process over a folder; `kill` ends it as a crash would. */
-export async function localStorageProcess(dataDir: string) {
+/** Starts a server in its own process on a data folder. `kill` ends it like a crash. */
+export async function startLocalStorageProcess(dataDir: string) {
   const main = fileURLToPath(new URL("local-storage-main.ts", import.meta.url));
   const child = spawn(process.execPath, ["--no-warnings", main, dataDir], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -15,11 +15,11 @@ import { FileStore } from "../../src/local/store/file-store.ts";
 import { fakeClock } from "../../src/testing/fake-clock.ts";
 import { type HostSandbox, hostSandbox } from "./host-sandbox.ts";
 
-/** Where it keeps things and what it runs on. */
+/** The data folder and services of the server. */
 export interface LocalStorageOptions {
   readonly dataDir?: string;
   readonly clock?: Clock;
-  /** How much later than `START` its own clock starts. */
+  /** How many milliseconds after `START` its clock starts. */
   readonly startsAfterMs?: number;
   readonly sandbox?: Sandbox;
   readonly maxFileBytes?: number;
@@ -29,13 +29,13 @@ export interface LocalStorageOptions {
 /** 2027-01-15T08:00:00Z. */
 export const START = 1_800_000_000_000;
 
-/** A folder of its own, which goes with the scope. */
+/** Creates a temporary data folder that is deleted with the scope. */
 export function temporaryDataDir(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), "wink-local-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** The stores of a local provider, and their routes on a real socket. */
+/** Serves the stores of a local provider and their routes on a real socket. */
 export async function localStorage(options: LocalStorageOptions = {}) {
   const folder = options.dataDir === undefined ? temporaryDataDir() : undefined;
   const dataDir = options.dataDir ?? folder?.path ?? "";
@@ -52,7 +52,7 @@ export async function localStorage(options: LocalStorageOptions = {}) {
   const app = emptyApi({ clock, ids, apiKey: null, onFault: (fault) => faults.push(fault) });
   fileRoutes(app, { files });
   containerRoutes(app, { containers, files });
-  const { server, port } = await listening(app.fetch);
+  const { server, port } = await startListening(app.fetch);
   const url = `http://127.0.0.1:${port}/v1`;
   return {
     ...{ dataDir, clock: fake, database, files, containers, faults, url, port, host },
@@ -67,7 +67,7 @@ export async function localStorage(options: LocalStorageOptions = {}) {
   };
 }
 
-async function listening(fetch: (request: Request) => Response | Promise<Response>) {
+async function startListening(fetch: (request: Request) => Response | Promise<Response>) {
   return await new Promise<{ server: ReturnType<typeof serve>; port: number }>((resolve) => {
     const server = serve(
       { fetch, port: 0, hostname: "127.0.0.1", overrideGlobalObjects: false },

@@ -1,35 +1,35 @@
 /**
- * A model server in a process of its own: `node tests/support/upstream-server.ts SCRIPT`, where the script is
- * a JSON list with one answer for each request. Tests start it with `upstreamServer`.
+ * A model server in its own process: `node tests/support/upstream-server.ts SCRIPT`. The script is a JSON array
+ * with one answer per request. Tests start it with `upstreamServer`.
  */
 import { fork } from "node:child_process";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 
-/** What the server does with one request. */
+/** The server's reaction to one request. */
 export type UpstreamStep =
-  /** A chat completion with this message. */
+  /** Answers with a chat completion that has this message. */
   | { readonly message: object }
-  /** A response with these items. */
+  /** Answers with a response that has these items. */
   | { readonly output: readonly object[] }
-  /** Any body at all; a text goes as it is. */
+  /** Answers with any body. A string is sent unchanged. */
   | {
       readonly body: unknown;
       readonly status?: number;
       readonly headers?: Readonly<Record<string, string>>;
     }
-  /** Never answers, or ends the connection, before or within the answer. */
+  /** Never answers, or closes the connection, before or within the answer. */
   | { readonly stall: "before" | "within" }
   | { readonly drop: true };
 
-/** A request as the server saw it. */
+/** A request that the server received. */
 export interface UpstreamRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readonly<Record<string, unknown>>;
-  /** The process that answered: not this one. */
+  /** The id of the process that answered. */
   readonly pid: number;
 }
 
@@ -38,16 +38,18 @@ export interface UpstreamServer extends AsyncDisposable {
   /** Ends in `/v1`. */
   readonly url: string;
   readonly pid: number;
-  /** Goes on with these answers instead, and forgets what it saw. */
+  /** Continues with these answers, and discards the recorded requests. */
   play(steps: readonly UpstreamStep[]): Promise<void>;
-  /** What was asked since the script began. */
+  /** Returns the requests since the script started. */
   requests(): Promise<readonly UpstreamRequest[]>;
-  /** How often a client went away before it was answered. */
+  /** Returns how often a client disconnected before the answer. */
   gone(): Promise<number>;
 }
 
-/** Starts a server; it ends when it is disposed of, and with this process in any case. */
-export async function upstreamServer(steps: readonly UpstreamStep[] = []): Promise<UpstreamServer> {
+/** Starts a server. It ends on disposal, or with this process at the latest. */
+export async function startUpstreamServer(
+  steps: readonly UpstreamStep[] = [],
+): Promise<UpstreamServer> {
   const child = fork(fileURLToPath(import.meta.url), [JSON.stringify(steps)], { execArgv: [] });
   const port = await new Promise<number>((resolve, reject) => {
     child.once("message", (message) => resolve(Number(message)));
@@ -55,7 +57,7 @@ export async function upstreamServer(steps: readonly UpstreamStep[] = []): Promi
     child.once("error", reject);
   });
   const origin = `http://127.0.0.1:${port}`;
-  const look = async (init?: RequestInit): Promise<Seen> => {
+  const fetchState = async (init?: RequestInit): Promise<Seen> => {
     const response = await fetch(`${origin}/script`, init);
     return (await response.json()) as Seen;
   };
@@ -63,10 +65,10 @@ export async function upstreamServer(steps: readonly UpstreamStep[] = []): Promi
     url: `${origin}/v1`,
     pid: child.pid ?? 0,
     async play(next) {
-      await look({ method: "PUT", body: JSON.stringify(next) });
+      await fetchState({ method: "PUT", body: JSON.stringify(next) });
     },
-    requests: async () => (await look()).requests,
-    gone: async () => (await look()).gone,
+    requests: async () => (await fetchState()).requests,
+    gone: async () => (await fetchState()).gone,
     async [Symbol.asyncDispose]() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = new Promise((resolve) => child.once("exit", resolve));
@@ -93,7 +95,7 @@ if (import.meta.main) {
         script = JSON.parse(written);
         [requests, gone] = [[], 0];
       }
-      answer(response, { body: { requests, gone } });
+      sendAnswer(response, { body: { requests, gone } });
       return;
     }
     response.once("close", () => {
@@ -101,7 +103,7 @@ if (import.meta.main) {
     });
     const step = script[requests.length];
     requests.push({ method, path, headers, body: JSON.parse(written), pid: process.pid });
-    answer(response, step ?? { body: { error: { message: "no step left" } }, status: 500 });
+    sendAnswer(response, step ?? { body: { error: { message: "no step left" } }, status: 500 });
   });
   server.listen(0, "127.0.0.1", () => {
     const address = server.address();
@@ -110,7 +112,7 @@ if (import.meta.main) {
   process.once("disconnect", () => process.exit());
 }
 
-function answer(response: ServerResponse, step: UpstreamStep): void {
+function sendAnswer(response: ServerResponse, step: UpstreamStep): void {
   if ("stall" in step) {
     if (step.stall === "within") response.writeHead(200).write('{"choices":');
   } else if ("drop" in step) response.destroy();
@@ -118,10 +120,10 @@ function answer(response: ServerResponse, step: UpstreamStep): void {
     const { status = 200, headers = {}, body } = step;
     response.writeHead(status, { "content-type": "application/json", ...headers });
     response.end(typeof body === "string" ? body : JSON.stringify(body));
-  } else answer(response, { body: completed(step) });
+  } else sendAnswer(response, { body: createCompletion(step) });
 }
 
-function completed(
+function createCompletion(
   step: Exclude<UpstreamStep, { body: unknown } | { stall: unknown } | { drop: unknown }>,
 ) {
   if ("output" in step) return { id: "resp_1", object: "response", status: "completed", ...step };

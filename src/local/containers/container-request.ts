@@ -12,8 +12,8 @@ import { MEMORY_TIERS } from "../store/container-store.ts";
 import {
   anything,
   assertShape,
-  at,
   integer,
+  joinPath,
   list,
   maybe,
   object,
@@ -83,9 +83,9 @@ const policyFields = object(
 const networkPolicy: Shape = (value, path) => {
   const problem = policyFields(value, path);
   if (problem || !isPlainObject(value)) return problem;
-  if (value["type"] === "allowlist") return noNetwork(at(path, "type"));
+  if (value["type"] === "allowlist") return noNetwork(joinPath(path, "type"));
   const extra = Object.keys(value).find((key) => key !== "type");
-  return extra === undefined ? null : unknownParameter(at(path, extra));
+  return extra === undefined ? null : unknownParameter(joinPath(path, extra));
 };
 
 const newContainer = object(

@@ -1,26 +1,26 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ApiProblem } from "../api-problem.ts";
-import { jsonBody } from "./json-body.ts";
+import { readJsonBody } from "./json-body.ts";
 import { listen } from "./listen.ts";
 
 const post = { method: "POST", duplex: "half" };
 
-function request(body: string | ReadableStream): Request {
+function createRequest(body: string | ReadableStream): Request {
   return new Request("http://local", { ...post, body });
 }
 
-describe("a body", () => {
-  test("is read as JSON", async () => {
-    expect(await jsonBody(request('{"a":"é"}'), 100)).toEqual({ a: "é" });
+describe("readJsonBody()", () => {
+  test("parses JSON", async () => {
+    expect(await readJsonBody(createRequest('{"a":"é"}'), 100)).toEqual({ a: "é" });
   });
 
-  test("that is none, or not JSON, is refused", async () => {
+  test("rejects a missing or invalid body", async () => {
     const refused = { status: 400, message: expect.stringContaining("could not parse the JSON") };
-    await expect(jsonBody(new Request("http://local"), 100)).rejects.toMatchObject(refused);
-    await expect(jsonBody(request("{"), 100)).rejects.toMatchObject(refused);
+    await expect(readJsonBody(new Request("http://local"), 100)).rejects.toMatchObject(refused);
+    await expect(readJsonBody(createRequest("{"), 100)).rejects.toMatchObject(refused);
   });
 
-  test("that is too long is not read to its end", async () => {
+  test("stops reading a body that is too long", async () => {
     let [given, isCancelled] = [0, false];
     const endless = new ReadableStream({
       pull: (controller) => controller.enqueue(new Uint8Array(10).fill(given++)),
@@ -28,15 +28,15 @@ describe("a body", () => {
         isCancelled = true;
       },
     });
-    const failed = jsonBody(request(endless), 100);
+    const failed = readJsonBody(createRequest(endless), 100);
     await expect(failed).rejects.toMatchObject({ status: 413, code: "request_too_large" });
     expect(given).toBeLessThan(20);
     expect(isCancelled).toBe(true);
   });
 
-  test("is the same on a socket, whether its length is said or not", async () => {
+  test("reads a socket request with or without a content-length", async () => {
     const read = async (given: Request) => {
-      const body = await jsonBody(given, 100).catch((problem: unknown) => problem);
+      const body = await readJsonBody(given, 100).catch((problem: unknown) => problem);
       return Response.json(body instanceof ApiProblem ? body.status : body);
     };
     const { url, close } = await listen(read, {});

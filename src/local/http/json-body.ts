@@ -1,38 +1,38 @@
 import { parseJson } from "../../base/json.ts";
 import { ApiProblem } from "../api-problem.ts";
-import { SocketRequest } from "./socket-request.ts";
+import { LazyRequest } from "./socket-request.ts";
 
-/** A request's JSON. What is too long is given up before it is held. */
-export async function jsonBody(request: Request, mostBytes: number): Promise<unknown> {
-  const json = parseJson(await textOf(request, mostBytes));
+/** Reads a request's JSON body. A body that exceeds the limit is rejected before it is buffered whole. */
+export async function readJsonBody(request: Request, maxBytes: number): Promise<unknown> {
+  const json = parseJson(await readBodyText(request, maxBytes));
   if (json.ok) return json.value;
   const message = `We could not parse the JSON body of your request: ${json.problem}`;
   throw new ApiProblem(400, message);
 }
 
-/** A length that is said is kept to by whoever parsed the request; without one it is counted. */
-async function textOf(request: Request, mostBytes: number): Promise<string> {
-  const said = saidLength(request);
-  if (said > mostBytes) throw tooLarge(mostBytes);
-  if (said >= 0) return await request.text();
+/** The HTTP parser enforces a declared `content-length`; without one the bytes are counted here. */
+async function readBodyText(request: Request, maxBytes: number): Promise<string> {
+  const declaredLength = readDeclaredLength(request);
+  if (declaredLength > maxBytes) throw createBodyTooLargeProblem(maxBytes);
+  if (declaredLength >= 0) return await request.text();
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const part of request.body ?? []) {
     length += part.length;
-    if (length > mostBytes) throw tooLarge(mostBytes);
+    if (length > maxBytes) throw createBodyTooLargeProblem(maxBytes);
     parts.push(part);
   }
   return new TextDecoder().decode(Buffer.concat(parts));
 }
 
-function saidLength(request: Request): number {
-  if (request instanceof SocketRequest) return request.saidLength ?? Number.NaN;
+function readDeclaredLength(request: Request): number {
+  if (request instanceof LazyRequest) return request.contentLength ?? Number.NaN;
   return Number(request.headers.get("content-length") ?? Number.NaN);
 }
 
-function tooLarge(most: number): ApiProblem {
-  const message = `The request is larger than ${most} bytes.`;
-  // The rest of it is still coming: what it comes on cannot carry another request.
+function createBodyTooLargeProblem(maxBytes: number): ApiProblem {
+  const message = `The request is larger than ${maxBytes} bytes.`;
+  // The rest of the body is still arriving, so the connection cannot be reused.
   const headers = { connection: "close" };
   return new ApiProblem(413, message, { code: "request_too_large", headers });
 }

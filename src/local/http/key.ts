@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 
-/** Whether two keys are the same, in a time that says nothing of where they differ. */
-export function isKey(given: string, wanted: string): boolean {
-  return timingSafeEqual(digest(given), digest(wanted));
+/** Returns whether two keys are equal, in constant time. */
+export function compareKeys(actual: string, expected: string): boolean {
+  return timingSafeEqual(hashKey(actual), hashKey(expected));
 }
 
-function digest(text: string): Buffer {
+function hashKey(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

@@ -2,18 +2,18 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Listening, listen } from "./listen.ts";
-import { WholeResponse } from "./whole-response.ts";
+import { BufferedResponse } from "./whole-response.ts";
 
 type Handle = (request: Request) => Response | Promise<Response>;
 
-async function served(handle: Handle): Promise<Listening> {
+async function startListening(handle: Handle): Promise<Listening> {
   const listening = await listen(handle, {});
   onTestFinished(() => listening.close());
   return listening;
 }
 
-/** All that comes back for these bytes, up to the end of the connection. */
-async function spoken({ url }: Listening, request: string): Promise<string> {
+/** Sends raw bytes and returns the whole answer until the connection closes. */
+async function sendRaw({ url }: Listening, request: string): Promise<string> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   onTestFinished(() => void socket.destroy());
   let heard = "";
@@ -27,52 +27,57 @@ async function spoken({ url }: Listening, request: string): Promise<string> {
 
 const json = { "content-type": "application/json" };
 
-describe("a whole answer", () => {
-  test("is sent as it is, with its length in bytes", async () => {
-    const listening = await served(() => new WholeResponse('{"owl":"\u00e9"}', json, 201));
+describe("listen() with a buffered response", () => {
+  test("sends the text unchanged with its length in bytes", async () => {
+    const listening = await startListening(
+      () => new BufferedResponse('{"owl":"\u00e9"}', json, 201),
+    );
     const response = await fetch(listening.url);
     expect(response.status).toBe(201);
     expect(Object.fromEntries(response.headers)).toMatchObject({ ...json, "content-length": "12" });
     expect(await response.json()).toEqual({ owl: "\u00e9" });
   });
 
-  test("follows another on the same connection", async () => {
-    const listening = await served(
-      (request) => new WholeResponse(new URL(request.url).pathname, {}),
+  test("sends several responses on one connection", async () => {
+    const listening = await startListening(
+      (request) => new BufferedResponse(new URL(request.url).pathname, {}),
     );
-    const asked = (path: string, end: string) =>
+    const createRequest = (path: string, end: string) =>
       `GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: ${end}\r\n\r\n`;
-    const heard = await spoken(listening, asked("/a", "keep-alive") + asked("/b", "close"));
+    const heard = await sendRaw(
+      listening,
+      createRequest("/a", "keep-alive") + createRequest("/b", "close"),
+    );
     expect(heard.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
     expect(heard).toMatch(/\r\n\r\n\/aHTTP.*\r\n\r\n\/b$/s);
   });
 
-  test("has no body for those who ask for its head alone", async () => {
-    const listening = await served(() => new WholeResponse("Hello.", {}));
+  test("sends no body for HEAD", async () => {
+    const listening = await startListening(() => new BufferedResponse("Hello.", {}));
     const asked = "HEAD / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
-    const heard = await spoken(listening, asked);
+    const heard = await sendRaw(listening, asked);
     expect(heard).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
     expect(heard).toMatch(/content-length: 6\r\n.*\r\n\r\n$/s);
   });
 
-  test("to a body that nobody read leaves the connection to the next", async () => {
-    const listening = await served(() => new WholeResponse("No.", {}));
+  test("keeps the connection usable if the request body was not read", async () => {
+    const listening = await startListening(() => new BufferedResponse("No.", {}));
     const asked = (end: string) =>
       `POST / HTTP/1.1\r\nhost: localhost\r\nconnection: ${end}\r\ncontent-length: 90000\r\n\r\n${"x".repeat(90_000)}`;
-    const heard = await spoken(listening, asked("keep-alive") + asked("close"));
+    const heard = await sendRaw(listening, asked("keep-alive") + asked("close"));
     expect(heard.match(/\r\n\r\nNo\./g)).toHaveLength(2);
   });
 
-  test("for a client that has gone is for nobody, and the next is served", async () => {
+  test("discards a response if its client has disconnected, and serves the next one", async () => {
     const [asked, gone, answered] = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
-    const listening = await served(async (request) => {
-      if (request.method === "GET") return new WholeResponse("Still here.", {});
+    const listening = await startListening(async (request) => {
+      if (request.method === "GET") return new BufferedResponse("Still here.", {});
       await request.text();
       request.signal.addEventListener("abort", () => gone?.resolve());
       asked?.resolve();
       await gone?.promise;
       setImmediate(() => answered?.resolve());
-      return new WholeResponse("Too late.", {});
+      return new BufferedResponse("Too late.", {});
     });
     const controller = new AbortController();
     const { signal } = controller;
@@ -85,45 +90,49 @@ describe("a whole answer", () => {
   });
 });
 
-describe("a request", () => {
-  const plain = (path: string, host = "localhost") =>
+describe("listen() with an unusual request", () => {
+  const createPlainRequest = (path: string, host = "localhost") =>
     `GET ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`;
 
   test.each([
     ["/v1/%41", "http://localhost/v1/%41"],
     ["/v1/../a", "http://localhost/a"],
     ["http://other/v1", "http://other/v1"],
-  ])("for the odd address %s is answered all the same", async (path, url) => {
-    const listening = await served((request) => new WholeResponse(request.url, {}));
-    expect(await spoken(listening, plain(path))).toMatch(new RegExp(`\r\n\r\n${url}$`));
+  ])("serves the unusual address %s", async (path, url) => {
+    const listening = await startListening((request) => new BufferedResponse(request.url, {}));
+    expect(await sendRaw(listening, createPlainRequest(path))).toMatch(
+      new RegExp(`\r\n\r\n${url}$`),
+    );
   });
 
   test.each([
     ["/v1", "a b"],
     ["/v1\\a", "localhost"],
-  ])("for %s on the host %s is refused", async (path, host) => {
-    const listening = await served(() => expect.unreachable());
-    expect(await spoken(listening, plain(path, host))).toMatch(/^HTTP\/1\.1 400 /);
+  ])("rejects the path %s on the host %s", async (path, host) => {
+    const listening = await startListening(() => expect.unreachable());
+    expect(await sendRaw(listening, createPlainRequest(path, host))).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  test("that fails in a way nobody thought of is answered with 500", async () => {
-    const listening = await served(() => {
+  test("answers an unexpected error with 500", async () => {
+    const listening = await startListening(() => {
       throw new Error("Oh.");
     });
-    const heard = await spoken(listening, plain("/"));
+    const heard = await sendRaw(listening, createPlainRequest("/"));
     expect(heard).toMatch(/^HTTP\/1\.1 500 /);
     expect(heard).not.toContain("Oh.");
   });
 
-  test("is not answered with a header that cannot be sent", async () => {
-    const listening = await served(() => new WholeResponse("Hello.", { "x-bad": "a\nb" }));
-    expect(await spoken(listening, plain("/"))).toBe("");
+  test("does not send a response with an invalid header", async () => {
+    const listening = await startListening(
+      () => new BufferedResponse("Hello.", { "x-bad": "a\nb" }),
+    );
+    expect(await sendRaw(listening, createPlainRequest("/"))).toBe("");
   });
 });
 
-describe("a port that is taken", () => {
-  test("is refused in words", async () => {
-    const { url } = await served(() => new Response(null));
+describe("listen() on a port in use", () => {
+  test("throws an error with a remedy", async () => {
+    const { url } = await startListening(() => new Response(null));
     const port = Number(new URL(url).port);
     await expect(listen(() => new Response(null), { port })).rejects.toThrow(
       /listen\(port\) must be free to listen on/,

@@ -3,44 +3,43 @@ import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { InvalidOptionError } from "../../base/errors.ts";
 import { Dropped } from "../turn/dropped.ts";
-import { SocketRequest } from "./socket-request.ts";
-import { WholeResponse } from "./whole-response.ts";
+import { LazyRequest } from "./socket-request.ts";
+import { BufferedResponse } from "./whole-response.ts";
 
-/** Where a provider listens. */
+/** Options of `LocalProvider.listen()`. */
 export interface ListenOptions {
-  /** 0: any that is free. @default 0 */
+  /** The port; 0 picks any free one. @default 0 */
   readonly port?: number | undefined;
-  /** @default "127.0.0.1" */
+  /** The host name or IP address. @default "127.0.0.1" */
   readonly host?: string | undefined;
 }
 
-/** A provider on a socket. */
+/** A provider that listens on a socket. */
 export interface Listening {
-  /** Ends in `/v1`: what SDKs take as base URL. */
+  /** The base URL for SDKs. Ends in `/v1`. */
   readonly url: string;
-  /** Ends every connection. */
+  /** Stops listening and closes every connection. */
   close(): Promise<void>;
 }
 
-/** What answers requests. */
-type Handle = (request: Request) => Response | Promise<Response>;
+type RequestHandler = (request: Request) => Response | Promise<Response>;
 
-/** Serves `handle` on a socket until closed. */
+/** Serves `handle` on a socket until it is closed. */
 export async function listen(
-  handle: Handle,
+  handle: RequestHandler,
   { port = 0, host = "127.0.0.1" }: ListenOptions,
 ): Promise<Listening> {
   const server = createServer((incoming, outgoing) => {
-    serve(handle, incoming, outgoing).catch((error) => outgoing.destroy(error));
+    serveRequest(handle, incoming, outgoing).catch((error) => outgoing.destroy(error));
   });
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause) => reject(cannotListen(port, host, cause)));
+    server.once("error", (cause) => reject(createListenError(port, host, cause)));
     server.listen(port, host, resolve);
   });
-  const { port: given } = server.address() as AddressInfo;
+  const { port: actualPort } = server.address() as AddressInfo;
   const name = host.includes(":") ? `[${host}]` : host;
   return {
-    url: `http://${name}:${given}/v1`,
+    url: `http://${name}:${actualPort}/v1`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -49,39 +48,39 @@ export async function listen(
   };
 }
 
-/** Whole answers are sent as they are; all else is left to hono's adaptor, which costs more. */
-async function serve(
-  handle: Handle,
+/** Sends buffered responses directly; Hono's adapter, which is slower, sends all others. */
+async function serveRequest(
+  handle: RequestHandler,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
-  const request = SocketRequest.from(incoming, outgoing);
-  if (!request) return await adapted(handle)(incoming, outgoing);
+  const request = LazyRequest.from(incoming, outgoing);
+  if (!request) return await createHonoListener(handle)(incoming, outgoing);
   const answering = (async () => await handle(request))();
-  const response = await answering.catch(() => null); // which the adaptor hears of below
-  if (!(response instanceof WholeResponse && request.isRead))
-    return await adapted(() => answering)(incoming, outgoing);
-  outgoing.writeHead(response.status, response.head);
-  outgoing.end(response.whole);
+  const response = await answering.catch(() => null); // the adapter reports it below
+  if (!(response instanceof BufferedResponse && request.isRead))
+    return await createHonoListener(() => answering)(incoming, outgoing);
+  outgoing.writeHead(response.status, response.headerFields);
+  outgoing.end(response.payload);
 }
 
-function adapted(handle: Handle): ReturnType<typeof getRequestListener> {
+function createHonoListener(handle: RequestHandler): ReturnType<typeof getRequestListener> {
   const fetch: Parameters<typeof getRequestListener>[0] = async (request, { outgoing }) => {
     try {
       const drop = () => setImmediate(() => outgoing.socket?.destroySoon());
-      return cutShort(await handle(request), drop);
+      return dropOnFailure(await handle(request), drop);
     } catch (error) {
       if (!(error instanceof Dropped)) throw error;
       outgoing.destroy();
       return new Response(null);
     }
   };
-  // The process that we are in has its own Request and Response, and keeps them.
+  // Keep the process's own Request and Response globals.
   return getRequestListener(fetch, { overrideGlobalObjects: false });
 }
 
-/** A stream that fails ends with its connection, so that nobody takes it for whole. */
-function cutShort(response: Response, drop: () => void): Response {
+/** Destroys the connection if a stream fails, so that the client does not mistake it for complete. */
+function dropOnFailure(response: Response, drop: () => void): Response {
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
   if (!response.body || !isStream) return response;
   const reader = response.body.getReader();
@@ -92,22 +91,22 @@ function cutShort(response: Response, drop: () => void): Response {
         if (done) controller.close();
         else controller.enqueue(value);
       } catch {
-        drop(); // and no end to it, which would be one that was meant
+        drop(); // without closing the stream, which would look complete
       }
     },
     cancel: (reason) => reader.cancel(reason),
   });
   const headers = new Headers(response.headers);
-  headers.set("transfer-encoding", "chunked"); // or what comes first would be held back
+  headers.set("transfer-encoding", "chunked"); // otherwise the adapter buffers the first chunks
   return new Response(body, { status: response.status, headers });
 }
 
-function cannotListen(port: number, host: string, cause: Error): InvalidOptionError {
+function createListenError(port: number, host: string, cause: Error): InvalidOptionError {
   return new InvalidOptionError({
     field: "listen(port)",
     value: `${host}:${port}`,
     rule: `must be free to listen on (${cause.message})`,
-    remedy: "choose another, or 0 for any that is free",
+    remedy: "choose another port, or 0 for any free one",
     cause,
   });
 }

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { localStorage, temporaryDataDir } from "../../../tests/support/local-storage.ts";
-import { localStorageProcess } from "../../../tests/support/local-storage-process.ts";
+import { startLocalStorageProcess } from "../../../tests/support/local-storage-process.ts";
 
 type Api = Awaited<ReturnType<typeof localStorage>>;
 
@@ -26,11 +26,11 @@ async function send(
   return { http: answer.status, ...json };
 }
 
-function left({ dataDir }: Api): readonly string[] {
+function listIncoming({ dataDir }: Api): readonly string[] {
   return [...readdirSync(join(dataDir, "incoming")), ...readdirSync(join(dataDir, "files"))];
 }
 
-describe("a form that cannot be read is refused, and nothing of it is left:", () => {
+describe("readMultipart() rejects an invalid form and deletes its file:", () => {
   const ended = "Unexpected end of multipart data";
   it.each([
     ["cut off in a file", `${PURPOSE}${PART}hel`, ended],
@@ -38,13 +38,13 @@ describe("a form that cannot be read is refused, and nothing of it is left:", ()
     ["cut off in a field", PURPOSE.slice(0, -6), ended],
     ["cut off after a boundary", "--x\r\n", ended],
     ["empty", "", ended],
-    ["of other bytes", "{}", ended],
+    ["of bytes that are not multipart", "{}", ended],
     [
       "with a part whose header has no end",
       `${PART}hello\r\n--x\r\nfoo${END}`,
       "A part's header has no end",
     ],
-    ["with nothing but such a part", `--x\r\nfoo${END}`, "A part's header has no end"],
+    ["with only a part whose header has no end", `--x\r\nfoo${END}`, "A part's header has no end"],
     ["of two files", `${PURPOSE}${PART}one\r\n${PART}two${END}`, "It has too many parts"],
     ["of many fields", `${PURPOSE.repeat(30)}${PART}one${END}`, "It has too many parts"],
     [
@@ -52,17 +52,17 @@ describe("a form that cannot be read is refused, and nothing of it is left:", ()
       `${PURPOSE.replace("user_data", "y".repeat(100_000))}${PART}one${END}`,
       "The field 'purpose' is too long",
     ],
-  ])("one %s", async (_name, body, problem) => {
+  ])("a form %s", async (_name, body, problem) => {
     await using api = await localStorage();
     expect(await send(api, body)).toMatchObject({
       http: 400,
       error: { message: `The multipart form could not be read: ${problem}.` },
     });
-    expect(left(api)).toEqual([]);
+    expect(listIncoming(api)).toEqual([]);
     expect(api.faults).toEqual([]);
   });
 
-  it("one without a body or a type", async () => {
+  it("a form without a body or a content type", async () => {
     await using api = await localStorage();
     const answer = await fetch(`${api.url}/files`, { method: "POST" });
     expect(await answer.json()).toMatchObject({
@@ -73,7 +73,7 @@ describe("a form that cannot be read is refused, and nothing of it is left:", ()
     expect(empty.status).toBe(400);
   });
 
-  it("one with a field that has no name", async () => {
+  it("a form with an unnamed field", async () => {
     await using api = await localStorage();
     const body = `--x\r\nContent-Disposition: form-data\r\n\r\n1\r\n${PURPOSE}${PART}one${END}`;
     expect(await send(api, body)).toMatchObject({
@@ -82,49 +82,49 @@ describe("a form that cannot be read is refused, and nothing of it is left:", ()
     });
   });
 
-  it("one without a boundary", async () => {
+  it("a form without a boundary", async () => {
     await using api = await localStorage();
     const answer = await send(api, `${PART}one${END}`, "multipart/form-data");
     const message = "The multipart form could not be read: Multipart: Boundary not found.";
     expect(answer).toMatchObject({ http: 400, error: { message } });
   });
 
-  it("one of a client that hangs up", async () => {
+  it("a form whose client disconnects", async () => {
     await using api = await localStorage();
     const socket = connect(api.port, "127.0.0.1");
     socket.write(
       `POST /v1/files HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 1000000\r\n\r\n${PURPOSE}${PART}hello`,
     );
-    await expect.poll(() => left(api)).toHaveLength(1);
+    await expect.poll(() => listIncoming(api)).toHaveLength(1);
     socket.destroy();
-    await expect.poll(() => left(api)).toEqual([]);
+    await expect.poll(() => listIncoming(api)).toEqual([]);
     expect(api.faults).toEqual([]);
   });
 });
 
-describe("a file that is too large is refused", () => {
+describe("readMultipart() rejects a file that is too large", () => {
   const message = "The file is too large: the maximum is 1000 bytes.";
 
-  it("as soon as it is known to be, and nothing of it is left", async () => {
+  it("as soon as it exceeds the limit, and deletes its bytes", async () => {
     await using api = await localStorage({ maxFileBytes: 1000 });
     const answer = await send(api, `${PURPOSE}${PART}${"y".repeat(1001)}${END}`);
     expect(answer).toMatchObject({ http: 413, error: { message } });
-    expect(left(api)).toEqual([]);
+    expect(listIncoming(api)).toEqual([]);
     expect(await send(api, `${PURPOSE}${PART}${"y".repeat(1000)}${END}`)).toMatchObject({
       http: 200,
       bytes: 1000,
     });
   });
 
-  it("before it is sent, if its length is said", async () => {
+  it("before it arrives, if its length is declared", async () => {
     await using api = await localStorage({ maxFileBytes: 1000 });
     const answer = await send(api, "y".repeat(2_000_000));
     expect(answer).toMatchObject({ http: 413, error: { message } });
-    expect(left(api)).toEqual([]);
+    expect(listIncoming(api)).toEqual([]);
   });
 });
 
-describe("a file's name", () => {
+describe("an uploaded file's name", () => {
   it.each([
     ["../../etc/passwd", "passwd"],
     ["..\\..\\boot.ini", "boot.ini"],
@@ -139,36 +139,33 @@ describe("a file's name", () => {
     ["z".repeat(5000), "z".repeat(255)],
     ["__proto__", "__proto__"],
     ["-rf", "-rf"],
-  ])("%j is kept as %j, and is no path on the disk", async (name, kept) => {
+  ])("%j is stored as %j and never used as a path on disk", async (name, kept) => {
     await using api = await localStorage();
     const answer = await send(api, `${PURPOSE}${PART.replace("a.txt", () => name)}hello${END}`);
     expect(answer).toMatchObject({ http: 200, filename: kept, bytes: 5 });
-    expect(left(api)).toEqual([expect.stringMatching(/^file-[0-9a-f]+$/)]);
+    expect(listIncoming(api)).toEqual([expect.stringMatching(/^file-[0-9a-f]+$/)]);
   });
 
-  it("ends where its line ends", async () => {
+  it("ends at the end of its header line", async () => {
     await using api = await localStorage();
     const body = `${PURPOSE}${PART.replace("a.txt", "a\r\nX-Evil: 1")}hello${END}`;
     expect(await send(api, body)).toMatchObject({ http: 200, filename: "a" });
   });
 });
 
-describe("an upload", () => {
-  it.skipIf(process.platform !== "linux")(
-    "of 120 MB takes no more memory than one of 50 MB",
-    async () => {
-      using folder = temporaryDataDir();
-      await using server = await localStorageProcess(folder.path);
-      // Garbage of some tens of megabytes gathers before it is collected, and no more after that.
-      const before = await uploadOf(server, 2 ** 20 * 50);
-      const after = await uploadOf(server, 2 ** 20 * 120);
-      expect(after - before).toBeLessThan(20 * 2 ** 20);
-    },
-  );
+describe("readMultipart() of a large file", () => {
+  it.skipIf(process.platform !== "linux")("uses constant memory for 50 MB and 120 MB", async () => {
+    using folder = temporaryDataDir();
+    await using server = await startLocalStorageProcess(folder.path);
+    // Some tens of megabytes of garbage accumulate before the first collection.
+    const before = await measureUpload(server, 2 ** 20 * 50);
+    const after = await measureUpload(server, 2 ** 20 * 120);
+    expect(after - before).toBeLessThan(20 * 2 ** 20);
+  });
 });
 
-/** The most memory that the server ever had, after it took a file of so many bytes. */
-async function uploadOf(
+/** Uploads this many bytes and returns the server's peak memory. */
+async function measureUpload(
   { url, pid }: { readonly url: string; readonly pid: number },
   bytes: number,
 ): Promise<number> {

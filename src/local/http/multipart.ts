@@ -8,68 +8,69 @@ import { messageOf } from "../../base/errors.ts";
 import { ApiProblem, invalidType, unknownParameter } from "../api-problem.ts";
 import type { IncomingFolder } from "../store/incoming-folder.ts";
 
-/** A form that was read whole. Disposing of it removes its file, unless that was moved away. */
+/** A form that was read completely. Disposing it deletes its file unless the file was moved. */
 export interface MultipartForm extends AsyncDisposable {
   readonly fields: ReadonlyMap<string, string>;
   /** The part named `file`. */
   readonly file: UploadedFile | undefined;
 }
 
-/** A file of a form, on the disk. */
+/** An uploaded file, on disk. */
 export interface UploadedFile {
   readonly path: string;
   readonly bytes: number;
-  /** As the client called it: not to be trusted. */
+  /** The name that the client sent. Do not trust it. */
   readonly filename: string | undefined;
 }
 
 const MAX_FIELDS = 20;
 const MAX_FIELD_BYTES = 64 * 1024;
 
-/** What boundaries, part headers and fields may add to the bytes of the file. */
+/** The bytes that boundaries, part headers and fields may add to the file. */
 const MAX_FORM_BYTES = 2 ** 20;
 
-/** Reads `multipart/form-data` as it arrives; the file goes to the disk and is never held here. */
+/** Parses `multipart/form-data` while it arrives. The file is streamed to disk and never buffered in memory. */
 export async function readMultipart(
   request: Request,
   incoming: IncomingFolder,
 ): Promise<MultipartForm> {
   const length = Number(request.headers.get("content-length"));
-  if (length > incoming.maxFileBytes + MAX_FORM_BYTES) throw tooLarge(incoming.maxFileBytes);
-  const reading = new FormReading(incoming);
+  if (length > incoming.maxFileBytes + MAX_FORM_BYTES)
+    throw createFileTooLargeProblem(incoming.maxFileBytes);
+  const reader = new FormReader(incoming);
   try {
-    return await reading.read(request);
+    return await reader.read(request);
   } catch (error) {
-    await reading.remove();
+    await reader.remove();
     throw error;
   }
 }
 
-class FormReading {
+class FormReader {
   readonly #incoming: IncomingFolder;
-  /** Ends the reading with what is wrong. */
-  readonly #refusal = new AbortController();
+  /** Aborts the reading; the reason is the error to throw. */
+  readonly #abortController = new AbortController();
   readonly #fields = new Map<string, string>();
   #path: string | undefined;
   #writing: Promise<UploadedFile> | undefined;
-  #over = false;
+  #isDone = false;
 
   constructor(incoming: IncomingFolder) {
     this.#incoming = incoming;
   }
 
   async read(request: Request): Promise<MultipartForm> {
-    const parser = this.#parser(request.headers.get("content-type") ?? "");
-    const { signal } = this.#refusal;
-    const leave = () => this.#refuse(unreadable("The client has gone"));
-    request.signal.addEventListener("abort", leave, { once: true });
+    const parser = this.#createParser(request.headers.get("content-type") ?? "");
+    const { signal } = this.#abortController;
+    const onAbort = () => this.#fail(createFormProblem("The client disconnected"));
+    request.signal.addEventListener("abort", onAbort, { once: true });
     try {
-      await pipeline(this.#chunks(request, parser), parser, { signal });
+      await pipeline(this.#readChunks(request, parser), parser, { signal });
     } catch (error) {
-      throw signal.aborted ? signal.reason : unreadable(messageOf(error));
+      throw signal.aborted ? signal.reason : createFormProblem(messageOf(error));
     } finally {
-      this.#over = true;
-      request.signal.removeEventListener("abort", leave);
+      this.#isDone = true;
+      request.signal.removeEventListener("abort", onAbort);
     }
     const file = await this.#writing;
     signal.throwIfAborted();
@@ -77,65 +78,65 @@ class FormReading {
   }
 
   async remove(): Promise<void> {
-    await this.#writing?.catch(() => undefined); // read() has thrown it, or what caused it
+    await this.#writing?.catch(() => undefined); // read() has thrown it or its cause
     if (this.#path !== undefined) await rm(this.#path, { force: true });
   }
 
-  async *#chunks(request: Request, parser: BusboyInstance): AsyncGenerator<Uint8Array> {
+  async *#readChunks(request: Request, parser: BusboyInstance): AsyncGenerator<Uint8Array> {
     const reader = request.body?.getReader();
-    const cancel = () => void reader?.cancel().catch(() => undefined); // nobody is left to tell
-    this.#refusal.signal.addEventListener("abort", cancel, { once: true });
+    const cancel = () => void reader?.cancel().catch(() => undefined); // the request is already rejected
+    this.#abortController.signal.addEventListener("abort", cancel, { once: true });
     for (let read = await reader?.read(); read?.value; read = await reader?.read()) {
       yield read.value;
     }
-    void this.#refuseIfStuck(parser);
+    void this.#failIfStuck(parser);
   }
 
-  /** The parser waits for ever for the end of a part's header that the form ended without. */
-  async #refuseIfStuck(parser: BusboyInstance): Promise<void> {
-    while (!this.#over && parser.writableLength > 0) await nextTurn();
+  /** Rejects a form that ends inside a part's header: the parser would wait forever for the header's end. */
+  async #failIfStuck(parser: BusboyInstance): Promise<void> {
+    while (!this.#isDone && parser.writableLength > 0) await nextTurn();
     await this.#writing?.catch(() => undefined); // read() throws it
-    for (let turn = 0; turn < 10 && !this.#over; turn++) await nextTurn();
-    if (!this.#over) this.#refuse(unreadable("A part's header has no end"));
+    for (let turn = 0; turn < 10 && !this.#isDone; turn++) await nextTurn();
+    if (!this.#isDone) this.#fail(createFormProblem("A part's header has no end"));
   }
 
-  #parser(contentType: string): BusboyInstance {
-    if (!/^multipart\/form-data\b/i.test(contentType)) throw notAForm(contentType);
-    const parser = parserOf(contentType, this.#incoming.maxFileBytes);
+  #createParser(contentType: string): BusboyInstance {
+    if (!/^multipart\/form-data\b/i.test(contentType)) throw createContentTypeProblem(contentType);
+    const parser = createBusboy(contentType, this.#incoming.maxFileBytes);
     parser.on("file", (name, stream, filename) => {
-      this.#writing ??= this.#write(name, stream, filename);
-      this.#writing.catch((error: unknown) => this.#refuse(error));
+      this.#writing ??= this.#writeFile(name, stream, filename);
+      this.#writing.catch((error: unknown) => this.#fail(error));
     });
     parser.on("field", (name, value, _nameCut, valueCut) => {
-      if (valueCut) this.#refuse(unreadable(`The field '${name}' is too long`));
-      else if (name === "file") this.#refuse(invalidType("file", "a file", value));
+      if (valueCut) this.#fail(createFormProblem(`The field '${name}' is too long`));
+      else if (name === "file") this.#fail(invalidType("file", "a file", value));
       else this.#fields.set(name ?? "", value);
     });
     for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const) {
-      parser.on(limit, () => this.#refuse(unreadable("It has too many parts")));
+      parser.on(limit, () => this.#fail(createFormProblem("It has too many parts")));
     }
     return parser;
   }
 
-  async #write(name: string, stream: Readable, filename?: string): Promise<UploadedFile> {
-    stream.on("limit", () => this.#refuse(tooLarge(this.#incoming.maxFileBytes)));
+  async #writeFile(name: string, stream: Readable, filename?: string): Promise<UploadedFile> {
+    stream.on("limit", () => this.#fail(createFileTooLargeProblem(this.#incoming.maxFileBytes)));
     if (name !== "file") {
-      stream.on("error", () => undefined).resume(); // it is refused whole
+      stream.on("error", () => undefined).resume(); // the whole form is rejected
       throw unknownParameter(name);
     }
     const path = this.#incoming.place();
     this.#path = path;
     const target = createWriteStream(path, { flags: "wx", mode: 0o600 });
-    await pipeline(stream, target, { signal: this.#refusal.signal });
+    await pipeline(stream, target, { signal: this.#abortController.signal });
     return { path, bytes: target.bytesWritten, filename };
   }
 
-  #refuse(reason: unknown): void {
-    this.#refusal.abort(reason);
+  #fail(reason: unknown): void {
+    this.#abortController.abort(reason);
   }
 }
 
-function parserOf(contentType: string, fileSize: number): BusboyInstance {
+function createBusboy(contentType: string, fileSize: number): BusboyInstance {
   try {
     return new Busboy({
       headers: { "content-type": contentType },
@@ -148,20 +149,20 @@ function parserOf(contentType: string, fileSize: number): BusboyInstance {
       },
     });
   } catch (error) {
-    throw unreadable(messageOf(error));
+    throw createFormProblem(messageOf(error));
   }
 }
 
-function notAForm(contentType: string): ApiProblem {
+function createContentTypeProblem(contentType: string): ApiProblem {
   const message = `Invalid Content-Type header (${contentType}), expected multipart/form-data.`;
   return new ApiProblem(400, message);
 }
 
-function unreadable(problem: string): ApiProblem {
+function createFormProblem(problem: string): ApiProblem {
   return new ApiProblem(400, `The multipart form could not be read: ${problem}.`);
 }
 
-function tooLarge(maxBytes: number): ApiProblem {
+function createFileTooLargeProblem(maxBytes: number): ApiProblem {
   const message = `The file is too large: the maximum is ${maxBytes} bytes.`;
   return new ApiProblem(413, message, { param: "file" });
 }

@@ -1,29 +1,29 @@
 /**
- * A response whose text is at hand. A socket sends it as it is; a body that can be read is made for
- * whoever reads one, since to make it and to read it costs more than all else about a short answer.
+ * A response whose text is in memory. A socket sends the text directly. A readable body is created only on
+ * request, because creating and reading one costs more than the rest of a short response.
  */
-export class WholeResponse extends Response {
-  readonly whole: string;
-  /** Until somebody looks at `headers`, which then has them. */
+export class BufferedResponse extends Response {
+  readonly payload: string;
+  /** The header fields. Once `headers` has been read, `#headers` replaces them. */
   readonly #fields: Record<string, string>;
   #headers: Headers | null = null;
   #readable: Response | null = null;
 
-  /** Names of headers are lower-case. */
-  constructor(whole: string, headers: Readonly<Record<string, string>>, status = 200) {
-    super(null, status === 200 ? undefined : { status }); // to read what says nothing takes time
-    this.whole = whole;
+  /** Header names must be lowercase. */
+  constructor(payload: string, headers: Readonly<Record<string, string>>, status = 200) {
+    super(null, status === 200 ? undefined : { status }); // parsing an empty init takes time
+    this.payload = payload;
     this.#fields = { ...headers };
   }
 
-  /** What is sent before the text. */
-  get head(): Record<string, string> {
+  /** The header fields to send, with `content-length`. */
+  get headerFields(): Record<string, string> {
     const fields = this.#headers ? Object.fromEntries(this.#headers) : this.#fields;
-    return { ...fields, "content-length": String(Buffer.byteLength(this.whole)) };
+    return { ...fields, "content-length": String(Buffer.byteLength(this.payload)) };
   }
 
-  /** Sets a header; its name is lower-case. */
-  put(name: string, value: string): void {
+  /** Sets a header. The name must be lowercase. */
+  setHeader(name: string, value: string): void {
     if (this.#headers) this.#headers.set(name, value);
     else this.#fields[name] = value;
   }
@@ -34,7 +34,7 @@ export class WholeResponse extends Response {
   }
 
   override get body(): Response["body"] {
-    return this.#read().body;
+    return this.#toReadable().body;
   }
 
   override get bodyUsed(): boolean {
@@ -42,36 +42,36 @@ export class WholeResponse extends Response {
   }
 
   override arrayBuffer(): Promise<ArrayBuffer> {
-    return this.#read().arrayBuffer();
+    return this.#toReadable().arrayBuffer();
   }
 
   override blob(): Promise<Blob> {
-    return this.#read().blob();
+    return this.#toReadable().blob();
   }
 
   override bytes(): ReturnType<Response["bytes"]> {
-    return this.#read().bytes();
+    return this.#toReadable().bytes();
   }
 
   override clone(): Response {
-    return this.#read().clone();
+    return this.#toReadable().clone();
   }
 
   override formData(): Promise<FormData> {
-    return this.#read().formData();
+    return this.#toReadable().formData();
   }
 
   override json(): Promise<unknown> {
-    return this.#read().json();
+    return this.#toReadable().json();
   }
 
   override text(): Promise<string> {
-    return this.#read().text();
+    return this.#toReadable().text();
   }
 
-  #read(): Response {
+  #toReadable(): Response {
     const { status, headers } = this;
-    this.#readable ??= new Response(this.whole, { status, headers });
+    this.#readable ??= new Response(this.payload, { status, headers });
     return this.#readable;
   }
 }

@@ -1,32 +1,32 @@
 import type { ApiProblem } from "../api-problem.ts";
 
-/** What clients of the Messages API parse; OpenAI's errors look otherwise. */
+/** The error body of the Messages API. Its format differs from OpenAI's. */
 export interface AnthropicProblem {
   readonly type: "error";
   readonly error: { readonly type: string; readonly message: string };
   readonly request_id: string;
 }
 
-/** A problem in Anthropic's shape: there the status alone says of which type it is. */
-export function anthropicProblem(
+/** Converts an error to Anthropic's format, where the status determines the type. */
+export function toAnthropicProblem(
   { status, message }: Pick<ApiProblem, "status" | "message">,
   requestId: string,
 ): AnthropicProblem {
-  return { type: "error", error: { type: typeOf(status), message }, request_id: requestId };
+  return { type: "error", error: { type: toErrorType(status), message }, request_id: requestId };
 }
 
-/** Whether an address is of Anthropic's API and not of OpenAI's: a path, or a whole address. */
+/** Returns whether a path or URL belongs to Anthropic's API rather than OpenAI's. */
 export function isAnthropicAddress(address: string): boolean {
   return ADDRESS.test(address);
 }
 
 const ADDRESS = /^(?:https?:\/\/[^/?#]*)?\/(?:v1\/messages|api\/hello)(?:[/?#]|$)/;
 
-function typeOf(status: number): string {
-  return types.get(status) ?? (status >= 500 ? "api_error" : "invalid_request_error");
+function toErrorType(status: number): string {
+  return ERROR_TYPES.get(status) ?? (status >= 500 ? "api_error" : "invalid_request_error");
 }
 
-const types: ReadonlyMap<number, string> = new Map([
+const ERROR_TYPES: ReadonlyMap<number, string> = new Map([
   [401, "authentication_error"],
   [402, "billing_error"],
   [403, "permission_error"],

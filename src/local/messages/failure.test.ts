@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { anthropicProblem, isAnthropicAddress } from "./anthropic-problem.ts";
-import { failureOf } from "./failure.ts";
+import { isAnthropicAddress, toAnthropicProblem } from "./anthropic-problem.ts";
+import { toMessageProblem } from "./failure.ts";
 
-describe("a failure of the model", () => {
+describe("toMessageProblem()", () => {
   test.each([
     [{ status: 429, message: "Slow down." }, 429, "rate_limit_error", "Slow down."],
     [{ status: 529 }, 529, "overloaded_error", "The model failed."],
@@ -15,16 +15,16 @@ describe("a failure of the model", () => {
       "Your credit balance",
     ],
     [{ code: "billing_error" }, 400, "invalid_request_error", "Your credit balance is too low"],
-  ])("is one of Anthropic's: %j", (fail, status, type, message) => {
-    const problem = failureOf(fail);
+  ])("converts a failure to Anthropic's error: %j", (fail, status, type, message) => {
+    const problem = toMessageProblem(fail);
     expect(problem.status).toBe(status);
-    const { error } = anthropicProblem(problem, "req_1");
+    const { error } = toAnthropicProblem(problem, "req_1");
     expect(error.type).toBe(type);
     expect(error.message).toContain(message);
   });
 });
 
-describe("an error of Anthropic's", () => {
+describe("toAnthropicProblem()", () => {
   test.each([
     [400, "invalid_request_error"],
     [401, "authentication_error"],
@@ -35,15 +35,15 @@ describe("an error of Anthropic's", () => {
     [418, "invalid_request_error"],
     [503, "api_error"],
     [504, "timeout_error"],
-  ])("has the type of its status: %d", (status, type) => {
-    expect(anthropicProblem({ status, message: "So." }, "req_1")).toEqual({
+  ])("derives the type from the status %d", (status, type) => {
+    expect(toAnthropicProblem({ status, message: "So." }, "req_1")).toEqual({
       type: "error",
       error: { type, message: "So." },
       request_id: "req_1",
     });
   });
 
-  test("is given at Anthropic's addresses and at no others", () => {
+  test("applies to Anthropic's paths only", () => {
     for (const path of ["/v1/messages", "/v1/messages?beta=true", "/v1/messages/x", "/api/hello"]) {
       expect(isAnthropicAddress(path)).toBe(true);
       expect(isAnthropicAddress(`http://127.0.0.1:80${path}`)).toBe(true);

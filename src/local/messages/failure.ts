@@ -3,9 +3,13 @@ import type { ModelAction } from "../model-action.ts";
 
 type Failure = Extract<ModelAction, { fail: unknown }>["fail"];
 
-/** What a model fails with, as Anthropic says the same. */
-export function failureOf({ status, code, message = "The model failed." }: Failure): ApiProblem {
-  // Nothing but its words tells this apart from other requests that are refused.
+/** Converts a model's `fail` action to Anthropic's error. */
+export function toMessageProblem({
+  status,
+  code,
+  message = "The model failed.",
+}: Failure): ApiProblem {
+  // Anthropic reports this as a 400 that only the message distinguishes from other rejected requests.
   if (code !== undefined && NO_CREDIT.has(code)) return new ApiProblem(400, CREDIT_IS_LOW);
   const known = status ?? (code === "rate_limit_exceeded" ? 429 : 500);
   return new ApiProblem(known, message, { code: code ?? null });

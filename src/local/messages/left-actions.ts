@@ -2,23 +2,23 @@ import type { ModelAction } from "../model-action.ts";
 import type { CheckedMessage } from "./check/checked-message.ts";
 
 /**
- * What a model does after a tool that runs at the provider on the other API. Here such a tool runs at
- * the client, so that the rest of the step waits for the request that brings its result.
+ * Stores the actions that follow a tool call in a step. On OpenAI's API such tools run at the provider. On the
+ * Messages API they run at the client, so the rest of the step waits for the request with the tool's result.
  */
-export class LeftActions {
+export class DeferredActions {
   readonly #byCall = new Map<unknown, readonly ModelAction[]>();
 
-  /** Keeps them until that call is answered. The oldest are forgotten when there are many. */
-  keep(callId: string, actions: readonly ModelAction[]): void {
+  /** Stores actions until the call has its result. Evicts the oldest beyond 1,000 calls. */
+  add(callId: string, actions: readonly ModelAction[]): void {
     this.#byCall.set(callId, actions);
     for (const oldest of this.#byCall.keys()) {
-      if (this.#byCall.size <= MOST) break;
+      if (this.#byCall.size <= MAX_CALLS) break;
       this.#byCall.delete(oldest);
     }
   }
 
-  /** Those that wait for what the last message brings, once. */
-  take(messages: readonly CheckedMessage[]): readonly ModelAction[] | null {
+  /** Removes and returns the actions that wait for a result in the last message, or `null`. */
+  takeAnswered(messages: readonly CheckedMessage[]): readonly ModelAction[] | null {
     for (const { tool_use_id: id } of messages.at(-1)?.content ?? []) {
       const actions = this.#byCall.get(id);
       if (!actions) continue;
@@ -29,17 +29,17 @@ export class LeftActions {
   }
 }
 
-const MOST = 1000;
+const MAX_CALLS = 1000;
 
-/** A step in two: what goes into this message, and what comes after its tools have run. */
-export function nowAndLater(
+/** Splits a step into the actions of this message and the actions after its tools have run. */
+export function splitStep(
   actions: readonly ModelAction[],
-  { searchesHere }: { readonly searchesHere: boolean },
+  { hasHostedSearch }: { readonly hasHostedSearch: boolean },
 ): { readonly now: readonly ModelAction[]; readonly later: readonly ModelAction[] } {
-  // Who calls the client's functions is asked again after them on either API.
+  // On either API, a model that calls the client's functions is called again after them.
   const isHandedOver = actions.some((action) => "call" in action || "patch" in action);
   const last = actions.findLastIndex(
-    (action) => "code" in action || "shell" in action || (!searchesHere && "search" in action),
+    (action) => "code" in action || "shell" in action || (!hasHostedSearch && "search" in action),
   );
   const end = isHandedOver || last === -1 ? actions.length : last + 1;
   return { now: actions.slice(0, end), later: actions.slice(end) };

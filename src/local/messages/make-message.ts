@@ -3,142 +3,160 @@ import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
 import { Dropped } from "../turn/dropped.ts";
 import { lastText } from "../turn/last-text.ts";
-import { modelFault } from "./check/refusal.ts";
+import { createModelFault } from "./check/refusal.ts";
 import type { MessageRequest } from "./check/request.ts";
 import { isWebSearch } from "./check/tools.ts";
-import { failureOf } from "./failure.ts";
-import { nowAndLater } from "./left-actions.ts";
+import { toMessageProblem } from "./failure.ts";
+import { splitStep } from "./left-actions.ts";
 import {
-  type Ended,
-  emptyMessage,
-  type MadeBlock,
+  createMessageState,
+  type FinishedBlock,
   type MessageServices,
   type MessageState,
+  type StopReason,
 } from "./message-state.ts";
-import { modelItems } from "./model-items.ts";
-import { modelFormat, modelToolChoice, modelTools, STRUCTURED } from "./model-tools.ts";
-import { nativeUses } from "./native-uses.ts";
-import { saidBlocks } from "./said-text.ts";
-import { titleAsked } from "./title-request.ts";
-import { callOf, functionCall } from "./tool-uses.ts";
-import { forcedSearch, runSearch, summaryOf } from "./web-search.ts";
+import { toModelItems } from "./model-items.ts";
+import {
+  STRUCTURED_OUTPUT_TOOL,
+  toModelFormat,
+  toModelToolChoice,
+  toModelTools,
+} from "./model-tools.ts";
+import { toSdkToolUses } from "./native-uses.ts";
+import { createAnswerBlocks } from "./said-text.ts";
+import { findRequestedTitle } from "./title-request.ts";
+import { createFunctionCall, createToolUse } from "./tool-uses.ts";
+import { createSummary, findForcedQuery, runSearch } from "./web-search.ts";
 
-/** A model that only ever thinks and searches is asked no more often than this. */
-const MOST_ASKS = 100;
+/** Limits how often the model is called for one message. */
+const MAX_MODEL_CALLS = 100;
 
-const ENDED: Ended = { stopReason: "end_turn", stopSequence: null };
+const END_TURN: StopReason = { stopReason: "end_turn", stopSequence: null };
 
-/** One answer, block by block: asks the model until it speaks or calls what the client runs. */
-export async function* makeMessage(
+/** Creates a message block by block. Calls the model until it answers or calls a tool that the client runs. */
+export async function* createMessage(
   request: MessageRequest,
   services: MessageServices,
   signal: AbortSignal,
-): AsyncGenerator<MadeBlock, Ended, undefined> {
-  const state = emptyMessage(request, services, signal);
-  const query = forcedSearch(request);
-  if (query !== null) return yield* searchedOnly(query, state);
-  const title = titleAsked(request);
+): AsyncGenerator<FinishedBlock, StopReason, undefined> {
+  const state = createMessageState(request, services, signal);
+  const query = findForcedQuery(request);
+  if (query !== null) return yield* runForcedSearch(query, state);
+  const title = findRequestedTitle(request);
   if (title !== null) {
-    yield* saidBlocks({ say: { title } }, state);
-    return ENDED;
+    yield* createAnswerBlocks({ say: { title } }, state);
+    return END_TURN;
   }
-  const searchesHere = state.tools.some(isWebSearch);
-  for (let asks = 0; asks < MOST_ASKS; asks++) {
+  const hasHostedSearch = state.tools.some(isWebSearch);
+  for (let modelCalls = 0; modelCalls < MAX_MODEL_CALLS; modelCalls++) {
     signal.throwIfAborted();
-    const actions = services.left.take(request.messages) ?? (await ask(state));
-    checkForced(actions, state);
-    const { now, later } = nowAndLater(actions, { searchesHere });
+    const actions =
+      services.deferredActions.takeAnswered(request.messages) ?? (await callModel(state));
+    checkForcedCall(actions, state);
+    const { now, later } = splitStep(actions, { hasHostedSearch });
     for (const action of now) {
-      for (const made of await perform(action, state)) {
-        state.made.push(made);
-        yield made;
+      for (const block of await performAction(action, state)) {
+        state.blocks.push(block);
+        yield block;
       }
-      if (state.ended) return state.ended;
+      if (state.stop) return state.stop;
     }
-    const call = state.made.findLast(({ block }) => block.type === "tool_use");
-    if (call && later.length > 0) services.left.keep(textAt(call.block, "id"), later);
+    const call = state.blocks.findLast(({ block }) => block.type === "tool_use");
+    if (call && later.length > 0) services.deferredActions.add(textAt(call.block, "id"), later);
     if (call) return { stopReason: "tool_use", stopSequence: null };
-    if (state.hasSpoken) return ENDED;
+    if (state.hasAnswered) return END_TURN;
   }
-  throw modelFault(`The model used tools ${MOST_ASKS} times and said nothing.`);
+  throw createModelFault(
+    `The model was called ${MAX_MODEL_CALLS} times for one message and only used tools. End the message with an answer.`,
+  );
 }
 
-async function ask({ request, services, tools, made, signal }: MessageState) {
+async function callModel({ request, services, tools, blocks, signal }: MessageState) {
   const { model, system, toolChoice, format } = request;
-  const own = { role: "assistant", content: made.map(({ block }) => block) } as const;
-  const items = modelItems([...request.messages, own]);
-  const asked = {
+  const partialMessage = { role: "assistant", content: blocks.map(({ block }) => block) } as const;
+  const items = toModelItems([...request.messages, partialMessage]);
+  const modelRequest = {
     model,
     instructions: system,
     items,
-    tools: modelTools(tools),
-    toolChoice: modelToolChoice(toolChoice, tools),
-    format: modelFormat(format, tools),
+    tools: toModelTools(tools),
+    toolChoice: toModelToolChoice(toolChoice, tools),
+    format: toModelFormat(format, tools),
     turn: services.asked.count++,
     text: lastText(items) || (system ?? ""),
   };
-  return await services.model.respond(asked, { signal });
+  return await services.model.respond(modelRequest, { signal });
 }
 
-/** A choice that forces a call is obeyed, or the answer fails: it is never let go. */
-function checkForced(actions: readonly ModelAction[], { request, tools }: MessageState): void {
+/** Fails the request if the tool choice forces a call and the model makes none. */
+function checkForcedCall(actions: readonly ModelAction[], { request, tools }: MessageState): void {
   const { type } = request.toolChoice;
   if (type !== "any" && type !== "tool") return;
-  const takesAnswer = tools.some(({ name }) => name === STRUCTURED);
+  const takesAnswer = tools.some(({ name }) => name === STRUCTURED_OUTPUT_TOOL);
   const isCall = (action: ModelAction) =>
     ["call", "code", "shell", "search", "patch", "use", "fail", "drop"].some(
       (key) => key in action,
     ) ||
     ("say" in action && typeof action.say === "object" && takesAnswer);
   if (actions.some(isCall)) return;
-  throw modelFault(
-    `The model called no tool, and the request's tool_choice is ${type}: change the one or the other.`,
+  throw createModelFault(
+    `The model called no tool, but the request's tool_choice is ${type}. Change the model's action or the tool_choice.`,
   );
 }
 
-async function perform(action: ModelAction, state: MessageState): Promise<readonly MadeBlock[]> {
-  if ("fail" in action) throw failureOf(action.fail);
-  if ("drop" in action) throw new Dropped("the model dropped the connection");
-  if ("say" in action) return saidBlocks(action, state);
+async function performAction(
+  action: ModelAction,
+  state: MessageState,
+): Promise<readonly FinishedBlock[]> {
+  if ("fail" in action) throw toMessageProblem(action.fail);
+  if ("drop" in action) throw new Dropped("The model dropped the connection.");
+  if ("say" in action) return createAnswerBlocks(action, state);
   if ("refuse" in action) {
-    const blocks = saidBlocks({ say: action.refuse }, state);
-    state.ended = { stopReason: "refusal", stopSequence: null };
+    const blocks = createAnswerBlocks({ say: action.refuse }, state);
+    state.stop = { stopReason: "refusal", stopSequence: null };
     return blocks;
   }
-  if ("think" in action) return thought(action.think, state);
-  if ("call" in action) return functionCall(action.call, state);
+  if ("think" in action) return createThinkingBlocks(action.think, state);
+  if ("call" in action) return createFunctionCall(action.call, state);
   if ("stall" in action) {
     await state.services.sleep(action.stall, state.signal);
     return [];
   }
   if ("compact" in action)
-    throw modelFault("The model compacted, and the Messages API has no item for it.");
+    throw createModelFault(
+      "The model compacted the conversation, but the Messages API has no compaction item.",
+    );
   if ("expireContainer" in action)
-    throw modelFault("The model let a container expire, and the Messages API has none.");
+    throw createModelFault(
+      "The model expired a container, but the Messages API has no containers.",
+    );
   if ("use" in action)
-    throw modelFault(
-      `The model used the tool '${action.use.kind}', and the Messages API has no hosted tools of that form: call a tool of the client's instead.`,
+    throw createModelFault(
+      `The model used the tool '${action.use.kind}', but the Messages API does not run hosted tools by kind. Call a tool of the client instead.`,
     );
   const tool = state.tools.find(isWebSearch);
-  const asked = "search" in action ? webQuery(action.search) : null;
-  if (tool && asked !== null) return searched(asked, tool, state);
-  return nativeUses(action, state.tools).flatMap((use) => callOf(use, state));
+  const query = "search" in action ? toWebQuery(action.search) : null;
+  if (tool && query !== null) return searchWeb(query, tool, state);
+  return toSdkToolUses(action, state.tools).flatMap((use) => createToolUse(use, state));
 }
 
-function webQuery(search: Extract<ModelAction, { search: unknown }>["search"]): string | null {
+function toWebQuery(search: Extract<ModelAction, { search: unknown }>["search"]): string | null {
   if (typeof search === "string") return search;
   return "web" in search ? search.web : null;
 }
 
-/** Thoughts are told to who asked for them; only this server can make their signature. */
-function thought(text: string, { request, services }: MessageState): readonly MadeBlock[] {
+/** Creates a thinking block if the request enables thinking. Only this server can create its signature. */
+function createThinkingBlocks(
+  text: string,
+  { request, services }: MessageState,
+): readonly FinishedBlock[] {
   const { isEnabled, isShown } = request.thinking;
   if (!isEnabled) return [];
   const signature = services.sealer.seal({ text });
   return [{ block: { type: "thinking", thinking: isShown ? text : "", signature } }];
 }
 
-function searched(query: string, tool: WireItem, state: MessageState): readonly MadeBlock[] {
+function searchWeb(query: string, tool: WireItem, state: MessageState): readonly FinishedBlock[] {
   const { tools, ids, sealer } = state.services;
   const { searches } = state;
   const { pages, blocks } = runSearch(query, tool, { web: tools.web, ids, sealer, searches });
@@ -147,11 +165,14 @@ function searched(query: string, tool: WireItem, state: MessageState): readonly 
   return blocks.map((block) => ({ block }));
 }
 
-/** The search that a request leaves no choice but to make, and what it found. */
-function* searchedOnly(query: string, state: MessageState): Generator<MadeBlock, Ended> {
+/** Runs the search that a request forces, and answers with its results. */
+function* runForcedSearch(
+  query: string,
+  state: MessageState,
+): Generator<FinishedBlock, StopReason> {
   const [tool = {}] = state.tools;
-  yield* searched(query, tool, state);
-  for (const block of summaryOf(state.pages, state.services.sealer))
+  yield* searchWeb(query, tool, state);
+  for (const block of createSummary(state.pages, state.services.sealer))
     yield { block: { ...block, type: "text" } };
-  return ENDED;
+  return END_TURN;
 }

@@ -1,61 +1,64 @@
 import type { WireItem } from "../../openai/wire.ts";
-import { tokensOf } from "../tokens.ts";
+import { countJsonTokens } from "../tokens.ts";
 import type { MessageRequest } from "./check/request.ts";
-import type { Ended, MadeBlock } from "./message-state.ts";
+import type { FinishedBlock, StopReason } from "./message-state.ts";
 
-/** An answer while it is made, or once it is. */
+/** The parts of a message, finished or not. */
 export interface MessageParts {
   readonly id: string;
   readonly request: MessageRequest;
-  /** What the request comes to: counted once. */
+  /** The input tokens of the request, counted once. */
   readonly inputTokens: number;
-  readonly made: readonly MadeBlock[];
-  /** `null` while it is made. */
-  readonly ended: Ended | null;
+  readonly blocks: readonly FinishedBlock[];
+  /** `null` until the message is finished. */
+  readonly stop: StopReason | null;
 }
 
-/** The message as a client gets it. */
-export function messageObject(parts: MessageParts): WireItem {
-  const { id, request, inputTokens, made, ended } = parts;
+/** Creates the wire format of a message. */
+export function createMessageObject(parts: MessageParts): WireItem {
+  const { id, request, inputTokens, blocks, stop } = parts;
   const { model } = request;
   return {
     id,
     type: "message",
     role: "assistant",
     model,
-    content: made.map(({ block }) => block),
-    stop_reason: ended?.stopReason ?? null,
-    stop_sequence: ended?.stopSequence ?? null,
-    usage: usageOf(inputTokens, made),
-    ...editsOf(request),
+    content: blocks.map(({ block }) => block),
+    stop_reason: stop?.stopReason ?? null,
+    stop_sequence: stop?.stopSequence ?? null,
+    usage: createMessageUsage(inputTokens, blocks),
+    ...createContextEdits(request),
   };
 }
 
-/** What a request comes to, by the measure that the whole local provider has. */
-export function tokensAsked({ system, messages, tools }: MessageRequest): number {
-  return tokensOf({
+/** Counts the input tokens of a request, the same way as everywhere in the local provider. */
+export function countRequestTokens({ system, messages, tools }: MessageRequest): number {
+  return countJsonTokens({
     system,
     messages: messages.map(({ role, content }) => ({ role, content })),
     tools,
   });
 }
 
-/** What an answer has cost. Nothing is cached here. */
-export function usageOf(inputTokens: number, made: readonly MadeBlock[]): WireItem {
-  const blocks = made.map(({ block }) => block);
+/** Computes the usage of a message. The local provider has no prompt cache. */
+export function createMessageUsage(
+  inputTokens: number,
+  finished: readonly FinishedBlock[],
+): WireItem {
+  const blocks = finished.map(({ block }) => block);
   const searches = blocks.filter(({ type }) => type === "server_tool_use").length;
   return {
     input_tokens: inputTokens,
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: 0,
     cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
-    output_tokens: blocks.length === 0 ? 1 : tokensOf(blocks),
+    output_tokens: blocks.length === 0 ? 1 : countJsonTokens(blocks),
     service_tier: "standard",
     ...(searches > 0 ? { server_tool_use: { web_search_requests: searches } } : {}),
   };
 }
 
-/** No edit is ever made, which is said to who asked for some. */
-export function editsOf({ tellsEdits }: MessageRequest): WireItem {
-  return tellsEdits ? { context_management: { applied_edits: [] } } : {};
+/** Returns the (always empty) list of context edits, if the request has `context_management`. */
+export function createContextEdits({ listsEdits }: MessageRequest): WireItem {
+  return listsEdits ? { context_management: { applied_edits: [] } } : {};
 }

@@ -2,56 +2,68 @@ import type { WireItem } from "../../openai/wire.ts";
 import type { TurnServices } from "../turn/turn.ts";
 import type { Block } from "./check/content.ts";
 import type { MessageRequest } from "./check/request.ts";
-import type { LeftActions } from "./left-actions.ts";
+import type { DeferredActions } from "./left-actions.ts";
 import type { FoundPage } from "./web-search.ts";
 
-/** What messages are made with. */
+/** Services to create messages with. */
 export interface MessageServices extends TurnServices {
-  readonly left: LeftActions;
+  readonly deferredActions: DeferredActions;
 }
 
-/** A block of an answer. */
-export interface MadeBlock {
+/** A finished content block. */
+export interface FinishedBlock {
   readonly block: Block;
-  /** The arguments of a call as the model wrote them, where that is no JSON object. */
-  readonly written?: string | undefined;
+  /** The arguments of a call as the model wrote them, if they are not a JSON object. */
+  readonly rawInput?: string | undefined;
 }
 
-/** Why an answer has ended. */
-export interface Ended {
+/** The stop reason of a message. */
+export interface StopReason {
   readonly stopReason: string;
   readonly stopSequence: string | null;
 }
 
-/** What is known while an answer is made. */
+/** The state of a message in progress. */
 export interface MessageState {
   readonly request: MessageRequest;
   readonly services: MessageServices;
   readonly signal: AbortSignal;
-  /** Those that the model may use. */
+  /** The tools that the model may use. */
   readonly tools: readonly WireItem[];
-  readonly made: MadeBlock[];
+  /** The finished blocks. */
+  readonly blocks: FinishedBlock[];
+  /** The pages of the last search. */
   pages: readonly FoundPage[];
+  /** The number of searches so far. */
   searches: number;
-  /** Bytes of text that may still be said. */
-  left: number;
-  /** It has said what it had to say. */
-  hasSpoken: boolean;
-  ended: Ended | null;
+  /** The remaining bytes of text before `max_tokens` is reached. */
+  remainingBytes: number;
+  /** Whether the model has answered. */
+  hasAnswered: boolean;
+  /** The stop reason, once the message has ended. */
+  stop: StopReason | null;
 }
 
-/** An answer that has not begun. */
-export function emptyMessage(
+/** Creates the state of a new message. */
+export function createMessageState(
   request: MessageRequest,
   services: MessageServices,
   signal: AbortSignal,
 ): MessageState {
   const tools = request.toolChoice.type === "none" ? [] : request.tools;
-  const left = request.maxTokens * BYTES_A_TOKEN;
-  const [made, pages]: [MadeBlock[], FoundPage[]] = [[], []];
-  const begun = { made, pages, searches: 0, left, hasSpoken: false, ended: null };
-  return { request, services, signal, tools, ...begun };
+  return {
+    request,
+    services,
+    signal,
+    tools,
+    blocks: [],
+    pages: [],
+    searches: 0,
+    remainingBytes: request.maxTokens * BYTES_PER_TOKEN,
+    hasAnswered: false,
+    stop: null,
+  };
 }
 
-/** As `tokensIn` counts. */
-const BYTES_A_TOKEN = 4;
+/** The bytes per token that token counts assume. */
+const BYTES_PER_TOKEN = 4;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { checkMessages } from "./check/messages.ts";
-import { modelItems } from "./model-items.ts";
-import { modelFormat, modelToolChoice, modelTools } from "./model-tools.ts";
+import { toModelItems } from "./model-items.ts";
+import { toModelFormat, toModelToolChoice, toModelTools } from "./model-tools.ts";
 
 const reminder = { type: "text", text: "<system-reminder>\nTake care.\n</system-reminder>" };
 
 describe("a conversation on the Messages API", () => {
-  test("reads as it does on the Responses API", () => {
+  test("is converted to items of the Responses API", () => {
     const messages = checkMessages([
       { role: "user", content: [reminder, { type: "text", text: "Look." }] },
       {
@@ -31,7 +31,7 @@ describe("a conversation on the Messages API", () => {
         ],
       },
     ]);
-    expect(modelItems(messages)).toEqual([
+    expect(toModelItems(messages)).toEqual([
       { type: "message", role: "user", content: [{ type: "input_text", text: "Look." }] },
       { type: "reasoning", summary: [{ type: "summary_text", text: "Hm." }] },
       {
@@ -59,7 +59,7 @@ describe("a conversation on the Messages API", () => {
     ]);
   });
 
-  test("keeps pictures and documents, in messages and in results", () => {
+  test("keeps images and documents in messages and results", () => {
     const picture = { type: "base64", media_type: "image/png", data: "AA==" };
     const image = { type: "image", source: picture };
     const messages = checkMessages([
@@ -78,7 +78,7 @@ describe("a conversation on the Messages API", () => {
     ]);
     const data = "data:image/png;base64,AA==";
     const shown = { type: "input_image", image_url: data, detail: "auto" };
-    expect(modelItems(messages)).toMatchObject([
+    expect(toModelItems(messages)).toMatchObject([
       {
         content: [
           shown,
@@ -92,7 +92,7 @@ describe("a conversation on the Messages API", () => {
     ]);
   });
 
-  test("tells of searches that the API ran", () => {
+  test("includes searches that the API ran", () => {
     const messages = checkMessages([
       { role: "user", content: "Search." },
       {
@@ -107,7 +107,7 @@ describe("a conversation on the Messages API", () => {
         ],
       },
     ]);
-    expect(modelItems(messages)[1]).toMatchObject({
+    expect(toModelItems(messages)[1]).toMatchObject({
       type: "web_search_call",
       action: { query: "x", sources: [{ url: "https://a.com" }] },
       results: [{ title: "A" }],
@@ -115,7 +115,7 @@ describe("a conversation on the Messages API", () => {
   });
 });
 
-describe("the tools of a request to the Messages API", () => {
+describe("tools on the Messages API", () => {
   const schema = { type: "object" };
   const tools = [
     { name: "mcp__wink__look", description: "Looks.", input_schema: schema },
@@ -123,26 +123,26 @@ describe("the tools of a request to the Messages API", () => {
     { type: "bash_20250124", name: "bash" },
   ];
 
-  test("are told as they are given, with the names of the Responses API besides", () => {
-    expect(modelTools(tools)).toEqual([
+  test("keep their fields and get the fields of the Responses API", () => {
+    expect(toModelTools(tools)).toEqual([
       { ...tools[0], type: "function", name: "look", parameters: schema },
       { type: "web_search", name: "web_search" },
       tools[2],
     ]);
   });
 
-  test("are chosen in the words of the Responses API", () => {
+  test("have their choice converted to the Responses API", () => {
     const choice = (type: "auto" | "any" | "tool" | "none", name: string | null = null) =>
-      modelToolChoice({ type, name, isParallel: true }, tools);
+      toModelToolChoice({ type, name, isParallel: true }, tools);
     expect([choice("auto"), choice("any"), choice("none")]).toEqual(["auto", "required", "none"]);
     expect(choice("tool", "mcp__wink__look")).toEqual({ type: "function", name: "look" });
     expect(choice("tool", "web_search")).toEqual({ type: "web_search" });
   });
 
-  test("say which schema the answer must fit, unless the request does", () => {
+  test("define the answer format, unless the request does", () => {
     const taking = [{ name: "StructuredOutput", input_schema: schema }];
-    expect(modelFormat(null, taking)).toMatchObject({ type: "json_schema", schema });
-    expect(modelFormat({ type: "json_schema" }, taking)).toEqual({ type: "json_schema" });
-    expect(modelFormat(null, tools)).toBeNull();
+    expect(toModelFormat(null, taking)).toMatchObject({ type: "json_schema", schema });
+    expect(toModelFormat({ type: "json_schema" }, taking)).toEqual({ type: "json_schema" });
+    expect(toModelFormat(null, tools)).toBeNull();
   });
 });

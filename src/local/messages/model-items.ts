@@ -2,17 +2,17 @@ import { isPlainObject } from "../../base/freeze.ts";
 import { recordAt, textAt } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { CheckedMessage } from "./check/checked-message.ts";
-import { partsOfResult } from "./check/content.ts";
-import { spokenTexts } from "./reminders.ts";
-import { ownName } from "./tool-names.ts";
+import { readResultParts } from "./check/content.ts";
+import { removeReminderBlocks } from "./reminders.ts";
+import { removeBridgePrefix } from "./tool-names.ts";
 
-/** A conversation as the other API has it, so that a model reads the same on both. */
-export function modelItems(messages: readonly Pick<CheckedMessage, "role" | "content">[]) {
-  return messages.flatMap(({ role, content }) => itemsOf(role, spokenTexts(content)));
+/** Converts messages to OpenAI's items, so that models read the same conversation on both APIs. */
+export function toModelItems(messages: readonly Pick<CheckedMessage, "role" | "content">[]) {
+  return messages.flatMap(({ role, content }) => toRoleItems(role, removeReminderBlocks(content)));
 }
 
-/** Texts and pictures that follow each other are one message; all else is an item of its own. */
-function itemsOf(role: string, blocks: readonly WireItem[]): readonly WireItem[] {
+/** Consecutive texts and images become one message. Every other block becomes its own item. */
+function toRoleItems(role: string, blocks: readonly WireItem[]): readonly WireItem[] {
   const items: WireItem[] = [];
   let parts: WireItem[] = [];
   const flush = () => {
@@ -20,12 +20,12 @@ function itemsOf(role: string, blocks: readonly WireItem[]): readonly WireItem[]
     parts = [];
   };
   for (const block of blocks) {
-    const part = partOf(role, block);
+    const part = toPart(role, block);
     if (part) {
       parts.push(part);
       continue;
     }
-    const item = itemOf(block, blocks);
+    const item = toItem(block, blocks);
     if (!item) continue;
     flush();
     items.push(item);
@@ -34,54 +34,57 @@ function itemsOf(role: string, blocks: readonly WireItem[]): readonly WireItem[]
   return items;
 }
 
-function partOf(role: string, block: WireItem): WireItem | null {
+function toPart(role: string, block: WireItem): WireItem | null {
   const { type, text } = block;
   if (type === "text" && role === "assistant")
     return { type: "output_text", text, annotations: [] };
   if (type === "text") return { type: "input_text", text };
   const source = recordAt(block, "source");
-  if (type === "image")
-    return { type: "input_image", image_url: addressOf(source), detail: "auto" };
+  if (type === "image") return { type: "input_image", image_url: toUrl(source), detail: "auto" };
   if (type !== "document") return null;
   const filename = textAt(block, "title") || "document";
   if (source["type"] === "text") return { type: "input_text", text: textAt(source, "data") };
-  return { type: "input_file", filename, file_data: addressOf(source) };
+  return { type: "input_file", filename, file_data: toUrl(source) };
 }
 
-function addressOf({ url, media_type: type, data, file_id: id }: WireItem): string {
+function toUrl({ url, media_type: type, data, file_id: id }: WireItem): string {
   return String(url ?? (data === undefined ? id : `data:${type};base64,${data}`));
 }
 
-function itemOf(block: WireItem, blocks: readonly WireItem[]): WireItem | null {
+function toItem(block: WireItem, blocks: readonly WireItem[]): WireItem | null {
   const { type, id, name, input } = block;
   if (type === "tool_use") {
-    const written = isPlainObject(input) ? input : {};
-    const call = { call_id: id, name: ownName(String(name)), arguments: JSON.stringify(written) };
+    const record = isPlainObject(input) ? input : {};
+    const call = {
+      call_id: id,
+      name: removeBridgePrefix(String(name)),
+      arguments: JSON.stringify(record),
+    };
     return { type: "function_call", ...call, status: "completed" };
   }
   if (type === "tool_result")
     return {
       type: "function_call_output",
       call_id: block["tool_use_id"],
-      output: outputOf(block),
+      output: toOutput(block),
       status: "completed",
     };
   if (type === "thinking") {
     const summary = [{ type: "summary_text", text: block["thinking"] }];
     return { type: "reasoning", summary };
   }
-  return type === "server_tool_use" && name === "web_search" ? searchOf(block, blocks) : null;
+  return type === "server_tool_use" && name === "web_search" ? toSearchItem(block, blocks) : null;
 }
 
-/** One text if it is nothing but texts. */
-function outputOf(result: WireItem): unknown {
-  const parts = spokenTexts(partsOfResult(result));
+/** Returns one string if all parts are texts. */
+function toOutput(result: WireItem): unknown {
+  const parts = removeReminderBlocks(readResultParts(result));
   if (parts.every(({ type }) => type === "text"))
     return parts.map((part) => textAt(part, "text")).join("\n");
-  return parts.flatMap((part) => partOf("user", part) ?? []);
+  return parts.flatMap((part) => toPart("user", part) ?? []);
 }
 
-function searchOf({ id, input }: WireItem, blocks: readonly WireItem[]): WireItem {
+function toSearchItem({ id, input }: WireItem, blocks: readonly WireItem[]): WireItem {
   const query = isPlainObject(input) ? textAt(input, "query") : "";
   const found = blocks.find((block) => block["tool_use_id"] === id)?.["content"];
   const pages = Array.isArray(found) ? found.filter(isPlainObject) : [];

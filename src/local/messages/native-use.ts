@@ -1,7 +1,7 @@
 import type { WireItem } from "../../openai/wire.ts";
 
-/** A call of one of the tools that the Claude Agent SDK brings and runs itself. */
-export interface NativeUse {
+/** A call to a tool that the Claude Agent SDK provides and runs itself. */
+export interface SdkToolUse {
   readonly name: string;
   readonly input: WireItem;
 }

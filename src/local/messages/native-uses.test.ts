@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { nativeUses, pythonCommand } from "./native-uses.ts";
+import { toPythonCommand, toSdkToolUses } from "./native-uses.ts";
 
 const all = ["Bash", "Read", "Write", "Edit", "WebSearch", "WebFetch"].map((name) => ({ name }));
 
@@ -11,55 +11,57 @@ describe("code on the Messages API", () => {
     "PYTHON = 1\nprint(PYTHON)",
     "text = '''\nPYTHON\n'''\nprint(text)",
     "print('ä€😀')\n\n",
-  ])("is run by a shell as it is written: %j", (code) => {
+  ])("is passed to Python unchanged: %j", (code) => {
     const direct = execFileSync("python3", ["-c", code], { encoding: "utf8" });
-    const command = pythonCommand(code);
+    const command = toPythonCommand(code);
     expect(execFileSync("bash", ["-c", command], { encoding: "utf8" })).toBe(direct);
   });
 });
 
 describe("an action on the Messages API", () => {
-  test("is a call of a tool that the client has", () => {
-    const shell = nativeUses({ shell: ["ls", "pwd"] }, all);
+  test("becomes a call of the SDK's tool", () => {
+    const shell = toSdkToolUses({ shell: ["ls", "pwd"] }, all);
     expect(shell).toEqual([
       { name: "Bash", input: { command: "ls" } },
       { name: "Bash", input: { command: "pwd" } },
     ]);
-    expect(nativeUses({ code: "1" }, all)).toMatchObject([{ name: "Bash" }]);
+    expect(toSdkToolUses({ code: "1" }, all)).toMatchObject([{ name: "Bash" }]);
     for (const search of ["x", { web: "x" }])
-      expect(nativeUses({ search }, all)).toEqual([{ name: "WebSearch", input: { query: "x" } }]);
-    expect(nativeUses({ search: { open: "https://a.com" } }, all)).toMatchObject([
+      expect(toSdkToolUses({ search }, all)).toEqual([
+        { name: "WebSearch", input: { query: "x" } },
+      ]);
+    expect(toSdkToolUses({ search: { open: "https://a.com" } }, all)).toMatchObject([
       { name: "WebFetch", input: { url: "https://a.com" } },
     ]);
-    expect(nativeUses({ search: { find: "x", in: "https://a.com" } }, all)).toMatchObject([
+    expect(toSdkToolUses({ search: { find: "x", in: "https://a.com" } }, all)).toMatchObject([
       { name: "WebFetch", input: { url: "https://a.com", prompt: "Find: x" } },
     ]);
   });
 
-  test("fails where the request does not offer its tool, and says which", () => {
+  test("fails if the request does not offer the tool, and names it", () => {
     const missing = (name: string) => all.filter((tool) => tool.name !== name);
-    expect(() => nativeUses({ code: "1" }, missing("Bash"))).toThrow(
-      "The model ran code, and the request offers no tool Bash: offer it",
+    expect(() => toSdkToolUses({ code: "1" }, missing("Bash"))).toThrow(
+      "The model ran code, but the request offers no tool Bash. Offer it, or change the model's action.",
     );
-    expect(() => nativeUses({ shell: ["ls"] }, [])).toThrow(
-      "ran a command, and the request offers",
+    expect(() => toSdkToolUses({ shell: ["ls"] }, [])).toThrow(
+      "ran a command, but the request offers",
     );
-    expect(() => nativeUses({ search: "x" }, missing("WebSearch"))).toThrow("no tool WebSearch");
+    expect(() => toSdkToolUses({ search: "x" }, missing("WebSearch"))).toThrow("no tool WebSearch");
     const patch = [{ type: "create_file", path: "a.txt", diff: "+a" }];
-    expect(() => nativeUses({ patch }, missing("Write"))).toThrow("no tool Write");
+    expect(() => toSdkToolUses({ patch }, missing("Write"))).toThrow("no tool Write");
   });
 
   test("cannot search files", () => {
-    expect(() => nativeUses({ search: { file: "x" } }, all)).toThrow(
-      "The model searched files, and the Messages API has no file search",
+    expect(() => toSdkToolUses({ search: { file: "x" } }, all)).toThrow(
+      "The model searched files, but the Messages API has no file search",
     );
   });
 });
 
 describe("a patch on the Messages API", () => {
-  const uses = (patch: readonly object[], tools = all) => nativeUses({ patch }, tools);
+  const uses = (patch: readonly object[], tools = all) => toSdkToolUses({ patch }, tools);
 
-  test("writes new files, edits what was read, and removes", () => {
+  test("writes new files, edits files after reading them, and deletes files", () => {
     const diff = "@@ def f():\n one\n-two\n+2\n@@\n three\n+four\n*** End of File\n";
     expect(
       uses([
@@ -82,24 +84,24 @@ describe("a patch on the Messages API", () => {
     ]);
   });
 
-  test("reads only where reading is offered", () => {
+  test("reads files only if Read is offered", () => {
     const patch = [{ type: "update_file", path: "a.txt", diff: "-a\n\n+b" }];
     expect(uses(patch, [{ name: "Edit" }])).toEqual([
       { name: "Edit", input: { file_path: "a.txt", old_string: "a\n", new_string: "\nb" } },
     ]);
   });
 
-  test("adds after the line that it names, and must say where", () => {
+  test("inserts after the anchor line, and requires a position", () => {
     const patch = [{ type: "update_file", path: "a.txt", diff: "@@ def f():\n+  pass" }];
     expect(uses(patch)[1]?.input).toMatchObject({
       old_string: "def f():",
       new_string: "def f():\n  pass",
     });
     expect(() => uses([{ type: "update_file", path: "a.txt", diff: "+b" }])).toThrow(
-      "The model wrote a patch of 'a.txt' with a hunk that says nothing of where it belongs",
+      "The model wrote a patch of 'a.txt' with a hunk that has no position",
     );
     expect(() => uses([{ type: "move_file", path: "a.txt" }])).toThrow(
-      "The model wrote a patch with an operation of type 'move_file'.",
+      "The model wrote a patch with an unknown operation type 'move_file'. Use create_file, update_file or delete_file.",
     );
   });
 });

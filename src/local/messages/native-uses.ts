@@ -1,53 +1,59 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
-import { modelFault } from "./check/refusal.ts";
-import type { NativeUse } from "./native-use.ts";
-import { patchUses } from "./patch-uses.ts";
+import { createModelFault } from "./check/refusal.ts";
+import type { SdkToolUse } from "./native-use.ts";
+import { toPatchToolUses } from "./patch-uses.ts";
 
-/** What a model does that runs at the provider on the other API. */
-export type NativeAction = Extract<
+/** A model action that runs at the provider on OpenAI's API. */
+export type SdkToolAction = Extract<
   ModelAction,
   { code: string } | { shell: unknown } | { search: unknown } | { patch: unknown }
 >;
 
-/** The calls that an action comes to; refuses one whose tool the request does not offer. */
-export function nativeUses(action: NativeAction, tools: readonly WireItem[]): readonly NativeUse[] {
+/** Converts an action to calls of the SDK's tools. Throws if the request does not offer a needed tool. */
+export function toSdkToolUses(
+  action: SdkToolAction,
+  tools: readonly WireItem[],
+): readonly SdkToolUse[] {
   const has = (name: string) => tools.some((tool) => tool["name"] === name);
-  const uses = usesOf(action, has);
+  const uses = toUses(action, has);
   const missing = uses.find(({ name }) => !has(name));
   if (missing) {
-    const did = doings.find(([key]) => key in action)?.[1];
-    throw modelFault(
-      `The model ${did}, and the request offers no tool ${missing.name}: offer it, or change what the model does.`,
+    const did = ACTION_PHRASES.find(([key]) => key in action)?.[1];
+    throw createModelFault(
+      `The model ${did}, but the request offers no tool ${missing.name}. Offer it, or change the model's action.`,
     );
   }
   return uses;
 }
 
-const doings = [
+const ACTION_PHRASES = [
   ["code", "ran code"],
   ["shell", "ran a command"],
   ["search", "searched the web"],
   ["patch", "wrote a patch"],
 ] as const;
 
-function usesOf(action: NativeAction, has: (name: string) => boolean): readonly NativeUse[] {
-  if ("code" in action) return [{ name: "Bash", input: { command: pythonCommand(action.code) } }];
+function toUses(action: SdkToolAction, has: (name: string) => boolean): readonly SdkToolUse[] {
+  if ("code" in action) return [{ name: "Bash", input: { command: toPythonCommand(action.code) } }];
   if ("shell" in action)
     return action.shell.map((command) => ({ name: "Bash", input: { command } }));
-  if ("patch" in action) return patchUses(action.patch, has);
-  return [searchUse(action.search)];
+  if ("patch" in action) return toPatchToolUses(action.patch, has);
+  return [toSearchUse(action.search)];
 }
 
-/** Runs that Python and nothing else, whatever is written in it: the end mark is no line of it. */
-export function pythonCommand(code: string): string {
+/**
+ * Returns a shell command that runs the code with Python. The here-document's delimiter never occurs in the
+ * code.
+ */
+export function toPythonCommand(code: string): string {
   const lines = new Set(code.split("\n"));
-  let mark = "PYTHON";
-  while (lines.has(mark)) mark += "_";
-  return `python3 - <<'${mark}'\n${code}\n${mark}`;
+  let delimiter = "PYTHON";
+  while (lines.has(delimiter)) delimiter += "_";
+  return `python3 - <<'${delimiter}'\n${code}\n${delimiter}`;
 }
 
-function searchUse(search: Extract<NativeAction, { search: unknown }>["search"]): NativeUse {
+function toSearchUse(search: Extract<SdkToolAction, { search: unknown }>["search"]): SdkToolUse {
   if (typeof search === "string") return { name: "WebSearch", input: { query: search } };
   if ("web" in search) return { name: "WebSearch", input: { query: search.web } };
   if ("open" in search)
@@ -55,6 +61,6 @@ function searchUse(search: Extract<NativeAction, { search: unknown }>["search"])
   if ("find" in search)
     return { name: "WebFetch", input: { url: search.in, prompt: `Find: ${search.find}` } };
   const message =
-    "The model searched files, and the Messages API has no file search: change what the model does.";
-  throw modelFault(message);
+    "The model searched files, but the Messages API has no file search. Change the model's action.";
+  throw createModelFault(message);
 }

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { spokenTexts, withoutReminders } from "./reminders.ts";
+import { removeReminderBlocks, removeReminders } from "./reminders.ts";
 
 const reminder = "<system-reminder>\nTake care.\n</system-reminder>";
 
-describe("a reminder", () => {
-  test("is taken out of what was said around it", () => {
-    expect(withoutReminders(`${reminder}\nOne.\n\n${reminder}`)).toBe("One.");
-    expect(withoutReminders(" One. ")).toBe(" One. ");
-    expect(withoutReminders(reminder)).toBe("");
+describe("a system reminder", () => {
+  test("is removed from the text around it", () => {
+    expect(removeReminders(`${reminder}\nOne.\n\n${reminder}`)).toBe("One.");
+    expect(removeReminders(" One. ")).toBe(" One. ");
+    expect(removeReminders(reminder)).toBe("");
   });
 
-  test("goes with the end of the line before it, and takes no other block with it", () => {
+  test("is removed with the preceding line break, without affecting other blocks", () => {
     const blocks = [
       { type: "text", text: reminder },
       { type: "image" },
@@ -18,7 +18,7 @@ describe("a reminder", () => {
       { type: "text", text: reminder },
       { type: "text", text: "Two.\n" },
     ];
-    expect(spokenTexts(blocks)).toEqual([
+    expect(removeReminderBlocks(blocks)).toEqual([
       { type: "image" },
       { type: "text", text: "One." },
       { type: "text", text: "Two.\n" },

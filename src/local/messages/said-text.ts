@@ -1,49 +1,50 @@
 import type { ModelAction } from "../model-action.ts";
-import type { Ended, MadeBlock, MessageState } from "./message-state.ts";
-import { STRUCTURED } from "./model-tools.ts";
-import { callOf } from "./tool-uses.ts";
-import { citationOf } from "./web-search.ts";
+import type { FinishedBlock, MessageState, StopReason } from "./message-state.ts";
+import { STRUCTURED_OUTPUT_TOOL } from "./model-tools.ts";
+import { createToolUse } from "./tool-uses.ts";
+import { createCitation } from "./web-search.ts";
 
-/** What is said, as text or as a call of the tool that takes a structured answer. */
-export function saidBlocks(
+/** Converts an answer to text blocks, or to a call of the tool that receives structured answers. */
+export function createAnswerBlocks(
   { say, citations = [] }: Extract<ModelAction, { say: unknown }>,
   state: MessageState,
-): readonly MadeBlock[] {
-  state.hasSpoken = true;
+): readonly FinishedBlock[] {
+  state.hasAnswered = true;
   const isStructured =
-    typeof say === "object" && state.tools.some(({ name }) => name === STRUCTURED);
-  if (isStructured) return callOf({ name: STRUCTURED, input: { ...say } }, state);
+    typeof say === "object" && state.tools.some(({ name }) => name === STRUCTURED_OUTPUT_TOOL);
+  if (isStructured)
+    return createToolUse({ name: STRUCTURED_OUTPUT_TOOL, input: { ...say } }, state);
   const cited = citations.flatMap((citation) => {
     const page = "hit" in citation ? state.pages[citation.hit] : undefined;
-    return page ? [citationOf(page, state.services.sealer)] : [];
+    return page ? [createCitation(page, state.services.sealer)] : [];
   });
-  const text = shortened(typeof say === "string" ? say : JSON.stringify(say), state);
+  const text = truncateText(typeof say === "string" ? say : JSON.stringify(say), state);
   if (text === "") return [];
   const block = { type: "text", text };
   return [{ block: cited.length === 0 ? block : { ...block, citations: cited } }];
 }
 
-/** A text up to where a stop sequence begins or the limit is reached; the answer ends there. */
-function shortened(text: string, state: MessageState): string {
-  const stop = firstStop(text, state.request.stopSequences);
+/** Truncates a text at the first stop sequence or at `max_tokens`, and ends the message there. */
+function truncateText(text: string, state: MessageState): string {
+  const stop = findFirstStop(text, state.request.stopSequences);
   const whole = stop ? text.slice(0, stop.at) : text;
   const bytes = Buffer.from(whole);
-  const isCut = bytes.length > state.left;
-  const kept = isCut
-    ? new TextDecoder().decode(bytes.subarray(0, state.left)).replace(/\uFFFD$/, "")
+  const isCut = bytes.length > state.remainingBytes;
+  const truncated = isCut
+    ? new TextDecoder().decode(bytes.subarray(0, state.remainingBytes)).replace(/\uFFFD$/, "")
     : whole;
-  state.left -= bytes.length;
-  if (isCut) state.ended = { stopReason: "max_tokens", stopSequence: null };
-  else if (stop) state.ended = { stopReason: "stop_sequence", stopSequence: stop.sequence };
-  return kept;
+  state.remainingBytes -= bytes.length;
+  if (isCut) state.stop = { stopReason: "max_tokens", stopSequence: null };
+  else if (stop) state.stop = { stopReason: "stop_sequence", stopSequence: stop.sequence };
+  return truncated;
 }
 
 interface Stop {
   readonly at: number;
-  readonly sequence: NonNullable<Ended["stopSequence"]>;
+  readonly sequence: NonNullable<StopReason["stopSequence"]>;
 }
 
-function firstStop(text: string, sequences: readonly string[]): Stop | undefined {
+function findFirstStop(text: string, sequences: readonly string[]): Stop | undefined {
   return sequences
     .map((sequence) => ({ sequence, at: sequence === "" ? -1 : text.indexOf(sequence) }))
     .filter(({ at }) => at !== -1)

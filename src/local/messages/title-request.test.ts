@@ -1,35 +1,37 @@
 import { describe, expect, test } from "vitest";
-import { messagesStage } from "../../../tests/support/local/messages-stage.ts";
+import { startMessagesFixture } from "../../../tests/support/local/messages-stage.ts";
 
 const schema = { type: "object", properties: { title: { type: "string" } } };
 
-function titleOf(session: string) {
+function createTitleRequest(session: string) {
   return {
     output_config: { format: { type: "json_schema", schema } },
     messages: [{ role: "user", content: `<session>\n${session}\n</session>\n\nWrite the title.` }],
   };
 }
 
-describe("a title that a client asks for beside the conversation", () => {
-  test("is the first words of it, and no model is asked", async () => {
-    const { message, asked } = await messagesStage([]);
-    const { content } = await message(titleOf("Why are the  tomatoes of bay three cold?"));
+describe("a title request", () => {
+  test("returns the first words of the conversation without calling the model", async () => {
+    const { message, asked } = await startMessagesFixture([]);
+    const { content } = await message(
+      createTitleRequest("Why are the  tomatoes of bay three cold?"),
+    );
     expect(content).toEqual([{ type: "text", text: '{"title":"Why are the tomatoes of"}' }]);
-    expect((await message(titleOf(" ")))["content"]).toMatchObject([
+    expect((await message(createTitleRequest(" ")))["content"]).toMatchObject([
       { text: '{"title":"Untitled"}' },
     ]);
     expect(asked).toEqual([]);
   });
 
-  test("is the model's to give where the conversation itself wants one", async () => {
-    const { message, asked } = await messagesStage(() => [{ say: { title: "Mine" } }]);
-    const { output_config } = titleOf("");
+  test("calls the model if the conversation itself requests a title", async () => {
+    const { message, asked } = await startMessagesFixture(() => [{ say: { title: "Mine" } }]);
+    const { output_config } = createTitleRequest("");
     expect((await message({ output_config }))["content"]).toMatchObject([
       { text: '{"title":"Mine"}' },
     ]);
     const other = { type: "object", properties: { title: {}, text: {} } };
     await message({
-      ...titleOf("So."),
+      ...createTitleRequest("So."),
       output_config: { format: { type: "json_schema", schema: other } },
     });
     expect(asked).toHaveLength(2);

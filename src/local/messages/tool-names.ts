@@ -1,24 +1,24 @@
 import type { WireItem } from "../../openai/wire.ts";
 
-/** What the Claude Agent SDK puts before the names of the tools that weakincentives bridges. */
-const BRIDGE = "mcp__wink__";
+/** The prefix that the Claude Agent SDK adds to the names of tools that weakincentives bridges. */
+const BRIDGE_PREFIX = "mcp__wink__";
 
-/** A tool's name as the agent's author knows it. */
-export function ownName(name: string): string {
-  return name.startsWith(BRIDGE) ? name.slice(BRIDGE.length) : name;
+/** Returns a tool's name without the bridge prefix, as the agent's author wrote it. */
+export function removeBridgePrefix(name: string): string {
+  return name.startsWith(BRIDGE_PREFIX) ? name.slice(BRIDGE_PREFIX.length) : name;
 }
 
 /**
- * The name that a request offers a tool by: its own, or that of a bridge to it. What is not offered is
- * called all the same, by the name that it would have: models make names up.
+ * Returns the name by which a request offers a tool: its own name or its bridged name. For a tool
+ * that is not offered, returns the name that it would have, because models make names up.
  */
-export function offeredName(tools: readonly WireItem[], name: string): string {
+export function findOfferedName(tools: readonly WireItem[], name: string): string {
   const names = tools.flatMap((tool) => (typeof tool["name"] === "string" ? [tool["name"]] : []));
   if (names.includes(name)) return name;
-  const bridged = names.find((one) => BRIDGED.exec(one)?.[1] === name);
+  const bridged = names.find((one) => BRIDGED_NAME.exec(one)?.[1] === name);
   if (bridged !== undefined) return bridged;
-  return names.some((one) => one.startsWith(BRIDGE)) ? BRIDGE + name : name;
+  return names.some((one) => one.startsWith(BRIDGE_PREFIX)) ? BRIDGE_PREFIX + name : name;
 }
 
-/** `mcp__server__tool`, and names of tools may have underscores of their own. */
-const BRIDGED = /^mcp__(?:(?!__).)+__(.+)$/s;
+/** Matches `mcp__server__tool`. Tool names may contain underscores. */
+const BRIDGED_NAME = /^mcp__(?:(?!__).)+__(.+)$/s;

@@ -2,44 +2,48 @@ import { isPlainObject } from "../../base/freeze.ts";
 import { parseJson } from "../../base/json.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
-import { modelFault } from "./check/refusal.ts";
-import type { MadeBlock, MessageState } from "./message-state.ts";
-import type { NativeUse } from "./native-use.ts";
-import { offeredName } from "./tool-names.ts";
+import { createModelFault } from "./check/refusal.ts";
+import type { FinishedBlock, MessageState } from "./message-state.ts";
+import type { SdkToolUse } from "./native-use.ts";
+import { findOfferedName } from "./tool-names.ts";
 
-/** A call of the client's tool, by the name that the request offers it by. */
-export function functionCall(
+/** Creates a call to a client tool, with the name by which the request offers the tool. */
+export function createFunctionCall(
   { name, args, callId }: Extract<ModelAction, { call: unknown }>["call"],
   state: MessageState,
-): readonly MadeBlock[] {
-  const offered = offeredName(state.tools, name);
+): readonly FinishedBlock[] {
+  const offered = findOfferedName(state.tools, name);
   if (typeof args !== "string")
-    return callOf({ name: offered, input: { ...args } }, state, { callId });
+    return createToolUse({ name: offered, input: { ...args } }, state, { callId });
   const parsed = parseJson(args);
   const isObject = parsed.ok && isPlainObject(parsed.value);
-  // As Anthropic advises clients to hand on what is no JSON.
+  // Anthropic advises clients to pass invalid JSON on like this.
   const input = isObject ? { ...Object(parsed.value) } : { INVALID_JSON: args };
-  return callOf({ name: offered, input }, state, { callId, written: isObject ? undefined : args });
+  return createToolUse({ name: offered, input }, state, {
+    callId,
+    rawInput: isObject ? undefined : args,
+  });
 }
 
-/** A call of any tool, unless the request's choice is against it. */
-export function callOf(
-  { name, input }: NativeUse,
-  { request, services, made }: MessageState,
-  more: { readonly callId?: string | undefined; readonly written?: string | undefined } = {},
-): readonly MadeBlock[] {
+/** Creates a call to any tool. Throws if the request's tool choice excludes it. */
+export function createToolUse(
+  { name, input }: SdkToolUse,
+  { request, services, blocks }: MessageState,
+  more: { readonly callId?: string | undefined; readonly rawInput?: string | undefined } = {},
+): readonly FinishedBlock[] {
   const { type, name: chosen, isParallel } = request.toolChoice;
-  if (type === "none") throw against(name, "none");
-  if (type === "tool" && chosen !== name) throw against(name, `the tool ${chosen}`);
-  const isCalled = made.some(({ block }) => block.type === "tool_use");
+  if (type === "none") throw createToolChoiceConflict(name, "none");
+  if (type === "tool" && chosen !== name)
+    throw createToolChoiceConflict(name, `the tool ${chosen}`);
+  const isCalled = blocks.some(({ block }) => block.type === "tool_use");
   if (isCalled && !isParallel) return [];
   const id = more.callId ?? services.ids.next("toolu_");
   const block: WireItem & { readonly type: string } = { type: "tool_use", id, name, input };
-  return [{ block, written: more.written }];
+  return [{ block, rawInput: more.rawInput }];
 }
 
-function against(name: string, choice: string): Error {
-  return modelFault(
-    `The model called ${name}, and the request's tool_choice is ${choice}: change the one or the other.`,
+function createToolChoiceConflict(name: string, choice: string): Error {
+  return createModelFault(
+    `The model called ${name}, but the request's tool_choice is ${choice}. Change the model's action or the tool_choice.`,
   );
 }

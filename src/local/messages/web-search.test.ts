@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { messagesStage } from "../../../tests/support/local/messages-stage.ts";
+import { startMessagesFixture } from "../../../tests/support/local/messages-stage.ts";
 import type { WireItem } from "../../openai/wire.ts";
 
 const tool = { type: "web_search_20250305", name: "web_search", max_uses: 8 };
 
-/** As the Claude Agent SDK asks for each call of its WebSearch. */
-function sideRequest(query: string, more: WireItem = {}): WireItem {
+/** Creates the request that the Claude Agent SDK sends for each WebSearch call. */
+function createSideRequest(query: string, more: WireItem = {}): WireItem {
   const text = `Perform a web search for the query: ${query}`;
   return {
     tools: [{ ...tool, ...more }],
@@ -18,8 +18,8 @@ function sideRequest(query: string, more: WireItem = {}): WireItem {
   };
 }
 
-/** Two pages about tomatoes. */
-function pages(): string {
+/** Creates a folder with two pages about tomatoes. */
+function createPages(): string {
   const folder = mkdtempSync(join(tmpdir(), "wink-pages-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const addresses = { "a.md": "https://example.com/a", "b.md": "https://other.org/b" };
@@ -29,11 +29,13 @@ function pages(): string {
   return folder;
 }
 
-describe("a request that can only search the web", () => {
-  test("is answered with what the pages say, and no model is asked", async () => {
-    const { message, asked } = await messagesStage([[{ say: "Hi." }]], { web: pages() });
+describe("a request that forces a web search", () => {
+  test("returns the pages without calling the model", async () => {
+    const { message, asked } = await startMessagesFixture([[{ say: "Hi." }]], {
+      web: createPages(),
+    });
     const { content, usage, stop_reason } = await message(
-      sideRequest("tomatoes", { allowed_domains: ["example.com"] }),
+      createSideRequest("tomatoes", { allowed_domains: ["example.com"] }),
     );
     const url = "https://example.com/a";
     expect(content).toMatchObject([
@@ -52,28 +54,28 @@ describe("a request that can only search the web", () => {
     expect([stop_reason, asked.length]).toEqual(["end_turn", 0]);
   });
 
-  test("may leave the choice to the model, if it says what to search for", async () => {
-    const { message, asked } = await messagesStage([], { web: pages() });
+  test("may omit the tool choice if its text demands the search", async () => {
+    const { message, asked } = await startMessagesFixture([], { web: createPages() });
     const choice = { tool_choice: { type: "auto" } };
-    const { content } = await message({ ...sideRequest("tomatoes"), ...choice });
+    const { content } = await message({ ...createSideRequest("tomatoes"), ...choice });
     expect(content).toMatchObject([{ input: { query: "tomatoes" } }, {}, {}, {}]);
     expect(asked).toEqual([]);
   });
 
-  test("keeps from domains, finds in all of them, and may find nothing", async () => {
-    const { message } = await messagesStage([], { web: pages() });
-    const kept = await message(sideRequest("tomatoes", { blocked_domains: ["example.com"] }));
+  test("respects blocked and allowed domains, and may find nothing", async () => {
+    const { message } = await startMessagesFixture([], { web: createPages() });
+    const kept = await message(createSideRequest("tomatoes", { blocked_domains: ["example.com"] }));
     expect(JSON.stringify(kept)).not.toContain("https://example.com");
-    expect(JSON.stringify(await message(sideRequest("tomatoes")))).toMatch(
+    expect(JSON.stringify(await message(createSideRequest("tomatoes")))).toMatch(
       /example\.com.*other\.org|other\.org.*example\.com/,
     );
-    const { content } = await message(sideRequest("zebra"));
-    expect(content).toMatchObject([{}, { content: [] }, { text: "Nothing was found." }]);
+    const { content } = await message(createSideRequest("zebra"));
+    expect(content).toMatchObject([{}, { content: [] }, { text: "No results found." }]);
   });
 
-  test("streams its blocks", async () => {
-    const { stream } = await messagesStage([], { web: pages() });
-    const events = await stream(sideRequest("night"));
+  test("streams its content blocks", async () => {
+    const { stream } = await startMessagesFixture([], { web: createPages() });
+    const events = await stream(createSideRequest("night"));
     const starts = events.filter(({ type }) => type === "content_block_start");
     expect(starts.map((event) => Object(event["content_block"]).type)).toEqual([
       "server_tool_use",
@@ -84,22 +86,22 @@ describe("a request that can only search the web", () => {
     expect(deltas).toContain("citations_delta");
   });
 
-  test("fails without pages, and says how to give some", async () => {
-    const { message } = await messagesStage([]);
-    await expect(message(sideRequest("x"))).rejects.toThrow(
-      "There are no pages to search: start the server with a folder of pages",
+  test("fails without pages, with a remedy", async () => {
+    const { message } = await startMessagesFixture([]);
+    await expect(message(createSideRequest("x"))).rejects.toThrow(
+      "The server has no pages to search. Start the server with a folder of pages",
     );
   });
 });
 
-describe("a model that may search the web", () => {
-  test("does so within its answer, and cites what it found", async () => {
-    const { message, asked } = await messagesStage(
+describe("a model with the web search tool", () => {
+  test("searches within its answer and cites the results", async () => {
+    const { message, asked } = await startMessagesFixture(
       [
         [{ search: { web: "night" } }],
         [{ say: "18 degrees.", citations: [{ hit: 0 }, { hit: 9 }] }],
       ],
-      { web: pages() },
+      { web: createPages() },
     );
     const { content } = await message({ tools: [tool] });
     expect(content).toMatchObject([
@@ -110,26 +112,33 @@ describe("a model that may search the web", () => {
     expect(asked[1]?.items.at(-1)).toMatchObject({ type: "web_search_call" });
   });
 
-  test("is told when it has searched as often as it may", async () => {
-    const { message } = await messagesStage([[{ search: "a" }, { search: "b" }, { say: "Hi." }]], {
-      web: pages(),
-    });
+  test("gets an error result beyond max_uses", async () => {
+    const { message } = await startMessagesFixture(
+      [[{ search: "a" }, { search: "b" }, { say: "Hi." }]],
+      {
+        web: createPages(),
+      },
+    );
     const { content } = await message({ tools: [{ ...tool, max_uses: 1 }] });
     expect(Object(content)[3]).toMatchObject({
       content: { type: "web_search_tool_result_error", error_code: "max_uses_exceeded" },
     });
   });
 
-  test("may be left to choose, or be in the middle of it", async () => {
-    const { message, asked } = await messagesStage(
+  test("is called if the search is not forced or the conversation has started", async () => {
+    const { message, asked } = await startMessagesFixture(
       [[{ say: "Hi." }], [{ search: "x" }, { say: "Hi." }]],
       {
-        web: pages(),
+        web: createPages(),
       },
     );
     const choice = { tool_choice: { type: "auto" } };
-    await message({ ...sideRequest("x"), ...choice, messages: [{ role: "user", content: "x" }] });
-    const { messages, ...rest } = sideRequest("x");
+    await message({
+      ...createSideRequest("x"),
+      ...choice,
+      messages: [{ role: "user", content: "x" }],
+    });
+    const { messages, ...rest } = createSideRequest("x");
     const more = [...Object(messages), { role: "assistant", content: "I search." }];
     await message({ ...rest, messages: [...more, { role: "user", content: "Go on." }] });
     expect(asked).toHaveLength(2);

@@ -7,45 +7,45 @@ import { lastText } from "../turn/last-text.ts";
 import type { Sealer } from "../turn/sealed.ts";
 import type { MessageRequest } from "./check/request.ts";
 import { isWebSearch } from "./check/tools.ts";
-import { modelItems } from "./model-items.ts";
+import { toModelItems } from "./model-items.ts";
 
-/** A page that a search found. */
+/** A page found by a search. */
 export interface FoundPage {
   readonly url: string;
   readonly title: string;
   readonly snippet: string;
 }
 
-/** What a search needs of the server. */
+/** Services that a search needs. */
 export interface SearchServices {
   readonly web: WebService | null;
   readonly ids: Ids;
   readonly sealer: Sealer;
 }
 
-/** A search that the API ran, in its two blocks. */
-export interface RanSearch {
+/** A search that the API ran: its pages, and its two content blocks. */
+export interface SearchOutcome {
   readonly pages: readonly FoundPage[];
   readonly blocks: readonly (WireItem & { readonly type: string })[];
 }
 
-/** Searches the pages that the server was given, within the tool's domains and as often as it allows. */
+/** Searches the server's pages, within the tool's domains and its `max_uses`. */
 export function runSearch(
   query: string,
   tool: WireItem,
   { web, ids, sealer, searches }: SearchServices & { readonly searches: number },
-): RanSearch {
-  if (!web) throw noPages();
+): SearchOutcome {
+  if (!web) throw createNoPagesProblem();
   const id = ids.next("srvtoolu_");
   const use = { type: "server_tool_use", id, name: "web_search", input: { query } };
-  const result = (content: unknown) => ({
+  const createResultBlock = (content: unknown) => ({
     type: "web_search_tool_result",
     tool_use_id: id,
     content,
   });
   if (searches >= (numberAt(tool, "max_uses") ?? Number.POSITIVE_INFINITY)) {
     const error = { type: "web_search_tool_result_error", error_code: "max_uses_exceeded" };
-    return { pages: [], blocks: [use, result(error)] };
+    return { pages: [], blocks: [use, createResultBlock(error)] };
   }
   const pages = web.search(query, {
     allowedDomains: textsAt(tool, "allowed_domains"),
@@ -58,11 +58,11 @@ export function runSearch(
     encrypted_content: sealer.seal({ snippet }),
     page_age: null,
   }));
-  return { pages, blocks: [use, result(found)] };
+  return { pages, blocks: [use, createResultBlock(found)] };
 }
 
-/** Where a text comes from. */
-export function citationOf({ url, title, snippet }: FoundPage, sealer: Sealer): WireItem {
+/** Creates the citation of a page. */
+export function createCitation({ url, title, snippet }: FoundPage, sealer: Sealer): WireItem {
   return {
     type: "web_search_result_location",
     url,
@@ -73,35 +73,35 @@ export function citationOf({ url, title, snippet }: FoundPage, sealer: Sealer): 
 }
 
 /**
- * The search of a request that leaves the model nothing to decide: one tool, which it must use or is
- * told to. The Claude Agent SDK sends such a request for each call of its WebSearch, of one form or
- * the other by the model's name; no model is asked then.
+ * Returns the query of a request that forces a search, or `null`. The request has only the search tool, and
+ * its tool choice or its text demands a search. The Claude Agent SDK sends one, in a form that depends on the
+ * model's name, for each WebSearch call. The model is not called.
  */
-export function forcedSearch({ tools, toolChoice, messages }: MessageRequest): string | null {
+export function findForcedQuery({ tools, toolChoice, messages }: MessageRequest): string | null {
   const [tool, ...others] = tools;
   if (!tool || others.length > 0 || !isWebSearch(tool)) return null;
   if (messages.some(({ role }) => role === "assistant")) return null;
-  const said = lastText(modelItems(messages));
+  const text = lastText(toModelItems(messages));
   const isForced = toolChoice.type === "tool" || toolChoice.type === "any";
-  if (!isForced && !ASKING.test(said)) return null;
-  return said.replace(ASKING, "").trim() || null;
+  if (!isForced && !SEARCH_PROMPT.test(text)) return null;
+  return text.replace(SEARCH_PROMPT, "").trim() || null;
 }
 
-const ASKING = /^Perform a web search for the query:\s*/i;
+const SEARCH_PROMPT = /^Perform a web search for the query:\s*/i;
 
-/** What the pages say, each with its source. */
-export function summaryOf(pages: readonly FoundPage[], sealer: Sealer): readonly WireItem[] {
-  if (pages.length === 0) return [{ type: "text", text: "Nothing was found." }];
+/** Returns text blocks that quote the pages, each with its citation. */
+export function createSummary(pages: readonly FoundPage[], sealer: Sealer): readonly WireItem[] {
+  if (pages.length === 0) return [{ type: "text", text: "No results found." }];
   return pages.map((page, place) => ({
     type: "text",
     text: `${place === 0 ? "" : "\n"}${page.title}: ${page.snippet}`,
-    citations: [citationOf(page, sealer)],
+    citations: [createCitation(page, sealer)],
   }));
 }
 
-function noPages(): ApiProblem {
+function createNoPagesProblem(): ApiProblem {
   const message =
-    "There are no pages to search: start the server with a folder of pages (--web FOLDER, or the option web).";
+    "The server has no pages to search. Start the server with a folder of pages: pass --web FOLDER or the option web.";
   const headers = { "x-should-retry": "false" };
   return new ApiProblem(500, message, { code: "web_search_unavailable", headers });
 }

@@ -4,7 +4,7 @@ import type { ModelRequest } from "./local-model.ts";
 
 const model = echoModel();
 
-async function echoed(over: Partial<ModelRequest> = {}) {
+async function echoAction(over: Partial<ModelRequest> = {}) {
   const base = { model: "m", instructions: null, items: [], tools: [], toolChoice: "auto" };
   const [action, ...more] = await model.respond({
     ...base,
@@ -28,24 +28,24 @@ const add = {
 };
 const now = { type: "function", name: "now", parameters: null };
 
-describe("an echo", () => {
-  test("says what it was told, the same each time", async () => {
-    expect(await echoed()).toEqual({ say: "You said: Hi." });
-    expect(await echoed({ turn: 9 })).toEqual({ say: "You said: Hi." });
-    expect(await echoed({ text: "" })).toEqual({ say: "You said: " });
+describe("echoModel()", () => {
+  test("repeats the last message deterministically", async () => {
+    expect(await echoAction()).toEqual({ say: "You said: Hi." });
+    expect(await echoAction({ turn: 9 })).toEqual({ say: "You said: Hi." });
+    expect(await echoAction({ text: "" })).toEqual({ say: "You said: " });
   });
 
-  test("is cut at 500 characters, and never within one", async () => {
-    expect(await echoed({ text: "x".repeat(500) })).toEqual({
+  test("truncates at 500 characters without splitting one", async () => {
+    expect(await echoAction({ text: "x".repeat(500) })).toEqual({
       say: `You said: ${"x".repeat(500)}`,
     });
-    expect(await echoed({ text: "x".repeat(501) })).toEqual({
+    expect(await echoAction({ text: "x".repeat(501) })).toEqual({
       say: `You said: ${"x".repeat(499)}…`,
     });
-    expect(await echoed({ text: "🐙".repeat(500) })).toEqual({
+    expect(await echoAction({ text: "🐙".repeat(500) })).toEqual({
       say: `You said: ${"🐙".repeat(500)}`,
     });
-    expect(await echoed({ text: "🐙".repeat(501) })).toEqual({
+    expect(await echoAction({ text: "🐙".repeat(501) })).toEqual({
       say: `You said: ${"🐙".repeat(499)}…`,
     });
   });
@@ -64,12 +64,12 @@ describe("an echo", () => {
     [{ type: "json_schema", schema: { type: "integer" } }, "0"],
     [{ type: "json_schema", schema: { type: "null" } }, "null"],
     [{ type: "json_schema", schema: false }, {}],
-  ])("of the format %j is the smallest value that fits", async (format, say) => {
-    expect(await echoed({ format })).toEqual({ say });
+  ])("returns the smallest value for the format %j", async (format, say) => {
+    expect(await echoAction({ format })).toEqual({ say });
   });
 });
 
-describe("an echo that must call", () => {
+describe("echoModel() with a forced tool", () => {
   test.each<[unknown, readonly object[], unknown]>([
     ["required", [{ type: "file_search" }, add], { call: { name: "add", args: { a: 2 } } }],
     [{ type: "function", name: "now" }, [add, now], { call: { name: "now", args: {} } }],
@@ -104,22 +104,22 @@ describe("an echo that must call", () => {
       { patch: [{ type: "create_file", path: "echo.txt", diff: "+You said something.\n" }] },
     ],
     [{ type: "mcp" }, [{ type: "mcp" }], { say: "You said: Hi." }],
-  ])("by the choice %j", async (toolChoice, tools, action) => {
-    expect(await echoed({ toolChoice, tools })).toEqual(action);
+  ])("follows the choice %j", async (toolChoice, tools, action) => {
+    expect(await echoAction({ toolChoice, tools })).toEqual(action);
   });
 
-  test("searches for anything where nothing was said", async () => {
+  test("searches for the word anything without a message", async () => {
     const toolChoice = "required";
     const files = { toolChoice, tools: [{ type: "file_search" }], text: "" };
     const pages = { toolChoice, tools: [{ type: "web_search" }], text: "" };
-    expect(await echoed(files)).toEqual({ search: { file: "anything" } });
-    expect(await echoed(pages)).toEqual({ search: { web: "anything" } });
+    expect(await echoAction(files)).toEqual({ search: { file: "anything" } });
+    expect(await echoAction(pages)).toEqual({ search: { web: "anything" } });
   });
 
   test.each<[string, readonly object[], boolean]>([
     ["code has run", [{ type: "code_interpreter_call" }, { type: "reasoning" }], true],
     [
-      "files were searched and something said",
+      "files were searched and the model answered",
       [{ type: "file_search_call" }, { type: "message", role: "assistant" }],
       true,
     ],
@@ -141,15 +141,15 @@ describe("an echo that must call", () => {
       false,
     ],
     [
-      "the client spoke after the code",
+      "the client sent a message after the code",
       [{ type: "code_interpreter_call" }, { type: "message", role: "user" }],
       false,
     ],
-    ["a function of the client's has run", [{ type: "function_call_output" }], false],
-    ["nothing was said but by itself", [{ type: "message", role: "assistant" }], false],
-  ])("is free again when %s: %#", async (_, items, isFree) => {
+    ["a client function has run", [{ type: "function_call_output" }], false],
+    ["only the model has written messages", [{ type: "message", role: "assistant" }], false],
+  ])("decides whether the choice still applies when %s: %#", async (_, items, isFree) => {
     const tools = [{ type: "code_interpreter" }];
-    const action = await echoed({ items, tools, toolChoice: "required" });
+    const action = await echoAction({ items, tools, toolChoice: "required" });
     expect(action).toEqual(isFree ? { say: "You said: Hi." } : { code: 'print("You said: Hi.")' });
   });
 });

@@ -4,38 +4,41 @@ import { builtInCatalog } from "../tools/index.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
 import type { ModelRequest } from "./local-model.ts";
 
-/** What a `tool_choice` asks for: anything, no tool, some tool, or one tool by its type and, for functions, its name. */
+/**
+ * The meaning of a `tool_choice`: any tool or none, no tool, some tool, or one tool by type and (for functions)
+ * name.
+ */
 export type Choice =
   | { readonly mode: "auto" | "none" | "required" }
   | { readonly mode: "one"; readonly type: string; readonly name: string | null };
 
 /**
- * Returns what the model may do in this answer. A forced call is forced once: after a hosted call that was made
- * since the client's last item, the model is free to report the result.
+ * Returns the choice that applies to this answer. A call is forced only once: after a hosted call since the
+ * client's last item, the model is free to report the result.
  */
-export function choiceOf(request: ModelRequest): Choice {
-  const choice = namedChoice(request.toolChoice);
+export function resolveChoice(request: ModelRequest): Choice {
+  const choice = parseChoice(request.toolChoice);
   const isForced = choice.mode === "required" || choice.mode === "one";
-  return isForced && endsWithHosted(request.items, catalogOf(request)) ? { mode: "auto" } : choice;
+  return isForced && endsWithHosted(request.items, getCatalog(request)) ? { mode: "auto" } : choice;
 }
 
-/** Returns the tools that the choice leaves: those of `allowed_tools`, or all. */
-export function allowedTools(request: ModelRequest): readonly object[] {
+/** Returns the tools that the choice allows: the `allowed_tools`, or all. */
+export function selectAllowed(request: ModelRequest): readonly object[] {
   const { tools, toolChoice } = request;
   if (!isPlainObject(toolChoice) || toolChoice["type"] !== "allowed_tools") return tools;
   const { tools: listed } = toolChoice;
   const allowed = Array.isArray(listed) ? listed.filter(isPlainObject) : [];
   return tools.filter((tool) =>
-    allowed.some((one) => isSame(one, { ...tool }, catalogOf(request))),
+    allowed.some((one) => isSameTool(one, { ...tool }, getCatalog(request))),
   );
 }
 
-/** Returns the hosted tools of the server that asks; a request made by hand has the built-in ones. */
-export function catalogOf({ hostedTools }: ModelRequest): ToolCatalog {
+/** Returns the hosted tools of the server. Requests created by hand have the built-in ones. */
+export function getCatalog({ hostedTools }: ModelRequest): ToolCatalog {
   return hostedTools ?? builtInCatalog;
 }
 
-function namedChoice(toolChoice: unknown): Choice {
+function parseChoice(toolChoice: unknown): Choice {
   if (toolChoice === "none" || toolChoice === "required") return { mode: toolChoice };
   if (!isPlainObject(toolChoice)) return { mode: "auto" };
   const { type, mode, name } = toolChoice;
@@ -44,7 +47,7 @@ function namedChoice(toolChoice: unknown): Choice {
   return { mode: "one", type, name: typeof name === "string" ? name : null };
 }
 
-function isSame(one: WireItem, tool: WireItem, catalog: ToolCatalog): boolean {
+function isSameTool(one: WireItem, tool: WireItem, catalog: ToolCatalog): boolean {
   const isNamed = one["name"] !== undefined;
   const isOfType = catalog.findKind(one["type"]) === catalog.findKind(tool["type"]);
   return isOfType && (!isNamed || one["name"] === tool["name"]);
@@ -59,7 +62,7 @@ function endsWithHosted(items: readonly object[], catalog: ToolCatalog): boolean
   return false;
 }
 
-/** Whether the provider ran the call that an item is, or belongs to. */
+/** Returns whether the provider ran the call that an item is or belongs to. */
 function isHosted(item: WireItem, items: readonly object[], catalog: ToolCatalog): boolean {
   const { type, call_id: id } = item;
   if (!catalog.byItem.get(type)?.tool.run) return false;

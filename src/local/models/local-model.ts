@@ -1,34 +1,39 @@
 import type { ModelAction } from "../model-action.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
 
-/** Plays the model: decides what to do next, from the conversation as it now is. */
+/** A model that decides, from the conversation so far, what to do next. */
 export interface LocalModel {
-  /** Asked again with the results until it says something or calls the client's functions. */
+  /** Returns the next actions. Called again with the results until it answers or calls the client's functions. */
   respond(request: ModelRequest, options?: ModelOptions): Promise<readonly ModelAction[]>;
 }
 
-/** How a model is asked. */
+/** Options of one call to a {@link LocalModel}. */
 export interface ModelOptions {
-  /** Aborts when the client has gone. */
+  /** Aborts when the client disconnects. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What the model is asked with. */
+/** The input of one call to a {@link LocalModel}. */
 export interface ModelRequest {
-  /** As the client named it. */
+  /** The model name that the client sent. */
   readonly model: string;
-  /** The request's `instructions`, if it has any. */
+  /** The request's `instructions`, or `null`. */
   readonly instructions: string | null;
-  /** Everything so far, items of hosted tools and their outputs included. */
+  /** The whole conversation, including hosted tool calls and their outputs. */
   readonly items: readonly object[];
+  /** The tools that the model may use, in OpenAI's format. */
   readonly tools: readonly object[];
+  /** The request's `tool_choice`, in OpenAI's format. */
   readonly toolChoice: unknown;
-  /** What the answer must fit, if the client says: its `text.format`. */
+  /** The format of the answer (`text.format`), or `null` for plain text. */
   readonly format: object | null;
-  /** How often the model was asked before, for this server: counted from 0. */
+  /** How many times this server has called the model before, from 0. */
   readonly turn: number;
-  /** Of the last user or system message. */
+  /** The text of the last user or system message. */
   readonly text: string;
-  /** The server's hosted tools, which `echoModel` and `upstreamModel` read: pass it on if you wrap them. @default the built-in ones */
+  /**
+   * The server's hosted tools. `echoModel` and `upstreamModel` need them: pass them on if you wrap one.
+   * @default the built-in ones
+   */
   readonly hostedTools?: ToolCatalog | undefined;
 }

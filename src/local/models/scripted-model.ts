@@ -3,16 +3,17 @@ import { show } from "../../base/show.ts";
 import { ApiProblem } from "../api-problem.ts";
 import type { ModelAction } from "../model-action.ts";
 import type { LocalModel, ModelRequest } from "./local-model.ts";
-import { checkedActions } from "./model-action-check.ts";
+import { checkActions } from "./model-action-check.ts";
 
-/** What a scripted model does: one inner list a turn, or what makes that list from the request. */
+/** The script of a model: one array of actions per turn, or a function that returns the actions for a request. */
 export type ModelScript =
   | readonly (readonly ModelAction[])[]
   | ((request: ModelRequest) => readonly ModelAction[] | Promise<readonly ModelAction[]>);
 
 /**
- * A model that does what its script says, in order. Steps are checked and copied here; what a
- * function gives is checked when it comes. Where the script has ended, the request fails and says so.
+ * Creates a model that performs a script, in order. Arrays are validated and copied now; the actions that a
+ * function returns are validated on each call. After the last step, requests fail with an error
+ * (`script_ended`).
  *
  * @example
  * scriptedModel([[{ code: "print(6 * 7)" }], [{ say: "It is 42." }]]);
@@ -21,27 +22,28 @@ export function scriptedModel(steps: ModelScript): LocalModel {
   if (typeof steps === "function") {
     return Object.freeze({
       respond: async (request: ModelRequest) =>
-        checkedActions(await steps(request), "steps(request)"),
+        checkActions(await steps(request), "steps(request)"),
     });
   }
   if (!Array.isArray(steps)) {
     throw new InvalidOptionError({
       field: "steps",
       value: steps,
-      rule: "must be a list of turns, or a function of the request",
-      remedy: 'write [[{ say: "Hello." }]]: one inner list a turn',
+      rule: "must be an array of turns or a function of the request",
+      remedy: 'use [[{ say: "Hello." }]], with one inner array per turn',
     });
   }
-  const script = steps.map((step, turn) => checkedActions(step, `steps[${turn}]`));
+  const script = steps.map((step, turn) => checkActions(step, `steps[${turn}]`));
   return Object.freeze({
-    respond: async (request: ModelRequest) => script[request.turn] ?? ended(script.length, request),
+    respond: async (request: ModelRequest) =>
+      script[request.turn] ?? throwScriptEnded(script.length, request),
   });
 }
 
-/** Retrying does not help, and clients are told so. */
-function ended(length: number, { turn, text }: ModelRequest): never {
+/** Throws the error for a request after the last step. Clients must not retry it. */
+function throwScriptEnded(length: number, { turn, text }: ModelRequest): never {
   const steps = length === 1 ? "1 step" : `${length} steps`;
-  const message = `The script has ended: it has ${steps}, and none for request ${turn + 1}, which was asked ${show(text)}.`;
+  const message = `The script has ended: it has ${steps}, but this is request ${turn + 1}, with the text ${show(text)}. Add a step.`;
   const headers = { "x-should-retry": "false" };
   throw new ApiProblem(500, message, { code: "script_ended", headers });
 }

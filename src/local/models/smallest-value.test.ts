@@ -1,7 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { smallestValue } from "./smallest-value.ts";
+import { createSmallestValue } from "./smallest-value.ts";
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 
@@ -9,16 +9,16 @@ function object(properties: Readonly<Record<string, unknown>>, required = Object
   return { type: "object", properties, required, additionalProperties: false };
 }
 
-describe("the smallest value", () => {
+describe("createSmallestValue()", () => {
   test.each<[string, unknown, unknown]>([
-    ["anything", {}, null],
+    ["an empty schema", {}, null],
     ["true", true, null],
     ["no schema", undefined, null],
     ["a const", { const: [1] }, [1]],
     ["an enum", { type: "string", enum: ["blue", "red"] }, "red"],
     ["an empty object", object({ a: { type: "string" } }, []), {}],
-    ["what is required", object({ a: { type: "string" }, b: {} }, ["a"]), { a: "" }],
-    ["a required field nobody describes", { required: ["a"] }, { a: null }],
+    ["required properties", object({ a: { type: "string" }, b: {} }, ["a"]), { a: "" }],
+    ["a required property without a schema", { required: ["a"] }, { a: null }],
     [
       "one that others describe",
       { required: ["a"], additionalProperties: { type: "number" } },
@@ -29,35 +29,31 @@ describe("the smallest value", () => {
       object(JSON.parse('{"__proto__":{"type":"null"}}')),
       JSON.parse('{"__proto__":null}'),
     ],
-    ["an odd required", { type: "object", required: [1] }, {}],
-    ["an empty list", { type: "array", items: { type: "string" } }, []],
-    ["a list of so many", { type: "array", items: { type: "integer" }, minItems: 2 }, [0, 0]],
+    ["an invalid required array", { type: "object", required: [1] }, {}],
+    ["an empty array", { type: "array", items: { type: "string" } }, []],
+    ["an array with minItems", { type: "array", items: { type: "integer" }, minItems: 2 }, [0, 0]],
     [
       "a list that starts so",
       { prefixItems: [{ const: 1 }, { const: 2 }], minItems: 3, items: { const: 3 } },
       [1, 2, 3],
     ],
-    ["a list of anything", { minItems: 1 }, [null]],
+    ["an array of any items", { minItems: 1 }, [null]],
     ["a boolean", { type: "boolean" }, false],
     ["null", { type: "null" }, null],
     ["one of several types", { type: ["null", "string"] }, ""],
-    ["a text so long", { type: "string", minLength: 3 }, "aaa"],
-    ["a text by its length alone", { minLength: 1 }, "a"],
+    ["a string with minLength", { type: "string", minLength: 3 }, "aaa"],
+    ["a string without a type", { minLength: 1 }, "a"],
     ["a date", { type: "string", format: "date" }, "1970-01-01"],
-    ["a format nobody knows", { type: "string", format: "mood" }, ""],
+    ["an unknown format", { type: "string", format: "mood" }, ""],
     ["a pattern", { type: "string", pattern: "^[0-9]{3}$" }, "000"],
-    ["a pattern of signs", { type: "string", pattern: "^a@a" }, "a@a.a"],
-    ["a pattern that nothing tried fits", { type: "string", pattern: "^quokka$" }, ""],
-    ["a pattern that is none", { type: "string", pattern: "(" }, ""],
-    ["a whole number", { type: "integer", minimum: 3 }, 3],
-    ["a number above", { type: "integer", exclusiveMinimum: 3 }, 4],
-    [
-      "a number above, as draft 4 says it",
-      { type: "integer", minimum: 3, exclusiveMinimum: true },
-      4,
-    ],
-    ["a number below", { type: "integer", exclusiveMaximum: -3 }, -4],
-    ["a number at most", { maximum: -3 }, -3],
+    ["a pattern with punctuation", { type: "string", pattern: "^a@a" }, "a@a.a"],
+    ["a pattern that no candidate matches", { type: "string", pattern: "^quokka$" }, ""],
+    ["an invalid pattern", { type: "string", pattern: "(" }, ""],
+    ["an integer", { type: "integer", minimum: 3 }, 3],
+    ["an exclusive minimum", { type: "integer", exclusiveMinimum: 3 }, 4],
+    ["an exclusive minimum of draft 4", { type: "integer", minimum: 3, exclusiveMinimum: true }, 4],
+    ["an exclusive maximum", { type: "integer", exclusiveMaximum: -3 }, -4],
+    ["a maximum", { maximum: -3 }, -3],
     [
       "both bounds",
       { type: "number", minimum: 1, exclusiveMinimum: 0, maximum: 2, exclusiveMaximum: 3 },
@@ -65,12 +61,12 @@ describe("the smallest value", () => {
     ],
     ["a multiple", { type: "integer", minimum: 4, multipleOf: 5 }, 5],
     [
-      "a number between",
+      "a number between bounds",
       { type: "number", exclusiveMinimum: 1, exclusiveMaximum: 1 + 2 ** -22 },
       1 + 2 ** -23,
     ],
     [
-      "all of them",
+      "allOf",
       {
         allOf: [
           object({ a: { type: "null" } }),
@@ -83,60 +79,64 @@ describe("the smallest value", () => {
     ],
     ["the tighter bound", { type: "integer", minimum: 5, allOf: [{ minimum: 2 }, true] }, 5],
     ["the shortest branch", { anyOf: [object({ a: { type: "string" } }), { type: "array" }] }, []],
-    ["one branch", { oneOf: [false, { type: "string" }] }, ""],
+    ["oneOf", { oneOf: [false, { type: "string" }] }, ""],
     [
-      "a branch and what is beside it",
+      "a branch with sibling keywords",
       { ...object({ a: { const: 1 } }), anyOf: [{ required: ["a"] }] },
       { a: 1 },
     ],
     ["a reference", { $ref: "#/$defs/a~1b%20c", $defs: { "a/b c": { const: 4 } } }, 4],
-    ["a reference with an odd sign", { $ref: "#/$defs/100%", $defs: { "100%": { const: 4 } } }, 4],
-    ["a reference into a list", { $ref: "#/anyOf/0", anyOf: [{ const: 4 }] }, 4],
-  ])("that is %s", (_, schema, value) => {
-    expect(smallestValue(schema)).toEqual(value);
+    [
+      "a reference with a percent sign",
+      { $ref: "#/$defs/100%", $defs: { "100%": { const: 4 } } },
+      4,
+    ],
+    ["a reference into an array", { $ref: "#/anyOf/0", anyOf: [{ const: 4 }] }, 4],
+  ])("handles %s", (_, schema, value) => {
+    expect(createSmallestValue(schema)).toEqual(value);
   });
 
-  test("ends where a schema refers to itself", () => {
+  test("terminates for a recursive schema", () => {
     const node = object({
       value: { type: "integer" },
       next: { anyOf: [{ $ref: "#/$defs/node" }, { type: "null" }] },
     });
     const list = { $ref: "#/$defs/node", $defs: { node } };
-    expect(smallestValue(list)).toEqual({ value: 0, next: null });
+    expect(createSmallestValue(list)).toEqual({ value: 0, next: null });
     const tree = object({ children: { type: "array", items: { $ref: "#" } } });
-    expect(smallestValue(tree)).toEqual({ children: [] });
+    expect(createSmallestValue(tree)).toEqual({ children: [] });
     const described = object({
       next: { description: "More.", anyOf: [{ $ref: "#", minProperties: 0 }, { type: "null" }] },
     });
-    expect(smallestValue(described)).toEqual({ next: null });
+    expect(createSmallestValue(described)).toEqual({ next: null });
   });
 
   test.each<[string, unknown]>([
-    ["nothing fits", false],
-    ["a required field is within itself for ever", object({ self: { $ref: "#" } })],
-    ["all references are a circle", { allOf: [{ $ref: "#" }] }],
-    ["it refers to nothing", { $ref: "#/$defs/none" }],
-    ["it refers elsewhere", { $ref: "https://example.com/schema.json" }],
+    ["the schema is false", false],
+    ["a required property is recursive", object({ self: { $ref: "#" } })],
+    ["all references are circular", { allOf: [{ $ref: "#" }] }],
+    ["a reference points to nothing", { $ref: "#/$defs/none" }],
+    ["a reference is external", { $ref: "https://example.com/schema.json" }],
     ["its enum is empty", { enum: [] }],
     ["its type is unknown", { type: "colour" }],
     ["its bounds are crossed", { type: "integer", minimum: 2, maximum: 1 }],
     ["its lengths are crossed", { type: "string", minLength: 2, maxLength: 1 }],
-    ["its list is too long to make", { type: "array", minItems: 1_000_000 }],
-    ["its text is too long to make", { type: "string", minLength: 1_000_000 }],
-    ["an item can not be", { type: "array", minItems: 1, items: false }],
-  ])("is none where %s", (_, schema) => {
-    expect(smallestValue(schema)).toBeUndefined();
+    ["its array is too long", { type: "array", minItems: 1_000_000 }],
+    ["its string is too long", { type: "string", minLength: 1_000_000 }],
+    ["an item cannot exist", { type: "array", minItems: 1, items: false }],
+  ])("returns undefined if %s", (_, schema) => {
+    expect(createSmallestValue(schema)).toBeUndefined();
   });
 
-  test("is given up on where a schema is made to take for ever, or has no floor", () => {
+  test("returns undefined for a schema that is too large or too deep", () => {
     const wide = { type: "array", minItems: 900, items: { $ref: "#/$defs/b" } };
     const b = { type: "array", minItems: 900, items: { type: "array", minItems: 900, items: {} } };
-    expect(smallestValue({ ...wide, $defs: { b } })).toBeUndefined();
+    expect(createSmallestValue({ ...wide, $defs: { b } })).toBeUndefined();
     let deep: object = { type: "null" };
     for (let depth = 0; depth < 5_000; depth++) deep = object({ a: deep });
-    expect(smallestValue(deep)).toBeUndefined();
+    expect(createSmallestValue(deep)).toBeUndefined();
     const started = performance.now();
-    smallestValue({ type: "string", pattern: "^(a+)+b$", minLength: 9_000 });
+    createSmallestValue({ type: "string", pattern: "^(a+)+b$", minLength: 9_000 });
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 
@@ -158,10 +158,10 @@ describe("the smallest value", () => {
     ),
   }));
 
-  test("fits whatever schema it was made for", () => {
+  test("returns a value that matches the schema", () => {
     fc.assert(
       fc.property(schema, (one) => {
-        expect(ajv.validate(one, smallestValue(one))).toBe(true);
+        expect(ajv.validate(one, createSmallestValue(one))).toBe(true);
       }),
       { numRuns: 200 },
     );

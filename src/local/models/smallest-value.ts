@@ -1,95 +1,98 @@
 import { isPlainObject } from "../../base/freeze.ts";
-import { smallestNumber, smallestText } from "./smallest-scalar.ts";
+import { findShortestText, findSmallestNumber } from "./smallest-scalar.ts";
 
 /**
- * The smallest value that fits a JSON Schema: what is required and no more, lists as short as they
- * may be. `undefined` if the schema allows none, or is too large to be walked.
+ * Returns the smallest value that matches a JSON Schema: only required properties, and arrays as short as allowed.
+ * Returns `undefined` if the schema allows no value or is too large.
  */
-export function smallestValue(schema: unknown): unknown {
-  return fitting(schema, { root: schema, open: new Set(), depth: 0, steps: { left: MOST_STEPS } });
+export function createSmallestValue(schema: unknown): unknown {
+  return findValue(schema, { root: schema, open: new Set(), depth: 0, steps: { left: MAX_STEPS } });
 }
 
-const MOST_STEPS = 10_000;
-const DEEPEST = 100;
-const LONGEST_LIST = 1_000;
+const MAX_STEPS = 10_000;
+const MAX_DEPTH = 100;
+const MAX_ARRAY_LENGTH = 1_000;
 
 type Schema = Readonly<Record<string, unknown>>;
 
 interface Walk {
   readonly root: unknown;
-  /** References on the way here: the smallest value never needs one within itself. */
+  /** References on the path to this schema. The smallest value never contains one recursively. */
   readonly open: ReadonlySet<string>;
   readonly depth: number;
   readonly steps: { left: number };
 }
 
-function fitting(given: unknown, from: Walk): unknown {
-  if (from.steps.left-- <= 0 || from.depth > DEEPEST) return undefined;
-  const { schema, walk } = followed(given, { ...from, depth: from.depth + 1 });
+function findValue(input: unknown, from: Walk): unknown {
+  if (from.steps.left-- <= 0 || from.depth > MAX_DEPTH) return undefined;
+  const { schema, walk } = followReferences(input, { ...from, depth: from.depth + 1 });
   if (schema === false) return undefined;
-  if (!isPlainObject(schema)) return null; // `true` and nothing allow anything
+  if (!isPlainObject(schema)) return null; // `true` and a missing schema allow any value
   const { allOf, ...apart } = schema;
-  if (Array.isArray(allOf)) return fittingAll(apart, allOf, walk);
+  if (Array.isArray(allOf)) return findValueForAll(apart, allOf, walk);
   for (const key of ["anyOf", "oneOf"]) {
     const { [key]: branches, ...rest } = schema;
     if (!Array.isArray(branches)) continue;
-    return smallest(branches.map((branch) => fittingAll(rest, [branch], walk)));
+    return selectSmallest(branches.map((branch) => findValueForAll(rest, [branch], walk)));
   }
   if ("const" in schema) return schema["const"];
-  if (Array.isArray(schema["enum"])) return smallest(schema["enum"]);
-  return smallest(typesOf(schema).map((type) => fittingType(type, schema, walk)));
+  if (Array.isArray(schema["enum"])) return selectSmallest(schema["enum"]);
+  return selectSmallest(inferTypes(schema).map((type) => findValueOfType(type, schema, walk)));
 }
 
-function fittingAll(base: Schema, parts: readonly unknown[], from: Walk): unknown {
+function findValueForAll(base: Schema, parts: readonly unknown[], from: Walk): unknown {
   let [whole, walk] = [base, from];
   for (const part of parts) {
-    const next = followed(part, walk);
+    const next = followReferences(part, walk);
     if (next.schema === false) return undefined;
     walk = next.walk;
-    whole = merged(whole, next.schema);
+    whole = mergeSchemas(whole, next.schema);
   }
-  return fitting(whole, walk);
+  return findValue(whole, walk);
 }
 
-/** A schema with what it refers to put in; `false`, which nothing fits, where that goes in a circle. */
-function followed(given: unknown, from: Walk): { readonly schema: unknown; readonly walk: Walk } {
-  let [schema, walk] = [given, from];
+/** Resolves the references of a schema. Returns `false`, which matches no value, for a circular reference. */
+function followReferences(
+  input: unknown,
+  from: Walk,
+): { readonly schema: unknown; readonly walk: Walk } {
+  let [schema, walk] = [input, from];
   while (isPlainObject(schema) && typeof schema["$ref"] === "string") {
     const { $ref: reference, ...rest } = schema;
     if (walk.open.has(String(reference))) return { schema: false, walk };
     walk = { ...walk, open: new Set([...walk.open, String(reference)]) };
-    const target = resolved(String(reference), walk.root);
+    const target = resolveReference(String(reference), walk.root);
     if (target === false) return { schema: false, walk };
-    schema = merged(rest, target);
+    schema = mergeSchemas(rest, target);
   }
   return { schema, walk };
 }
 
-/** What `#/$defs/node` points to in the whole schema; `false` if to nothing. */
-function resolved(reference: string, root: unknown): unknown {
+/** Returns the subschema that a reference such as `#/$defs/node` points to, or `false`. */
+function resolveReference(reference: string, root: unknown): unknown {
   if (!reference.startsWith("#")) return false;
   let at: unknown = root;
   for (const step of reference.slice(1).split("/").slice(1)) {
-    const key = decodedStep(step);
+    const key = decodePointerStep(step);
     if (Array.isArray(at)) at = at[Number(key)];
     else at = isPlainObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
   }
   return at ?? false;
 }
 
-function decodedStep(step: string): string {
+function decodePointerStep(step: string): string {
   const plain = /%(?![0-9a-f]{2})/i.test(step) ? step : decodeURIComponent(step);
   return plain.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
-/** Both at once, as far as the smallest value is concerned. */
-function merged(one: Schema, other: unknown): Schema {
+/** Combines two schemas, as far as the smallest value requires. */
+function mergeSchemas(one: Schema, other: unknown): Schema {
   if (!isPlainObject(other)) return one;
   const both: Record<string, unknown> = { ...one, ...other };
-  const properties = { ...recordOf(one["properties"]), ...recordOf(other["properties"]) };
+  const properties = { ...toRecord(one["properties"]), ...toRecord(other["properties"]) };
   if (Object.keys(properties).length > 0) both["properties"] = properties;
   for (const key of ["required", "allOf"]) {
-    const all = [...listOf(one[key]), ...listOf(other[key])];
+    const all = [...toArray(one[key]), ...toArray(other[key])];
     if (all.length > 0) both[key] = [...new Set(all)];
   }
   for (const [keys, tighter] of BOUNDS) {
@@ -106,7 +109,7 @@ const BOUNDS = [
   [["maximum", "exclusiveMaximum", "maxLength", "maxItems"], Math.min],
 ] as const;
 
-function typesOf(schema: Schema): readonly unknown[] {
+function inferTypes(schema: Schema): readonly unknown[] {
   const { type } = schema;
   if (Array.isArray(type)) return type;
   if (type !== undefined) return [type];
@@ -117,17 +120,17 @@ function typesOf(schema: Schema): readonly unknown[] {
   return bounds.some((bound) => bound in schema) ? ["number"] : ["null"];
 }
 
-function fittingType(type: unknown, schema: Schema, walk: Walk): unknown {
+function findValueOfType(type: unknown, schema: Schema, walk: Walk): unknown {
   switch (type) {
     case "object":
-      return smallestObject(schema, walk);
+      return createSmallestObject(schema, walk);
     case "array":
-      return smallestList(schema, walk);
+      return createSmallestArray(schema, walk);
     case "string":
-      return smallestText(schema);
+      return findShortestText(schema);
     case "number":
     case "integer":
-      return smallestNumber(schema, type);
+      return findSmallestNumber(schema, type);
     case "boolean":
       return false;
     case "null":
@@ -137,35 +140,35 @@ function fittingType(type: unknown, schema: Schema, walk: Walk): unknown {
   }
 }
 
-function smallestObject(schema: Schema, walk: Walk): unknown {
-  const properties = new Map(Object.entries(recordOf(schema["properties"])));
+function createSmallestObject(schema: Schema, walk: Walk): unknown {
+  const properties = new Map(Object.entries(toRecord(schema["properties"])));
   const fields: [string, unknown][] = [];
-  for (const name of listOf(schema["required"])) {
+  for (const name of toArray(schema["required"])) {
     if (typeof name !== "string") continue;
     const fallback = schema["additionalProperties"] ?? true;
-    const value = fitting(properties.has(name) ? properties.get(name) : fallback, walk);
+    const value = findValue(properties.has(name) ? properties.get(name) : fallback, walk);
     if (value === undefined) return undefined;
     fields.push([name, value]);
   }
   return Object.fromEntries(fields);
 }
 
-function smallestList(schema: Schema, walk: Walk): unknown {
+function createSmallestArray(schema: Schema, walk: Walk): unknown {
   const least = typeof schema["minItems"] === "number" ? schema["minItems"] : 0;
-  if (least > LONGEST_LIST) return undefined;
-  const first = listOf(schema["prefixItems"]);
+  if (least > MAX_ARRAY_LENGTH) return undefined;
+  const first = toArray(schema["prefixItems"]);
   const items: unknown[] = [];
   while (items.length < least) {
     const place = items.length;
-    const value = fitting(place < first.length ? first[place] : (schema["items"] ?? true), walk);
+    const value = findValue(place < first.length ? first[place] : (schema["items"] ?? true), walk);
     if (value === undefined) return undefined;
     items.push(value);
   }
   return items;
 }
 
-/** The one whose JSON is shortest, the first of equals. */
-function smallest(values: readonly unknown[]): unknown {
+/** Returns the value with the shortest JSON; the first of several. */
+function selectSmallest(values: readonly unknown[]): unknown {
   const possible = values.filter((value) => value !== undefined);
   const [first, ...others] = possible.map(
     (value) => [value, JSON.stringify(value).length] as const,
@@ -173,10 +176,10 @@ function smallest(values: readonly unknown[]): unknown {
   return others.reduce((least, one) => (least && one[1] < least[1] ? one : least), first)?.[0];
 }
 
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+function toRecord(value: unknown): Readonly<Record<string, unknown>> {
   return isPlainObject(value) ? value : {};
 }
 
-function listOf(value: unknown): readonly unknown[] {
+function toArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

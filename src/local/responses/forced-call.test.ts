@@ -2,29 +2,33 @@ import { describe, expect, it } from "vitest";
 import { builtInCatalog } from "../tools/index.ts";
 import { type ForcedRequest, findForcedCall } from "./forced-call.ts";
 
-const forcedBlock = (request: ForcedRequest) =>
+const findForcedCode = (request: ForcedRequest) =>
   findForcedCall(request, builtInCatalog)?.args["code"] ?? null;
 
 const choice = { type: "code_interpreter" };
-const said = (content: string, role = "user") => [{ type: "message", role, content }];
-const block = (code: string) => `Run this:\n\n\`\`\`python\n${code}\n\`\`\``;
+const createMessages = (content: string, role = "user") => [{ type: "message", role, content }];
+const createBlock = (code: string) => `Run this:\n\n\`\`\`python\n${code}\n\`\`\``;
 
-describe("a forced block", () => {
-  it("is the only Python block of the last message, when the interpreter is forced", () => {
+describe("findForcedCall()", () => {
+  it("returns the only Python block of the last message if the code interpreter is forced", () => {
     const code = 'print("a")\nprint("b")';
-    expect(forcedBlock({ items: said(block(code)), toolChoice: choice })).toBe(code);
-    expect(forcedBlock({ items: said(`${block("1")}\nThanks.`), toolChoice: choice })).toBe("1");
+    expect(findForcedCode({ items: createMessages(createBlock(code)), toolChoice: choice })).toBe(
+      code,
+    );
+    expect(
+      findForcedCode({ items: createMessages(`${createBlock("1")}\nThanks.`), toolChoice: choice }),
+    ).toBe("1");
   });
 
   it.each([
-    ["nothing is forced", said(block("1")), "auto"],
-    ["another tool is forced", said(block("1")), { type: "shell" }],
-    ["there are two blocks", said(`${block("1")}\n${block("2")}`), choice],
-    ["there is none", said("print(1)"), choice],
-    ["it is in another language", said("```js\n1\n```"), choice],
-    ["the last message is not the user's", said(block("1"), "system"), choice],
-    ["there is no message", [], choice],
-  ])("is none where %s", (_case, items, toolChoice) => {
-    expect(forcedBlock({ items, toolChoice })).toBeNull();
+    ["no tool is forced", createMessages(createBlock("1")), "auto"],
+    ["another tool is forced", createMessages(createBlock("1")), { type: "shell" }],
+    ["there are two blocks", createMessages(`${createBlock("1")}\n${createBlock("2")}`), choice],
+    ["the message has no block", createMessages("print(1)"), choice],
+    ["the block is in another language", createMessages("```js\n1\n```"), choice],
+    ["the last message is not the user's", createMessages(createBlock("1"), "system"), choice],
+    ["the request has no message", [], choice],
+  ])("returns null if %s", (_case, items, toolChoice) => {
+    expect(findForcedCode({ items, toolChoice })).toBeNull();
   });
 });

@@ -3,7 +3,7 @@ import type { ToolCatalog } from "../tools/tool-catalog.ts";
 import type { ForcedCall, ToolRecord } from "../tools/tool-record.ts";
 import { lastText } from "../turn/last-text.ts";
 
-/** What decides whether a request leaves the model no choice. */
+/** The parts of a request that decide whether it forces a call. */
 export interface ForcedRequest {
   readonly items: readonly WireItem[];
   readonly toolChoice: unknown;
@@ -17,8 +17,8 @@ export interface FoundCall {
 }
 
 /**
- * Finds the call of a request that forces one tool and whose last message is all that the call needs: no model
- * has to be asked. `null` for all other requests.
+ * Finds the call that a request forces: it names one tool, and its last message contains the arguments, so the
+ * model is not called. Returns `null` for all other requests.
  */
 export function findForcedCall(
   { items, toolChoice }: ForcedRequest,

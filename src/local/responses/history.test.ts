@@ -27,8 +27,8 @@ const named: readonly WireItem[] = [
   { type: "reasoning", id: "rs_lost" },
 ];
 
-/** The same numbers at every run. */
-function numbers(seed: number): (below: number) => number {
+/** Returns a random number generator with a fixed seed. */
+function createRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -36,11 +36,11 @@ function numbers(seed: number): (below: number) => number {
   };
 }
 
-function someOf(from: readonly WireItem[], most: number, next: (below: number) => number) {
+function pickItems(from: readonly WireItem[], most: number, next: (below: number) => number) {
   return Array.from({ length: next(most) }, () => from[next(from.length)] ?? {});
 }
 
-function refusal(given: readonly WireItem[], before?: HistoryPoint): string {
+function findFault(given: readonly WireItem[], before?: HistoryPoint): string {
   try {
     checkHistory(given, { stored, catalog: builtInCatalog, before });
     return "";
@@ -49,30 +49,30 @@ function refusal(given: readonly WireItem[], before?: HistoryPoint): string {
   }
 }
 
-function pointAfter(given: readonly WireItem[]): HistoryPoint {
+function createPoint(given: readonly WireItem[]): HistoryPoint {
   const history = new History(builtInCatalog);
   for (const item of given) history.add(item);
   return history.point;
 }
 
-describe("what a request adds to a conversation", () => {
-  test("is refused just as all of it at once", () => {
-    const next = numbers(7);
+describe("History", () => {
+  test("reports the same faults for items added later as for all at once", () => {
+    const next = createRandom(7);
     const refusals = new Map<string, number>();
     for (let round = 0; round < 20_000; round++) {
-      const before = someOf(items, 7, next);
-      const own = someOf([...items, ...items, ...named], 6, next);
-      const whole = refusal([...before, ...own]);
-      expect(refusal(own, pointAfter(before))).toBe(whole);
+      const before = pickItems(items, 7, next);
+      const own = pickItems([...items, ...items, ...named], 6, next);
+      const whole = findFault([...before, ...own]);
+      expect(findFault(own, createPoint(before))).toBe(whole);
       const kind = whole.replaceAll(/(call|rs|fc)_\w+/g, "…");
       refusals.set(kind, (refusals.get(kind) ?? 0) + 1);
     }
-    // All that can be said was said, and often nothing.
+    // Every kind of fault occurred, and often none.
     expect(refusals.size).toBe(7);
     for (const often of refusals.values()) expect(often).toBeGreaterThan(100);
   });
 
-  test("changes nothing of how far the conversation had come", () => {
+  test("does not change an earlier point", () => {
     const [call, output] = [
       { type: "function_call", call_id: "call_1" },
       { type: "function_call_output", call_id: "call_1" },
@@ -83,9 +83,9 @@ describe("what a request adds to a conversation", () => {
     const asked = history.point;
     history.add(output);
     history.add({ type: "function_call_output", call_id: "call_9" });
-    expect(refusal([output], beginning)).toContain("No tool call found");
-    expect(refusal([], asked)).toBe("No tool output found for function call call_1.");
-    expect(refusal([output], asked)).toBe("");
-    expect(refusal([], history.point)).toContain("with call_id call_9.");
+    expect(findFault([output], beginning)).toContain("No tool call found");
+    expect(findFault([], asked)).toBe("No tool output found for function call call_1.");
+    expect(findFault([output], asked)).toBe("");
+    expect(findFault([], history.point)).toContain("with call_id call_9.");
   });
 });

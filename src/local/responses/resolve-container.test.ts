@@ -9,7 +9,7 @@ import {
   resolveContainer as containerOf,
 } from "./resolve-container.ts";
 
-const containerIn = (item: WireItem) => builtInCatalog.findContainer(item);
+const findContainer = (item: WireItem) => builtInCatalog.findContainer(item);
 const checkContainers = (
   tools: readonly WireItem[],
   items: readonly WireItem[],
@@ -22,9 +22,9 @@ const shell = {
   environment: { type: "container_reference", container_id: "cntr_shell" },
 };
 
-describe("the container of a tool", () => {
+describe("resolveContainer()", () => {
   test.each(["cntr_9", { type: "container_reference", container_id: "cntr_9" }])(
-    "is the one it names: %j",
+    "returns the container that the tool names: %j",
     async (place) => {
       const checked: string[] = [];
       expect(await containerOf(place, turnState({ tools: [], items: [code], checked }))).toBe(
@@ -34,7 +34,7 @@ describe("the container of a tool", () => {
     },
   );
 
-  test("is else the newest that the conversation ran in", async () => {
+  test("returns the newest container of the conversation if the tool names none", async () => {
     const auto = { type: "auto" };
     expect(await containerOf(auto, turnState({ tools: [], items: [shell, code] }))).toBe(
       "cntr_code",
@@ -44,9 +44,9 @@ describe("the container of a tool", () => {
     );
   });
 
-  test("is else made once, as the tool says", async () => {
+  test("creates one container per turn with the tool's options if there is none", async () => {
     const made: NewContainer[] = [];
-    const state = turnState({ tools: [], made });
+    const state = turnState({ tools: [], created: made });
     const policy = { type: "disabled" };
     const place = {
       type: "auto",
@@ -58,16 +58,16 @@ describe("the container of a tool", () => {
     expect(await containerOf({ type: "auto" }, state)).toBe("cntr_1");
     const as = { name: "auto", memoryLimit: "4g", fileIds: ["file-1"], networkPolicy: policy };
     expect(made).toEqual([as]);
-    expect(await containerOf(null, turnState({ tools: [], made }))).toBe("cntr_2");
+    expect(await containerOf(null, turnState({ tools: [], created: made }))).toBe("cntr_2");
     expect(made[1]).toEqual({ name: "auto" });
   });
 
-  test("is in calls of code and commands, and in nothing else", () => {
+  test("finds containers only in code and shell calls", () => {
     const calls = [code, shell, { type: "code_interpreter_call" }, { type: "shell_call" }, {}];
-    expect(calls.map(containerIn)).toEqual(["cntr_code", "cntr_shell", null, null, null]);
+    expect(calls.map(findContainer)).toEqual(["cntr_code", "cntr_shell", null, null, null]);
   });
 
-  test("is checked wherever a request names it", () => {
+  test("checks every container that a request names", () => {
     const checked: string[] = [];
     const containers = { check: (id: string) => void checked.push(id) };
     const tools = [
@@ -81,7 +81,7 @@ describe("the container of a tool", () => {
   });
 });
 
-describe("a new container of a tool", () => {
+describe("checkContainers()", () => {
   const python = (more: object) => ({
     type: "code_interpreter",
     container: { type: "auto", ...more },
@@ -102,18 +102,18 @@ describe("a new container of a tool", () => {
     ["a network", python(allowlist), "container.network_policy.type", "invalid_value"],
     ["a network", shell(allowlist), "environment.network_policy.type", "invalid_value"],
     ["skills", shell(skills), "environment.skills", "unsupported_parameter"],
-  ])("is refused %s, as one that is asked for by itself: %j", (_what, tool, at, code) => {
-    const refusal = (param: string) => expect.objectContaining({ status: 400, param, code });
+  ])("rejects a container with %s, like POST /v1/containers: %j", (_what, tool, at, code) => {
+    const expectProblem = (param: string) => expect.objectContaining({ status: 400, param, code });
     expect(() => checkContainers([{ type: "web_search" }, tool], [], nobody)).toThrow(
-      refusal(`tools[1].${at}`),
+      expectProblem(`tools[1].${at}`),
     );
     const added = { type: "additional_tools", tools: [tool] };
     expect(() => checkContainers([], [added], nobody)).toThrow(
-      refusal(`additional_tools.tools[0].${at}`),
+      expectProblem(`additional_tools.tools[0].${at}`),
     );
   });
 
-  test("is refused what it cannot have before the model is asked", async () => {
+  test("rejects unavailable options before the model is called", async () => {
     const { ask } = await stage(() => {
       throw new Error("The model was asked.");
     });
@@ -135,7 +135,7 @@ describe("a new container of a tool", () => {
     }
   });
 
-  test("may be told that it has no network, and skills of the client's are the client's", () => {
+  test("accepts a disabled network, and skills of a local environment", () => {
     const tools = [
       python({ network_policy: { type: "disabled" } }),
       shell({ network_policy: null }),

@@ -7,8 +7,8 @@ import type { ContainerService } from "../tools/tool-services.ts";
 import type { TurnState } from "../turn/turn.ts";
 
 /**
- * Returns the container that a tool runs in: the one it names, otherwise the turn's, otherwise, as the API
- * does, the newest that a call of this conversation names, otherwise a new one.
+ * Returns the container that a tool runs in. In order of precedence: the container it names, the turn's
+ * container, the newest container in the conversation's calls (as the API does), or a new container.
  */
 export async function resolveContainer(place: unknown, state: TurnState): Promise<string> {
   const { containers } = state.services.tools;
@@ -22,8 +22,8 @@ export async function resolveContainer(place: unknown, state: TurnState): Promis
 }
 
 /**
- * Refuses a request that names a lost container, in its tools or in what it continues from, or whose tools
- * ask for a container with what containers here do not have.
+ * Rejects a request that names a lost container, in its tools or in the conversation it continues, or whose tools
+ * require container features that the local provider does not have.
  */
 export function checkContainers(
   tools: readonly WireItem[],
@@ -42,7 +42,7 @@ export function checkContainers(
     const field = known ? known.containerField : "container";
     return field === undefined ? [] : [{ place: tool[field], path: `${path}.${field}` }];
   });
-  for (const { place, path } of places) refuseUnavailable(place, path);
+  for (const { place, path } of places) rejectUnavailable(place, path);
   const named = places.map(({ place }) => readContainerId(place));
   const used = items.map((item) => {
     const isNeeded = catalog.byItem.get(item["type"])?.needsContainer;
@@ -51,14 +51,14 @@ export function checkContainers(
   for (const id of new Set([...named, ...used])) if (id !== null) containers.check(id);
 }
 
-/** What containers are checked with. */
+/** Services for {@link checkContainers}. */
 export interface ContainerCheck {
   readonly containers: Pick<ContainerService, "check">;
   readonly catalog: ToolCatalog;
 }
 
-/** Refuses what `POST /v1/containers` refuses. Skills of a local environment are the client's. */
-function refuseUnavailable(place: unknown, path: string): void {
+/** Rejects the options that `POST /v1/containers` rejects. Skills of a local environment belong to the client. */
+function rejectUnavailable(place: unknown, path: string): void {
   if (!isPlainObject(place)) return;
   if (place["type"] !== "auto" && place["type"] !== "container_auto") return;
   const policy = recordAt(place, "network_policy");
@@ -73,7 +73,10 @@ function readContainerId(place: unknown): string | null {
   return typeof id === "string" ? id : null;
 }
 
-/** A call that names a lost container is refused, as by the API: it must be removed from the history first. */
+/**
+ * Like the API, rejects a conversation that names a lost container: the call must be removed from the history
+ * first.
+ */
 function findLiveContainer({ input, services }: TurnState): string | null {
   const { tools, catalog } = services;
   const item = input.items.findLast((one) => catalog.findContainer(one) !== null);
@@ -83,8 +86,8 @@ function findLiveContainer({ input, services }: TurnState): string | null {
 }
 
 async function createContainer(place: unknown, { services }: TurnState): Promise<string> {
-  const wanted = isPlainObject(place) ? place : {};
-  const { memory_limit: memoryLimit, file_ids: fileIds, network_policy: policy } = wanted;
+  const options = isPlainObject(place) ? place : {};
+  const { memory_limit: memoryLimit, file_ids: fileIds, network_policy: policy } = options;
   const { id } = await services.tools.containers.create({
     name: "auto",
     memoryLimit: typeof memoryLimit === "string" ? memoryLimit : undefined,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { responseProblems } from "../../../tests/support/openapi.ts";
 import { builtInCatalog } from "../tools/index.ts";
 import { createRequestCheck } from "./check/request.ts";
-import { type ResponseParts, responseObject } from "./response-object.ts";
+import { createResponseObject, type ResponseParts } from "./response-object.ts";
 
 const checkRequest = createRequestCheck(builtInCatalog);
 
@@ -22,18 +22,18 @@ const message = {
   content: [{ type: "output_text", text: "Hi.", annotations: [], logprobs: [] }],
 };
 
-function responseTo(request: object, parts: Partial<ResponseParts> = {}) {
+function createResponse(request: object, parts: Partial<ResponseParts> = {}) {
   const { echo } = checkRequest({ model: "gpt-5", input: "Hello.", ...request });
   const made = { id: "resp_1", createdAt: 100, status: "completed", output: [message] } as const;
-  return responseObject({ ...made, usage, echo, ...parts }, builtInCatalog);
+  return createResponseObject({ ...made, usage, echo, ...parts }, builtInCatalog);
 }
 
-/** Its tools as they are repeated. */
-function echoOf(tools: readonly object[], parts: Partial<ResponseParts> = {}): unknown {
-  return responseTo({ tools }, parts)["tools"];
+/** Returns the tools as a response repeats them. */
+function readToolEchoes(tools: readonly object[], parts: Partial<ResponseParts> = {}): unknown {
+  return createResponse({ tools }, parts)["tools"];
 }
 
-/** What clients may count on, in every response. */
+/** The fields that every response must have. */
 const required = (
   "id object created_at completed_at status incomplete_details model previous_response_id " +
   "instructions output error tools tool_choice truncation parallel_tool_calls text top_p " +
@@ -41,9 +41,9 @@ const required = (
   "max_tool_calls store background service_tier metadata safety_identifier prompt_cache_key"
 ).split(" ");
 
-describe("a response", () => {
-  test("has all 31 fields, and no output_text", () => {
-    const response = responseTo({});
+describe("createResponseObject()", () => {
+  test("returns all 31 fields and no output_text", () => {
+    const response = createResponse({});
     expect(required).toHaveLength(31);
     expect(Object.keys(response)).toEqual(expect.arrayContaining(required));
     expect(response).not.toHaveProperty("output_text");
@@ -75,28 +75,28 @@ describe("a response", () => {
       },
       { containerId: "cntr_1" },
     ],
-  ])("is one of OpenAI's: %s", (_title, request, parts) => {
-    const response = responseTo(request, parts);
+  ])("matches OpenAI's schema: %s", (_title, request, parts) => {
+    const response = createResponse(request, parts);
     expect(responseProblems("/responses", response) ?? []).toEqual([]);
     expect(response["object"]).toBe("response");
   });
 
-  test("is completed at a time only if it is", () => {
-    expect(responseTo({}, { completedAt: 102 })["completed_at"]).toBe(102);
-    expect(responseTo({})["completed_at"]).toBe(100);
-    expect(responseTo({}, { status: "failed", completedAt: 102 })["completed_at"]).toBeNull();
+  test("sets completed_at only for a completed response", () => {
+    expect(createResponse({}, { completedAt: 102 })["completed_at"]).toBe(102);
+    expect(createResponse({})["completed_at"]).toBe(100);
+    expect(createResponse({}, { status: "failed", completedAt: 102 })["completed_at"]).toBeNull();
   });
 
-  test("says why it is incomplete, or what went wrong", () => {
+  test("sets the reason of an incomplete or failed response", () => {
     const error = { code: "server_error", message: "Oh." };
-    expect(responseTo({}, { incompleteReason: "max_output_tokens", error })).toMatchObject({
+    expect(createResponse({}, { incompleteReason: "max_output_tokens", error })).toMatchObject({
       incomplete_details: { reason: "max_output_tokens" },
       error,
     });
   });
 });
 
-describe("a tool is repeated", () => {
+describe("a response repeats a tool", () => {
   const nowhere = { type: "approximate", city: null, country: null, region: null, timezone: null };
 
   test.each<readonly [tool: object, echo: object]>([
@@ -165,12 +165,12 @@ describe("a tool is repeated", () => {
       { type: "shell", environment: { type: "container_reference", container_id: "cntr_1" } },
     ],
   ])("%j", (tool, echo) => {
-    expect(echoOf([tool], { containerId: "cntr_1" })).toEqual([echo]);
+    expect(readToolEchoes([tool], { containerId: "cntr_1" })).toEqual([echo]);
   });
 
-  test("as it was asked for while its container is not made", () => {
+  test("as sent, before its container is created", () => {
     const tool = { type: "shell", environment: { type: "container_auto" } };
-    expect(echoOf([tool])).toEqual([tool]);
+    expect(readToolEchoes([tool])).toEqual([tool]);
   });
 
   test("without the secrets of an MCP server", () => {
@@ -181,7 +181,7 @@ describe("a tool is repeated", () => {
       authorization: "secret",
       headers: { "x-key": "secret" },
     };
-    const echo = echoOf([tool]);
+    const echo = readToolEchoes([tool]);
     expect(echo).toEqual([
       {
         type: "mcp",
@@ -201,13 +201,13 @@ describe("a tool is repeated", () => {
     ["https://user:secret@a.b/", "https://a.b"],
     ["not a URL: secret", "<redacted>"],
     ["data:secret", "<redacted>"],
-  ])("with the URL %s as %s", (server_url, shown) => {
-    const echo = echoOf([{ type: "mcp", server_label: "a", server_url }]);
+  ])("with the server URL %s as %s", (server_url, shown) => {
+    const echo = readToolEchoes([{ type: "mcp", server_label: "a", server_url }]);
     expect(echo).toMatchObject([{ server_url: shown, headers: null }]);
   });
 
-  test("with no URL where it had none", () => {
-    const [echo] = [echoOf([{ type: "mcp", server_label: "a", connector_id: "c" }])].flat();
+  test("without a URL if the request has no URL", () => {
+    const [echo] = [readToolEchoes([{ type: "mcp", server_label: "a", connector_id: "c" }])].flat();
     expect(echo).not.toHaveProperty("server_url");
   });
 
@@ -215,7 +215,7 @@ describe("a tool is repeated", () => {
     const policy = { type: "allowlist", allowed_domains: ["a.b"] };
     const secrets = [{ domain: "a.b", name: "KEY", value: "secret" }];
     const container = { type: "auto", network_policy: { ...policy, domain_secrets: secrets } };
-    expect(echoOf([{ type: "code_interpreter", container }])).toEqual([
+    expect(readToolEchoes([{ type: "code_interpreter", container }])).toEqual([
       { type: "code_interpreter", container: { type: "auto", network_policy: policy } },
     ]);
   });

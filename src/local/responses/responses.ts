@@ -2,35 +2,35 @@ import type { Clock } from "../../base/clock.ts";
 import { recordsAt } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { TurnOutcome, TurnServices } from "../turn/turn.ts";
-import { withIncludes } from "./check/includes.ts";
+import { applyIncludes } from "./check/includes.ts";
 import { type CheckedRequest, createRequestCheck, type RequestCheck } from "./check/request.ts";
-import { allowedBy } from "./check/tool-choice.ts";
-import { refuseUnsupportedTools } from "./check/unsupported-tools.ts";
-import { compactionItem } from "./conversation/compaction.ts";
+import { selectAllowedTools } from "./check/tool-choice.ts";
+import { rejectUnsupportedTools } from "./check/unsupported-tools.ts";
+import { createCompactionItem } from "./conversation/compaction.ts";
 import type { Conversation } from "./conversation/conversation.ts";
 import type { Conversations } from "./conversation/conversations.ts";
-import { inputTokens } from "./conversation/input-tokens.ts";
+import { countInputTokens } from "./conversation/input-tokens.ts";
 import { checkContainers } from "./resolve-container.ts";
-import { responseObject } from "./response-object.ts";
+import { createResponseObject } from "./response-object.ts";
 import { runTurn } from "./run-turn.ts";
-import { usageOf } from "./usage.ts";
+import { createUsage } from "./usage.ts";
 
-/** What responses are made with. */
+/** Options of {@link Responses}. */
 export interface ResponsesOptions {
   readonly turns: TurnServices;
   readonly conversations: Conversations;
   readonly clock: Clock;
 }
 
-/** A request that was found good, and the response that has begun with it. */
-export interface Begun {
+/** A validated request and the response that has started for it. */
+export interface StartedResponse {
   readonly request: CheckedRequest;
   readonly conversation: Conversation;
-  /** `in_progress`. */
+  /** The response object, with the status `in_progress`. */
   readonly response: WireItem;
 }
 
-/** Makes responses: checks a request, runs its turn, keeps what came of it. */
+/** Creates responses: validates a request, runs its turn and stores the result. */
 export class Responses {
   readonly #turns: TurnServices;
   readonly #conversations: Conversations;
@@ -44,46 +44,48 @@ export class Responses {
     this.#checkRequest = createRequestCheck(turns.catalog);
   }
 
-  /** Throws what OpenAI would answer, before anything has run. */
-  begin(body: unknown): Begun {
+  /** Validates a request. Throws the error that OpenAI would return, before anything runs. */
+  start(body: unknown): StartedResponse {
     const { catalog, tools } = this.#turns;
     const request = this.#checkRequest(body);
-    refuseUnsupportedTools(request, catalog);
-    const conversation = this.#conversations.of(request);
+    rejectUnsupportedTools(request, catalog);
+    const conversation = this.#conversations.createConversation(request);
     const { containers } = tools;
     checkContainers(request.tools, conversation.notable, { containers, catalog });
     const id = this.#turns.ids.next("resp_");
-    const parts = { id, createdAt: this.#seconds(), output: [], echo: request.echo };
+    const parts = { id, createdAt: this.#nowSeconds(), output: [], echo: request.echo };
     return {
       request,
       conversation,
-      response: responseObject({ ...parts, status: "in_progress" }, catalog),
+      response: createResponseObject({ ...parts, status: "in_progress" }, catalog),
     };
   }
 
-  /** Runs the turn; tells each item when it is done. */
+  /** Runs the turn and returns the finished response. Calls `onItem` with each item when it is complete. */
   async finish(
-    begun: Begun,
+    started: StartedResponse,
     signal: AbortSignal,
     onItem: (item: WireItem) => void = () => {},
   ): Promise<WireItem> {
-    const { request, conversation } = begun;
+    const { request, conversation } = started;
     const { catalog } = this.#turns;
-    const shown = (item: WireItem) => withIncludes(item, request.include, catalog);
+    const toShownItem = (item: WireItem) => applyIncludes(item, request.include, catalog);
     const outcome = request.compactNow
       ? compactNow(conversation, this.#turns)
-      : await this.#run(begun, signal, (item) => onItem(shown(item)));
-    if (request.compactNow) for (const item of outcome.output) onItem(shown(item));
-    const tokens = inputTokens(request, conversation);
-    const output = this.#withCompaction(begun, outcome, tokens, (item) => onItem(shown(item)));
-    const response = responseObject(
+      : await this.#runTurn(started, signal, (item) => onItem(toShownItem(item)));
+    if (request.compactNow) for (const item of outcome.output) onItem(toShownItem(item));
+    const tokens = countInputTokens(request, conversation);
+    const output = this.#appendCompaction(started, outcome, tokens, (item) =>
+      onItem(toShownItem(item)),
+    );
+    const response = createResponseObject(
       {
-        id: String(begun.response["id"]),
-        createdAt: Number(begun.response["created_at"]),
-        completedAt: this.#seconds(),
+        id: String(started.response["id"]),
+        createdAt: Number(started.response["created_at"]),
+        completedAt: this.#nowSeconds(),
         status: outcome.status,
-        output: output.map(shown),
-        usage: usageOf(tokens, output),
+        output: output.map(toShownItem),
+        usage: createUsage(tokens, output),
         error: outcome.error,
         incompleteReason: outcome.incompleteReason,
         echo: request.echo,
@@ -92,16 +94,16 @@ export class Responses {
       catalog,
     );
     const { include } = request;
-    if (request.store) this.#conversations.keep({ response, output, include, conversation });
+    if (request.store) this.#conversations.store({ response, output, include, conversation });
     return response;
   }
 
-  async #run(begun: Begun, signal: AbortSignal, onItem: (item: WireItem) => void) {
-    const { request, conversation } = begun;
+  async #runTurn(started: StartedResponse, signal: AbortSignal, onItem: (item: WireItem) => void) {
+    const { request, conversation } = started;
     const added = conversation.notable
       .filter(({ type }) => type === "additional_tools")
       .flatMap((item) => recordsAt(item, "tools"));
-    const { tools } = allowedBy(
+    const { tools } = selectAllowedTools(
       request.toolChoice,
       [...request.tools, ...added],
       this.#turns.catalog,
@@ -121,9 +123,9 @@ export class Responses {
     return await runTurn(input, this.#turns, onItem);
   }
 
-  /** Where the conversation has grown beyond what the client allows, one more item stands for it. */
-  #withCompaction(
-    { request, conversation }: Begun,
+  /** Appends a compaction item if the conversation exceeds the client's threshold. */
+  #appendCompaction(
+    { request, conversation }: StartedResponse,
     { output, status }: TurnOutcome,
     tokens: number,
     onItem: (item: WireItem) => void,
@@ -131,20 +133,20 @@ export class Responses {
     const { compactThreshold } = request;
     const isOver = compactThreshold !== null && tokens > compactThreshold;
     const isDone = output.some(({ type }) => type === "compaction");
-    // A call that the client is to answer must stay before its answer.
-    const hasSpoken = output.at(-1)?.["type"] === "message";
-    if (!isOver || isDone || !hasSpoken || status !== "completed") return output;
-    const item = compactionItem([...conversation.readable, ...output], this.#turns);
+    // A call that the client has to answer must stay before its output.
+    const hasAnswered = output.at(-1)?.["type"] === "message";
+    if (!isOver || isDone || !hasAnswered || status !== "completed") return output;
+    const item = createCompactionItem([...conversation.readable, ...output], this.#turns);
     onItem(item);
     return [...output, item];
   }
 
-  #seconds(): number {
+  #nowSeconds(): number {
     return Math.floor(this.#clock.now() / 1000);
   }
 }
 
 function compactNow({ readable }: Conversation, turns: TurnServices): TurnOutcome {
-  const output = [compactionItem(readable, turns)];
+  const output = [createCompactionItem(readable, turns)];
   return { status: "completed", output, incompleteReason: null, error: null, containerId: null };
 }

@@ -6,8 +6,8 @@ import { Dropped } from "../turn/dropped.ts";
 import type { TurnInput } from "../turn/turn.ts";
 import { runTurn } from "./run-turn.ts";
 
-/** A turn in which the model does these things, list by list. */
-function turn(
+/** Runs a turn in which the model returns these action lists in order. */
+function startTurn(
   script: readonly (readonly ModelAction[])[],
   { input: more = {}, ...parts }: Partial<TurnParts> & { readonly input?: Partial<TurnInput> } = {},
 ) {
@@ -18,14 +18,14 @@ function turn(
   return { run, told };
 }
 
-function text(item: WireItem = {}): unknown {
+function readText(item: WireItem = {}): unknown {
   const [part] = item["content"] as readonly WireItem[];
   return part?.["text"];
 }
 
-describe("a turn", () => {
-  test("goes on until the model speaks, and tells of each item once", async () => {
-    const { run, told } = turn([[{ think: "Hm." }], [{ think: "" }], [{ say: "Yes." }]]);
+describe("runTurn()", () => {
+  test("runs until the model answers, and reports each item once", async () => {
+    const { run, told } = startTurn([[{ think: "Hm." }], [{ think: "" }], [{ say: "Yes." }]]);
     const { output, status } = await run;
     expect(status).toBe("completed");
     expect(output.map(({ type }) => type)).toEqual(["reasoning", "reasoning", "message"]);
@@ -33,17 +33,17 @@ describe("a turn", () => {
     expect(told).toEqual(output);
   });
 
-  test("has no more text than it may have, over all messages", async () => {
+  test("limits the text of all messages together", async () => {
     const script = [[{ say: "x".repeat(41) }, { refuse: "No." }, { say: "y€z".repeat(10) }]];
-    const { output, status, incompleteReason } = await turn(script, {
+    const { output, status, incompleteReason } = await startTurn(script, {
       input: { maxOutputTokens: 16 },
     }).run;
     expect([status, incompleteReason]).toEqual(["incomplete", "max_output_tokens"]);
-    expect(text(output[0])).toHaveLength(41);
-    expect(text(output[2])).toBe("y€zy€zy€zy€zy");
+    expect(readText(output[0])).toHaveLength(41);
+    expect(readText(output[2])).toBe("y€zy€zy€zy€zy");
   });
 
-  test("asks for the text of the last message, or else the instructions", async () => {
+  test("passes the text of the last message, or the instructions, to the model", async () => {
     const asked: string[] = [];
     const { input, services } = turnState({ tools: [] });
     const model = {
@@ -62,13 +62,13 @@ describe("a turn", () => {
     expect(asked).toEqual(["", "Go.", "Hi."]);
   });
 
-  test("ends where the client has gone", async () => {
+  test("ends if the client has disconnected", async () => {
     const signal = AbortSignal.abort(new Error("gone"));
-    await expect(turn([[{ say: "Yes." }]], { input: { signal } }).run).rejects.toThrow("gone");
+    await expect(startTurn([[{ say: "Yes." }]], { input: { signal } }).run).rejects.toThrow("gone");
   });
 
-  test("ends where the connection is dropped", async () => {
-    await expect(turn([[{ drop: true }]]).run).rejects.toBeInstanceOf(Dropped);
+  test("ends if the model drops the connection", async () => {
+    await expect(startTurn([[{ drop: true }]]).run).rejects.toBeInstanceOf(Dropped);
   });
 
   test.each<[ModelAction, string]>([
@@ -80,15 +80,15 @@ describe("a turn", () => {
     [{ shell: ["ls"] }, "ran commands"],
     [{ patch: [{}] }, "wrote a patch"],
     [{ call: { name: "look", args: {} } }, "called the function 'look'"],
-  ])("is at fault with %j and no tool for it", async (action, did) => {
-    await expect(turn([[action]]).run).rejects.toMatchObject({
+  ])("rejects the action %j without its tool", async (action, did) => {
+    await expect(startTurn([[action]]).run).rejects.toMatchObject({
       status: 500,
       code: "model_error",
-      message: expect.stringContaining(`The model ${did}, and the request offers no`),
+      message: expect.stringContaining(`The model ${did}, but the request offers no`),
     });
   });
 
-  test("expires the containers that it has and that its tools name, and nothing without any", async () => {
+  test("expires its container and the containers its tools name", async () => {
     const expired: string[] = [];
     const run = async (tools: readonly WireItem[], script: readonly ModelAction[]) => {
       const { input, services } = turnState({ tools });

@@ -7,14 +7,14 @@ import { annotationsOf } from "../turn/annotations.ts";
 import { Dropped } from "../turn/dropped.ts";
 import { lastText } from "../turn/last-text.ts";
 import type { TurnInput, TurnOutcome, TurnServices, TurnState } from "../turn/turn.ts";
-import { compactionItem } from "./conversation/compaction.ts";
+import { createCompactionItem } from "./conversation/compaction.ts";
 import { findForcedCall } from "./forced-call.ts";
 import { useTool } from "./use-tool.ts";
 
-/** A model that only ever uses tools is asked no more often than this. */
-const MOST_ASKS = 100;
+/** Limits how often the model is called in one turn. */
+const MAX_MODEL_CALLS = 100;
 
-/** Asks the model, does what it says, and asks again until it speaks or hands over to the client. */
+/** Calls the model and performs its actions, until it answers or calls a tool of the client. */
 export async function runTurn(
   input: TurnInput,
   services: TurnServices,
@@ -30,28 +30,32 @@ export async function runTurn(
     containerId: null,
     toolCalls: 0,
   };
-  let told = 0;
-  const forced = forcedActions(state);
-  for (let asks = 0; asks < MOST_ASKS; asks++) {
+  let reportedItems = 0;
+  const forced = createForcedActions(state);
+  for (let modelCalls = 0; modelCalls < MAX_MODEL_CALLS; modelCalls++) {
     input.signal.throwIfAborted();
-    const actions = forced.shift()?.() ?? (await ask(state));
-    let isOver = false;
+    const actions = forced.shift()?.() ?? (await callModel(state));
+    let hasEnded = false;
     for (const action of actions) {
       if ("fail" in action)
-        return { ...ended(state, "failed"), error: failureOf(action.fail, output) };
-      isOver = (await perform(action, state)) || isOver;
-      const cut = cutOff(state);
-      for (; told < output.length; told++) onItem(output[told] ?? {});
-      if (cut) return { ...ended(state, "incomplete"), incompleteReason: cut };
+        return { ...createOutcome(state, "failed"), error: toResponseError(action.fail, output) };
+      hasEnded = (await performAction(action, state)) || hasEnded;
+      const cut = truncateAnswer(state);
+      for (; reportedItems < output.length; reportedItems++) onItem(output[reportedItems] ?? {});
+      if (cut) return { ...createOutcome(state, "incomplete"), incompleteReason: cut };
     }
-    if (isOver) return ended(state, "completed");
+    if (hasEnded) return createOutcome(state, "completed");
   }
-  const message = `The model used tools ${MOST_ASKS} times and said nothing.`;
+  const message = `The model was called ${MAX_MODEL_CALLS} times in one turn and only used tools. End the turn with an answer.`;
   throw new ApiProblem(500, message, { code: "model_error" });
 }
 
-/** The actions of a request that leaves the model no choice; it is not asked for them. */
-function forcedActions({ input, services, output }: TurnState): (() => readonly ModelAction[])[] {
+/** Returns the actions of a request that forces a call. The model is not called for them. */
+function createForcedActions({
+  input,
+  services,
+  output,
+}: TurnState): (() => readonly ModelAction[])[] {
   const call = findForcedCall(input, services.catalog);
   if (!call) return [];
   const { tool, args, forced } = call;
@@ -61,58 +65,68 @@ function forcedActions({ input, services, output }: TurnState): (() => readonly 
   ];
 }
 
-async function ask({ input, services, output }: TurnState): Promise<readonly ModelAction[]> {
+async function callModel({ input, services, output }: TurnState): Promise<readonly ModelAction[]> {
   const { model, instructions, tools, toolChoice, format, signal } = input;
   const items = output.length === 0 ? input.items : input.items.concat(output);
   const turn = services.asked.count++;
   const text = lastText(items) || (instructions ?? "");
   const { catalog: hostedTools } = services;
-  const asked = { model, instructions, items, tools, toolChoice, format, turn, text, hostedTools };
-  return await services.model.respond(asked, { signal });
+  const request = {
+    model,
+    instructions,
+    items,
+    tools,
+    toolChoice,
+    format,
+    turn,
+    text,
+    hostedTools,
+  };
+  return await services.model.respond(request, { signal });
 }
 
-/** Does one thing; says whether the turn is over by it. */
-async function perform(
+/** Performs one action. Returns whether it ends the turn. */
+async function performAction(
   action: Exclude<ModelAction, { fail: unknown }>,
   state: TurnState,
 ): Promise<boolean> {
   const { services, input, output } = state;
   if ("say" in action) {
-    output.push(message(action, state));
+    output.push(createAnswer(action, state));
     return true;
   }
   if ("refuse" in action) {
     const content = [{ type: "refusal", refusal: action.refuse }];
-    output.push(assistantMessage(state, content));
+    output.push(createAssistantMessage(state, content));
     return true;
   }
-  if ("think" in action) output.push(reasoning(action.think, state));
+  if ("think" in action) output.push(createReasoning(action.think, state));
   else if ("call" in action) return callFunction(action.call, state);
   else if ("compact" in action) {
-    output.push(compactionItem([...input.items, ...output], services));
+    output.push(createCompactionItem([...input.items, ...output], services));
     return true;
   } else if ("stall" in action) await services.sleep(action.stall, input.signal);
-  else if ("drop" in action) throw new Dropped("the model dropped the connection");
-  else if ("expireContainer" in action) await expire(state);
+  else if ("drop" in action) throw new Dropped("The model dropped the connection.");
+  else if ("expireContainer" in action) await expireContainers(state);
   else return await useTool(action, state);
   return false;
 }
 
-function message(
+function createAnswer(
   { say, citations = [] }: Extract<ModelAction, { say: unknown }>,
   state: TurnState,
 ): WireItem {
   const text = typeof say === "string" ? say : JSON.stringify(say);
   const annotations = annotationsOf(text, citations, state);
-  return assistantMessage(state, [{ type: "output_text", text, annotations, logprobs: [] }]);
+  return createAssistantMessage(state, [{ type: "output_text", text, annotations, logprobs: [] }]);
 }
 
-function assistantMessage({ services }: TurnState, content: readonly object[]): WireItem {
+function createAssistantMessage({ services }: TurnState, content: readonly object[]): WireItem {
   const id = services.ids.next("msg_");
   return { id, type: "message", status: "completed", role: "assistant", content };
 }
 
-function reasoning(text: string, { services }: TurnState): WireItem {
+function createReasoning(text: string, { services }: TurnState): WireItem {
   return {
     id: services.ids.next("rs_"),
     type: "reasoning",
@@ -121,13 +135,13 @@ function reasoning(text: string, { services }: TurnState): WireItem {
   };
 }
 
-/** A name that the client does not offer reaches it all the same: models make names up. */
+/** Calls a tool of the client. Unknown names are passed on too, because models make names up. */
 function callFunction(
   { name, args, callId }: Extract<ModelAction, { call: unknown }>["call"],
   { input, services, output }: TurnState,
 ): boolean {
-  const { tool, namespace } = offered(input.tools, name);
-  const isCalled = output.some(({ type }) => CALLS.has(type));
+  const { tool, namespace } = findClientTool(input.tools, name);
+  const isCalled = output.some(({ type }) => CALL_TYPES.has(type));
   if (isCalled && !input.parallelToolCalls) return true;
   const text = typeof args === "string" ? args : JSON.stringify(args);
   const call = { status: "completed", name, call_id: callId ?? services.ids.next("call_") };
@@ -146,10 +160,13 @@ function callFunction(
   return true;
 }
 
-const CALLS: ReadonlySet<unknown> = new Set(["function_call", "custom_tool_call"]);
+const CALL_TYPES: ReadonlySet<unknown> = new Set(["function_call", "custom_tool_call"]);
 
-/** The tool of that name, and what it is in; any that can be called where there is none of it. */
-function offered(tools: readonly WireItem[], name: string) {
+/**
+ * Returns the client's tool with this name, and its namespace. Returns an empty tool if the client offers only
+ * other ones, and throws if it offers none.
+ */
+function findClientTool(tools: readonly WireItem[], name: string) {
   const all = tools.flatMap((tool) =>
     tool["type"] === "namespace"
       ? recordsAt(tool, "tools").map((inner) => ({ tool: inner, namespace: tool["name"] }))
@@ -159,11 +176,11 @@ function offered(tools: readonly WireItem[], name: string) {
   const found = callable.find(({ tool }) => tool["name"] === name);
   if (found) return found;
   if (callable.length > 0) return { tool: {}, namespace: null };
-  const text = `The model called the function '${name}', and the request offers none.`;
+  const text = `The model called the function '${name}', but the request offers no functions.`;
   throw new ApiProblem(500, text, { code: "model_error" });
 }
 
-async function expire({ input, services, containerId }: TurnState): Promise<void> {
+async function expireContainers({ input, services, containerId }: TurnState): Promise<void> {
   const named = input.tools.flatMap(({ container }) =>
     typeof container === "string" ? [container] : [],
   );
@@ -172,8 +189,8 @@ async function expire({ input, services, containerId }: TurnState): Promise<void
   }
 }
 
-/** Without a status, or when something was done, it is the response that fails, and not the request. */
-function failureOf(
+/** Fails the request if a status is set and the turn has no output yet. Otherwise returns the response's error. */
+function toResponseError(
   {
     status,
     code,
@@ -188,8 +205,8 @@ function failureOf(
   throw new ApiProblem(status, text, { code: code ?? null, type });
 }
 
-/** A text that is longer than it may be is cut, and with it the turn. */
-function cutOff({ input, output }: TurnState): string | null {
+/** Truncates the answer at `max_output_tokens`. Returns the reason if it did. */
+function truncateAnswer({ input, output }: TurnState): string | null {
   const { maxOutputTokens } = input;
   if (maxOutputTokens === null) return null;
   let left = maxOutputTokens * 4;
@@ -199,8 +216,8 @@ function cutOff({ input, output }: TurnState): string | null {
     const text = String(part?.["text"] ?? "");
     const bytes = new TextEncoder().encode(text);
     if (bytes.length > left) {
-      const kept = new TextDecoder().decode(bytes.subarray(0, left)).replace(/\uFFFD$/, "");
-      const content = [{ ...part, text: kept, annotations: [] }];
+      const truncated = new TextDecoder().decode(bytes.subarray(0, left)).replace(/\uFFFD$/, "");
+      const content = [{ ...part, text: truncated, annotations: [] }];
       output[place] = { ...item, status: "incomplete", content };
       return "max_output_tokens";
     }
@@ -209,6 +226,9 @@ function cutOff({ input, output }: TurnState): string | null {
   return null;
 }
 
-function ended({ output, containerId }: TurnState, status: TurnOutcome["status"]): TurnOutcome {
+function createOutcome(
+  { output, containerId }: TurnState,
+  status: TurnOutcome["status"],
+): TurnOutcome {
   return { status, output, incompleteReason: null, error: null, containerId };
 }

@@ -4,7 +4,7 @@ import { resolveContainer } from "./resolve-container.ts";
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
-/** Creates what the calls of one turn may use. */
+/** Creates the context for a turn's hosted tool calls. */
 export function createToolContext(state: TurnState): ToolContext {
   const { input, services } = state;
   const { containers } = services.tools;

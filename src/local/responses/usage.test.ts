@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { usageOf } from "./usage.ts";
+import { createUsage } from "./usage.ts";
 
-describe("usage", () => {
-  test("tells thoughts from the rest", () => {
+describe("createUsage()", () => {
+  test("counts reasoning tokens separately", () => {
     const thought = { type: "reasoning", summary: [] };
     const said = { type: "message", content: [] };
-    const both = usageOf(10, [thought, said]);
+    const both = createUsage(10, [thought, said]);
     expect(both.total_tokens).toBe(10 + both.output_tokens);
     expect(both.output_tokens_details.reasoning_tokens).toBeGreaterThan(0);
-    expect(usageOf(10, [said]).output_tokens_details.reasoning_tokens).toBe(0);
+    expect(createUsage(10, [said]).output_tokens_details.reasoning_tokens).toBe(0);
   });
 });

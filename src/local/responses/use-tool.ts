@@ -14,13 +14,15 @@ export async function useTool(action: ModelAction, state: TurnState): Promise<bo
   const { catalog } = services;
   const { tool, args, did } = findCall(action, input.tools, catalog);
   if (!isHandedOver(tool)) {
-    // Calls beyond `max_tool_calls` are ignored, as the API does.
+    // Like the API, ignores calls beyond `max_tool_calls`.
     if (input.maxToolCalls !== null && state.toolCalls >= input.maxToolCalls) return false;
     state.toolCalls += 1;
   }
   const entry = findEntry(input.tools, { tool, did });
   if (!tool.run)
-    throw modelFault(`The model ${did}, and nothing here can run it: change what the model does.`);
+    throw createModelProblem(
+      `The model ${did}, but the local provider cannot run this tool. Change the model's action.`,
+    );
   const items = await tool.run({ entry, args }, createToolContext(state));
   output.push(...items);
   return isHandedOver(tool) || items.some((item) => catalog.needsAnswer(item));
@@ -42,7 +44,7 @@ function findCall(
     const call = tool.shorthand?.fromAction(action, isOffered);
     if (call) return { ...call, tool };
   }
-  throw modelFault(`The model did ${show(action)}, which no tool of this server performs.`);
+  throw createModelProblem(`The model's action ${show(action)} does not match any hosted tool.`);
 }
 
 function readUse(
@@ -50,33 +52,33 @@ function readUse(
   catalog: ToolCatalog,
 ): FoundCall {
   const tool = catalog.byType.get(kind);
-  if (!tool) throw unknownKind(kind, catalog);
+  if (!tool) throw createUnknownKindProblem(kind, catalog);
   const { functions = [] } = tool;
   const did = `used the tool '${tool.kind}'`;
-  const given: WireItem = { ...args };
-  if (functions.length === 0) return { tool, args: given, did };
-  // The last that fits is the one with the most arguments.
-  const fitting = functions.map(({ read }) => read(given)).findLast((one) => one !== null);
+  const record: WireItem = { ...args };
+  if (functions.length === 0) return { tool, args: record, did };
+  // The last matching function takes the most arguments.
+  const fitting = functions.map(({ read }) => read(record)).findLast((one) => one !== null);
   if (fitting) return { tool, args: fitting, did };
   const schemas = functions.map(({ parameters }) => JSON.stringify(parameters)).join(" or ");
-  throw modelFault(
-    `The model ${did} with the arguments ${show(args)}, which do not fit ${schemas}.`,
+  throw createModelProblem(
+    `The model ${did} with the arguments ${show(args)}, which do not match ${schemas}.`,
   );
 }
 
-function unknownKind(kind: unknown, { tools }: ToolCatalog): ApiProblem {
+function createUnknownKindProblem(kind: unknown, { tools }: ToolCatalog): ApiProblem {
   const kinds = tools.filter(({ run }) => run).map((tool) => tool.kind);
   const near = suggestion(String(kind), kinds);
   const remedy =
     near === null
-      ? "Use one of them, or pass your own in new LocalProvider({ tools })."
+      ? "Use a listed kind, or pass your own in new LocalProvider({ tools })."
       : `Did you mean ${show(near)}?`;
-  return modelFault(
-    `The model used a tool of kind ${show(kind)}, and there are ${list(kinds, kinds.length)}. ${remedy}`,
+  return createModelProblem(
+    `The model used a tool of kind ${show(kind)}, but there are only ${list(kinds, kinds.length)}. ${remedy}`,
   );
 }
 
-/** What a model does without its tool being offered is a fault of the model. */
+/** Returns the request's entry for the tool. Throws if the request does not offer it. */
 function findEntry(
   tools: readonly WireItem[],
   { tool: { kind, aliases = [] }, did }: Pick<FoundCall, "tool" | "did">,
@@ -84,12 +86,12 @@ function findEntry(
   const types: readonly unknown[] = [kind, ...aliases];
   const entry = tools.find(({ type }) => types.includes(type));
   if (entry) return entry;
-  const wanted = types.join(" or ");
-  throw modelFault(
-    `The model ${did}, and the request offers no tool of type ${wanted}: offer one, or change what the model does.`,
+  const expected = types.join(" or ");
+  throw createModelProblem(
+    `The model ${did}, but the request offers no tool of type ${expected}. Offer one, or change the model's action.`,
   );
 }
 
-function modelFault(message: string): ApiProblem {
+function createModelProblem(message: string): ApiProblem {
   return new ApiProblem(500, message, { code: "model_error" });
 }

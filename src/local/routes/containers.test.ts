@@ -6,9 +6,9 @@ import { localStorage, START } from "../../../tests/support/local-storage.ts";
 
 type Api = Awaited<ReturnType<typeof localStorage>>;
 
-const text = (content: string, name: string) => toFile(Buffer.from(content), name);
+const createFile = (content: string, name: string) => toFile(Buffer.from(content), name);
 
-async function post({ url }: Api, path: string, body: unknown) {
+async function sendPost({ url }: Api, path: string, body: unknown) {
   const init = {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -19,8 +19,8 @@ async function post({ url }: Api, path: string, body: unknown) {
   return { status: answer.status, ...error };
 }
 
-describe("the containers API, with the official client,", () => {
-  it("makes a container, shows it, lists it and deletes it", async () => {
+describe("the containers API with the official client", () => {
+  it("creates, retrieves, lists and deletes a container", async () => {
     await using api = await localStorage();
     const { containers } = api.client;
     const container = await containers.create({ name: "mine", memory_limit: "4g" });
@@ -48,7 +48,7 @@ describe("the containers API, with the official client,", () => {
     expect(readdirSync(join(api.dataDir, "containers"))).toEqual([]);
   });
 
-  it("lists by pages and by name, also for who deletes while paging", async () => {
+  it("lists by page and by name, even while the client deletes", async () => {
     await using api = await localStorage();
     const { containers } = api.client;
     for (const name of ["a", "b", "a", "a"]) await containers.create({ name });
@@ -64,12 +64,12 @@ describe("the containers API, with the official client,", () => {
     expect((await containers.list()).data.map(({ name }) => name)).toEqual(["b"]);
   });
 
-  it("takes a file, shows it, gives its bytes back and deletes it", async () => {
+  it("uploads, retrieves, downloads and deletes a file", async () => {
     await using api = await localStorage();
     const { id } = await api.client.containers.create({ name: "mine" });
     const { files } = api.client.containers;
     expect(await files.list(id)).toMatchObject({ data: [], has_more: false });
-    const file = await files.create(id, { file: await text("hello", "../a b.txt") });
+    const file = await files.create(id, { file: await createFile("hello", "../a b.txt") });
 
     expect(file).toEqual({
       id: expect.stringMatching(/^cfile_\w+$/),
@@ -97,21 +97,21 @@ describe("the containers API, with the official client,", () => {
     expect(readdirSync(join(api.dataDir, "containers", id, "data"))).toEqual([]);
   });
 
-  it("copies uploaded files in, at its making and later, by JSON and by form", async () => {
+  it("copies uploaded files on creation and later, by JSON and by form", async () => {
     await using api = await localStorage();
     const one = await api.client.files.create({
-      file: await text("1", "one.txt"),
+      file: await createFile("1", "one.txt"),
       purpose: "user_data",
     });
     const two = await api.client.files.create({
-      file: await text("22", "two.txt"),
+      file: await createFile("22", "two.txt"),
       purpose: "user_data",
     });
     const { id } = await api.client.containers.create({ name: "mine", file_ids: [one.id, one.id] });
     const { files } = api.client.containers;
     const added = await files.create(id, { file_id: two.id });
     expect(added.path).toBe(`/mnt/data/${two.id}-two.txt`);
-    expect(await post(api, `/containers/${id}/files`, { file_id: two.id })).toEqual({
+    expect(await sendPost(api, `/containers/${id}/files`, { file_id: two.id })).toEqual({
       status: 200,
     });
     const list = (await files.list(id, { order: "asc" })).data;
@@ -125,17 +125,17 @@ describe("the containers API, with the official client,", () => {
     expect(await content.text()).toBe("1");
   });
 
-  it("gives the same name twice, each upload its own file", async () => {
+  it("stores two uploads with the same name as two files", async () => {
     await using api = await localStorage();
     const { id } = await api.client.containers.create({ name: "mine" });
     const { files } = api.client.containers;
     for (const content of ["1", "2"])
-      await files.create(id, { file: await text(content, "x.txt") });
+      await files.create(id, { file: await createFile(content, "x.txt") });
     expect((await files.list(id)).data).toHaveLength(2);
   });
 });
 
-describe("the containers API refuses", () => {
+describe("the containers API rejects", () => {
   const invalid = { type: "invalid_request_error" };
   it.each([
     [{}, "Missing required parameter: 'name'.", "missing_required_parameter"],
@@ -221,14 +221,14 @@ describe("the containers API refuses", () => {
       "Unsupported parameter: 'skills' is not supported by the local provider.",
       "unsupported_parameter",
     ],
-  ])("to make one of %j", async (body, message, code) => {
+  ])("the creation of %j", async (body, message, code) => {
     await using api = await localStorage();
-    const answer = await post(api, "/containers", body);
+    const answer = await sendPost(api, "/containers", body);
     expect(answer).toMatchObject({ ...invalid, status: 400, message, code });
     expect(api.containers.list({ limit: 1, order: "asc" }).data).toEqual([]);
   });
 
-  it("nothing that the API takes", async () => {
+  it("no option that the API accepts", async () => {
     await using api = await localStorage();
     const container = await api.client.containers.create({
       name: "all",
@@ -243,20 +243,20 @@ describe("the containers API refuses", () => {
       network_policy: { type: "disabled" },
     });
     const nulls = { name: "a", memory_limit: null, network_policy: null };
-    expect(await post(api, "/containers", nulls)).toEqual({ status: 200 });
+    expect(await sendPost(api, "/containers", nulls)).toEqual({ status: 200 });
   });
 
-  it("files that are not known, and makes nothing for them", async () => {
+  it("unknown files, without creating a container", async () => {
     await using api = await localStorage();
     const body = { name: "a", file_ids: ["file-none"] };
-    expect(await post(api, "/containers", body)).toMatchObject({
+    expect(await sendPost(api, "/containers", body)).toMatchObject({
       status: 404,
       message: "No such File object: file-none",
       param: "file_ids",
     });
     expect(readdirSync(join(api.dataDir, "containers"))).toEqual([]);
     const { id } = await api.client.containers.create({ name: "a" });
-    expect(await post(api, `/containers/${id}/files`, { file_id: "file-none" })).toMatchObject({
+    expect(await sendPost(api, `/containers/${id}/files`, { file_id: "file-none" })).toMatchObject({
       status: 404,
       param: "file_id",
     });
@@ -267,14 +267,14 @@ describe("the containers API refuses", () => {
     [{ file_id: 1 }, "Invalid type for 'file_id': expected a string, but got an integer instead."],
     [{ path: "/x" }, "Unknown parameter: 'path'."],
     ["{", "We could not parse the JSON body of your request: "],
-  ])("to add a file by %j", async (body, message) => {
+  ])("a file added by %j", async (body, message) => {
     await using api = await localStorage();
     const { id } = await api.client.containers.create({ name: "a" });
-    const answer = await post(api, `/containers/${id}/files`, body);
+    const answer = await sendPost(api, `/containers/${id}/files`, body);
     expect(answer).toMatchObject({ status: 400, message: expect.stringContaining(message) });
   });
 
-  it("a form that says nothing, or too much", async () => {
+  it("an empty form, and a form with extra fields", async () => {
     await using api = await localStorage();
     const { id } = await api.client.containers.create({ name: "a" });
     const url = `${api.url}/containers/${id}/files`;
@@ -294,11 +294,11 @@ describe("the containers API refuses", () => {
     expect(readdirSync(join(api.dataDir, "incoming"))).toEqual([]);
   });
 
-  it("containers that are not known, whatever is asked of them", async () => {
+  it("unknown containers on every route", async () => {
     await using api = await localStorage();
     const message = "404 Container with id 'cntr_none' not found.";
     const { containers } = api.client;
-    const file = await text("x", "x");
+    const file = await createFile("x", "x");
     await expect(containers.retrieve("cntr_none")).rejects.toThrow(message);
     await expect(containers.delete("cntr_none")).rejects.toThrow(message);
     await expect(containers.files.list("cntr_none")).rejects.toThrow(message);
@@ -311,14 +311,16 @@ describe("the containers API refuses", () => {
     expect(outside.status).toBe(404);
   });
 
-  it("one container's files to another", async () => {
+  it("another container's files", async () => {
     await using api = await localStorage();
     const { containers } = api.client;
     const [mine, other] = [
       await containers.create({ name: "a" }),
       await containers.create({ name: "b" }),
     ];
-    const file = await containers.files.create(mine.id, { file: await text("secret", "s.txt") });
+    const file = await containers.files.create(mine.id, {
+      file: await createFile("secret", "s.txt"),
+    });
     const scope = { container_id: other.id };
     expect((await containers.files.list(other.id)).data).toEqual([]);
     await expect(containers.files.retrieve(file.id, scope)).rejects.toThrow(NotFoundError);
@@ -327,14 +329,14 @@ describe("the containers API refuses", () => {
     expect(existsSync(join(api.dataDir, "containers", mine.id, "data"))).toBe(true);
   });
 
-  it("to use one that has expired", async () => {
+  it("an expired container", async () => {
     await using api = await localStorage();
     const { containers } = api.client;
     const { id } = await containers.create({ name: "a" });
-    const file = await containers.files.create(id, { file: await text("x", "x") });
+    const file = await containers.files.create(id, { file: await createFile("x", "x") });
     await api.clock.advance(20 * 60_000);
     const scope = { container_id: id };
-    const added = containers.files.create(id, { file: await text("x", "x") });
+    const added = containers.files.create(id, { file: await createFile("x", "x") });
     await expect(added).rejects.toThrow(BadRequestError);
     await expect(containers.files.list(id)).rejects.toMatchObject({
       status: 400,

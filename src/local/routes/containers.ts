@@ -3,30 +3,30 @@ import { missingParameter, unknownParameter } from "../api-problem.ts";
 import type { ContainerFileRecord } from "../containers/container-files.ts";
 import { containerOptions, fileIdIn } from "../containers/container-request.ts";
 import type { Containers } from "../containers/containers.ts";
-import { jsonBody } from "../http/json-body.ts";
+import { readJsonBody } from "../http/json-body.ts";
 import { readMultipart } from "../http/multipart.ts";
-import { fileAnswer } from "../store/file-answer.ts";
+import { fileResponse } from "../store/file-answer.ts";
 import type { FileStore } from "../store/file-store.ts";
-import { pageQuery } from "../store/paging.ts";
+import { readPageQuery } from "../store/paging.ts";
 
-/** What the container routes work on. */
+/** Services of the container routes. */
 export interface ContainerServices {
   readonly containers: Containers;
-  /** Where uploads arrive, and what file ids name. */
+  /** Stores uploads and resolves file ids. */
   readonly files: FileStore;
 }
 
 const MAX_BODY_BYTES = 2 ** 20;
 
-/** `/v1/containers` and the files in them. */
+/** `/v1/containers` and their files. */
 export function containerRoutes(app: Hono, { containers, files }: ContainerServices): void {
   app.post("/v1/containers", async (context) => {
-    const body = await jsonBody(context.req.raw, MAX_BODY_BYTES);
+    const body = await readJsonBody(context.req.raw, MAX_BODY_BYTES);
     return context.json(await containers.create(containerOptions(body)));
   });
 
   app.get("/v1/containers", (context) =>
-    context.json(containers.list(pageOf(context), context.req.query("name"))),
+    context.json(containers.list(readContextPage(context), context.req.query("name"))),
   );
 
   app.get("/v1/containers/:id", (context) =>
@@ -53,7 +53,7 @@ function containerFileRoutes(app: Hono, services: ContainerServices): void {
   });
 
   app.get("/v1/containers/:id/files", async (context) =>
-    context.json(await containers.listFiles(context.req.param("id"), pageOf(context))),
+    context.json(await containers.listFiles(context.req.param("id"), readContextPage(context))),
   );
 
   app.get("/v1/containers/:id/files/:file", async (context) => {
@@ -64,7 +64,7 @@ function containerFileRoutes(app: Hono, services: ContainerServices): void {
   app.get("/v1/containers/:id/files/:file/content", async (context) => {
     const { id, file } = context.req.param();
     const { handle, filename } = await containers.openFile(id, file);
-    return fileAnswer(handle, filename);
+    return fileResponse(handle, filename);
   });
 
   app.delete("/v1/containers/:id/files/:file", async (context) => {
@@ -79,10 +79,10 @@ async function addFromJson(
   request: Request,
   { containers }: ContainerServices,
 ): Promise<ContainerFileRecord> {
-  return await containers.copyFile(id, fileIdIn(await jsonBody(request, MAX_BODY_BYTES)));
+  return await containers.copyFile(id, fileIdIn(await readJsonBody(request, MAX_BODY_BYTES)));
 }
 
-/** A file, or what JSON would say: the official client sends either as a form. */
+/** Adds an uploaded file, or copies one by id: the official client sends either as a form. */
 async function addFromForm(
   id: string,
   request: Request,
@@ -100,6 +100,6 @@ async function addFromForm(
   }
 }
 
-function pageOf(context: Context) {
-  return pageQuery((name) => context.req.query(name));
+function readContextPage(context: Context) {
+  return readPageQuery((name) => context.req.query(name));
 }

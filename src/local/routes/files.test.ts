@@ -4,21 +4,21 @@ import { NotFoundError, toFile } from "openai";
 import { describe, expect, it } from "vitest";
 import { localStorage, START } from "../../../tests/support/local-storage.ts";
 
-/** The body of a refusal. */
-async function refusal(answer: Response | Promise<Response>) {
+/** Reads the body of an error response. */
+async function readError(answer: Response | Promise<Response>) {
   const response = await answer;
   const { error } = (await response.json()) as { error: Record<string, unknown> };
   return { status: response.status, ...error };
 }
 
-function form(fields: Record<string, string | File>): FormData {
+function createForm(fields: Record<string, string | File>): FormData {
   const body = new FormData();
   for (const [name, value] of Object.entries(fields)) body.append(name, value);
   return body;
 }
 
-describe("the files API, with the official client,", () => {
-  it("takes a file, shows it, gives its bytes back and deletes it", async () => {
+describe("the files API with the official client", () => {
+  it("uploads, retrieves, downloads and deletes a file", async () => {
     await using api = await localStorage();
     const { files } = api.client;
     const file = await files.create({
@@ -49,7 +49,7 @@ describe("the files API, with the official client,", () => {
     expect(readdirSync(join(api.dataDir, "files"))).toEqual([]);
   });
 
-  it("lists by pages and by purpose, also for who deletes while paging", async () => {
+  it("lists by page and by purpose, even while the client deletes", async () => {
     await using api = await localStorage();
     const { files } = api.client;
     for (const [index, purpose] of (
@@ -70,25 +70,25 @@ describe("the files API, with the official client,", () => {
     expect(page.has_more).toBe(false);
   });
 
-  it("lists what comes before a file, the nearest first", async () => {
+  it("lists the files before a file, nearest first", async () => {
     await using api = await localStorage();
     const ids: string[] = [];
     for (const name of ["a", "b", "c", "d"]) {
       const file = await toFile(Buffer.from("x"), name);
       ids.push((await api.client.files.create({ file, purpose: "user_data" })).id);
     }
-    const listed = async (query: string) => {
+    const listNames = async (query: string) => {
       const answer = await fetch(`${api.url}/files?limit=2&${query}`);
       const page = (await answer.json()) as { data: { filename: string }[]; has_more: boolean };
       return [page.data.map(({ filename }) => filename).join(""), page.has_more];
     };
-    expect(await listed(`order=asc&before=${ids[3]}`)).toEqual(["bc", true]);
-    expect(await listed(`before=${ids[0]}`)).toEqual(["cb", true]);
-    expect(await listed(`before=${ids[2]}`)).toEqual(["d", false]);
-    expect(await listed(`after=${ids[3]}&before=${ids[0]}`)).toEqual(["cb", false]);
+    expect(await listNames(`order=asc&before=${ids[3]}`)).toEqual(["bc", true]);
+    expect(await listNames(`before=${ids[0]}`)).toEqual(["cb", true]);
+    expect(await listNames(`before=${ids[2]}`)).toEqual(["d", false]);
+    expect(await listNames(`after=${ids[3]}&before=${ids[0]}`)).toEqual(["cb", false]);
   });
 
-  it("sends names that headers cannot hold as they are", async () => {
+  it("encodes file names that headers cannot contain", async () => {
     await using api = await localStorage();
     const file = await toFile(Buffer.from(""), `it's (1)*;"x".Ünï`);
     const { id, bytes } = await api.client.files.create({ file, purpose: "user_data" });
@@ -100,7 +100,7 @@ describe("the files API, with the official client,", () => {
     );
   });
 
-  it("closes a file that is not read to its end", async () => {
+  it("closes a file that is not read completely", async () => {
     await using api = await localStorage();
     const file = await toFile(Buffer.alloc(20_000_000), "big.bin");
     const { id } = await api.client.files.create({ file, purpose: "user_data" });
@@ -109,7 +109,7 @@ describe("the files API, with the official client,", () => {
         try {
           return readlinkSync(`/proc/self/fd/${fd}`).endsWith(id);
         } catch {
-          return false; // closed since
+          return false; // closed in the meantime
         }
       }).length;
     const leaving = new AbortController();
@@ -121,7 +121,7 @@ describe("the files API, with the official client,", () => {
     if (process.platform === "linux") await expect.poll(open).toBe(0);
   });
 
-  it("forgets a file when its time is over", async () => {
+  it("deletes a file when it expires", async () => {
     await using api = await localStorage();
     const { files } = api.client;
     const file = await files.create({
@@ -141,11 +141,11 @@ describe("the files API, with the official client,", () => {
   });
 });
 
-describe("the files API refuses", () => {
-  it("an id that is not known, in both of the provider's words", async () => {
+describe("the files API rejects", () => {
+  it("an unknown id, with OpenAI's message in both places", async () => {
     await using api = await localStorage();
     for (const path of ["fake_id", "fake_id/content", "..%2Flocal.sqlite/content"]) {
-      expect(await refusal(fetch(`${api.url}/files/${path}`))).toMatchObject({ status: 404 });
+      expect(await readError(fetch(`${api.url}/files/${path}`))).toMatchObject({ status: 404 });
     }
     const answer = await fetch(`${api.url}/files/fake_id`, { method: "DELETE" });
     expect(await answer.json()).toEqual({
@@ -207,16 +207,16 @@ describe("the files API refuses", () => {
     ],
   ])("the form %o", async (fields, message, param) => {
     await using api = await localStorage();
-    const body = form(fields as Record<string, string | File>);
-    const answer = await refusal(fetch(`${api.url}/files`, { method: "POST", body }));
+    const body = createForm(fields as Record<string, string | File>);
+    const answer = await readError(fetch(`${api.url}/files`, { method: "POST", body }));
     expect(answer).toMatchObject({ status: 400, message, param });
     expect(readdirSync(join(api.dataDir, "incoming"))).toEqual([]);
     expect(readdirSync(join(api.dataDir, "files"))).toEqual([]);
   });
 
-  it("a body that is no form", async () => {
+  it("a body that is not a form", async () => {
     await using api = await localStorage();
-    const answer = await refusal(fetch(`${api.url}/files`, { method: "POST", body: "{}" }));
+    const answer = await readError(fetch(`${api.url}/files`, { method: "POST", body: "{}" }));
     expect(answer).toMatchObject({
       status: 400,
       message:

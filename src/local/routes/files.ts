@@ -1,15 +1,15 @@
 import type { Hono } from "hono";
 import { ApiProblem, missingParameter, unknownParameter } from "../api-problem.ts";
 import { readMultipart } from "../http/multipart.ts";
-import { fileAnswer } from "../store/file-answer.ts";
+import { fileResponse } from "../store/file-answer.ts";
 import type { FileStore, StoredFile } from "../store/file-store.ts";
-import { pageQuery, toPage } from "../store/paging.ts";
-import { boundedInteger } from "../validators/shapes.ts";
+import { readPageQuery, toPage } from "../store/paging.ts";
+import { readBoundedInteger } from "../validators/shapes.ts";
 
-/** What the file routes work on. */
+/** Services of the file routes. */
 export interface FileServices {
   readonly files: FileStore;
-  /** Told of a file that is gone, so that others let go of it. @default nobody */
+  /** Called with the id of each deleted file. @default no-op */
   readonly onDelete?: ((fileId: string) => void) | undefined;
 }
 
@@ -17,13 +17,13 @@ const PURPOSES = ["fine-tune", "assistants", "batch", "user_data", "vision", "ev
 
 const FIELDS = new Set(["purpose", "expires_after[anchor]", "expires_after[seconds]"]);
 
-/** As far as `expires_after[seconds]` reaches: an hour to 30 days. */
+/** The range of `expires_after[seconds]`: one hour to 30 days. */
 const LIFETIME = [3600, 2_592_000] as const;
 
-/** One page of files may hold them all. */
-const PAGE = { max: 10_000, usual: 10_000 };
+/** One page of files may contain all of them. */
+const PAGE = { max: 10_000, defaultLimit: 10_000 };
 
-/** `/v1/files`: uploads, which containers and vector stores take by their ids. */
+/** `/v1/files`: uploads that containers and vector stores refer to by id. */
 export function fileRoutes(app: Hono, { files, onDelete = () => {} }: FileServices): void {
   app.post("/v1/files", async (context) => {
     const form = await readMultipart(context.req.raw, files.incoming);
@@ -32,23 +32,23 @@ export function fileRoutes(app: Hono, { files, onDelete = () => {} }: FileServic
       if (!form.file) throw missingParameter("file");
       const { path, bytes, filename = "" } = form.file;
       const added = files.add({ path, bytes, filename, purpose, expiresAfterSeconds });
-      return context.json(toWire(added));
+      return context.json(toWireFile(added));
     } finally {
       await form[Symbol.asyncDispose]();
     }
   });
 
   app.get("/v1/files", (context) => {
-    const query = pageQuery((name) => context.req.query(name), PAGE);
+    const query = readPageQuery((name) => context.req.query(name), PAGE);
     const page = files.list(query, context.req.query("purpose"));
-    return context.json(toPage(page.files.map(toWire), page.hasMore));
+    return context.json(toPage(page.files.map(toWireFile), page.hasMore));
   });
 
-  app.get("/v1/files/:id", (context) => context.json(toWire(known(context.req.param("id")))));
+  app.get("/v1/files/:id", (context) => context.json(toWireFile(known(context.req.param("id")))));
 
   app.get("/v1/files/:id/content", async (context) => {
     const { id, filename } = known(context.req.param("id"));
-    return fileAnswer(await files.open(id), filename);
+    return fileResponse(await files.open(id), filename);
   });
 
   app.delete("/v1/files/:id", (context) => {
@@ -65,7 +65,7 @@ export function fileRoutes(app: Hono, { files, onDelete = () => {} }: FileServic
   }
 }
 
-/** These routes say what is wrong twice, as OpenAI's do. */
+/** An error of the file routes. Like OpenAI's, its body contains the message twice. */
 class FileProblem extends ApiProblem {
   constructor(status: number, message: string, param: string) {
     super(status, message, { param });
@@ -83,11 +83,11 @@ function readFields(fields: ReadonlyMap<string, string>): {
   for (const name of fields.keys()) if (!FIELDS.has(name)) throw unknownParameter(name);
   const purpose = fields.get("purpose");
   if (purpose === undefined) throw missingParameter("purpose");
-  if (!PURPOSES.includes(purpose)) throw unknownOption("purpose", purpose, PURPOSES);
-  return { purpose, expiresAfterSeconds: lifetimeOf(fields, purpose) };
+  if (!PURPOSES.includes(purpose)) throw createUnknownOptionProblem("purpose", purpose, PURPOSES);
+  return { purpose, expiresAfterSeconds: readLifetime(fields, purpose) };
 }
 
-function lifetimeOf(fields: ReadonlyMap<string, string>, purpose: string): number | undefined {
+function readLifetime(fields: ReadonlyMap<string, string>, purpose: string): number | undefined {
   const anchor = fields.get("expires_after[anchor]");
   const seconds = fields.get("expires_after[seconds]");
   if (anchor === undefined && seconds === undefined) {
@@ -95,16 +95,21 @@ function lifetimeOf(fields: ReadonlyMap<string, string>, purpose: string): numbe
   }
   if (anchor === undefined) throw missingParameter("expires_after[anchor]");
   if (seconds === undefined) throw missingParameter("expires_after[seconds]");
-  if (anchor !== "created_at") throw unknownOption("expires_after.anchor", anchor, ["created_at"]);
-  return boundedInteger("expires_after[seconds]", seconds, LIFETIME);
+  if (anchor !== "created_at")
+    throw createUnknownOptionProblem("expires_after.anchor", anchor, ["created_at"]);
+  return readBoundedInteger("expires_after[seconds]", seconds, LIFETIME);
 }
 
-function unknownOption(param: string, value: string, known: readonly string[]): ApiProblem {
-  const list = known.map((one) => `'${one}'`).join(", ");
+function createUnknownOptionProblem(
+  param: string,
+  value: string,
+  findFile: readonly string[],
+): ApiProblem {
+  const list = findFile.map((one) => `'${one}'`).join(", ");
   return new FileProblem(400, `'${value}' is not one of [${list}] - '${param}'`, param);
 }
 
-function toWire(file: StoredFile) {
+function toWireFile(file: StoredFile) {
   return {
     id: file.id,
     object: "file",

@@ -1,23 +1,23 @@
 import { describe, expect, test } from "vitest";
 import {
   clientTool,
-  eventsIn,
-  messagesStage,
+  parseMessageEvents,
   plain,
+  startMessagesFixture,
 } from "../../../tests/support/local/messages-stage.ts";
 import type { WireItem } from "../../openai/wire.ts";
 
-const request = (body: unknown) => ({ method: "POST", body: JSON.stringify(body) });
-const typesOf = (events: readonly WireItem[]) => events.map(({ type }) => type);
+const createRequest = (body: unknown) => ({ method: "POST", body: JSON.stringify(body) });
+const listTypes = (events: readonly WireItem[]) => events.map(({ type }) => type);
 
 describe("POST /v1/messages as a stream", () => {
   test("has Anthropic's events in Anthropic's order", async () => {
-    const { stream } = await messagesStage([
+    const { stream } = await startMessagesFixture([
       [{ think: "Hm." }, { say: "I look." }, { call: { name: "look", args: { at: "x" } } }],
     ]);
     const thinking = { type: "enabled", budget_tokens: 1024 };
     const events = await stream({ tools: [clientTool("look")], thinking, context_management: {} });
-    expect(typesOf(events)).toEqual([
+    expect(listTypes(events)).toEqual([
       "message_start",
       "ping",
       "content_block_start",
@@ -63,49 +63,60 @@ describe("POST /v1/messages as a stream", () => {
     expect(Object(end?.["usage"]).output_tokens).toBeGreaterThan(1);
   });
 
-  test("says the same as an answer that is whole, in pieces", async () => {
+  test("streams the same content as a response without streaming", async () => {
     const text = "All is well, and a little more than fits one piece. 😀".repeat(20);
     const args = { text };
     const step = [{ say: text }, { call: { name: "look", args, callId: "toolu_1" } }];
-    const { stream, message } = await messagesStage([step, step]);
+    const { stream, message } = await startMessagesFixture([step, step]);
     const tools = [clientTool("look")];
     const deltas = (await stream({ tools })).map((event) => Object(event["delta"]));
-    const joined = (key: string) => deltas.map((delta) => delta[key] ?? "").join("");
+    const joinDeltas = (key: string) => deltas.map((delta) => delta[key] ?? "").join("");
     const { content } = await message({ tools });
     expect(content).toEqual([
-      { type: "text", text: joined("text") },
-      { type: "tool_use", id: "toolu_1", name: "look", input: JSON.parse(joined("partial_json")) },
+      { type: "text", text: joinDeltas("text") },
+      {
+        type: "tool_use",
+        id: "toolu_1",
+        name: "look",
+        input: JSON.parse(joinDeltas("partial_json")),
+      },
     ]);
     expect(deltas.length).toBeGreaterThan(20);
   });
 
-  test("sends arguments that are no JSON as they are written", async () => {
-    const { stream } = await messagesStage([[{ call: { name: "look", args: '{"at": tru' } }]]);
+  test("streams invalid JSON arguments unchanged", async () => {
+    const { stream } = await startMessagesFixture([
+      [{ call: { name: "look", args: '{"at": tru' } }],
+    ]);
     const deltas = (await stream()).map((event) => Object(event["delta"]).partial_json ?? "");
     expect(deltas.join("")).toBe('{"at": tru');
   });
 
-  test("fails with a status before the first block, and with an event after it", async () => {
+  test("fails with a status before the first block, and with an error event after it", async () => {
     const fail = { fail: { status: 529, message: "Overloaded" } };
-    const { ask, stream, base } = await messagesStage([[fail], [{ say: "Half" }, fail], [fail]]);
+    const { ask, stream, base } = await startMessagesFixture([
+      [fail],
+      [{ say: "Half" }, fail],
+      [fail],
+    ]);
     expect(await ask({ ...plain, stream: true })).toMatchObject({
       status: 529,
       body: { type: "error", error: { type: "overloaded_error", message: "Overloaded" } },
     });
     const events = await stream();
     expect(events.at(-1)).toMatchObject({ type: "error", error: { type: "overloaded_error" } });
-    expect(typesOf(events)).not.toContain("message_stop");
-    expect((await fetch(`${base}/v1/messages`, request(plain))).status).toBe(529);
+    expect(listTypes(events)).not.toContain("message_stop");
+    expect((await fetch(`${base}/v1/messages`, createRequest(plain))).status).toBe(529);
   });
 
-  test("stalls and drops, before and between blocks", async () => {
-    const { base, provider } = await messagesStage([
+  test("stalls and drops the connection, before and between blocks", async () => {
+    const { base, provider } = await startMessagesFixture([
       [{ drop: true }],
       [{ drop: true }],
       [{ stall: 5 }, { say: "Half" }, { stall: 20 }, { drop: true }],
       [{ say: "Half" }, { drop: true }],
     ]);
-    const asked = request({ ...plain, stream: true });
+    const asked = createRequest({ ...plain, stream: true });
     const inProcess = () => provider.fetch("http://local/v1/messages", asked);
     const onSocket = () => fetch(`${base}/v1/messages`, asked);
     await expect(onSocket()).rejects.toThrow("fetch failed");
@@ -114,46 +125,46 @@ describe("POST /v1/messages as a stream", () => {
       const response = await send();
       expect(response.status).toBe(200);
       const read: string[] = [];
-      const reading = async () => {
+      const readStream = async () => {
         for await (const part of response.body ?? []) read.push(Buffer.from(part).toString());
       };
-      await expect(reading()).rejects.toThrow();
-      expect(typesOf(eventsIn(read.join("")))).toContain("content_block_stop");
+      await expect(readStream()).rejects.toThrow();
+      expect(listTypes(parseMessageEvents(read.join("")))).toContain("content_block_stop");
     }
   });
 
-  test("ends with a client that goes, whenever it does", async () => {
-    const { provider, asked } = await messagesStage(() => [
+  test("ends when the client disconnects, at any time", async () => {
+    const { provider, asked } = await startMessagesFixture(() => [
       { say: "Half" },
       { stall: 60_000 },
       { say: "never" },
     ]);
     const response = await provider.fetch(
       "http://local/v1/messages",
-      request({ ...plain, stream: true }),
+      createRequest({ ...plain, stream: true }),
     );
     const reader = response.body?.getReader();
     await reader?.read();
     await reader?.cancel();
     const leaving = AbortSignal.timeout(20);
     const whole = provider.fetch("http://local/v1/messages", {
-      ...request(plain),
+      ...createRequest(plain),
       signal: leaving,
     });
     await expect(whole).rejects.toThrow("timeout");
     expect(asked).toHaveLength(2);
   });
 
-  test("ends with its provider", async () => {
-    const { provider } = await messagesStage([
+  test("ends when the provider is disposed", async () => {
+    const { provider } = await startMessagesFixture([
       [{ say: "Half" }, { stall: 60_000 }],
       [{ stall: 60_000 }],
     ]);
     const response = await provider.fetch(
       "http://local/v1/messages",
-      request({ ...plain, stream: true }),
+      createRequest({ ...plain, stream: true }),
     );
-    const whole = provider.fetch("http://local/v1/messages", request(plain));
+    const whole = provider.fetch("http://local/v1/messages", createRequest(plain));
     await new Promise((resolve) => setTimeout(resolve, 20));
     await provider[Symbol.asyncDispose]();
     expect(await response.text()).toContain("The local provider was closed");
@@ -162,9 +173,9 @@ describe("POST /v1/messages as a stream", () => {
     });
   });
 
-  test("tells of faults of the server's own", async () => {
+  test("reports unexpected errors to onFault", async () => {
     const faults: unknown[] = [];
-    const { stream, ask } = await messagesStage(
+    const { stream, ask } = await startMessagesFixture(
       ({ turn }) => {
         if (turn > 0) throw new Error("A fault.");
         return [{ think: "Hm." }];
@@ -179,13 +190,13 @@ describe("POST /v1/messages as a stream", () => {
   });
 });
 
-describe("Anthropic's side of the API", () => {
-  test("is there in process and on a socket, with or without the betas' query", async () => {
-    const { provider, base } = await messagesStage(() => [{ say: "Hello." }]);
+describe("the Messages API", () => {
+  test("is served in process and on a socket, with or without the beta query", async () => {
+    const { provider, base } = await startMessagesFixture(() => [{ say: "Hello." }]);
     for (const path of ["/v1/messages", "/v1/messages?beta=true"]) {
       for (const response of [
-        await provider.fetch(`http://local${path}`, request(plain)),
-        await fetch(base + path, request(plain)),
+        await provider.fetch(`http://local${path}`, createRequest(plain)),
+        await fetch(base + path, createRequest(plain)),
       ]) {
         expect(response.headers.get("request-id")).toMatch(/^req_/);
         expect(response.headers.get("openai-version")).toBeNull();
@@ -194,8 +205,8 @@ describe("Anthropic's side of the API", () => {
     }
   });
 
-  test("counts tokens as an answer does", async () => {
-    const { ask, message } = await messagesStage([[{ say: "Hello." }]]);
+  test("counts the same tokens as the usage of a message", async () => {
+    const { ask, message } = await startMessagesFixture([[{ say: "Hello." }]]);
     const { max_tokens: _none, ...body } = plain;
     const counted = await ask(body, "POST /v1/messages/count_tokens?beta=true");
     const { usage } = await message();
@@ -204,15 +215,15 @@ describe("Anthropic's side of the API", () => {
     expect(refused.body).toMatchObject({ error: { message: "model: Field required" } });
   });
 
-  test("says hello, also to who has no key", async () => {
-    const { base, ask } = await messagesStage([], { apiKey: "secret" });
+  test("answers the health check without a key", async () => {
+    const { base, ask } = await startMessagesFixture([], { apiKey: "secret" });
     const head = await fetch(`${base}/api/hello`, { method: "HEAD" });
     expect([head.status, await head.text()]).toEqual([200, ""]);
     expect((await ask(undefined, "GET /api/hello")).status).toBe(200);
   });
 
-  test("wants its key in either header, if it has one", async () => {
-    const { ask } = await messagesStage(() => [{ say: "Hello." }], { apiKey: "secret" });
+  test("accepts its key in either header", async () => {
+    const { ask } = await startMessagesFixture(() => [{ say: "Hello." }], { apiKey: "secret" });
     const route = "POST /v1/messages";
     expect(await ask(plain)).toMatchObject({
       status: 401,
@@ -227,8 +238,8 @@ describe("Anthropic's side of the API", () => {
     expect(body).toMatchObject({ error: { code: "invalid_api_key" } });
   });
 
-  test("answers what it does not have, does not like or cannot hold in Anthropic's shape", async () => {
-    const { ask, base } = await messagesStage([], { limits: { maxBodyBytes: 100 } });
+  test("returns 404, 413 and 400 errors in Anthropic's format", async () => {
+    const { ask, base } = await startMessagesFixture([], { limits: { maxBodyBytes: 100 } });
     const missing = await ask(undefined, "GET /v1/messages/batches");
     expect(missing).toMatchObject({ status: 404, body: { error: { type: "not_found_error" } } });
     expect(missing.headers.get("request-id")).toBe(missing.body["request_id"]);
@@ -241,8 +252,8 @@ describe("Anthropic's side of the API", () => {
     });
   });
 
-  test("takes fields that it does not know with the header of betas", async () => {
-    const { ask } = await messagesStage([[{ say: "Hello." }]]);
+  test("accepts unknown fields with the beta header", async () => {
+    const { ask } = await startMessagesFixture([[{ say: "Hello." }]]);
     const body = { ...plain, brand_new: true };
     expect((await ask(body)).body).toMatchObject({
       error: { message: "brand_new: Extra inputs are not permitted" },
@@ -251,8 +262,8 @@ describe("Anthropic's side of the API", () => {
     expect((await ask(body, "POST /v1/messages", headers)).status).toBe(200);
   });
 
-  test("says that the script has ended, and that to ask again is in vain", async () => {
-    const { ask } = await messagesStage([]);
+  test("reports the end of a script and prevents retries", async () => {
+    const { ask } = await startMessagesFixture([]);
     const { status, headers, body } = await ask(plain);
     expect([status, headers.get("x-should-retry")]).toEqual([500, "false"]);
     expect(body).toMatchObject({

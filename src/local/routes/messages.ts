@@ -1,104 +1,113 @@
 import type { Context, Hono } from "hono";
 import { messageOf } from "../../base/errors.ts";
 import { ApiProblem } from "../api-problem.ts";
-import { jsonBody } from "../http/json-body.ts";
-import { WholeResponse } from "../http/whole-response.ts";
+import { readJsonBody } from "../http/json-body.ts";
+import { BufferedResponse } from "../http/whole-response.ts";
 import type { Ids } from "../ids.ts";
-import { MessageWriter, sse } from "../messages/message-events.ts";
-import { messageObject } from "../messages/message-object.ts";
-import type { Ended, MadeBlock } from "../messages/message-state.ts";
-import type { BegunMessage, Messages } from "../messages/messages.ts";
+import { formatMessageEvent, MessageWriter } from "../messages/message-events.ts";
+import { createMessageObject } from "../messages/message-object.ts";
+import type { FinishedBlock, StopReason } from "../messages/message-state.ts";
+import type { Messages, StartedMessage } from "../messages/messages.ts";
 import { Dropped } from "../turn/dropped.ts";
 
+/** Services of the Messages API routes. */
 export interface MessageRouteServices {
   readonly messages: Messages;
   readonly ids: Ids;
   readonly maxBodyBytes: number;
-  /** Told what must not happen and did, where an answer had begun. */
+  /** Called with unexpected errors that occur after a stream has started. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** `/v1/messages` as Anthropic has it, and what its clients look for besides. */
+/** Anthropic's `/v1/messages`, and the health check that its clients send. */
 export function messageRoutes(app: Hono, services: MessageRouteServices): void {
   const { messages, ids, maxBodyBytes } = services;
   app.post("/v1/messages", async (context) => {
-    const body = await jsonBody(context.req.raw, maxBodyBytes);
-    const begun = messages.begin(body, { hasBetas: hasBetas(context) });
-    return await (begun.request.stream ? streamed : whole)(context, begun, services);
+    const body = await readJsonBody(context.req.raw, maxBodyBytes);
+    const started = messages.start(body, { hasBetas: hasBetas(context) });
+    return await (started.request.stream ? respondWithStream : respondWithMessage)(
+      context,
+      started,
+      services,
+    );
   });
   app.post("/v1/messages/count_tokens", async (context) => {
-    const body = await jsonBody(context.req.raw, maxBodyBytes);
+    const body = await readJsonBody(context.req.raw, maxBodyBytes);
     const options = { isCounting: true, hasBetas: hasBetas(context) };
-    const { inputTokens } = messages.begin(body, options);
-    return answered({ input_tokens: inputTokens }, ids);
+    const { inputTokens } = messages.start(body, options);
+    return createJsonResponse({ input_tokens: inputTokens }, ids);
   });
-  app.get("/api/hello", () => answered({ message: "hello" }, ids));
+  app.get("/api/hello", () => createJsonResponse({ message: "hello" }, ids));
 }
 
 function hasBetas(context: Context): boolean {
   return context.req.header("anthropic-beta") !== undefined;
 }
 
-function answered(body: object, ids: Ids): Response {
+function createJsonResponse(body: object, ids: Ids): Response {
   const headers = { "content-type": "application/json", "request-id": ids.next("req_") };
-  return new WholeResponse(JSON.stringify(body), headers);
+  return new BufferedResponse(JSON.stringify(body), headers);
 }
 
-async function whole(
+async function respondWithMessage(
   context: Context,
-  begun: BegunMessage,
+  started: StartedMessage,
   { messages, ids }: MessageRouteServices,
 ): Promise<Response> {
-  const made: MadeBlock[] = [];
-  const blocks = messages.blocks(begun, context.req.raw.signal);
+  const made: FinishedBlock[] = [];
+  const blocks = messages.createBlocks(started, context.req.raw.signal);
   for (;;) {
     const next = await blocks.next();
-    if (next.done) return answered(messageObject({ ...begun, made, ended: next.value }), ids);
+    if (next.done)
+      return createJsonResponse(
+        createMessageObject({ ...started, blocks: made, stop: next.value }),
+        ids,
+      );
     made.push(next.value);
   }
 }
 
-/** Events as they come about. What fails before the first block is still an answer of its own. */
-async function streamed(
+/** Streams events as they occur. An error before the first block is still sent as an HTTP error. */
+async function respondWithStream(
   context: Context,
-  begun: BegunMessage,
+  started: StartedMessage,
   { messages, ids, onFault }: MessageRouteServices,
 ): Promise<Response> {
-  const gone = new AbortController();
-  const signal = AbortSignal.any([context.req.raw.signal, gone.signal]);
-  const blocks = messages.blocks(begun, signal);
+  const disconnect = new AbortController();
+  const signal = AbortSignal.any([context.req.raw.signal, disconnect.signal]);
+  const blocks = messages.createBlocks(started, signal);
   const first = await blocks.next();
   const requestId = ids.next("req_");
   const encoder = new TextEncoder();
   let dropped: unknown = null;
-  // What was written is read first: an error would take it away.
-  const endDropped = (controller: ReadableStreamDefaultController) => {
+  // Wait until the client has read the written events: an error would discard them.
+  const failIfDrained = (controller: ReadableStreamDefaultController) => {
     if (dropped !== null && Number(controller.desiredSize) > 0) controller.error(dropped);
   };
-  const run = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    const writer = new MessageWriter(begun, (event) =>
-      controller.enqueue(encoder.encode(sse(event))),
+  const writeEvents = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const writer = new MessageWriter(started, (event) =>
+      controller.enqueue(encoder.encode(formatMessageEvent(event))),
     );
-    writer.begin();
+    writer.writeStart();
     try {
-      writer.end(await written(writer, first, blocks));
+      writer.writeEnd(await writeBlocks(writer, first, blocks));
       controller.close();
     } catch (error) {
       if (signal.aborted && !(error instanceof ApiProblem)) return controller.error(error);
       if (error instanceof Dropped) {
         dropped = error;
-        return endDropped(controller);
+        return failIfDrained(controller);
       }
       if (!(error instanceof ApiProblem)) onFault(error);
       const problem = error instanceof ApiProblem ? error : new ApiProblem(500, messageOf(error));
-      writer.problem(problem, requestId);
+      writer.writeProblem(problem, requestId);
       controller.close();
     }
   };
   const body = new ReadableStream<Uint8Array>({
-    start: (controller) => void run(controller),
-    pull: (controller) => endDropped(controller),
-    cancel: () => gone.abort(new Error("the client has gone")),
+    start: (controller) => void writeEvents(controller),
+    pull: (controller) => failIfDrained(controller),
+    cancel: () => disconnect.abort(new Error("The client disconnected.")),
   });
   context.header("request-id", requestId);
   context.header("content-type", "text/event-stream; charset=utf-8");
@@ -106,14 +115,14 @@ async function streamed(
   return context.body(body);
 }
 
-async function written(
+async function writeBlocks(
   writer: MessageWriter,
-  first: IteratorResult<MadeBlock, Ended>,
-  blocks: AsyncGenerator<MadeBlock, Ended, undefined>,
-): Promise<Ended> {
+  first: IteratorResult<FinishedBlock, StopReason>,
+  blocks: AsyncGenerator<FinishedBlock, StopReason, undefined>,
+): Promise<StopReason> {
   let next = first;
   while (!next.done) {
-    writer.block(next.value);
+    writer.writeBlock(next.value);
     next = await blocks.next();
   }
   return next.value;

@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 
-/** `/v1/models`: any name is accepted, so there is one for those who ask. */
+/** `/v1/models`: lists one model. Any other model name is accepted too. */
 export function modelRoutes(app: Hono): void {
   const local = { id: "local", object: "model", created: 0, owned_by: "weakincentives" };
   app.get("/v1/models", (context) => context.json({ object: "list", data: [local] }));

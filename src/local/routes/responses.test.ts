@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { hostSandbox } from "../../../tests/support/host-sandbox.ts";
-import { asking, output, said } from "../../../tests/support/local/stage.ts";
+import { asking, output, readAnswer } from "../../../tests/support/local/stage.ts";
 import { temporaryDataDir } from "../../../tests/support/local-storage.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import type { LocalModel } from "../models/local-model.ts";
@@ -11,12 +11,12 @@ import { responseTables } from "../store/response-tables.ts";
 
 const at = "http://local/v1";
 
-function items(body: WireItem): readonly WireItem[] {
+function readItems(body: WireItem): readonly WireItem[] {
   return body["data"] as readonly WireItem[];
 }
 
-describe("the input of a response", () => {
-  test("is shown in parts, each with an id, and without what was not asked for", async () => {
+describe("a response's input items", () => {
+  test("are returned in parts, with ids, and without fields that were not included", async () => {
     const model = scriptedModel([[{ code: "print(1)" }, { say: "1" }], [{ say: "2" }]]);
     await using provider = new LocalProvider({ model, sandbox: hostSandbox() });
     const { respond, ask } = asking(provider.fetch, at);
@@ -29,21 +29,21 @@ describe("the input of a response", () => {
     const { id } = await respond({ input: "So?", previous_response_id: first["id"] });
     const path = `GET /responses/${id}/input_items?order=asc`;
     const { body } = await ask(path);
-    expect(items(body)).toMatchObject([
+    expect(readItems(body)).toMatchObject([
       { role: "assistant", content: [{ type: "output_text", text: "Before." }] },
       { role: "user", content: [{ type: "input_text", text: "Hi." }], status: "completed" },
       { id: output(first)[0]?.["id"], type: "code_interpreter_call", outputs: null },
       { id: output(first)[1]?.["id"], role: "assistant" },
       { role: "user" },
     ]);
-    expect(new Set(items(body).map((item) => item["id"])).size).toBe(5);
+    expect(new Set(readItems(body).map((item) => item["id"])).size).toBe(5);
     for (const key of ["include", "include[]"]) {
       const { body: more } = await ask(`${path}&${key}=code_interpreter_call.outputs`);
-      expect(items(more)[2]).toMatchObject({ outputs: [{ logs: "1\n" }] });
+      expect(readItems(more)[2]).toMatchObject({ outputs: [{ logs: "1\n" }] });
     }
   });
 
-  test("adds tools to those of the request, wherever it does", async () => {
+  test("can add tools to the request's tools, at any position", async () => {
     const model = scriptedModel(({ tools }) => [
       { say: tools.map((tool) => ("name" in tool ? tool.name : "")).join() },
     ]);
@@ -63,16 +63,18 @@ describe("the input of a response", () => {
   });
 });
 
-/** Says what it reads. */
-const reader = scriptedModel(({ items }) => [{ say: items.map((item) => spoken(item)).join(" ") }]);
+/** A model that answers with the texts that it reads. */
+const reader = scriptedModel(({ items }) => [
+  { say: items.map((item) => readText(item)).join(" ") },
+]);
 
-function spoken(item: object): string {
+function readText(item: object): string {
   const { content }: WireItem = { ...item };
   return Array.isArray(content) ? `(${Object(content[0]).text})` : "";
 }
 
 describe("a conversation of stored responses", () => {
-  test("goes on after a restart", async () => {
+  test("continues after a restart", async () => {
     using folder = temporaryDataDir();
     const options = { model: reader, sandbox: hostSandbox(), dataDir: folder.path };
     let previous_response_id: unknown;
@@ -82,11 +84,11 @@ describe("a conversation of stored responses", () => {
       const response = await respond({ input, previous_response_id });
       previous_response_id = response["id"];
       expect((await ask(`GET /responses/${response["id"]}`)).body).toEqual(response);
-      if (input === "3") expect(said(response)).toBe("(1) ((1)) (2) ((1) ((1)) (2)) (3)");
+      if (input === "3") expect(readAnswer(response)).toBe("(1) ((1)) (2) ((1) ((1)) (2)) (3)");
     }
   });
 
-  test("keeps what was said in a response that is deleted", async () => {
+  test("keeps a deleted response's items", async () => {
     await using provider = new LocalProvider({ model: reader, sandbox: hostSandbox() });
     const { respond, ask } = asking(provider.fetch, at);
     const { id: first } = await respond({ input: "1" });
@@ -94,9 +96,9 @@ describe("a conversation of stored responses", () => {
     const third = await respond({ input: "3", previous_response_id: second });
     for (const id of [first, second]) await ask(`DELETE /responses/${id}`);
     const { body } = await ask(`GET /responses/${third["id"]}/input_items`);
-    expect(items(body)).toHaveLength(5);
+    expect(readItems(body)).toHaveLength(5);
     const fourth = await respond({ input: "4", previous_response_id: third["id"] });
-    expect(said(fourth)).toBe(`${said(third)} (${said(third)}) (4)`);
+    expect(readAnswer(fourth)).toBe(`${readAnswer(third)} (${readAnswer(third)}) (4)`);
     const again = { model: "any", input: "3", previous_response_id: second };
     expect(await ask("POST /responses", again)).toMatchObject({
       status: 400,
@@ -111,7 +113,7 @@ describe("a conversation of stored responses", () => {
       expect(await ask(`${method} /responses/${second}/${what}`)).toMatchObject({ status: 404 });
   });
 
-  test("outlives a response that is deleted while the next one is made", async () => {
+  test("keeps a response's items if it is deleted during the next turn", async () => {
     const [asked, deleted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const model: LocalModel = {
       async respond(request) {
@@ -131,10 +133,10 @@ describe("a conversation of stored responses", () => {
     deleted.resolve();
     const { id: second } = await next;
     const third = await respond({ input: "3", previous_response_id: second });
-    expect(said(third)).toBe("(1) ((1)) (2) ((1) ((1)) (2)) (3)");
+    expect(readAnswer(third)).toBe("(1) ((1)) (2) ((1) ((1)) (2)) (3)");
   });
 
-  test("of an earlier version is shown as it was, and gone on from", async () => {
+  test("of an earlier version can be retrieved and continued", async () => {
     using folder = temporaryDataDir();
     const response = { id: "resp_1", output: [{ type: "message", content: [{ text: "One." }] }] };
     {
@@ -154,10 +156,10 @@ describe("a conversation of stored responses", () => {
     const { respond, ask } = asking(provider.fetch, at);
     expect((await ask("GET /responses/resp_1")).body).toEqual(response);
     const next = await respond({ input: "2", previous_response_id: "resp_1" });
-    expect(said(next)).toBe(" (One.) (2)");
+    expect(readAnswer(next)).toBe(" (One.) (2)");
   });
 
-  test("shows what the client asked to see, and keeps the rest", async () => {
+  test("shows the included fields and stores the rest", async () => {
     const model = scriptedModel(() => [{ think: "Hm." }, { say: "1" }]);
     await using provider = new LocalProvider({ model, sandbox: hostSandbox() });
     const { respond, ask } = asking(provider.fetch, at);

@@ -2,27 +2,28 @@ import type { Context, Hono } from "hono";
 import { messageOf } from "../../base/errors.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { ApiProblem, notFound } from "../api-problem.ts";
-import { jsonBody } from "../http/json-body.ts";
-import { WholeResponse } from "../http/whole-response.ts";
-import { withIncludes } from "../responses/check/includes.ts";
-import { EventWriter, sse } from "../responses/events/events.ts";
-import { responseObject } from "../responses/response-object.ts";
-import type { Begun, Responses } from "../responses/responses.ts";
-import { pageQuery, toPage } from "../store/paging.ts";
+import { readJsonBody } from "../http/json-body.ts";
+import { BufferedResponse } from "../http/whole-response.ts";
+import { applyIncludes } from "../responses/check/includes.ts";
+import { EventWriter, formatEvent } from "../responses/events/events.ts";
+import { createResponseObject } from "../responses/response-object.ts";
+import type { Responses, StartedResponse } from "../responses/responses.ts";
+import { readPageQuery, toPage } from "../store/paging.ts";
 import type { ResponseStore, StoredResponse } from "../store/response-store.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
 import { Dropped } from "../turn/dropped.ts";
 
+/** Services of the response routes. */
 export interface ResponseServices {
   readonly responses: Responses;
   readonly store: ResponseStore;
   readonly catalog: ToolCatalog;
   readonly maxBodyBytes: number;
-  /** Told what must not happen and did, where an answer had begun. */
+  /** Called with unexpected errors that occur after a stream has started. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** `/v1/responses` and what hangs on one. */
+/** `/v1/responses` and its subresources. */
 export function responseRoutes(
   app: Hono,
   { responses, store, catalog, maxBodyBytes, onFault }: ResponseServices,
@@ -30,26 +31,27 @@ export function responseRoutes(
   app.post("/v1/responses", async (context) => {
     const { raw } = context.req;
     try {
-      const begun = responses.begin(await jsonBody(raw, maxBodyBytes));
-      if (begun.request.stream) return streamed(context, begun, { responses, catalog, onFault });
-      const response = await responses.finish(begun, raw.signal);
-      return new WholeResponse(JSON.stringify(response), ANSWERED);
+      const started = responses.start(await readJsonBody(raw, maxBodyBytes));
+      if (started.request.stream)
+        return streamResponse(context, started, { responses, catalog, onFault });
+      const response = await responses.finish(started, raw.signal);
+      return new BufferedResponse(JSON.stringify(response), RESPONSE_HEADERS);
     } catch (error) {
-      limits(context);
+      setRateLimitHeaders(context);
       throw error;
     }
   });
   app.get("/v1/responses", (context) => {
     const isSocket = context.req.header("upgrade")?.toLowerCase() === "websocket";
     throw isSocket
-      ? new ApiProblem(426, "WebSockets are not supported by this server: use POST.")
-      : new ApiProblem(405, "Not allowed to GET on /v1/responses: use POST.");
+      ? new ApiProblem(426, "WebSockets are not supported by this server. Use POST.")
+      : new ApiProblem(405, "Not allowed to GET on /v1/responses. Use POST.");
   });
   app.get("/v1/responses/:id", (context) => {
     const id = context.req.param("id");
     const found = store.get(id);
     if (!found) throw notFound("Response", id);
-    return context.json(asAnswered(found, catalog));
+    return context.json(toShownResponse(found, catalog));
   });
   app.delete("/v1/responses/:id", (context) => {
     const id = context.req.param("id");
@@ -68,24 +70,27 @@ export function responseRoutes(
       ...(context.req.queries("include") ?? []),
       ...(context.req.queries("include[]") ?? []),
     ]);
-    const query = pageQuery((name) => context.req.query(name));
-    const { items, hasMore } = store.input(id, query);
+    const query = readPageQuery((name) => context.req.query(name));
+    const { items, hasMore } = store.readInput(id, query);
     const shown = items.map(({ item, id: itemId }) => ({
-      ...inputMessage(withIncludes(item, include, catalog)),
+      ...toShownMessage(applyIncludes(item, include, catalog)),
       id: itemId,
     }));
     return context.json(toPage(shown, hasMore));
   });
 }
 
-/** With the output as the client asked to see it. */
-function asAnswered({ response, include, output }: StoredResponse, catalog: ToolCatalog): WireItem {
+/** Converts a stored response to the object sent to the client, with the `include` values of its request. */
+function toShownResponse(
+  { response, include, output }: StoredResponse,
+  catalog: ToolCatalog,
+): WireItem {
   if (include === null) return response;
-  return { ...response, output: output.map((item) => withIncludes(item, include, catalog)) };
+  return { ...response, output: output.map((item) => applyIncludes(item, include, catalog)) };
 }
 
-/** A message as it is shown: in parts, and done. */
-function inputMessage(item: WireItem): WireItem {
+/** Converts a message to the form that `input_items` returns: with content parts and a status. */
+function toShownMessage(item: WireItem): WireItem {
   const { type, role, content } = item;
   if (type !== "message") return item;
   const part = role === "assistant" ? "output_text" : "input_text";
@@ -93,12 +98,12 @@ function inputMessage(item: WireItem): WireItem {
   return { status: "completed", ...item, content: parts };
 }
 
-/** As the real API says them: only here and on compactions. */
-export function limits(context: Context): void {
-  for (const [name, value] of Object.entries(LIMITS)) context.header(name, value);
+/** Sets the rate limit headers. Like the real API, only responses and compactions have them. */
+export function setRateLimitHeaders(context: Context): void {
+  for (const [name, value] of Object.entries(RATE_LIMIT_HEADERS)) context.header(name, value);
 }
 
-const LIMITS = {
+const RATE_LIMIT_HEADERS = {
   "x-ratelimit-limit-requests": "1000000",
   "x-ratelimit-remaining-requests": "999999",
   "x-ratelimit-reset-requests": "1ms",
@@ -106,49 +111,49 @@ const LIMITS = {
   "x-ratelimit-remaining-tokens": "999999",
   "x-ratelimit-reset-tokens": "1ms",
 };
-const ANSWERED = { ...LIMITS, "content-type": "application/json" };
+const RESPONSE_HEADERS = { ...RATE_LIMIT_HEADERS, "content-type": "application/json" };
 
-/** Events as they come about. A client that goes away ends the turn. */
-function streamed(
+/** Streams events as they occur. The turn ends if the client disconnects. */
+function streamResponse(
   context: Context,
-  begun: Begun,
+  started: StartedResponse,
   { responses, catalog, onFault }: Pick<ResponseServices, "responses" | "catalog" | "onFault">,
 ): Response {
-  const gone = new AbortController();
-  const signal = AbortSignal.any([context.req.raw.signal, gone.signal]);
+  const disconnect = new AbortController();
+  const signal = AbortSignal.any([context.req.raw.signal, disconnect.signal]);
   const encoder = new TextEncoder();
   let dropped: unknown = null;
-  // What was written is read first: an error would take it away.
-  const endDropped = (controller: ReadableStreamDefaultController) => {
+  // Wait until the client has read the written events: an error would discard them.
+  const failIfDrained = (controller: ReadableStreamDefaultController) => {
     if (dropped !== null && Number(controller.desiredSize) > 0) controller.error(dropped);
   };
-  const run = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+  const writeEvents = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
     const writer = new EventWriter(catalog, (event) =>
-      controller.enqueue(encoder.encode(sse(event))),
+      controller.enqueue(encoder.encode(formatEvent(event))),
     );
-    writer.begin(begun.response);
+    writer.writeStart(started.response);
     try {
-      writer.end(await responses.finish(begun, signal, (item) => writer.item(item)));
+      writer.writeEnd(await responses.finish(started, signal, (item) => writer.item(item)));
       controller.close();
     } catch (error) {
       if (signal.aborted && !(error instanceof ApiProblem)) return controller.error(error);
       if (error instanceof Dropped) {
         dropped = error;
-        endDropped(controller);
+        failIfDrained(controller);
         return;
       }
       if (!(error instanceof ApiProblem)) onFault(error);
-      writer.problem(toProblem(error));
-      writer.end(failedResponse(begun, toProblem(error), catalog));
+      writer.writeProblem(toProblem(error));
+      writer.writeEnd(createFailedResponse(started, toProblem(error), catalog));
       controller.close();
     }
   };
   const body = new ReadableStream<Uint8Array>({
-    start: (controller) => void run(controller),
-    pull: (controller) => endDropped(controller),
-    cancel: () => gone.abort(new Error("the client has gone")),
+    start: (controller) => void writeEvents(controller),
+    pull: (controller) => failIfDrained(controller),
+    cancel: () => disconnect.abort(new Error("The client disconnected.")),
   });
-  limits(context);
+  setRateLimitHeaders(context);
   context.header("content-type", "text/event-stream; charset=utf-8");
   context.header("cache-control", "no-cache");
   return context.body(body);
@@ -158,13 +163,13 @@ function toProblem(error: unknown): ApiProblem {
   return error instanceof ApiProblem ? error : new ApiProblem(500, messageOf(error));
 }
 
-/** An error after the stream has begun is an event, followed by a response that failed. */
-function failedResponse(
-  { request, response }: Begun,
+/** Creates the failed response that follows an error event in a stream. */
+function createFailedResponse(
+  { request, response }: StartedResponse,
   { code, message }: ApiProblem,
   catalog: ToolCatalog,
 ): WireItem {
-  return responseObject(
+  return createResponseObject(
     {
       id: String(response["id"]),
       createdAt: Number(response["created_at"]),

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { servedStores } from "../../../tests/support/vector-store-server.ts";
 import { plain } from "../../../tests/support/vector-stores.ts";
 
-describe("a request is refused", () => {
+describe("the vector stores API rejects", () => {
   const sizes = (max: unknown, overlap: unknown) => ({
     chunking_strategy: {
       type: "static",
@@ -178,7 +178,7 @@ describe("a request is refused", () => {
     expect(got.answer.error.message).toContain(message.replace("$", id));
   });
 
-  test("weights of a hybrid search are taken", async () => {
+  test("no valid weights of a hybrid search", async () => {
     const { client, send } = await servedStores();
     const { id } = await client.vectorStores.create({});
     const ranking_options = { hybrid_search: { embedding_weight: 1, text_weight: 0.5 } };

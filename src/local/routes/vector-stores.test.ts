@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { servedStores } from "../../../tests/support/vector-store-server.ts";
 import { birds } from "../../../tests/support/vector-stores.ts";
 
-describe("the official client", () => {
-  test("makes a store, fills it, searches it and deletes it", async () => {
+describe("the vector stores API with the official client", () => {
+  test("creates, fills, searches and deletes a store", async () => {
     const { client, upload, send } = await servedStores();
     const store = await client.vectorStores.create({ name: "Birds", metadata: { of: "me" } });
     expect(store).toMatchObject({
@@ -96,7 +96,7 @@ describe("the official client", () => {
     );
   });
 
-  test("attaches a batch, and lists its files by their state", async () => {
+  test("attaches a batch and lists its files by status", async () => {
     const { client, upload, stores } = await servedStores();
     const store = await client.vectorStores.create({});
     const file_ids = [upload("owl.md", birds["owl.md"]), upload("a.png", "x")];
@@ -136,7 +136,7 @@ describe("the official client", () => {
     expect(all).toEqual(["completed", "failed", "cancelled", "cancelled"]);
   });
 
-  test("lists all stores, page by page, either way round", async () => {
+  test("lists all stores page by page in both orders", async () => {
     const { client, send } = await servedStores();
     const names = ["a", "b", "c", "d", "e"];
     for (const name of names) await client.vectorStores.create({ name });
@@ -161,7 +161,7 @@ describe("the official client", () => {
     );
   });
 
-  test("cuts files as it says", async () => {
+  test("splits files with the requested chunk sizes", async () => {
     const { client, upload, stores } = await servedStores();
     const chunking_strategy = {
       type: "static",
@@ -184,7 +184,7 @@ describe("the official client", () => {
     });
   });
 
-  test("gets OpenAI's errors", async () => {
+  test("returns OpenAI's errors", async () => {
     const { client } = await servedStores();
     const error = await client.vectorStores.files
       .create("vs_none", { file_id: "file-1" })

@@ -2,12 +2,12 @@ import { recordAt } from "../../base/reading.ts";
 import type { ApiProblem } from "../api-problem.ts";
 import { phrase } from "../validators/openai-wording.ts";
 import {
-  at,
   byType,
   decimal,
   either,
   flag,
   integer,
+  joinPath,
   list,
   map,
   maybe,
@@ -38,7 +38,7 @@ function overlapping(value: unknown, path: string): ApiProblem | null {
   if (overlap <= most) return null;
   const rule = `a value <= ${most}, half of 'max_chunk_size_tokens'`;
   const code = "integer_above_max_value";
-  const where = at(path, "chunk_overlap_tokens");
+  const where = joinPath(path, "chunk_overlap_tokens");
   return phrase(where, "integer above maximum value", rule, String(overlap), code);
 }
 

@@ -3,37 +3,37 @@ import type { Database } from "./database.ts";
 import { type PageQuery, readRowPage } from "./paging.ts";
 import { numberIn, type Row, textIn } from "./row.ts";
 
-/** A file of a container as it is kept: its bytes are in the container's folder. */
+/** The record of a file in a container. Its bytes are in the container's folder. */
 export interface StoredContainerFile {
   readonly id: string;
   readonly containerId: string;
-  /** Below `/mnt/data`: `"sub/x.txt"`. */
+  /** The path below `/mnt/data`: `"sub/x.txt"`. */
   readonly name: string;
   readonly bytes: number;
   /** Seconds since 1970. */
   readonly createdAt: number;
   readonly source: "user" | "assistant";
-  /** Another one means that its bytes are others. */
+  /** Changes whenever the bytes change. */
   readonly stamp: string;
 }
 
-/** A file as it was found in a folder. */
+/** A file found in a container's folder. */
 export interface FoundFile {
   readonly name: string;
   readonly bytes: number;
   readonly stamp: string;
 }
 
-/** Everything that was found in one container's folder, from a certain moment on. */
+/** The files found in one container's folder by one scan. */
 export interface FolderContents {
   readonly files: readonly FoundFile[];
-  /** There was more than is listed: what is missing may still be there. */
+  /** The scan stopped early: files missing from the list may still exist. */
   readonly isPartial: boolean;
-  /** The `mark()` before the search: what was noted after it is newer than the search. */
+  /** The store's mark before the scan. Files recorded after it are newer than the scan. */
   readonly since: number;
 }
 
-/** Who a file belongs to, and when. */
+/** A file to record, with its container, source and time. */
 export interface NewContainerFile extends FoundFile {
   readonly containerId: string;
   readonly source: "user" | "assistant";
@@ -58,10 +58,10 @@ const TABLES = [
    CREATE INDEX container_file_changes ON container_files (container_id, change)`,
 ];
 
-/** Folders of more files than this are compared with what is stored every time. */
-const MOST_REMEMBERED = 100;
+/** The contents of folders with more files than this are not cached: every scan is compared with the database. */
+const MAX_CACHED_FILES = 100;
 
-/** Keeps which files a container has, so that the same file has the same id whenever it is asked for. */
+/** Stores which files each container has, so that a file keeps its id across requests. */
 export class ContainerFileStore {
   readonly #database: Database;
   readonly #ids: Ids;
@@ -72,11 +72,11 @@ export class ContainerFileStore {
   readonly #get;
   readonly #all;
   readonly #changed;
-  readonly #forget;
-  /** Grows with every change: tells what changed since when. */
+  readonly #deleteAll;
+  /** The number of the last change. It grows with every change. */
   #change: number;
-  /** What was found in folders, where it is all that is stored. Most searches find the same again. */
-  readonly #settled = new Map<string, readonly FoundFile[]>();
+  /** The last complete scan of each folder, if it equals the stored files. Most scans find no change. */
+  readonly #knownContents = new Map<string, readonly FoundFile[]>();
 
   constructor(database: Database, ids: Ids) {
     database.tables("container_files", TABLES);
@@ -99,32 +99,32 @@ export class ContainerFileStore {
     this.#changed = database.prepare(
       `${ofContainer} AND change > ? AND source = 'assistant' ORDER BY change`,
     );
-    this.#forget = database.prepare("DELETE FROM container_files WHERE container_id = ?");
+    this.#deleteAll = database.prepare("DELETE FROM container_files WHERE container_id = ?");
     const last = database.prepare("SELECT max(change) AS change FROM container_files").get();
     this.#change = Number(last?.["change"] ?? 0);
   }
 
-  /** A moment, to ask later what changed since. */
+  /** Returns a mark, to list later what has changed since. */
   mark(): number {
     return this.#change;
   }
 
-  /** Notes a file, in place of one of the same name. */
+  /** Records a file. It replaces an existing one with the same name. */
   add({ containerId, name, bytes, stamp, source, at }: NewContainerFile): StoredContainerFile {
-    this.#settled.delete(containerId);
+    this.#knownContents.delete(containerId);
     this.#replace.run(containerId, name);
     const id = this.#ids.next("cfile_");
     this.#insert.run(id, containerId, name, bytes, at, source, stamp, ++this.#change);
     return { id, containerId, name, bytes, createdAt: at, source, stamp };
   }
 
-  /** `undefined` if that container has none of this id. */
+  /** Returns `undefined` if the container has no file with this id. */
   get(containerId: string, id: string): StoredContainerFile | undefined {
     const row = this.#get.get(containerId, id);
-    return row && toFile(row);
+    return row && toContainerFile(row);
   }
 
-  /** A container's files, by pages. */
+  /** Returns one page of a container's files. */
   list(
     containerId: string,
     query: PageQuery,
@@ -132,18 +132,18 @@ export class ContainerFileStore {
     const where = "deleted = 0 AND container_id = ?";
     const list = { table: "container_files", where, values: [containerId] };
     const { rows, hasMore } = readRowPage(this.#database, list, query);
-    return { files: rows.map(toFile), hasMore };
+    return { files: rows.map(toContainerFile), hasMore };
   }
 
-  /** What code has made or changed since the mark. */
+  /** Returns the files that code has created or changed since the mark. */
   changedSince(containerId: string, mark: number): readonly StoredContainerFile[] {
-    return this.#changed.all(containerId, mark).map(toFile);
+    return this.#changed.all(containerId, mark).map(toContainerFile);
   }
 
-  /** Brings what is known in line with what is there: whatever is new or differs, code has made. */
+  /** Updates the records to match a scan. New and changed files are attributed to code (`"assistant"`). */
   reconcile(containerId: string, found: FolderContents, at: number): void {
     const { files, isPartial, since } = found;
-    if (!isPartial && isSame(files, this.#settled.get(containerId))) return;
+    if (!isPartial && hasSameFiles(files, this.#knownContents.get(containerId))) return;
     const rows = this.#all.all(containerId);
     const known = new Map(rows.map((row) => [textIn(row, "name"), row]));
     const work: (() => void)[] = [];
@@ -157,32 +157,35 @@ export class ContainerFileStore {
       }
     }
     const missing = [...known.values()];
-    const gone = isPartial ? [] : missing.filter((row) => numberIn(row, "change") <= since);
-    for (const row of gone) work.push(() => this.delete(textIn(row, "id")));
+    const deletedRows = isPartial ? [] : missing.filter((row) => numberIn(row, "change") <= since);
+    for (const row of deletedRows) work.push(() => this.delete(textIn(row, "id")));
     if (work.length > 0) {
       this.#database.transaction(() => {
         for (const step of work) step();
       });
     }
-    const isAll = !isPartial && gone.length === missing.length;
-    if (isAll && files.length <= MOST_REMEMBERED) this.#settled.set(containerId, files);
-    else this.#settled.delete(containerId);
+    const isAll = !isPartial && deletedRows.length === missing.length;
+    if (isAll && files.length <= MAX_CACHED_FILES) this.#knownContents.set(containerId, files);
+    else this.#knownContents.delete(containerId);
   }
 
-  /** Its place in the list stays known until the container is gone. */
+  /** Deletes the record of a file. Its id stays valid as a cursor until the container is deleted. */
   delete(id: string): void {
-    this.#settled.clear();
+    this.#knownContents.clear();
     this.#delete.run(id);
   }
 
-  /** Forgets all files of a container that is gone. */
+  /** Deletes all file records of a deleted container. */
   forget(containerId: string): void {
-    this.#settled.delete(containerId);
-    this.#forget.run(containerId);
+    this.#knownContents.delete(containerId);
+    this.#deleteAll.run(containerId);
   }
 }
 
-function isSame(files: readonly FoundFile[], others: readonly FoundFile[] | undefined): boolean {
+function hasSameFiles(
+  files: readonly FoundFile[],
+  others: readonly FoundFile[] | undefined,
+): boolean {
   if (files.length !== others?.length) return false;
   return files.every(({ name, stamp }, index) => {
     const other = others[index];
@@ -190,7 +193,7 @@ function isSame(files: readonly FoundFile[], others: readonly FoundFile[] | unde
   });
 }
 
-function toFile(row: Row): StoredContainerFile {
+function toContainerFile(row: Row): StoredContainerFile {
   return {
     id: textIn(row, "id"),
     containerId: textIn(row, "container_id"),

@@ -16,8 +16,8 @@ const container: StoredContainer = {
   expired: false,
 };
 
-describe("a container that is kept", () => {
-  test("was last used when it was, to everybody who asks", () => {
+describe("ContainerStore", () => {
+  test("returns the latest use from get() and list()", () => {
     using database = openDatabase(temporaryTree());
     const store = new ContainerStore(database);
     store.add(container);
@@ -28,7 +28,7 @@ describe("a container that is kept", () => {
     }
   });
 
-  test("was last used in the same second after a restart, however that came", () => {
+  test("restores the last use to the second after a restart", () => {
     const folder = temporaryTree();
     {
       using database = openDatabase(folder);
@@ -41,7 +41,7 @@ describe("a container that is kept", () => {
     expect(Math.floor(lastActiveAt / 1000)).toBe(7);
   });
 
-  test.each(["expire", "delete"] as const)("is not used again after %s", (end) => {
+  test.each(["expire", "delete"] as const)("ignores touch() after %s()", (end) => {
     using database = openDatabase(temporaryTree());
     const store = new ContainerStore(database);
     store.add(container);

@@ -2,27 +2,31 @@ import type { Database } from "./database.ts";
 import { type PageQuery, readRowPage } from "./paging.ts";
 import { numberIn, type Row, textIn, textOrNullIn } from "./row.ts";
 
-/** How much memory a container may have, from the least: what OpenAI accepts. */
+/** The memory limits that OpenAI accepts, in ascending order. */
 export const MEMORY_TIERS: readonly string[] = ["1g", "4g", "16g", "64g"];
 
-/** What a container's code may reach: here, nothing. */
+/**
+ * The network access of a container's code. The local provider has no network access, so only `"disabled"` is
+ * used.
+ */
 export interface NetworkPolicy {
   readonly type: "disabled" | "allowlist";
   readonly allowed_domains?: readonly string[] | undefined;
 }
 
-/** A container as it is kept. */
+/** The record of a container. */
 export interface StoredContainer {
   readonly id: string;
   readonly name: string;
-  /** Milliseconds since 1970, as the next. */
+  /** Milliseconds since 1970, as is `lastActiveAt`. */
   readonly createdAt: number;
   readonly lastActiveAt: number;
+  /** The container expires after this many idle minutes. */
   readonly minutes: number;
-  /** One of `MEMORY_TIERS`. */
+  /** An entry of `MEMORY_TIERS`. */
   readonly memoryLimit: string;
   readonly networkPolicy: NetworkPolicy | null;
-  /** Expired for good: its files are gone. */
+  /** Whether the container has expired. Its files are then deleted. */
   readonly expired: boolean;
 }
 
@@ -42,10 +46,10 @@ const TABLES = [
    CREATE INDEX live_containers ON containers (id) WHERE expired = 0 AND deleted = 0`,
 ];
 
-/** Keeps what is known of containers; their files are `ContainerFileStore`'s. */
+/** Stores container records. Their files are in `ContainerFileStore`. */
 export class ContainerStore {
-  /** Those that live and were asked for: nobody else writes to the file, so they need not be read again. */
-  readonly #living = new Map<string, StoredContainer>();
+  /** A cache of live containers. No other process writes to the database, so entries stay valid. */
+  readonly #liveCache = new Map<string, StoredContainer>();
   readonly #database: Database;
   readonly #insert;
   readonly #get;
@@ -70,29 +74,29 @@ export class ContainerStore {
     this.#delete = database.prepare("UPDATE containers SET deleted = 1 WHERE id = ?");
   }
 
-  /** Keeps a new one. */
+  /** Stores a new container. */
   add(container: StoredContainer): void {
     const { id, name, createdAt, lastActiveAt, minutes, memoryLimit, networkPolicy } = container;
     const policy = networkPolicy && JSON.stringify(networkPolicy);
     this.#insert.run(id, name, createdAt, lastActiveAt, minutes, memoryLimit, policy);
   }
 
-  /** `undefined` if there is none, or no more. */
+  /** Returns `undefined` if the container does not exist or was deleted. */
   get(id: string): StoredContainer | undefined {
-    const living = this.#living.get(id);
+    const living = this.#liveCache.get(id);
     if (living) return living;
     const row = this.#get.get(id);
     const container = row && toContainer(row);
-    if (container && !container.expired) this.#living.set(id, container);
+    if (container && !container.expired) this.#liveCache.set(id, container);
     return container;
   }
 
-  /** Those that have not been marked as expired. */
+  /** Returns the containers that are not marked as expired. */
   live(): readonly StoredContainer[] {
-    return this.#live.all().map((row) => this.#newest(row));
+    return this.#live.all().map((row) => this.#toLatest(row));
   }
 
-  /** Those of one name, or all. */
+  /** Returns one page of containers, optionally those with one name. */
   list(
     query: PageQuery,
     name?: string,
@@ -102,35 +106,35 @@ export class ContainerStore {
         ? { table: "containers", where: "deleted = 0", values: [] }
         : { table: "containers", where: "deleted = 0 AND name = ?", values: [name] };
     const { rows, hasMore } = readRowPage(this.#database, scope, query);
-    return { containers: rows.map((row) => this.#newest(row)), hasMore };
+    return { containers: rows.map((row) => this.#toLatest(row)), hasMore };
   }
 
-  /** Notes that it was used, if it lives. It is shown by the second, and stored no finer. */
+  /** Records that a live container was used. The database stores the time with a resolution of one second. */
   touch(id: string, at: number): void {
     const container = this.get(id);
     if (!container || container.expired) return;
-    this.#living.set(id, { ...container, lastActiveAt: at });
-    if (secondOf(at) !== secondOf(container.lastActiveAt)) this.#touch.run(at, id);
+    this.#liveCache.set(id, { ...container, lastActiveAt: at });
+    if (toSeconds(at) !== toSeconds(container.lastActiveAt)) this.#touch.run(at, id);
   }
 
-  /** Marks it for good. */
+  /** Marks a container as expired. */
   expire(id: string): void {
-    this.#living.delete(id);
+    this.#liveCache.delete(id);
     this.#expire.run(id);
   }
 
-  /** Its place in the list stays known; all else is forgotten. */
+  /** Deletes a container. Its id stays valid as a cursor. */
   delete(id: string): void {
-    this.#living.delete(id);
+    this.#liveCache.delete(id);
     this.#delete.run(id);
   }
 
-  #newest(row: Row): StoredContainer {
-    return this.#living.get(textIn(row, "id")) ?? toContainer(row);
+  #toLatest(row: Row): StoredContainer {
+    return this.#liveCache.get(textIn(row, "id")) ?? toContainer(row);
   }
 }
 
-function secondOf(milliseconds: number): number {
+function toSeconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000);
 }
 

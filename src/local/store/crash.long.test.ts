@@ -3,11 +3,11 @@ import { join } from "node:path";
 import OpenAI, { toFile } from "openai";
 import { describe, expect, it } from "vitest";
 import { localStorage, temporaryDataDir } from "../../../tests/support/local-storage.ts";
-import { localStorageProcess } from "../../../tests/support/local-storage-process.ts";
+import { startLocalStorageProcess } from "../../../tests/support/local-storage-process.ts";
 import { systemClock } from "../../base/clock.ts";
 
-/** Writes as fast as it can until the server is gone; notes what was acknowledged. */
-async function writeOn(client: OpenAI, kept: Kept): Promise<void> {
+/** Writes as fast as possible until the server is killed, and records every acknowledged write. */
+async function writeUntilKilled(client: OpenAI, kept: Acknowledged): Promise<void> {
   try {
     for (let step = 0; ; step++) {
       const name = `step-${step}`;
@@ -23,27 +23,27 @@ async function writeOn(client: OpenAI, kept: Kept): Promise<void> {
       kept.uploads.set(added.id, { containerId: container.id, path: added.path, content: name });
     }
   } catch {
-    // It was killed.
+    // The server was killed.
   }
 }
 
-interface Kept {
+interface Acknowledged {
   readonly files: Map<string, string>;
   readonly containers: Set<string>;
   readonly uploads: Map<string, { containerId: string; path: string; content: string }>;
 }
 
-describe("a server that is killed", () => {
-  it("has lost nothing that it acknowledged, and shows nothing half", {
+describe("a killed server", () => {
+  it("loses no acknowledged data and shows no partial data", {
     timeout: 20_000,
   }, async () => {
     using folder = temporaryDataDir();
-    const kept: Kept = { files: new Map(), containers: new Set(), uploads: new Map() };
+    const kept: Acknowledged = { files: new Map(), containers: new Set(), uploads: new Map() };
     for (let round = 0; round < 2; round++) {
-      await using server = await localStorageProcess(folder.path);
+      await using server = await startLocalStorageProcess(folder.path);
       const client = new OpenAI({ baseURL: server.url, apiKey: "none", maxRetries: 0 });
       const enough = (round + 1) * 15;
-      const writing = Promise.all([writeOn(client, kept), writeOn(client, kept)]);
+      const writing = Promise.all([writeUntilKilled(client, kept), writeUntilKilled(client, kept)]);
       await expect.poll(() => kept.uploads.size).toBeGreaterThan(enough);
       await server.kill();
       await writing;
@@ -70,7 +70,7 @@ describe("a server that is killed", () => {
     expect(readdirSync(join(folder.path, "incoming"))).toEqual([]);
   });
 
-  it("is rid of bytes and folders that nothing knows when it starts again", async () => {
+  it("deletes orphaned files and folders at the next start", async () => {
     using folder = temporaryDataDir();
     let known = "";
     {

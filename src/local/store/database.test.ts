@@ -11,8 +11,8 @@ const STEPS = [
   "ALTER TABLE notes ADD COLUMN mark INTEGER",
 ];
 
-describe("the database", () => {
-  it("runs each step of a store's tables once, also those that come later", () => {
+describe("Database", () => {
+  it("runs each migration step once, including steps added later", () => {
     using folder = temporaryDataDir();
     {
       using database = openDatabase(join(folder.path, "new", "folder"));
@@ -28,7 +28,7 @@ describe("the database", () => {
     ]);
   });
 
-  it("keeps all of a transaction or nothing", () => {
+  it("commits all of a transaction or nothing", () => {
     using folder = temporaryDataDir();
     using database = openDatabase(folder.path);
     database.tables("notes", STEPS);
@@ -44,7 +44,7 @@ describe("the database", () => {
     expect(database.prepare("SELECT text FROM notes").all()).toEqual([{ text: "kept" }]);
   });
 
-  it("closes, twice if asked", () => {
+  it("can be closed twice", () => {
     using folder = temporaryDataDir();
     const database = openDatabase(folder.path);
     database[Symbol.dispose]();
@@ -52,29 +52,29 @@ describe("the database", () => {
     expect(() => database.exec("SELECT 1")).toThrow("database is not open");
   });
 
-  it("refuses a folder that another one has open", () => {
+  it("rejects a folder that another provider has open", () => {
     using folder = temporaryDataDir();
     using _first = openDatabase(folder.path);
     expect(() => openDatabase(folder.path)).toThrow(
-      /^dataDir must be used by one local provider at a time, got ".*". End the one that has it, or give this one a folder of its own$/,
+      /^dataDir must be used by one local provider at a time, got ".*". Stop the other provider, or use another folder\.$/,
     );
   });
 
-  it("refuses a folder that cannot be made", () => {
-    expect(() => openDatabase("/dev/null/folder")).toThrow("must be a folder that can be made");
+  it("rejects a folder that cannot be created", () => {
+    expect(() => openDatabase("/dev/null/folder")).toThrow("must be a folder that can be created");
   });
 
-  it("refuses a file of a later version", () => {
+  it("rejects a file written by a newer version", () => {
     using folder = temporaryDataDir();
     const later = new DatabaseSync(join(folder.path, "local.sqlite"));
     later.exec("PRAGMA user_version = 99");
     later.close();
     expect(() => openDatabase(folder.path)).toThrow(
-      /^dataDir must have been written by this version of weakincentives or an older one, got ".*". Update weakincentives, or give it another folder$/,
+      /^dataDir must have been written by this version of weakincentives or an older one, got ".*". Update weakincentives, or use another folder\.$/,
     );
   });
 
-  it("does not hide what else is wrong", () => {
+  it("rethrows other errors unchanged", () => {
     using folder = temporaryDataDir();
     writeFileSync(
       join(folder.path, "local.sqlite"),
@@ -84,13 +84,13 @@ describe("the database", () => {
   });
 });
 
-describe("a row", () => {
-  it("gives what its columns hold, and nothing else", () => {
+describe("a database row", () => {
+  it("reads text, number and null columns, and rejects other types", () => {
     const row = { name: "a", size: 1, none: null };
     expect([textIn(row, "name"), numberIn(row, "size")]).toEqual(["a", 1]);
     expect([textOrNullIn(row, "none"), numberOrNullIn(row, "none")]).toEqual([null, null]);
     expect([textOrNullIn(row, "name"), numberOrNullIn(row, "size")]).toEqual(["a", 1]);
-    expect(() => textIn(row, "size")).toThrow("The column size holds a number.");
-    expect(() => numberIn(row, "name")).toThrow("The column name holds a string.");
+    expect(() => textIn(row, "size")).toThrow("The database column size contains a number.");
+    expect(() => numberIn(row, "name")).toThrow("The database column name contains a string.");
   });
 });

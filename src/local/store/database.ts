@@ -4,8 +4,8 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { InvalidOptionError, messageOf } from "../../base/errors.ts";
 
 /**
- * The one SQLite file of a local provider. What is committed outlives the process, however that ends.
- * Each store brings its own tables: `database.tables("files", [CREATE_FILES, ADD_A_COLUMN])`.
+ * The SQLite database of a local provider. Committed data survives a crash of the process.
+ * Each store migrates its own tables with a list of steps such as `[CREATE_FILES, ADD_A_COLUMN]`.
  */
 export class Database implements Disposable {
   readonly #sqlite: DatabaseSync;
@@ -15,7 +15,7 @@ export class Database implements Disposable {
     this.#sqlite = sqlite;
   }
 
-  /** Brings one store's tables up to date: `steps` are only ever added to, and each runs once. */
+  /** Migrates one store's tables. `steps` is append-only, and each step runs once. */
   tables(owner: string, steps: readonly string[]): void {
     this.transaction(() => {
       const row = this.prepare("SELECT version FROM table_versions WHERE owner = ?").get(owner);
@@ -28,17 +28,17 @@ export class Database implements Disposable {
     });
   }
 
-  /** Runs statements that take nothing and give nothing. */
+  /** Runs statements without parameters or results. */
   exec(sql: string): void {
     this.#sqlite.exec(sql);
   }
 
-  /** Prepare once, run often. */
+  /** Compiles a statement. Prepare it once and run it often. */
   prepare(sql: string): StatementSync {
     return this.#sqlite.prepare(sql);
   }
 
-  /** All of `work` is kept, or nothing of it if it throws. Inside another one it is part of that. */
+  /** Runs `work` in a transaction and rolls back if it throws. A nested call joins the outer transaction. */
   transaction<Result>(work: () => Result): Result {
     if (this.#depth > 0) return work();
     this.exec("BEGIN IMMEDIATE");
@@ -55,7 +55,7 @@ export class Database implements Disposable {
     }
   }
 
-  /** Closes the file; doing so twice is fine. */
+  /** Closes the file. Closing it twice is safe. */
   [Symbol.dispose](): void {
     if (this.#sqlite.isOpen) this.#sqlite.close();
   }
@@ -63,19 +63,19 @@ export class Database implements Disposable {
 
 const refuse = InvalidOptionError.at("dataDir");
 
-/** Of the file as a whole; the tables in it have their own. */
+/** The version of the file format. Each store's tables have their own version. */
 const FILE_VERSION = 1;
 
-/** How long to wait for a server that is just ending. */
+/** How long to wait for another server that is shutting down. */
 const LOCK_WAIT_MS = 1000;
 
-/** Opens `<dataDir>/local.sqlite`, made if it is not there. One process at a time has it. */
+/** Opens `<dataDir>/local.sqlite`, creating it if needed. Only one process at a time can open it. */
 export function openDatabase(dataDir: string): Database {
-  makeFolder(dataDir);
+  createDataDir(dataDir);
   const sqlite = new DatabaseSync(join(dataDir, "local.sqlite"), { timeout: LOCK_WAIT_MS });
   try {
-    // NORMAL in WAL mode: a commit is with the system before it is acknowledged, so a killed process
-    // loses nothing; only a power cut may take the last ones.
+    // NORMAL in WAL mode: a commit reaches the operating system before it is acknowledged, so a killed process
+    // loses nothing. Only a power failure can lose the last commits.
     sqlite.exec(
       "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON",
     );
@@ -83,22 +83,22 @@ export function openDatabase(dataDir: string): Database {
     return new Database(sqlite);
   } catch (error) {
     sqlite.close();
-    throw isLocked(error) ? inUse(dataDir, error) : error;
+    throw isLocked(error) ? createInUseError(dataDir, error) : error;
   }
 }
 
-function makeFolder(dataDir: string): void {
+function createDataDir(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    const rule = `must be a folder that can be made or written to (${messageOf(cause)})`;
-    throw refuse("", dataDir, rule, "give another", { cause });
+    const rule = `must be a folder that can be created and written to (${messageOf(cause)})`;
+    throw refuse("", dataDir, rule, "use another folder", { cause });
   }
 }
 
 function prepareFile(sqlite: DatabaseSync, dataDir: string): void {
   const version = Number(sqlite.prepare("PRAGMA user_version").get()?.["user_version"]);
-  if (version > FILE_VERSION) throw fromTheFuture(dataDir);
+  if (version > FILE_VERSION) throw createNewerVersionError(dataDir);
   sqlite.exec(
     `CREATE TABLE IF NOT EXISTS table_versions (owner TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT;
      PRAGMA user_version = ${FILE_VERSION}`,
@@ -109,12 +109,12 @@ function isLocked(error: unknown): boolean {
   return messageOf(error).includes("database is locked");
 }
 
-function inUse(dataDir: string, cause: unknown): InvalidOptionError {
-  const remedy = "end the one that has it, or give this one a folder of its own";
+function createInUseError(dataDir: string, cause: unknown): InvalidOptionError {
+  const remedy = "stop the other provider, or use another folder";
   return refuse("", dataDir, "must be used by one local provider at a time", remedy, { cause });
 }
 
-function fromTheFuture(dataDir: string): InvalidOptionError {
+function createNewerVersionError(dataDir: string): InvalidOptionError {
   const rule = "must have been written by this version of weakincentives or an older one";
-  return refuse("", dataDir, rule, "update weakincentives, or give it another folder");
+  return refuse("", dataDir, rule, "update weakincentives, or use another folder");
 }

@@ -4,29 +4,29 @@ import { getMimeType } from "hono/utils/mime";
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** An answer of a file's bytes, to be saved and not shown. It closes the handle, read or not. */
-export async function fileAnswer(handle: FileHandle, filename: string): Promise<Response> {
+/** Creates a download response with a file's bytes. It closes the handle, whether or not the body is read. */
+export async function fileResponse(handle: FileHandle, filename: string): Promise<Response> {
   const { size } = await handle.stat();
-  return new Response(bytesOf(handle, size), {
+  return new Response(streamFile(handle, size), {
     headers: {
       "content-type": getMimeType(filename) ?? "application/octet-stream",
       "content-length": String(size),
-      "content-disposition": disposition(filename),
+      "content-disposition": toContentDisposition(filename),
       "x-content-type-options": "nosniff",
     },
   });
 }
 
-/** Reads when asked, one chunk at a time; what is written to the file meanwhile is not of it. */
-function bytesOf(handle: FileHandle, size: number): ReadableStream<Uint8Array<ArrayBuffer>> {
+/** Reads one chunk per pull. Bytes appended to the file after it was opened are not sent. */
+function streamFile(handle: FileHandle, size: number): ReadableStream<Uint8Array<ArrayBuffer>> {
   let position = 0;
   return new ReadableStream(
     {
       async pull(controller) {
-        const room = new Uint8Array(Math.min(CHUNK_BYTES, size - position));
-        const { bytesRead } = await handle.read(room, 0, room.length, position);
+        const buffer = new Uint8Array(Math.min(CHUNK_BYTES, size - position));
+        const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
         position += bytesRead;
-        if (bytesRead > 0) controller.enqueue(room.subarray(0, bytesRead));
+        if (bytesRead > 0) controller.enqueue(buffer.subarray(0, bytesRead));
         if (bytesRead > 0 && position < size) return;
         await handle.close();
         controller.close();
@@ -37,12 +37,12 @@ function bytesOf(handle: FileHandle, size: number): ReadableStream<Uint8Array<Ar
   );
 }
 
-/** A plain name for old clients, the real one for all others. */
-function disposition(filename: string): string {
-  const ending = extname(filename).replace(/[^.\w]/g, "");
+/** A plain name for old clients, and the real name for all others. */
+function toContentDisposition(filename: string): string {
+  const extension = extname(filename).replace(/[^.\w]/g, "");
   const encoded = encodeURIComponent(filename).replace(
     /['()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-  return `attachment; filename="file${ending}"; filename*=UTF-8''${encoded}`;
+  return `attachment; filename="file${extension}"; filename*=UTF-8''${encoded}`;
 }

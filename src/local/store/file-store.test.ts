@@ -7,30 +7,30 @@ const ALL = { limit: 100, order: "asc" } as const;
 
 type Api = Awaited<ReturnType<typeof localStorage>>;
 
-function add({ files }: Api, filename: string, expiresAfterSeconds?: number) {
+function addFile({ files }: Api, filename: string, expiresAfterSeconds?: number) {
   const path = files.incoming.place();
   writeFileSync(path, filename);
   const bytes = filename.length;
   return files.add({ path, bytes, filename, purpose: "user_data", expiresAfterSeconds });
 }
 
-describe("the file store", () => {
-  it("says whether there was something to delete", async () => {
+describe("FileStore", () => {
+  it("returns whether a file was deleted", async () => {
     await using api = await localStorage();
-    const { id } = add(api, "a.txt");
+    const { id } = addFile(api, "a.txt");
     expect([api.files.delete(id), api.files.delete(id)]).toEqual([true, false]);
     expect(api.files.delete("../local.sqlite")).toBe(false);
     expect(readdirSync(api.dataDir)).toContain("local.sqlite");
   });
 
-  it("knows a deleted file's place in the list for a day", async () => {
+  it("accepts a deleted file's id as a cursor for a day", async () => {
     using folder = temporaryDataDir();
     const dataDir = folder.path;
     let id = "";
     {
       await using api = await localStorage({ dataDir });
-      ({ id } = add(api, "a.txt"));
-      add(api, "b.txt");
+      ({ id } = addFile(api, "a.txt"));
+      addFile(api, "b.txt");
       api.files.delete(id);
       expect(api.files.list({ ...ALL, after: id }).files).toMatchObject([{ filename: "b.txt" }]);
     }
@@ -38,13 +38,13 @@ describe("the file store", () => {
     expect(() => later.files.list({ ...ALL, after: id })).toThrow("no item with id");
   });
 
-  it("is rid of what expired while no server ran", async () => {
+  it("deletes files that expired while no server ran", async () => {
     using folder = temporaryDataDir();
     const dataDir = folder.path;
     {
       await using api = await localStorage({ dataDir });
-      add(api, "short.txt", 3600);
-      add(api, "long.txt", 7200);
+      addFile(api, "short.txt", 3600);
+      addFile(api, "long.txt", 7200);
     }
     await using later = await localStorage({ dataDir, startsAfterMs: 3600_000 });
     expect(readdirSync(join(dataDir, "files"))).toHaveLength(1);

@@ -9,7 +9,7 @@ import { IncomingFolder } from "./incoming-folder.ts";
 import { type PageQuery, readRowPage } from "./paging.ts";
 import { numberIn, numberOrNullIn, type Row, textIn } from "./row.ts";
 
-/** A file that a client has uploaded. */
+/** The record of an uploaded file. */
 export interface StoredFile {
   readonly id: string;
   readonly filename: string;
@@ -17,12 +17,13 @@ export interface StoredFile {
   readonly purpose: string;
   /** Seconds since 1970. */
   readonly createdAt: number;
+  /** Seconds since 1970, or `null` if the file does not expire. */
   readonly expiresAt: number | null;
 }
 
-/** What becomes a stored file. */
+/** A file to store. */
 export interface NewFile {
-  /** Where its bytes are, whole: a place in `incoming`. They are moved. */
+  /** The path of the complete file in the `incoming` folder. The file is moved from there. */
   readonly path: string;
   readonly bytes: number;
   readonly filename: string;
@@ -30,23 +31,23 @@ export interface NewFile {
   readonly expiresAfterSeconds?: number | undefined;
 }
 
-/** What a file store is made of. */
+/** Options of a {@link FileStore}. */
 export interface FileStoreOptions {
   readonly database: Database;
   readonly dataDir: string;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Of one upload. @default 512 MiB */
+  /** The maximum size of one upload. @default 512 MiB */
   readonly maxFileBytes?: number | undefined;
 }
 
-/** OpenAI's limit of one file. */
+/** OpenAI's limit for one file. */
 const MAX_FILE_BYTES = 512 * 2 ** 20;
 
 const DAY_SECONDS = 24 * 60 * 60;
 
-/** How long the places of deleted files in the list are known. */
-const DELETED_KEPT_SECONDS = DAY_SECONDS;
+/** How long the ids of deleted files stay valid as cursors. */
+const DELETED_RETENTION_SECONDS = DAY_SECONDS;
 
 const TABLES = [
   `CREATE TABLE files (
@@ -62,9 +63,9 @@ const TABLES = [
    CREATE INDEX files_expiry ON files (expires_at) WHERE deleted = 0 AND expires_at IS NOT NULL`,
 ];
 
-/** Keeps uploaded files: their bytes in a folder, under their ids; all else in the database. */
+/** Stores uploaded files: the bytes in a folder, named by id, and the records in the database. */
 export class FileStore {
-  /** Where uploads arrive. */
+  /** The folder that receives uploads. */
   readonly incoming: IncomingFolder;
   readonly #folder: string;
   readonly #clock: Clock;
@@ -91,31 +92,34 @@ export class FileStore {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     database
       .prepare("DELETE FROM files WHERE deleted = 1 AND created_at < ?")
-      .run(this.#seconds() - DELETED_KEPT_SECONDS);
+      .run(this.#nowSeconds() - DELETED_RETENTION_SECONDS);
     this.#removeExpired();
-    this.#removeUnknown();
+    this.#removeOrphans();
   }
 
-  /** Acknowledged once it returns: the bytes are in their place, and then the file is known. */
+  /**
+   * Stores a file. The bytes are moved first and the record is written last, so a crash leaves no broken
+   * record.
+   */
   add({ path, bytes, filename, purpose, expiresAfterSeconds }: NewFile): StoredFile {
     this.#removeExpired();
     const id = this.#ids.next("file-");
-    const createdAt = this.#seconds();
+    const createdAt = this.#nowSeconds();
     const expiresAt = expiresAfterSeconds === undefined ? null : createdAt + expiresAfterSeconds;
     const name = safeFileName(filename);
-    renameSync(path, this.#pathOf(id));
+    renameSync(path, this.#toPath(id));
     this.#insert.run(id, name, bytes, purpose, createdAt, expiresAt);
     return { id, filename: name, bytes, purpose, createdAt, expiresAt };
   }
 
-  /** `undefined` if there is none, or no more. */
+  /** Returns `undefined` if the file does not exist, was deleted or has expired. */
   get(id: string): StoredFile | undefined {
     this.#removeExpired();
     const row = this.#get.get(id);
-    return row && toFile(row);
+    return row && toStoredFile(row);
   }
 
-  /** Those of one purpose, or all. */
+  /** Returns one page of files, optionally those with one purpose. */
   list(
     query: PageQuery,
     purpose?: string,
@@ -126,47 +130,47 @@ export class FileStore {
         ? { table: "files", where: "deleted = 0", values: [] }
         : { table: "files", where: "deleted = 0 AND purpose = ?", values: [purpose] };
     const { rows, hasMore } = readRowPage(this.#database, scope, query);
-    return { files: rows.map(toFile), hasMore };
+    return { files: rows.map(toStoredFile), hasMore };
   }
 
-  /** Its bytes, for who closes the handle. The file must be one that `get` gave. */
+  /** Opens a file that `get` returned. The caller closes the handle. */
   open(id: string): Promise<FileHandle> {
-    return open(this.#pathOf(id), "r");
+    return open(this.#toPath(id), "r");
   }
 
-  /** A copy of its bytes, at a path where nothing is. */
+  /** Copies a file to a path that must not exist yet. */
   async copy(id: string, to: string): Promise<void> {
-    await copyFile(this.#pathOf(id), to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    await copyFile(this.#toPath(id), to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   }
 
-  /** Whether there was one. */
+  /** Deletes a file. Returns `false` if it does not exist. */
   delete(id: string): boolean {
     if (this.#delete.run(id).changes === 0) return false;
-    rmSync(this.#pathOf(id), { force: true });
+    rmSync(this.#toPath(id), { force: true });
     return true;
   }
 
-  #pathOf(id: string): string {
+  #toPath(id: string): string {
     return join(this.#folder, id);
   }
 
   #removeExpired(): void {
-    for (const row of this.#expired.all(this.#seconds())) this.delete(textIn(row, "id"));
+    for (const row of this.#expired.all(this.#nowSeconds())) this.delete(textIn(row, "id"));
   }
 
-  /** A process that was killed may leave bytes that nothing knows. */
-  #removeUnknown(): void {
+  /** Deletes files without a record. A killed process may have left them. */
+  #removeOrphans(): void {
     for (const name of readdirSync(this.#folder)) {
-      if (!this.#get.get(name)) rmSync(this.#pathOf(name), { recursive: true, force: true });
+      if (!this.#get.get(name)) rmSync(this.#toPath(name), { recursive: true, force: true });
     }
   }
 
-  #seconds(): number {
+  #nowSeconds(): number {
     return Math.floor(this.#clock.now() / 1000);
   }
 }
 
-function toFile(row: Row): StoredFile {
+function toStoredFile(row: Row): StoredFile {
   return {
     id: textIn(row, "id"),
     filename: textIn(row, "filename"),

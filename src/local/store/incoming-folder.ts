@@ -2,14 +2,14 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Ids } from "../ids.ts";
 
-/** Where bytes arrive before they are whole: on the disk of the rest, so that a rename moves them. */
+/** The folder that receives uploads. It is on the same disk as the stored files, so that a rename moves them. */
 export class IncomingFolder {
-  /** Of one file. */
+  /** The maximum size of one file. */
   readonly maxFileBytes: number;
   readonly #folder: string;
   readonly #ids: Ids;
 
-  /** What an earlier process did not finish is removed. */
+  /** Creates the folder and deletes uploads that an earlier process did not finish. */
   constructor(options: {
     readonly dataDir: string;
     readonly ids: Ids;
@@ -22,7 +22,7 @@ export class IncomingFolder {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
   }
 
-  /** A path at which nothing is. */
+  /** Returns an unused path. */
   place(): string {
     return join(this.#folder, this.#ids.next("incoming-"));
   }

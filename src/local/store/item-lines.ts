@@ -1,28 +1,28 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { Database } from "./database.ts";
-import { PLACES_PER_LINE } from "./response-tables.ts";
+import { POSITIONS_PER_LINE } from "./response-tables.ts";
 import { numberIn, numberOrNullIn, type Row, textIn } from "./row.ts";
-import type { WrittenItem } from "./written-item.ts";
+import type { SerializedItem } from "./written-item.ts";
 
-/** A place on a line: where a response ends, and another may go on from it. */
-export interface LinePlace {
+/** A position on a line. Responses end at positions, and other responses can continue from there. */
+export interface LinePosition {
   readonly line: number;
-  readonly place: number;
+  readonly position: number;
 }
 
-/** Some items of a conversation: those on a line, and on the lines it parts from, by their places. */
-export interface Stretch {
+/** A range of a conversation, on a line and the lines it forked from. */
+export interface LineRange {
   readonly line: number;
   readonly from: number;
-  /** The place after the last one. */
+  /** The position after the last item. */
   readonly to: number;
 }
 
-/** The items of all conversations, each written once: `response-tables.ts` says how. */
-export class ItemLines {
+/** Stores all conversations; each item is stored once. `response-tables.ts` describes the layout. */
+export class ConversationLines {
   readonly #write;
   readonly #isTaken;
-  readonly #part;
+  readonly #insertFork;
   readonly #fork;
   readonly #read;
   readonly #having;
@@ -35,14 +35,14 @@ export class ItemLines {
   constructor(database: Database) {
     this.#write = database.prepare("INSERT INTO response_items (at, id, item) VALUES (?, ?, ?)");
     this.#isTaken = database.prepare("SELECT 1 FROM response_items WHERE at = ?");
-    this.#part = database.prepare(
+    this.#insertFork = database.prepare(
       "INSERT INTO response_forks (line, parent, start) VALUES (?, ?, ?)",
     );
     this.#fork = database.prepare("SELECT parent, start FROM response_forks WHERE line = ?");
     this.#read = database.prepare(
       "SELECT item FROM response_items WHERE at >= ? AND at < ? ORDER BY at",
     );
-    // Found by the id, which few items have, and not in the stretch, which may have many.
+    // Searches by id, which few items share, instead of by range, which may contain many items.
     this.#having = database.prepare(
       "SELECT at FROM response_items WHERE id = ? AND +at >= ? AND +at < ?",
     );
@@ -50,72 +50,78 @@ export class ItemLines {
       "SELECT item FROM response_items WHERE id = ? ORDER BY at LIMIT 1",
     );
     this.#needed = database.prepare(
-      `SELECT max(end_at) - :from AS place FROM responses WHERE end_at >= :from AND end_at < :to
+      `SELECT max(end_at) - :from AS position FROM responses WHERE end_at >= :from AND end_at < :to
        UNION ALL SELECT max(start) FROM response_forks WHERE parent = :line`,
     );
     this.#cut = database.prepare("DELETE FROM response_items WHERE at >= ? AND at < ?");
     this.#drop = database.prepare("DELETE FROM response_forks WHERE line = ?");
-    this.#nextLine = lastLine(database) + 1;
+    this.#nextLine = findLastLine(database) + 1;
   }
 
-  /** A line for a conversation that begins. */
-  begin(): number {
+  /** Returns a new, empty line. */
+  createLine(): number {
     return this.#nextLine++;
   }
 
-  /** A line for what goes on from a place: the same one if nothing has gone on from there, or a new one. */
-  goOn({ line, place }: LinePlace): number {
-    if (!this.#isTaken.get(atOf({ line, place }))) return line;
-    return this.part({ line, place });
+  /** Returns a line that continues from a position: the same line if the position is free, otherwise a new one. */
+  continueLine({ line, position }: LinePosition): number {
+    if (!this.#isTaken.get(toAddress({ line, position }))) return line;
+    return this.forkLine({ line, position });
   }
 
-  /** A new line that shares all before that place. */
-  part({ line, place }: LinePlace): number {
-    const next = this.begin();
-    this.#part.run(next, line, place);
+  /** Creates a line that shares all items before the position. */
+  forkLine({ line, position }: LinePosition): number {
+    const next = this.createLine();
+    this.#insertFork.run(next, line, position);
     return next;
   }
 
-  write({ line, place }: LinePlace, items: readonly WrittenItem[]): void {
+  /** Writes items from the position on. */
+  write({ line, position }: LinePosition, items: readonly SerializedItem[]): void {
     for (const [index, { item, text }] of items.entries()) {
       const id = typeof item["id"] === "string" ? item["id"] : null;
-      this.#write.run(atOf({ line, place: place + index }), id, text);
+      this.#write.run(toAddress({ line, position: position + index }), id, text);
     }
   }
 
-  /** In their order. */
-  read(stretch: Stretch): readonly WrittenItem[] {
-    return this.#pieces(stretch).flatMap(({ line, from, to }) =>
-      this.#read.all(atOf({ line, place: from }), atOf({ line, place: to })).map((row) => {
-        const text = textIn(row, "item");
-        return { item: JSON.parse(text), text };
-      }),
+  /** Returns a range's items in order. */
+  read(range: LineRange): readonly SerializedItem[] {
+    return this.#splitByLine(range).flatMap(({ line, from, to }) =>
+      this.#read
+        .all(toAddress({ line, position: from }), toAddress({ line, position: to }))
+        .map((row) => {
+          const text = textIn(row, "item");
+          return { item: JSON.parse(text), text };
+        }),
     );
   }
 
-  /** Where items with that id stand. */
-  placesOf(id: string, stretch: Stretch): readonly number[] {
-    return this.#pieces(stretch).flatMap(({ line, from, to }) =>
+  /** Returns the positions in the range of the items with this id. */
+  findPositions(id: string, range: LineRange): readonly number[] {
+    return this.#splitByLine(range).flatMap(({ line, from, to }) =>
       this.#having
-        .all(id, atOf({ line, place: from }), atOf({ line, place: to }))
-        .map((row) => linePlace(numberIn(row, "at")).place),
+        .all(id, toAddress({ line, position: from }), toAddress({ line, position: to }))
+        .map((row) => toLinePosition(numberIn(row, "at")).position),
     );
   }
 
-  /** The one with that id on the oldest line that has one; `null` if there is none. */
-  first(id: string): WireItem | null {
+  /** Returns the item with this id on the oldest line that contains one, or `null`. */
+  findItem(id: string): WireItem | null {
     const row = this.#first.get(id);
     return row ? JSON.parse(textIn(row, "item")) : null;
   }
 
-  /** Lets go of what no response needs: none ends after it on its line, and no other line parts there. */
+  /**
+   * Deletes the items that no response needs: those after the last response end and the last fork on their
+   * line.
+   */
   trim(from: number): void {
     let line: number | null = from;
     while (line !== null) {
-      const first = atOf({ line, place: 0 });
-      const end = atOf({ line: line + 1, place: 0 });
+      const first = toAddress({ line, position: 0 });
+      const end = toAddress({ line: line + 1, position: 0 });
       const rows = this.#needed.all({ line, from: first, to: end });
-      const needed = Math.max(...rows.map((row) => numberOrNullIn(row, "place") ?? -1));
+      const needed = Math.max(...rows.map((row) => numberOrNullIn(row, "position") ?? -1));
       this.#cut.run(first + Math.max(0, needed), end);
       if (needed >= 0) return;
       const fork: Row | undefined = this.#fork.get(line);
@@ -124,9 +130,9 @@ export class ItemLines {
     }
   }
 
-  /** By the lines that they stand on, in their order. */
-  #pieces({ line, from, to }: Stretch): readonly Stretch[] {
-    const pieces: Stretch[] = [];
+  /** Splits a range by the lines that store its items, in order. */
+  #splitByLine({ line, from, to }: LineRange): readonly LineRange[] {
+    const pieces: LineRange[] = [];
     let piece = { line, from, to };
     for (let fork = this.#fork.get(line); fork; fork = this.#fork.get(piece.line)) {
       const start = numberIn(fork, "start");
@@ -139,23 +145,23 @@ export class ItemLines {
   }
 }
 
-/** The number of a place among those of all lines. */
-export function atOf({ line, place }: LinePlace): number {
-  return line * PLACES_PER_LINE + place;
+/** Combines a line and a position into one number. */
+export function toAddress({ line, position }: LinePosition): number {
+  return line * POSITIONS_PER_LINE + position;
 }
 
-/** Where on which line that is. */
-export function linePlace(at: number): LinePlace {
-  return { line: Math.floor(at / PLACES_PER_LINE), place: at % PLACES_PER_LINE };
+/** Splits a combined number into its line and position. */
+export function toLinePosition(at: number): LinePosition {
+  return { line: Math.floor(at / POSITIONS_PER_LINE), position: at % POSITIONS_PER_LINE };
 }
 
-function lastLine(database: Database): number {
+function findLastLine(database: Database): number {
   const rows = database
     .prepare(
       `SELECT max(at) AS at FROM response_items
        UNION ALL SELECT max(end_at) FROM responses
-       UNION ALL SELECT max(line) * ${PLACES_PER_LINE} FROM response_forks`,
+       UNION ALL SELECT max(line) * ${POSITIONS_PER_LINE} FROM response_forks`,
     )
     .all();
-  return Math.max(...rows.map((row) => linePlace(numberOrNullIn(row, "at") ?? 0).line));
+  return Math.max(...rows.map((row) => toLinePosition(numberOrNullIn(row, "at") ?? 0).line));
 }

@@ -1,27 +1,32 @@
 import { describe, expect, it } from "vitest";
 import { temporaryDataDir } from "../../../tests/support/local-storage.ts";
-import { boundedInteger } from "../validators/shapes.ts";
+import { readBoundedInteger } from "../validators/shapes.ts";
 import { openDatabase } from "./database.ts";
 import {
-  findPlacePage,
+  createCursorProblem,
+  findPositionPage,
   type PageQuery,
-  pageQuery,
+  readPageQuery,
   readRowPage,
   toPage,
-  unknownCursor,
 } from "./paging.ts";
 
-const query = (text: string) => {
+const parseQuery = (text: string) => {
   const values = new URLSearchParams(text);
-  return pageQuery((name) => values.get(name) ?? undefined);
+  return readPageQuery((name) => values.get(name) ?? undefined);
 };
 
-describe("a page of a list", () => {
-  it("is of the newest 20 if nothing else is asked for", () => {
-    expect(query("")).toEqual({ limit: 20, order: "desc", after: undefined, before: undefined });
+describe("readPageQuery() and toPage()", () => {
+  it("default to the newest 20 items", () => {
+    expect(parseQuery("")).toEqual({
+      limit: 20,
+      order: "desc",
+      after: undefined,
+      before: undefined,
+    });
   });
 
-  it("says where it begins and ends, and whether there is more", () => {
+  it("return the first id, the last id and whether more items follow", () => {
     expect(toPage([{ id: "b" }, { id: "a" }], true)).toMatchObject({
       first_id: "b",
       last_id: "a",
@@ -29,7 +34,7 @@ describe("a page of a list", () => {
     });
   });
 
-  it("says null of ends that it does not have", () => {
+  it("return null ids for an empty page", () => {
     expect(toPage([], false)).toEqual({
       object: "list",
       data: [],
@@ -61,23 +66,23 @@ describe("a page of a list", () => {
       "invalid_type",
     ],
     ["order=up", "Invalid value: 'up'. Supported values are: 'asc' and 'desc'.", "invalid_value"],
-  ])("by %s is refused", (text, message, code) => {
-    expect(() => query(text)).toThrow(expect.objectContaining({ message, code, status: 400 }));
+  ])("reject the query %s", (text, message, code) => {
+    expect(() => parseQuery(text)).toThrow(expect.objectContaining({ message, code, status: 400 }));
   });
 
-  it("says which cursor names nothing", () => {
+  it("name the cursor that matches no item", () => {
     const message = "Invalid 'after': no item with id 'z' is in this list.";
-    expect(unknownCursor("after", "z")).toMatchObject({ message, code: "invalid_value" });
+    expect(createCursorProblem("after", "z")).toMatchObject({ message, code: "invalid_value" });
   });
 
-  it("may have other limits", () => {
-    const limits = { max: 10_000, usual: 10_000 };
-    expect(pageQuery(() => undefined, limits).limit).toBe(10_000);
-    expect(() => boundedInteger("n", 1.5, [1, 2])).toThrow("a decimal number");
+  it("accept custom limits", () => {
+    const limits = { max: 10_000, defaultLimit: 10_000 };
+    expect(readPageQuery(() => undefined, limits).limit).toBe(10_000);
+    expect(() => readBoundedInteger("n", 1.5, [1, 2])).toThrow("a decimal number");
   });
 });
 
-describe("every list has the same pages", () => {
+describe("paging matches a reference implementation", () => {
   const ids = ["a", "b", "c", "d", "e"];
   const cursors = [undefined, ...ids];
   const queries = [1, 2, 5].flatMap((limit) =>
@@ -86,8 +91,8 @@ describe("every list has the same pages", () => {
     ),
   );
 
-  /** The page, read off the whole list. */
-  function pageOf(listed: readonly string[], { limit, order, after, before }: PageQuery) {
+  /** Computes the page from the whole list. */
+  function createPage(listed: readonly string[], { limit, order, after, before }: PageQuery) {
     const all = order === "asc" ? listed : listed.toReversed();
     const rest = all
       .slice(after === undefined ? 0 : all.indexOf(after) + 1)
@@ -99,18 +104,18 @@ describe("every list has the same pages", () => {
     };
   }
 
-  it("as places after one another", () => {
+  it("for positions", () => {
     for (const query of queries) {
       const place = (id: string) => ids.indexOf(id) + 10;
       const all = { from: 10, to: 10 + ids.length };
-      const { from, to, hasMore } = findPlacePage(all, query, (id) => [place(id)]);
+      const { from, to, hasMore } = findPositionPage(all, query, (id) => [place(id)]);
       const found = ids.slice(from - 10, to - 10);
       const page = { found: query.order === "asc" ? found : found.reverse(), hasMore };
-      expect(page, JSON.stringify(query)).toEqual(pageOf(ids, query));
+      expect(page, JSON.stringify(query)).toEqual(createPage(ids, query));
     }
   });
 
-  it("as rows of a table", () => {
+  it("for table rows", () => {
     using folder = temporaryDataDir();
     using database = openDatabase(folder.path);
     database.exec("CREATE TABLE t (seq INTEGER PRIMARY KEY, id TEXT, kind INTEGER)");
@@ -123,12 +128,12 @@ describe("every list has the same pages", () => {
     for (const query of queries) {
       const { rows, hasMore } = readRowPage(database, list, query);
       const page = { found: rows.map((row) => row["id"]), hasMore };
-      expect(page, JSON.stringify(query)).toEqual(pageOf(ids, query));
+      expect(page, JSON.stringify(query)).toEqual(createPage(ids, query));
     }
     const query = { limit: 1, order: "asc", after: "other b" } as const;
     expect(readRowPage(database, list, query).rows).toMatchObject([{ id: "c" }]);
     expect(() => readRowPage(database, { ...list, cursorsWhere: list.where }, query)).toThrow(
-      unknownCursor("after", "other b"),
+      createCursorProblem("after", "other b"),
     );
   });
 });

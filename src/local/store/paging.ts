@@ -1,44 +1,44 @@
 import type { SQLInputValue } from "node:sqlite";
 import { ApiProblem, invalidValue } from "../api-problem.ts";
-import { boundedInteger } from "../validators/shapes.ts";
+import { readBoundedInteger } from "../validators/shapes.ts";
 import type { Database } from "./database.ts";
 import { numberIn, type Row } from "./row.ts";
 
-/** Which part of a list a client asks for. */
+/** A client's request for one page of a list. */
 export interface PageQuery {
   readonly limit: number;
   readonly order: "asc" | "desc";
-  /** The id that the page follows. */
+  /** The page starts after the item with this id. */
   readonly after?: string | undefined;
-  /** The id that the page comes before. */
+  /** The page ends before the item with this id. */
   readonly before?: string | undefined;
 }
 
-/** How many items a list returns. */
+/** Limits of the page size. */
 export interface PageLimits {
-  /** @default 100 */
+  /** The largest limit a client may request. @default 100 */
   readonly max?: number | undefined;
-  /** @default 20 */
-  readonly usual?: number | undefined;
+  /** The limit if the client requests none. @default 20 */
+  readonly defaultLimit?: number | undefined;
 }
 
-/** Checks `?limit=20&order=desc&after=x&before=y`: `pageQuery((name) => context.req.query(name))`. */
-export function pageQuery(
+/** Validates `?limit=20&order=desc&after=x&before=y`: `readPageQuery((name) => context.req.query(name))`. */
+export function readPageQuery(
   query: (name: string) => string | undefined,
-  { max = 100, usual = 20 }: PageLimits = {},
+  { max = 100, defaultLimit = 20 }: PageLimits = {},
 ): PageQuery {
   const order = query("order") ?? "desc";
   if (order !== "asc" && order !== "desc") throw invalidValue("order", order, ["asc", "desc"]);
   const limit = query("limit");
   return {
-    limit: limit === undefined ? usual : boundedInteger("limit", limit, [1, max]),
+    limit: limit === undefined ? defaultLimit : readBoundedInteger("limit", limit, [1, max]),
     order,
     after: query("after"),
     before: query("before"),
   };
 }
 
-/** A part of a list, as OpenAI answers it. */
+/** One page of a list in OpenAI's format. */
 export interface ListPage<Item> {
   readonly object: "list";
   readonly data: readonly Item[];
@@ -47,7 +47,7 @@ export interface ListPage<Item> {
   readonly has_more: boolean;
 }
 
-/** Converts the items of one page, already in its order, to OpenAI's list object. */
+/** Converts one page, already in order, to OpenAI's list object. */
 export function toPage<Item extends { readonly id: string }>(
   data: readonly Item[],
   hasMore: boolean,
@@ -56,31 +56,31 @@ export function toPage<Item extends { readonly id: string }>(
   return { object: "list", data, first_id, last_id, has_more: hasMore };
 }
 
-/** Which rows of a table make a list. */
+/** Selects the rows of a table that belong to a list. */
 export interface RowList {
   readonly table: string;
-  /** A condition on the rows of the list, with its `values`. */
+  /** A SQL condition that selects the rows. `values` are its parameters. */
   readonly where: string;
   readonly values: readonly SQLInputValue[];
-  /** The column that grows with each row. @default "seq" */
+  /** The column that increases with each row. @default "seq" */
   readonly place?: string | undefined;
-  /** The column that has the ids which clients know. @default "id" */
+  /** The column with the ids that clients see. @default "id" */
   readonly id?: string | undefined;
   /**
-   * A condition on the rows that a cursor may name, with the same `values`. By default it may name any
-   * row of the table: also one marked as deleted, so that a client can delete while it pages.
+   * A SQL condition on the rows that a cursor may name, with the same `values`. By default a cursor may name any
+   * row of the table, including deleted ones, so that a client can delete items while it pages.
    */
   readonly cursorsWhere?: string | undefined;
 }
 
-/** Reads one page of a table in the order asked for, without reading the rows of other pages. */
+/** Reads one page of a table in the requested order, without reading the rows of other pages. */
 export function readRowPage(
   database: Pick<Database, "prepare">,
   list: RowList,
   query: PageQuery,
 ): { readonly rows: readonly Row[]; readonly hasMore: boolean } {
   const { table, where, values, place = "seq", id = "id", cursorsWhere } = list;
-  const { above, below, isFromLow } = findStretch(query, (cursor) => {
+  const { above, below, isFromLow } = findRange(query, (cursor) => {
     const select = `SELECT ${place} AS place FROM ${table} WHERE ${cursorsWhere ?? "TRUE"} AND ${id} = ?`;
     const row = database.prepare(select).get(...(cursorsWhere ? values : []), cursor);
     return row && numberIn(row, "place");
@@ -100,17 +100,17 @@ export function readRowPage(
 }
 
 /**
- * Returns which of the places `from` to `to` (exclusive) are on a page. `findPlaces` returns where an
- * id stands; of several places, the first in the order of the list counts.
+ * Returns which of the positions `from` to `to` (exclusive) are on a page. `findPositions` returns the positions of an
+ * id. If there are several, the first in the order of the list counts.
  */
-export function findPlacePage(
+export function findPositionPage(
   { from, to }: { readonly from: number; readonly to: number },
   query: PageQuery,
-  findPlaces: (id: string) => readonly number[],
+  findPositions: (id: string) => readonly number[],
 ): { readonly from: number; readonly to: number; readonly hasMore: boolean } {
-  const { above, below, isFromLow } = findStretch(query, (id) => {
-    const places = findPlaces(id).toSorted((one, other) => one - other);
-    return places.at(query.order === "asc" ? 0 : -1);
+  const { above, below, isFromLow } = findRange(query, (id) => {
+    const positions = findPositions(id).toSorted((one, other) => one - other);
+    return positions.at(query.order === "asc" ? 0 : -1);
   });
   const first = above === null ? from : above + 1;
   const end = Math.max(first, below ?? to);
@@ -120,29 +120,32 @@ export function findPlacePage(
     : { from: Math.max(first, end - query.limit), to: end, hasMore };
 }
 
-/** The error for a cursor that names no item. */
-export function unknownCursor(param: string, id: string): ApiProblem {
+/** Creates the error for a cursor that names no item of the list. */
+export function createCursorProblem(param: string, id: string): ApiProblem {
   const message = `Invalid '${param}': no item with id '${id}' is in this list.`;
   return new ApiProblem(400, message, { param, code: "invalid_value" });
 }
 
-/** Places between two cursors; a page takes its items from one end of them. */
-interface Stretch {
+/** The positions between two cursors. A page takes its items from one end. */
+interface CursorRange {
   readonly above: number | null;
   readonly below: number | null;
   readonly isFromLow: boolean;
 }
 
-function findStretch(query: PageQuery, findPlace: (id: string) => number | undefined): Stretch {
-  const find = (param: "after" | "before"): number | null => {
+function findRange(
+  query: PageQuery,
+  findPosition: (id: string) => number | undefined,
+): CursorRange {
+  const findCursor = (param: "after" | "before"): number | null => {
     const id = query[param];
     if (id === undefined) return null;
-    const place = findPlace(id);
-    if (place === undefined) throw unknownCursor(param, id);
-    return place;
+    const position = findPosition(id);
+    if (position === undefined) throw createCursorProblem(param, id);
+    return position;
   };
-  const [after, before] = [find("after"), find("before")];
-  // A page before an item holds the items nearest to it.
+  const [after, before] = [findCursor("after"), findCursor("before")];
+  // A page before an item contains the items nearest to it.
   const isNearest = before !== null && after === null;
   return query.order === "asc"
     ? { above: after, below: before, isFromLow: !isNearest }

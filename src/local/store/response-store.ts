@@ -1,97 +1,101 @@
 import type { WireItem } from "../../openai/wire.ts";
 import type { Database } from "./database.ts";
-import { atOf, ItemLines, linePlace, type Stretch } from "./item-lines.ts";
-import { findPlacePage, type PageQuery } from "./paging.ts";
+import { ConversationLines, type LineRange, toAddress, toLinePosition } from "./item-lines.ts";
+import { findPositionPage, type PageQuery } from "./paging.ts";
 import { responseTables } from "./response-tables.ts";
 import { numberIn, type Row, textIn, textOrNullIn } from "./row.ts";
-import type { WrittenItem } from "./written-item.ts";
+import type { SerializedItem } from "./written-item.ts";
 
-/** A response as it is given to be kept: with what it adds to a conversation, and no more. */
+/** A response to store, with the items that it adds to its conversation. */
 export interface NewResponse {
   readonly id: string;
   /** Seconds since 1970. */
   readonly createdAt: number;
-  /** As the client got it, without its output. */
+  /** The response object sent to the client, without its output. */
   readonly response: WireItem;
-  /** What the client asked to see of the output. */
+  /** The `include` values of the request: optional fields of output items to return. */
   readonly include: ReadonlySet<string>;
-  /** The response that it goes on from. */
+  /** The id of the response that this one continues from. */
   readonly previous: string | null;
-  readonly input: readonly WrittenItem[];
-  readonly output: readonly WrittenItem[];
+  readonly input: readonly SerializedItem[];
+  readonly output: readonly SerializedItem[];
 }
 
-/** A response as it was kept. */
+/** A stored response. */
 export interface StoredResponse {
   readonly response: WireItem;
-  /** What of `output` the client was shown; `null` if that is within `response`. */
+  /** The `include` values of the request; `null` if `response` already contains the output. */
   readonly include: ReadonlySet<string> | null;
-  /** With all that is in it. */
+  /** The output items with all optional fields. */
   readonly output: readonly WireItem[];
 }
 
-/** Some of a response's input: what its conversation had before, and its own. */
+/** One page of a response's input: earlier items from the conversation, then its own. */
 export interface InputPage {
-  /** In the order asked for; an item that came without an id has one by its place. */
+  /** In the requested order. An item without an id gets one from its position. */
   readonly items: readonly { readonly id: string; readonly item: WireItem }[];
   readonly hasMore: boolean;
 }
 
-/** Keeps responses, so that they can be asked for and gone on from. */
+/** Stores responses, so that clients can retrieve them and continue from them. */
 export class ResponseStore {
   readonly #database: Database;
-  readonly #lines: ItemLines;
-  readonly #put;
+  readonly #lines: ConversationLines;
+  readonly #insert;
   readonly #get;
-  readonly #places;
+  readonly #positions;
   readonly #delete;
 
   constructor(database: Database) {
     this.#database = database;
     database.tables("responses", responseTables);
-    this.#lines = new ItemLines(database);
-    this.#put = database.prepare(
+    this.#lines = new ConversationLines(database);
+    this.#insert = database.prepare(
       `INSERT INTO responses (end_at, id, created_at, first_place, output_place, next_first_place,
                               include, response)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#get = database.prepare("SELECT * FROM responses WHERE id = ?");
-    this.#places = database.prepare(
+    this.#positions = database.prepare(
       "SELECT end_at, first_place, output_place, next_first_place FROM responses WHERE id = ?",
     );
     this.#delete = database.prepare("DELETE FROM responses WHERE id = ?");
   }
 
-  /** Keeps it, unless the response that it goes on from is not there: then it says `false`. */
-  put(given: NewResponse): boolean {
-    const { id, createdAt, input, output } = given;
+  /** Stores a response. Returns `false` if the response that it continues from does not exist. */
+  add(response: NewResponse): boolean {
+    const { id, createdAt, input, output } = response;
     return this.#database.transaction(() => {
-      const before = given.previous === null ? null : this.#placesOf(given.previous);
+      const before = response.previous === null ? null : this.#findPositions(response.previous);
       if (before === undefined) return false;
       const start = before?.end ?? 0;
       const [outputAt, end] = [start + input.length, start + input.length + output.length];
-      const line = this.#lineFor(before, end);
-      this.#lines.write({ line, place: start }, input);
-      this.#lines.write({ line, place: outputAt }, output);
+      const line = this.#selectLine(before, end);
+      this.#lines.write({ line, position: start }, input);
+      this.#lines.write({ line, position: outputAt }, output);
       const first = before?.nextFirst ?? 0;
       const compaction = output.findLastIndex(({ item }) => item["type"] === "compaction");
       const nextFirst = compaction === -1 ? first : outputAt + compaction;
-      const texts = [JSON.stringify([...given.include]), JSON.stringify(given.response)] as const;
-      const at = atOf({ line, place: end });
-      this.#put.run(at, id, createdAt, first, outputAt, nextFirst, ...texts);
+      const texts = [
+        JSON.stringify([...response.include]),
+        JSON.stringify(response.response),
+      ] as const;
+      const at = toAddress({ line, position: end });
+      this.#insert.run(at, id, createdAt, first, outputAt, nextFirst, ...texts);
       return true;
     });
   }
 
+  /** Returns whether the response exists. */
   has(id: string): boolean {
-    return this.#placesOf(id) !== undefined;
+    return this.#findPositions(id) !== undefined;
   }
 
-  /** `undefined` if there is none. */
+  /** Returns `undefined` if the response does not exist. */
   get(id: string): StoredResponse | undefined {
     const row = this.#get.get(id);
     if (!row) return undefined;
-    const { line, output, end } = toPlaces(row);
+    const { line, output, end } = toPositions(row);
     const include = textOrNullIn(row, "include");
     return {
       response: JSON.parse(textIn(row, "response")),
@@ -100,70 +104,73 @@ export class ResponseStore {
     };
   }
 
-  /** What goes on from a response begins with this: its conversation, or that from the compaction in it. */
-  conversation(id: string): readonly WrittenItem[] {
-    const places = this.#placesOf(id);
-    if (!places) return [];
-    return this.#lines.read({ line: places.line, from: places.nextFirst, to: places.end });
+  /** Returns the conversation that continues from a response. It starts at the last compaction, if there is one. */
+  readConversation(id: string): readonly SerializedItem[] {
+    const positions = this.#findPositions(id);
+    if (!positions) return [];
+    return this.#lines.read({ line: positions.line, from: positions.nextFirst, to: positions.end });
   }
 
-  /** A part of what a response was made from. */
-  input(id: string, query: PageQuery): InputPage {
-    const places = this.#placesOf(id);
-    if (!places) return { items: [], hasMore: false };
-    const all = { line: places.line, from: places.first, to: places.output };
-    const { from, to, hasMore } = findPlacePage(all, query, (named) => this.#standing(named, all));
+  /** Returns one page of a response's input. */
+  readInput(id: string, query: PageQuery): InputPage {
+    const positions = this.#findPositions(id);
+    if (!positions) return { items: [], hasMore: false };
+    const all = { line: positions.line, from: positions.first, to: positions.output };
+    const { from, to, hasMore } = findPositionPage(all, query, (cursor) =>
+      this.#findShownPositions(cursor, all),
+    );
     const items = this.#lines.read({ line: all.line, from, to }).map(({ item }, index) => {
-      const place = from + index - all.from;
-      return { id: typeof item["id"] === "string" ? item["id"] : `msg_${place}`, item };
+      const position = from + index - all.from;
+      return { id: typeof item["id"] === "string" ? item["id"] : `msg_${position}`, item };
     });
     return { items: query.order === "asc" ? items : items.reverse(), hasMore };
   }
 
-  /** An item of a stored conversation by its id; `null` if none that is stored has it. */
-  item(id: string): WireItem | null {
-    return this.#lines.first(id);
+  /** Returns the stored item with this id, or `null`. */
+  findItem(id: string): WireItem | null {
+    return this.#lines.findItem(id);
   }
 
   /**
-   * Whether there was one. What went on from it keeps its conversation: items go when no response is
-   * left that comes after them, since OpenAI deletes one response and says nothing of later ones.
+   * Deletes a response. Returns `false` if it does not exist. Responses that continue from it keep their
+   * conversation, because OpenAI deletes only a single response: items are deleted once no later response
+   * needs them.
    */
   delete(id: string): boolean {
     return this.#database.transaction(() => {
-      const places = this.#placesOf(id);
-      if (!places) return false;
+      const positions = this.#findPositions(id);
+      if (!positions) return false;
       this.#delete.run(id);
-      this.#lines.trim(places.line);
+      this.#lines.trim(positions.line);
       return true;
     });
   }
 
-  #lineFor(before: Places | null, end: number): number {
-    if (!before) return this.#lines.begin();
-    const from = { line: before.line, place: before.end };
-    // No two responses end at one place of a line.
-    return end === before.end ? this.#lines.part(from) : this.#lines.goOn(from);
+  #selectLine(before: ResponsePositions | null, end: number): number {
+    if (!before) return this.#lines.createLine();
+    const from = { line: before.line, position: before.end };
+    // Two responses cannot end at the same position of a line.
+    return end === before.end ? this.#lines.forkLine(from) : this.#lines.continueLine(from);
   }
 
-  /** Where an item stands that was shown with this id. */
-  #standing(id: string, all: Stretch): readonly number[] {
-    const places = this.#lines.placesOf(id, all);
+  /** Returns the positions of the items that were shown with this id. */
+  #findShownPositions(id: string, all: LineRange): readonly number[] {
+    const positions = this.#lines.findPositions(id, all);
     const [, digits] = /^msg_(0|[1-9]\d{0,14})$/.exec(id) ?? [];
-    const place = all.from + Number(digits ?? Number.NaN);
-    if (!(place < all.to)) return places;
-    const [at] = this.#lines.read({ line: all.line, from: place, to: place + 1 });
-    return typeof at?.item["id"] === "string" ? places : [...places, place];
+    const position = all.from + Number(digits ?? Number.NaN);
+    if (!(position < all.to)) return positions;
+    const [at] = this.#lines.read({ line: all.line, from: position, to: position + 1 });
+    return typeof at?.item["id"] === "string" ? positions : [...positions, position];
   }
 
-  #placesOf(id: string): Places | undefined {
-    const row = this.#places.get(id);
-    return row && toPlaces(row);
+  #findPositions(id: string): ResponsePositions | undefined {
+    const row = this.#positions.get(id);
+    return row && toPositions(row);
   }
 }
 
-/** Where on its line a response's parts begin. */
-interface Places {
+/** The positions on its line at which a response's parts begin. */
+interface ResponsePositions {
   readonly line: number;
   readonly first: number;
   readonly output: number;
@@ -171,8 +178,8 @@ interface Places {
   readonly nextFirst: number;
 }
 
-function toPlaces(row: Row): Places {
-  const { line, place: end } = linePlace(numberIn(row, "end_at"));
+function toPositions(row: Row): ResponsePositions {
+  const { line, position: end } = toLinePosition(numberIn(row, "end_at"));
   return {
     line,
     first: numberIn(row, "first_place"),

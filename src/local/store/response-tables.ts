@@ -1,13 +1,16 @@
 /**
- * Items stand on lines, in places that count from the beginning of a conversation. A response that goes
- * on from the end of a line writes what it adds there; one that goes on from within it begins a line of
- * its own, and shares what comes before its first place. So a conversation is read off one line or few,
- * and no item is written twice.
+ * The number of positions on one line.
  *
- * Line and place are one number, `at`, by which the tables are sorted: a long conversation is one stretch
- * of a table, and needs no index. That is room for more items than memory has, on millions of lines.
+ * Items are stored on lines, at positions that count from the beginning of a conversation. A response that
+ * continues from the end of a line appends its items there. A response that continues from an earlier position
+ * starts a new line, and shares the items before that position. So a conversation is read from one line or a
+ * few, and no item is stored twice.
+ *
+ * Line and position are combined in one number, `at`, which is the primary key: a long conversation is one
+ * range of a table without an index. The numbers suffice for more items than fit in memory, on millions of
+ * lines.
  */
-export const PLACES_PER_LINE = 2 ** 27;
+export const POSITIONS_PER_LINE = 2 ** 27;
 
 const LINES = `
   CREATE TABLE response_items (
@@ -19,24 +22,24 @@ const LINES = `
   CREATE TABLE response_forks (
     line INTEGER PRIMARY KEY,
     parent INTEGER NOT NULL,
-    start INTEGER NOT NULL -- its first place
+    start INTEGER NOT NULL -- its first position
   ) STRICT;
   CREATE INDEX response_forks_of ON response_forks (parent, start);
   CREATE TABLE responses (
-    end_at INTEGER PRIMARY KEY, -- after its last item
+    end_at INTEGER PRIMARY KEY, -- the position after its last item
     id TEXT NOT NULL UNIQUE,
     created_at INTEGER NOT NULL,
-    first_place INTEGER NOT NULL, -- of its conversation
+    first_place INTEGER NOT NULL, -- where its conversation starts
     output_place INTEGER NOT NULL,
-    next_first_place INTEGER NOT NULL, -- of what goes on from it: the last compaction in its output
-    include TEXT, -- what its output shows; NULL if that is within the response
+    next_first_place INTEGER NOT NULL, -- where conversations that continue from it start: the last compaction in its output
+    include TEXT, -- optional fields its output shows; NULL if the response contains the output
     response TEXT NOT NULL
   ) STRICT`;
 
-/** Each response had its whole conversation: it gets a line of its own. */
+/** Migrates from the version that stored each response's whole conversation: each response gets its own line. */
 const FROM_WHOLE_CONVERSATIONS = `
   INSERT INTO response_items (at, id, item)
-    SELECT whole.rowid * ${PLACES_PER_LINE} + item.key,
+    SELECT whole.rowid * ${POSITIONS_PER_LINE} + item.key,
       iif(json_type(item.value, '$.id') = 'text', item.value ->> '$.id', NULL), item.value
     FROM whole_conversations AS whole, json_each(whole.items) AS item;
   WITH counted AS (
@@ -45,13 +48,13 @@ const FROM_WHOLE_CONVERSATIONS = `
     FROM whole_conversations
   )
   INSERT INTO responses (end_at, id, created_at, first_place, output_place, next_first_place, response)
-    SELECT line * ${PLACES_PER_LINE} + length, id, created_at, 0, output_place,
+    SELECT line * ${POSITIONS_PER_LINE} + length, id, created_at, 0, output_place,
       (SELECT coalesce(max(item.key), 0) FROM json_each(items) AS item
        WHERE item.key >= output_place AND item.value ->> '$.type' = 'compaction'),
       response
     FROM counted`;
 
-/** How the tables came about; only ever added to. */
+/** The migration steps of the tables. Append-only. */
 export const responseTables: readonly string[] = [
   `CREATE TABLE responses (
      id TEXT PRIMARY KEY,

@@ -1,30 +1,30 @@
-/** One row of a result, as SQLite gives it. */
+/** One row of a SQLite result. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** The text in a column that always has one. */
+/** Returns the text of a column that is never `NULL`. */
 export function textIn(row: Row, column: string): string {
   const value = row[column];
-  if (typeof value !== "string") throw unexpected(column, value);
+  if (typeof value !== "string") throw createColumnError(column, value);
   return value;
 }
 
-/** The number in a column that always has one. */
+/** Returns the number of a column that is never `NULL`. */
 export function numberIn(row: Row, column: string): number {
   const value = row[column];
-  if (typeof value !== "number") throw unexpected(column, value);
+  if (typeof value !== "number") throw createColumnError(column, value);
   return value;
 }
 
-/** The text in a column, if there is one. */
+/** Returns the text of a column, or `null`. */
 export function textOrNullIn(row: Row, column: string): string | null {
   return row[column] === null ? null : textIn(row, column);
 }
 
-/** The number in a column, if there is one. */
+/** Returns the number of a column, or `null`. */
 export function numberOrNullIn(row: Row, column: string): number | null {
   return row[column] === null ? null : numberIn(row, column);
 }
 
-function unexpected(column: string, value: unknown): Error {
-  return new Error(`The column ${column} holds a ${typeof value}.`);
+function createColumnError(column: string, value: unknown): Error {
+  return new Error(`The database column ${column} contains a ${typeof value}.`);
 }

@@ -1,11 +1,12 @@
 import type { WireItem } from "../../openai/wire.ts";
 
-/** An item and its JSON, which is made once. */
-export interface WrittenItem {
+/** An item with its JSON text, so that it is serialized only once. */
+export interface SerializedItem {
   readonly item: WireItem;
   readonly text: string;
 }
 
-export function written(item: WireItem): WrittenItem {
+/** Serializes an item. */
+export function serializeItem(item: WireItem): SerializedItem {
   return { item, text: JSON.stringify(item) };
 }

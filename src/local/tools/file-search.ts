@@ -3,11 +3,11 @@ import { numberAt, recordAt, recordsAt, textAt, textsAt } from "../../base/readi
 import type { WireItem } from "../../openai/wire.ts";
 import {
   anyObject,
-  at,
   byType,
   decimal,
   either,
   integer,
+  joinPath,
   list,
   maybe,
   object,
@@ -50,7 +50,7 @@ const attribute: Shape = (value, path) =>
 const attributes: Shape = (value, path) => {
   if (!isPlainObject(value)) return anyObject(value, path);
   for (const [key, part] of Object.entries(value)) {
-    const problem = attribute(part, at(path, key));
+    const problem = attribute(part, joinPath(path, key));
     if (problem) return problem;
   }
   return null;

@@ -4,9 +4,9 @@ import type { WireItem } from "../../openai/wire.ts";
 import { missingParameter } from "../api-problem.ts";
 import {
   anything,
-  at,
   either,
   flag,
+  joinPath,
   list,
   map,
   maybe,
@@ -48,7 +48,7 @@ const check: Shape = (value, path) => {
   const problem = fields(value, path);
   const places = ["server_url", "connector_id", "tunnel_id"];
   if (problem || (isPlainObject(value) && places.some((key) => key in value))) return problem;
-  return missingParameter(at(path, "server_url"));
+  return missingParameter(joinPath(path, "server_url"));
 };
 
 const serverItem = { type, id: text({ min: 1 }), server_label: text() };

@@ -5,11 +5,11 @@ import {
   missingParameter,
   unknownParameter,
 } from "../api-problem.ts";
-import type { Excess, Kind, Wording } from "./wording.ts";
+import type { BoundViolation, Kind, Wording } from "./wording.ts";
 
-/** OpenAI's words: `Missing required parameter: 'tools[0].name'.` */
+/** OpenAI's error messages: `Missing required parameter: 'tools[0].name'.` */
 export const openAIWording: Wording = {
-  at,
+  joinPath: joinPath,
   wrongKind: (path, expected, value) => invalidType(path, nameKinds(expected), value),
   missing: missingParameter,
   unknownField: unknownParameter,
@@ -17,7 +17,7 @@ export const openAIWording: Wording = {
     typeof value === "string"
       ? invalidValue(path, value, known)
       : invalidType(path, `one of ${quoteAll(known)}`, value),
-  unknownType: (path, key, type, known) => invalidValue(at(path, key), type, known),
+  unknownType: (path, key, type, known) => invalidValue(joinPath(path, key), type, known),
   outOfBounds: (path, excess) => BOUNDS[excess.kind](path, excess),
   mismatch: (path, pattern) => {
     const expected = `a string that matches the pattern '${pattern.source}'`;
@@ -38,15 +38,15 @@ export function phrase(
   return new ApiProblem(400, message, { param: path, code });
 }
 
-/** Returns the path of a field or of an item: `tools[0].container`. `""` is the body itself. */
-export function at(path: string, key: string | number): string {
+/** Returns the path of a field or an array item: `tools[0].container`. `""` is the body. */
+export function joinPath(path: string, key: string | number): string {
   if (typeof key === "number") return `${path}[${key}]`;
   return path === "" ? key : `${path}.${key}`;
 }
 
-type Words = (path: string, excess: Excess) => ApiProblem;
+type Words = (path: string, excess: BoundViolation) => ApiProblem;
 
-const wordLength =
+const createLengthWording =
   (noun: "string" | "array", article: string): Words =>
   (path, { size, side, limit }) => {
     const what = `${noun} too ${side === "min" ? "short" : "long"}`;
@@ -57,7 +57,7 @@ const wordLength =
     return phrase(path, isEmpty ? `empty ${noun}` : what, expected, got, code);
   };
 
-const wordValue =
+const createValueWording =
   (noun: "integer" | "decimal"): Words =>
   (path, { size, side, limit }) => {
     const what = `${noun} ${side === "min" ? "below minimum" : "above maximum"} value`;
@@ -67,11 +67,11 @@ const wordValue =
 
 const BEYOND = { min: "below_min", max: "above_max" } as const;
 
-const BOUNDS: Readonly<Record<Excess["kind"], Words>> = {
-  string: wordLength("string", "a"),
-  array: wordLength("array", "an"),
-  integer: wordValue("integer"),
-  decimal: wordValue("decimal"),
+const BOUNDS: Readonly<Record<BoundViolation["kind"], Words>> = {
+  string: createLengthWording("string", "a"),
+  array: createLengthWording("array", "an"),
+  integer: createValueWording("integer"),
+  decimal: createValueWording("decimal"),
   object: (path, { size, limit }) =>
     phrase(
       path,

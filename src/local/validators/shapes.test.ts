@@ -14,27 +14,27 @@ import {
 
 const none = () => null;
 
-describe("a shape", () => {
+describe("a validator", () => {
   const inner = object({ name: text() }, { count: integer() });
   const shape = object({ all: list(inner) });
 
-  test("points to the deepest place", () => {
+  test("reports the innermost path", () => {
     const value = { all: [{ name: "a" }, { name: "b", count: "c" }] };
     expect(shape(value, "")).toMatchObject({ param: "all[1].count", code: "invalid_type" });
     expect(shape(value, "body")?.param).toBe("body.all[1].count");
   });
 
-  test("of an object complains of what is unknown first, then of what is missing", () => {
+  test("of an object reports unknown fields before missing ones", () => {
     expect(inner({ count: "c", more: 1 }, "x")?.message).toBe("Unknown parameter: 'x.more'.");
     expect(inner({ count: "c" }, "x")?.message).toBe("Missing required parameter: 'x.name'.");
   });
 
-  test("takes an inherited key for none", () => {
+  test("treats an inherited key as missing", () => {
     expect(object({ toString: none })({}, "x")?.code).toBe("missing_required_parameter");
     expect(byType({ a: none })({ type: "constructor" }, "x")?.code).toBe("invalid_value");
   });
 
-  test("of several says which values there are", () => {
+  test("of fixed strings lists them in the error", () => {
     expect(oneOf("a")("b", "x")?.message).toBe("Invalid value: 'b'. Supported values are: 'a'.");
     expect(oneOf("a")(1, "x")?.message).toBe(
       "Invalid type for 'x': expected one of 'a', but got an integer instead.",
@@ -44,7 +44,7 @@ describe("a shape", () => {
     );
   });
 
-  test("of a string, a list or an object is that of the one that is there", () => {
+  test("of a string, an array or an object applies to the type of the value", () => {
     const any = either({ string: text({ max: 1 }), array: list(flag), object: anyObject });
     expect(any("a", "x")).toBeNull();
     expect(any([true], "x")).toBeNull();
@@ -56,13 +56,13 @@ describe("a shape", () => {
     );
   });
 
-  test("of a number takes none that is not finite", () => {
+  test("of a number rejects non-finite values", () => {
     expect(decimal()(Number.NaN, "x")?.code).toBe("invalid_type");
     expect(integer()(Number.POSITIVE_INFINITY, "x")?.code).toBe("invalid_type");
     expect(decimal()(0.5, "x")).toBeNull();
   });
 
-  test("of a list or a string may ask for a length", () => {
+  test("of an array or a string can require a length", () => {
     expect(list(flag, { min: 2 })([true], "x")?.message).toBe(
       "Invalid 'x': array too short. Expected an array with minimum length 2, but got an array with length 1 instead.",
     );

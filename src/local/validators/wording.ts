@@ -1,32 +1,33 @@
 import type { ApiProblem } from "../api-problem.ts";
 
-/** What a JSON value may be. */
+/** The type of a JSON value. */
 export type Kind = "boolean" | "object" | "string" | "integer" | "decimal" | "array";
 
 /** A value that is too small or too large: by its length, its value or its number of keys. */
-export interface Excess {
+export interface BoundViolation {
   readonly kind: Exclude<Kind, "boolean">;
   readonly size: number;
-  /** Which bound it exceeds. */
+  /** The bound that the value exceeds. */
   readonly side: "min" | "max";
   readonly limit: number;
 }
 
-/** How one API says what is wrong with a request, and how it writes the path of a value. */
+/** The error messages of one API, and how it writes the path of a value. */
 export interface Wording {
-  /** The path of a field, or of an item of a list. `path` is `""` for the body itself. */
-  at(path: string, key: string | number): string;
-  /** The value is of none of the expected kinds. */
+  /** Returns the path of a field or an array item. `path` is `""` for the body. */
+  joinPath(path: string, key: string | number): string;
+  /** The value does not have an expected type. */
   wrongKind(path: string, expected: readonly Kind[], value: unknown): ApiProblem;
   /** The field is required. */
   missing(path: string): ApiProblem;
-  /** The object has a field that the API does not know. */
+  /** The object has an unknown field. */
   unknownField(path: string): ApiProblem;
-  /** The value is none of the known strings. */
+  /** The value is not a known string. */
   notOneOf(path: string, value: unknown, known: readonly string[]): ApiProblem;
-  /** The object at `path` says in `key` that it is of a type that is not known. */
+  /** The object at `path` has an unknown type in `key`. */
   unknownType(path: string, key: string, type: string, known: readonly string[]): ApiProblem;
-  outOfBounds(path: string, excess: Excess): ApiProblem;
+  /** The value's size is out of bounds. */
+  outOfBounds(path: string, excess: BoundViolation): ApiProblem;
   /** The string does not match the pattern. */
   mismatch(path: string, pattern: RegExp): ApiProblem;
 }

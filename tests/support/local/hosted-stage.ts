@@ -1,13 +1,13 @@
 import type { ModelAction } from "weakincentives/local";
 import { folderOf, type Stage, stage, vectorStoreOf } from "./stage.ts";
 
-/** What every client is shown: all hosted tools, a function and a schema, in one conversation. */
-export interface HostedStage extends Stage {
+/** A provider for client tests: all hosted tools, a function and a schema, in one conversation. */
+export interface HostedToolsFixture extends Stage {
   readonly storeId: string;
   readonly fileId: string;
 }
 
-/** What the model does, asked again and again: with each hosted tool, then a call, then an answer. */
+/** The model's script: each hosted tool, then a function call, then an answer. */
 export const hostedScript: readonly (readonly ModelAction[])[] = [
   [{ think: "First the numbers." }, { code: "open('owls.txt', 'w').write('12')\nprint(6 * 7)" }],
   [{ search: { file: "owls at night" } }],
@@ -27,8 +27,8 @@ export const answerSchema = {
   additionalProperties: false,
 } as const;
 
-/** A provider with pages, a vector store and that script. */
-export async function hostedStage(script = hostedScript): Promise<HostedStage> {
+/** Starts a provider with pages, a vector store and the script. */
+export async function startHostedToolsFixture(script = hostedScript): Promise<HostedToolsFixture> {
   const web = folderOf({
     "pages.json": JSON.stringify({ "barn.html": "https://owls.example/barn" }),
     "barn.html": "<title>Barn owls</title><p>Barn owls are owls that live in barns.</p>",

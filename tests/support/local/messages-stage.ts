@@ -10,17 +10,17 @@ import type { WireItem } from "../../../src/openai/wire.ts";
 import { hostSandbox } from "../host-sandbox.ts";
 
 /** Anthropic's Messages API of a local provider on a socket, for one test. */
-export interface MessagesStage {
+export interface MessagesFixture {
   readonly provider: LocalProvider;
-  /** What Anthropic's clients take as base URL: without `/v1`. */
+  /** The base URL for Anthropic's clients, without `/v1`. */
   readonly base: string;
-  /** What the model was asked with. */
+  /** The requests that the model received. */
   readonly asked: readonly ModelRequest[];
-  /** `POST` with a body, or any other route: `GET /api/hello`. */
+  /** Sends a `POST` with a body, or a request to any other route: `GET /api/hello`. */
   ask(body: unknown, route?: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
-  /** A message that must be answered; what is not said is as `plain` has it. */
+  /** Sends a message request that must succeed. Missing fields come from `plain`. */
   message(body?: WireItem): Promise<WireItem>;
-  /** The same as a stream, read whole. */
+  /** Sends a streaming message request and reads the whole stream. */
   stream(body?: WireItem): Promise<readonly (WireItem & { readonly type: string })[]>;
 }
 
@@ -30,22 +30,22 @@ export interface Answer {
   readonly body: WireItem;
 }
 
-/** The least that makes a request. */
+/** A minimal request. */
 export const plain = {
   model: "claude-any",
   max_tokens: 4000,
   messages: [{ role: "user", content: "Hi." }],
 };
 
-/** A tool of the client's. */
+/** Creates a tool of the client. */
 export function clientTool(name: string): WireItem {
   return { name, description: `Does ${name}.`, input_schema: { type: "object", properties: {} } };
 }
 
-export async function messagesStage(
+export async function startMessagesFixture(
   script: ModelScript,
   options: LocalProviderOptions = {},
-): Promise<MessagesStage> {
+): Promise<MessagesFixture> {
   const asked: ModelRequest[] = [];
   const scripted = scriptedModel(script);
   const model: LocalProviderOptions["model"] = {
@@ -58,7 +58,7 @@ export async function messagesStage(
   onTestFinished(() => provider[Symbol.asyncDispose]());
   const { url } = await provider.listen();
   const base = url.replace(/\/v1$/, "");
-  const ask: MessagesStage["ask"] = async (body, route = "POST /v1/messages", headers = {}) => {
+  const ask: MessagesFixture["ask"] = async (body, route = "POST /v1/messages", headers = {}) => {
     const [method = "POST", path = ""] = route.split(" ");
     const text = body === undefined ? {} : { body: JSON.stringify(body) };
     const response = await fetch(base + path, { method, headers: { ...headers }, ...text });
@@ -79,13 +79,15 @@ export async function messagesStage(
     async stream(body = {}) {
       const init = { method: "POST", body: JSON.stringify({ ...plain, ...body, stream: true }) };
       const response = await fetch(`${base}/v1/messages?beta=true`, init);
-      return eventsIn(await response.text());
+      return parseMessageEvents(await response.text());
     },
   };
 }
 
-/** The events of a stream; each is named twice, and by the same name. */
-export function eventsIn(text: string): readonly (WireItem & { readonly type: string })[] {
+/** Parses the events of a stream. Each event is named twice, by the same name. */
+export function parseMessageEvents(
+  text: string,
+): readonly (WireItem & { readonly type: string })[] {
   return text
     .split("\n\n")
     .filter((event) => event !== "")

@@ -3,13 +3,14 @@ import {
   LocalProvider,
   type LocalProviderOptions,
   type LocalTool,
+  type LocalToolItem,
   type ModelScript,
   scriptedModel,
 } from "weakincentives/local";
 import { hostSandbox } from "../host-sandbox.ts";
 import { asking } from "./stage.ts";
 
-/** A provider with tools of a user's, on a socket, for one test. */
+/** Starts a provider with custom tools on a socket, for one test. */
 export async function startProvider(
   tools: readonly LocalTool[],
   script: ModelScript,
@@ -22,12 +23,17 @@ export async function startProvider(
   return { provider, url, ...asking(globalThis.fetch, url) };
 }
 
-/** The smallest tool: rolls as many as it has sides, which is not much of a roll. */
+/** A minimal tool: it rolls the number of its sides. */
 export const dice: LocalTool<{ sides: number }> = {
   kind: "dice",
   items: { dice_call: {} },
   run: ({ args }) => ({ sides: args.sides, rolled: args.sides }),
 };
+
+/** Creates a dice tool with other options. */
+export function createDice(more: Partial<LocalTool>, item: LocalToolItem = {}): LocalTool {
+  return { ...dice, items: { dice_call: item }, ...more } as LocalTool;
+}
 
 /** The action that rolls the dice. */
 export const roll = { use: { kind: "dice", args: { sides: 6 } } };

@@ -1,9 +1,9 @@
 import { isPlainObject } from "../../../src/base/freeze.ts";
 import { recordsAt, textAt } from "../../../src/base/reading.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
-import { itemOf, type Stage, vectorStoreOf } from "./stage.ts";
+import { findItem, type Stage, vectorStoreOf } from "./stage.ts";
 
-/** Why a recorded request cannot be asked of the local provider; `null`: it can. */
+/** Returns why a recorded request cannot be replayed on the local provider, or `null`. */
 export function reasonToSkip(request: WireItem): string | null {
   const missing = ["conversation", "background", "prompt"].find((key) => request[key]);
   if (missing !== undefined) return `the provider has no ${missing}`;
@@ -20,25 +20,25 @@ export function reasonToSkip(request: WireItem): string | null {
   return null;
 }
 
-/** What a vector store that is named has in it. */
+/** The files of each vector store, by its id. */
 type StoreFiles = Parameters<typeof vectorStoreOf>[1];
 
-/** The same request as this server can know it: what only OpenAI has is put here first. */
+/** Adapts a recorded request to the local provider: creates the resources that it names first. */
 export async function adapted(
   request: WireItem,
   on: Stage,
   files: StoreFiles = {},
 ): Promise<WireItem> {
   const text = JSON.stringify(request);
-  const seals = await sealsOf(on);
+  const seals = await createSeals(on);
   const ids = new Map<string, string>();
   for (const [, id = ""] of text.matchAll(/"(cntr_\w+|vs_\w+|file-\w+)"/g))
-    if (!ids.has(id)) ids.set(id, await made(id, on, files));
+    if (!ids.has(id)) ids.set(id, await createResource(id, on, files));
   const named = text.replaceAll(/"(cntr_\w+|vs_\w+|file-\w+)"/g, (_all, id) =>
     JSON.stringify(ids.get(id)),
   );
   const body: WireItem = JSON.parse(named, (key, value: unknown) => {
-    if (key === "compact_threshold") return 1_000_000_000; // tokens are counted otherwise here
+    if (key === "compact_threshold") return 1_000_000_000; // the local provider counts tokens differently
     if (!isPlainObject(value) || typeof value["encrypted_content"] !== "string") return value;
     const { type } = value;
     return {
@@ -46,23 +46,23 @@ export async function adapted(
       encrypted_content: type === "compaction" ? seals.compaction : seals.thought,
     };
   });
-  return { ...body, ...(await goneOnFrom(request, on)) };
+  return { ...body, ...(await storePreviousResponse(request, on)) };
 }
 
-/** Texts that this server sealed. */
-async function sealsOf({ ask }: Stage) {
+/** Returns values that this server encrypted. */
+async function createSeals({ ask }: Stage) {
   const include = ["reasoning.encrypted_content"];
   const thinking = await ask("POST /responses", { model: "thinker", input: "Hi.", include });
   const compacting = await ask("POST /responses/compact", { model: "any", input: "Hi." });
   return {
-    thought: itemOf(thinking.body, "reasoning")["encrypted_content"],
-    compaction: itemOf(compacting.body, "compaction")["encrypted_content"],
+    thought: findItem(thinking.body, "reasoning")["encrypted_content"],
+    compaction: findItem(compacting.body, "compaction")["encrypted_content"],
   };
 }
 
-async function made(id: string, on: Stage, files: StoreFiles): Promise<string> {
+async function createResource(id: string, on: Stage, files: StoreFiles): Promise<string> {
   const { ask, fetch, url } = on;
-  if (id.startsWith("cntr_")) return idIn(await ask("POST /containers", { name: id }));
+  if (id.startsWith("cntr_")) return readId(await ask("POST /containers", { name: id }));
   if (id.startsWith("vs_")) return (await vectorStoreOf(on, files)).id;
   const form = new FormData();
   form.set("purpose", "user_data");
@@ -71,14 +71,14 @@ async function made(id: string, on: Stage, files: StoreFiles): Promise<string> {
   return textAt(Object(await response.json()), "id");
 }
 
-function idIn({ body }: { readonly body: WireItem }): string {
+function readId({ body }: { readonly body: WireItem }): string {
   return textAt(body, "id");
 }
 
-/** A stored response that made the calls which this request answers. */
-async function goneOnFrom(request: WireItem, { ask }: Stage): Promise<WireItem> {
+/** Creates a stored response with the calls that this request answers. */
+async function storePreviousResponse(request: WireItem, { ask }: Stage): Promise<WireItem> {
   if (!request["previous_response_id"]) return {};
   const items = recordsAt(request, "input");
   const before = { model: "caller", input: JSON.stringify(items), tools: request["tools"] ?? [] };
-  return { previous_response_id: idIn(await ask("POST /responses", before)) };
+  return { previous_response_id: readId(await ask("POST /responses", before)) };
 }

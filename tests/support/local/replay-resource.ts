@@ -2,7 +2,7 @@ import { recordsAt, textAt } from "../../../src/base/reading.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
 import { type Stage, vectorStoreOf } from "./stage.ts";
 
-/** The path of a recorded request here: all that it names by an id is made first. */
+/** Returns the local path of a recorded request. Creates the resources that it names first. */
 export async function pathHere(path: string, on: Stage): Promise<string> {
   const [kind = "", id = ""] = path.slice(1).split(/[/?]/);
   if (kind === "responses") {
@@ -13,7 +13,7 @@ export async function pathHere(path: string, on: Stage): Promise<string> {
     const { body } = await on.ask("POST /containers", { name: "recorded" });
     if (!id.startsWith("cntr_")) return path;
     const at = `/containers/${body["id"]}/files`;
-    const file = await uploaded(on, at, formOf("recorded.txt"));
+    const file = await uploadForm(on, at, formOf("recorded.txt"));
     return path.replace(id, textAt(body, "id")).replace(/cfile_\w+/, textAt(file, "id"));
   }
   if (kind === "vector_stores") {
@@ -21,13 +21,13 @@ export async function pathHere(path: string, on: Stage): Promise<string> {
     const { id: store, fileIds } = await vectorStoreOf(on, files);
     return path.replace(/vs_\w+/, store).replace(/file-\w+/, fileIds[0] ?? "");
   }
-  const file = await uploaded(on, "/files", formOf("recorded.txt", "user_data"));
+  const file = await uploadForm(on, "/files", formOf("recorded.txt", "user_data"));
   return path.replace(/file-\w+/, textAt(file, "id"));
 }
 
-/** What a recorded upload was: its very bytes, or else a form that has the file of the answer. */
+/** Returns the recorded upload: its original bytes, or a form with the file of the response. */
 export function uploadOf(request: unknown, answer: WireItem): RequestInit {
-  const body = bytesOf(request);
+  const body = readRecordedBytes(request);
   if (body) {
     const boundary = body.subarray(2, body.indexOf("\r\n")).toString();
     const headers = { "content-type": `multipart/form-data; boundary="${boundary}"` };
@@ -37,8 +37,8 @@ export function uploadOf(request: unknown, answer: WireItem): RequestInit {
   return { body: formOf(name || "recorded.txt", textAt(answer, "purpose")) };
 }
 
-/** A form as text, its line ends lost, or as a list of its parts. */
-function bytesOf(request: unknown): Buffer | null {
+/** Returns a form recorded as text (with lost line endings) or as an array of its parts. */
+function readRecordedBytes(request: unknown): Buffer | null {
   if (typeof request === "string" && request !== "")
     return Buffer.from(request.replace(/\r?\n/g, "\r\n"));
   if (!Array.isArray(request)) return null;
@@ -50,7 +50,7 @@ function bytesOf(request: unknown): Buffer | null {
   );
 }
 
-/** A file; in a container it has no purpose. */
+/** Creates a form with a file. A container file has no purpose. */
 export function formOf(name: string, purpose = ""): FormData {
   const form = new FormData();
   if (purpose !== "") form.set("purpose", purpose);
@@ -58,15 +58,16 @@ export function formOf(name: string, purpose = ""): FormData {
   return form;
 }
 
-async function uploaded({ fetch, url }: Stage, path: string, body: FormData): Promise<WireItem> {
+async function uploadForm({ fetch, url }: Stage, path: string, body: FormData): Promise<WireItem> {
   const response = await fetch(url + path, { method: "POST", body });
   return Object(await response.json());
 }
 
-/** What a recorded answer has and ours has not, or has of another kind, however deep. `null` may stand for any. */
+/** Lists fields that the recorded response has and ours lacks, or that have another type. `null` matches any type. */
 export function shapeProblems(theirs: unknown, ours: unknown, at = "body"): readonly string[] {
   if (theirs === null || ours === null) return ours === undefined ? [`${at} is missing`] : [];
-  if (kindOf(theirs) !== kindOf(ours)) return [`${at} is ${kindOf(ours)}, not ${kindOf(theirs)}`];
+  if (describeKind(theirs) !== describeKind(ours))
+    return [`${at} is ${describeKind(ours)}, not ${describeKind(theirs)}`];
   if (Array.isArray(theirs) && Array.isArray(ours)) {
     const isComparable = theirs.length > 0 && ours.length > 0;
     return isComparable ? shapeProblems(theirs[0], ours[0], `${at}[0]`) : [];
@@ -77,11 +78,11 @@ export function shapeProblems(theirs: unknown, ours: unknown, at = "body"): read
   );
 }
 
-function kindOf(value: unknown): string {
+function describeKind(value: unknown): string {
   return Array.isArray(value) ? "list" : typeof value;
 }
 
-/** The values of every `object` and `type`, which say what something is. */
+/** Returns the values of every `object` and `type` field. */
 export function namesIn(value: WireItem): readonly string[] {
   const first = recordsAt(value, "data").slice(0, 1).flatMap(namesIn);
   return [textAt(value, "object"), textAt(value, "type"), ...first].filter((name) => name !== "");

@@ -2,7 +2,7 @@ import type { ModelAction } from "weakincentives/local";
 import { recordAt, recordsAt, textAt, textsAt } from "../../../src/base/reading.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
 
-/** What a model does so that a response has these items; a text says why it cannot. */
+/** Returns actions that create these items, or a string with the reason why that is impossible. */
 export function actionsFor(output: readonly WireItem[]): readonly ModelAction[] | string {
   const actions: ModelAction[] = [];
   for (const item of output) {
@@ -19,38 +19,38 @@ function isLast(action: ModelAction): boolean {
 }
 
 const makers: ReadonlyMap<string, (item: WireItem) => readonly ModelAction[]> = new Map([
-  ["message", said],
-  ["reasoning", thought],
-  ["function_call", (item: WireItem) => called(item, "arguments")],
-  ["custom_tool_call", (item: WireItem) => called(item, "input")],
+  ["message", toAnswer],
+  ["reasoning", toThought],
+  ["function_call", (item: WireItem) => toCall(item, "arguments")],
+  ["custom_tool_call", (item: WireItem) => toCall(item, "input")],
   ["code_interpreter_call", (item: WireItem) => [{ code: textAt(item, "code") }]],
   [
     "file_search_call",
     (item: WireItem) => [{ search: { file: textsAt(item, "queries")[0] ?? "anything" } }],
   ],
-  ["web_search_call", searched],
+  ["web_search_call", toSearch],
   ["apply_patch_call", (item: WireItem) => [{ patch: [recordAt(item, "operation")] }]],
   ["compaction", () => [{ compact: true }]],
 ]);
 
-function said(item: WireItem): readonly ModelAction[] {
+function toAnswer(item: WireItem): readonly ModelAction[] {
   const parts = recordsAt(item, "content");
   const refusal = parts.find(({ type }) => type === "refusal");
   if (refusal) return [{ refuse: textAt(refusal, "refusal") }];
   return [{ say: parts.map((part) => textAt(part, "text")).join("") }];
 }
 
-function thought(item: WireItem): readonly ModelAction[] {
+function toThought(item: WireItem): readonly ModelAction[] {
   const parts = recordsAt(item, "summary").map((part) => textAt(part, "text"));
   return [{ think: parts.join("\n\n") }];
 }
 
-function called(item: WireItem, key: string): readonly ModelAction[] {
+function toCall(item: WireItem, key: string): readonly ModelAction[] {
   const [name, callId] = [textAt(item, "name"), textAt(item, "call_id")];
   return [{ call: { name, args: textAt(item, key), callId } }];
 }
 
-function searched(item: WireItem): readonly ModelAction[] {
+function toSearch(item: WireItem): readonly ModelAction[] {
   const action = recordAt(item, "action");
   const [url, pattern] = [textAt(action, "url"), textAt(action, "pattern")];
   if (action["type"] === "find_in_page") return [{ search: { find: pattern, in: url } }];

@@ -12,18 +12,18 @@ import type { WireItem } from "../../../src/openai/wire.ts";
 import { hostSandbox } from "../host-sandbox.ts";
 import { checkedFetch, eventsIn } from "./checked-fetch.ts";
 
-/** A provider on a socket, for one test; all its answers are held against OpenAI's document. */
+/** A provider on a socket, for one test. All its responses are validated against OpenAI's document. */
 export interface Stage {
   readonly provider: LocalProvider;
   /** Ends in `/v1`. */
   readonly url: string;
-  /** Over the socket, checked. */
+  /** A validating fetch over the socket. */
   readonly fetch: typeof globalThis.fetch;
-  /** Asks, and reads the answer whole. */
+  /** Sends a request and reads the whole response. */
   ask(route: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
-  /** `POST /responses` that must be answered. */
+  /** Sends `POST /responses`, which must succeed. */
   respond(body: WireItem): Promise<WireItem>;
-  /** The same as a stream, read whole. */
+  /** Sends a streaming `POST /responses` and reads the whole stream. */
   stream(body: WireItem): Promise<readonly (WireItem & { readonly type: string })[]>;
 }
 
@@ -33,7 +33,7 @@ export interface Answer {
   readonly body: WireItem;
 }
 
-/** Starts one that is gone when the test is over. Unless told otherwise its code is not isolated. */
+/** Starts a provider that is disposed when the test ends. By default its code is not isolated. */
 export async function stage(
   script: ModelScript,
   options: LocalProviderOptions = {},
@@ -55,7 +55,7 @@ export async function stage(
   return { provider, url, fetch, ...asking(fetch, url) };
 }
 
-/** The same ways to ask, over any `fetch`. */
+/** Creates the same request helpers over any `fetch`. */
 export function asking(fetch: typeof globalThis.fetch, url: string) {
   const ask: Stage["ask"] = async (route, body, headers = {}) => {
     const [method = "", path = ""] = route.split(" ");
@@ -91,33 +91,33 @@ export function asking(fetch: typeof globalThis.fetch, url: string) {
   };
 }
 
-/** The items of a response. */
+/** Returns a response's output items. */
 export function output(response: WireItem): readonly WireItem[] {
   return response["output"] as readonly WireItem[];
 }
 
-/** What the model said, all of it. */
-export function said(response: WireItem): string {
+/** Returns the whole text of the model's messages. */
+export function readAnswer(response: WireItem): string {
   return output(response)
     .flatMap(({ content }) => (Array.isArray(content) ? content : []))
     .map((part: WireItem) => String(part["text"] ?? part["refusal"] ?? ""))
     .join("");
 }
 
-/** The first item of a type; it must be there. */
-export function itemOf(response: WireItem, type: string): WireItem {
+/** Returns the first item with this type, which must exist. */
+export function findItem(response: WireItem, type: string): WireItem {
   const item = output(response).find((one) => one["type"] === type);
   if (!item) throw new Error(`There is no ${type}`);
   return item;
 }
 
-/** What the model's message cites. */
-export function annotations(response: WireItem): readonly WireItem[] {
-  const [part] = itemOf(response, "message")["content"] as readonly WireItem[];
+/** Returns the annotations of the model's message. */
+export function readAnnotations(response: WireItem): readonly WireItem[] {
+  const [part] = findItem(response, "message")["content"] as readonly WireItem[];
   return (part?.["annotations"] ?? []) as readonly WireItem[];
 }
 
-/** A folder with these files, gone when the test is over. */
+/** Creates a folder with these files, deleted when the test ends. */
 export function folderOf(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), "wink-pages-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -128,7 +128,7 @@ export function folderOf(files: Readonly<Record<string, string>>): string {
   return folder;
 }
 
-/** A vector store that has read these files. */
+/** Creates a vector store that has indexed these files. */
 export async function vectorStoreOf(
   { ask, fetch, url }: Pick<Stage, "ask" | "fetch" | "url">,
   files: Readonly<Record<string, { readonly text: string; readonly attributes?: object }>>,

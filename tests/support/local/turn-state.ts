@@ -6,18 +6,19 @@ import { sealer } from "../../../src/local/turn/sealed.ts";
 import type { TurnState } from "../../../src/local/turn/turn.ts";
 import type { WireItem } from "../../../src/openai/wire.ts";
 
-/** What a turn's code and commands come to, and what it goes on from. */
+/** The results of a turn's code and commands, and its conversation. */
 export interface TurnParts {
   readonly tools: readonly WireItem[];
   readonly items?: readonly WireItem[];
   readonly python?: Partial<PythonRun>;
   readonly shell?: Partial<ShellRun>;
-  /** Filled with what containers were asked. */
-  readonly made?: NewContainer[];
+  /** Collects the options of created containers. */
+  readonly created?: NewContainer[];
+  /** Collects the ids of checked containers. */
   readonly checked?: string[];
 }
 
-/** A turn that has just begun, with containers that give what they are told to. */
+/** Creates the state of a new turn, with fake containers. */
 export function turnState(parts: TurnParts): TurnState {
   const { tools, items = [] } = parts;
   return {
@@ -35,7 +36,7 @@ export function turnState(parts: TurnParts): TurnState {
     },
     services: {
       model: { respond: async () => [{ say: "Hello." }] },
-      tools: { containers: containersOf(parts), vectorStores: { search: () => [] }, web: null },
+      tools: { containers: createContainers(parts), vectorStores: { search: () => [] }, web: null },
       catalog: builtInCatalog,
       sealer: sealer(new Uint8Array(32)),
       ids: randomIds(),
@@ -51,12 +52,17 @@ export function turnState(parts: TurnParts): TurnState {
   };
 }
 
-function containersOf({ python, shell, made = [], checked = [] }: TurnParts): ContainerService {
+function createContainers({
+  python,
+  shell,
+  created = [],
+  checked = [],
+}: TurnParts): ContainerService {
   const nothing = { stdout: "", stderr: "", timedOut: false, truncated: false, files: [] };
   return {
     create: async (options) => {
-      made.push(options);
-      return { id: `cntr_${made.length}` };
+      created.push(options);
+      return { id: `cntr_${created.length}` };
     },
     check: (id) => void checked.push(id),
     python: async () => ({ ...nothing, error: null, images: [], died: false, ...python }),

@@ -1,36 +1,37 @@
 import type { ApiProblem } from "../../api-problem.ts";
 import type { Kind, Wording } from "../../validators/wording.ts";
-import { refusal } from "./refusal.ts";
+import { createInvalidProblem } from "./refusal.ts";
 
-/** Anthropic's words: `messages.0.role: Field required`. */
+/** Anthropic's error messages: `messages.0.role: Field required`. */
 export const anthropicWording: Wording = {
-  at,
+  joinPath: joinPath,
   wrongKind: (path, expected) => {
     const nouns = expected.map((kind) => NOUNS[kind]);
-    return refusal(path, `Input should be a valid ${nouns.join(" or ")}`);
+    return createInvalidProblem(path, `Input should be a valid ${nouns.join(" or ")}`);
   },
-  missing: (path) => refusal(path, "Field required"),
-  unknownField: (path) => refusal(path, "Extra inputs are not permitted"),
+  missing: (path) => createInvalidProblem(path, "Field required"),
+  unknownField: (path) => createInvalidProblem(path, "Extra inputs are not permitted"),
   notOneOf: (path, _value, known) => {
     const quoted = known.map((word) => `'${word}'`);
     const last = quoted.pop();
     const all = quoted.length === 0 ? last : `${quoted.join(", ")} or ${last}`;
-    return refusal(path, `Input should be ${all}`);
+    return createInvalidProblem(path, `Input should be ${all}`);
   },
   unknownType,
   outOfBounds: (path, { kind, side, limit }) => {
     if (kind === "integer" || kind === "decimal") {
       const relation = side === "min" ? "greater" : "less";
-      return refusal(path, `Input should be ${relation} than or equal to ${limit}`);
+      return createInvalidProblem(path, `Input should be ${relation} than or equal to ${limit}`);
     }
     const [noun, unit] = LENGTHS[kind];
     const least = side === "min" ? "least" : "most";
-    return refusal(
+    return createInvalidProblem(
       path,
       `${noun} should have at ${least} ${limit} ${unit}${limit === 1 ? "" : "s"}`,
     );
   },
-  mismatch: (path, pattern) => refusal(path, `String should match pattern '${pattern.source}'`),
+  mismatch: (path, pattern) =>
+    createInvalidProblem(path, `String should match pattern '${pattern.source}'`),
 };
 
 const NOUNS: Readonly<Record<Kind, string>> = {
@@ -48,8 +49,8 @@ const LENGTHS = {
   object: ["Dictionary", "item"],
 } as const;
 
-/** Returns the path of a field or of an item: `messages.0.content`. `""` is the body itself. */
-export function at(path: string, key: string | number): string {
+/** Returns the path of a field or an array item: `messages.0.content`. `""` is the body. */
+export function joinPath(path: string, key: string | number): string {
   return path === "" ? String(key) : `${path}.${key}`;
 }
 
@@ -62,5 +63,5 @@ function unknownType(
 ): ApiProblem {
   const tags = known.map((tag) => `'${tag}'`).join(", ");
   const found = `Input tag '${type}' found using '${key}' does not match any of the expected tags`;
-  return refusal(path, `${found}: ${tags}`);
+  return createInvalidProblem(path, `${found}: ${tags}`);
 }

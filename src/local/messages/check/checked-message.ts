@@ -1,9 +1,9 @@
 import type { Block } from "./content.ts";
 
-/** A message whose content is in blocks. */
+/** A validated message with its content as blocks. */
 export interface CheckedMessage {
   readonly role: "user" | "assistant";
   readonly content: readonly Block[];
-  /** In the request: of several that were put together, the first. */
+  /** The index in the request. If several messages were merged, the index of the first. */
   readonly place: number;
 }

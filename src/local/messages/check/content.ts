@@ -2,28 +2,29 @@ import { isPlainObject } from "../../../base/freeze.ts";
 import { recordsAt, textAt, type UnknownRecord } from "../../../base/reading.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { anyObject, anything, flag, list, type Shape, text } from "../../validators/shapes.ts";
-import { anthropicWording, at } from "./anthropic-wording.ts";
-import { check, checkRecord, optional, record, tag } from "./record.ts";
-import { refusal } from "./refusal.ts";
+import { anthropicWording, joinPath } from "./anthropic-wording.ts";
+import { assertAnthropic, optional, readRecord, record, tag } from "./record.ts";
+import { createInvalidProblem } from "./refusal.ts";
 
-/** A content block that is known by its type. */
+/** A content block with a known type. */
 export type Block = WireItem & { readonly type: string };
 
-/** Returns a message's content as blocks; a text is one block. Refuses what the role cannot say. */
+/** Returns a message's content as blocks. A string becomes one block. Rejects blocks that the role cannot have. */
 export function checkContent(content: unknown, role: string, path: string): readonly Block[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   if (!Array.isArray(content)) throw anthropicWording.wrongKind(path, ["string", "array"], content);
-  return content.map((block, place) => checkBlock(block, role, at(path, place)));
+  return content.map((block, place) => checkBlock(block, role, joinPath(path, place)));
 }
 
 function checkBlock(value: unknown, role: string, path: string): Block {
-  const block = checkRecord(typed, value, path);
+  const block = readRecord(typed, value, path);
   const type = textAt(block, "type");
   const shape = blocks.get(type) ?? (type.endsWith("_tool_result") ? serverResult : undefined);
   if (!shape) throw anthropicWording.unknownType(path, "type", type, [...blocks.keys()]);
   const only = roles.get(type) ?? (blocks.has(type) ? role : "assistant");
-  if (only !== role) throw refusal(path, `\`${type}\` blocks can only be in \`${only}\` messages`);
-  check(shape, block, path);
+  if (only !== role)
+    throw createInvalidProblem(path, `\`${type}\` blocks can only be in \`${only}\` messages`);
+  assertAnthropic(shape, block, path);
   return { ...block, type };
 }
 
@@ -33,14 +34,14 @@ const id = text({ pattern: /^[a-zA-Z0-9_-]+$/ });
 const textBlock: Shape = (value, path, words) => {
   const problem = record({ text: text() })(value, path, words);
   if (problem || !isPlainObject(value)) return problem;
-  const said = textAt(value, "text");
-  if (said === "") return refusal(path, "text content blocks must be non-empty");
-  if (said.trim() !== "") return null;
-  return refusal(path, "text content blocks must contain non-whitespace text");
+  const content = textAt(value, "text");
+  if (content === "") return createInvalidProblem(path, "text content blocks must be non-empty");
+  if (content.trim() !== "") return null;
+  return createInvalidProblem(path, "text content blocks must contain non-whitespace text");
 };
 
-/** Where bytes come from: `source`, whose type says which fields it has. */
-function bySource(sources: Readonly<Record<string, Shape>>): Shape {
+/** Validates a `source` by its type. */
+function sourceByType(sources: Readonly<Record<string, Shape>>): Shape {
   const known = new Map(Object.entries(sources));
   const kind = record({ type: tag(...known.keys()) });
   return (value, path, words) => {
@@ -53,22 +54,22 @@ function bySource(sources: Readonly<Record<string, Shape>>): Shape {
 const url = record({ url: text() });
 const file = record({ file_id: text() });
 
-function dataOf(...kinds: readonly string[]): Shape {
+function base64Data(...kinds: readonly string[]): Shape {
   return record({ media_type: tag(...kinds), data: text() });
 }
 
 const image = record({
-  source: bySource({
-    base64: dataOf("image/jpeg", "image/png", "image/gif", "image/webp"),
+  source: sourceByType({
+    base64: base64Data("image/jpeg", "image/png", "image/gif", "image/webp"),
     url,
     file,
   }),
 });
 
 const document = record({
-  source: bySource({
-    base64: dataOf("application/pdf"),
-    text: dataOf("text/plain"),
+  source: sourceByType({
+    base64: base64Data("application/pdf"),
+    text: base64Data("text/plain"),
     content: record({ content: anything }),
     url,
     file,
@@ -78,7 +79,7 @@ const document = record({
 const use = record({ id, name: text(), input: anyObject });
 
 const resultParts: ReadonlyMap<string, Shape> = new Map([
-  ["text", record({ text: text() })], // unlike that of a message, a tool's text may be empty
+  ["text", record({ text: text() })], // unlike a message's text, a tool's text may be empty
   ["image", image],
   ["document", document],
   ["search_result", record({ source: text() })],
@@ -119,7 +120,7 @@ const blocks: ReadonlyMap<string, Shape> = new Map([
   ["compaction", anything],
 ]);
 
-/** Whose messages may have a block; all others may be in anyone's. */
+/** The only role whose messages may contain a block. Other blocks may be in any message. */
 const roles: ReadonlyMap<string, string> = new Map([
   ["tool_use", "assistant"],
   ["server_tool_use", "assistant"],
@@ -130,15 +131,15 @@ const roles: ReadonlyMap<string, string> = new Map([
   ["container_upload", "user"],
 ]);
 
-/** Returns the text of `system`, which is a string or a list of text blocks. */
+/** Returns the text of `system`, which is a string or an array of text blocks. */
 export function checkSystem(system: unknown): string | null {
   if (system === undefined || system === null) return null;
   if (typeof system === "string") return system === "" ? null : system;
-  check(list(systemBlock), system, "system");
+  assertAnthropic(list(systemBlock), system, "system");
   const texts = recordsAt({ system }, "system").map((block) => textAt(block, "text"));
-  // What bills a request is not said to the model.
-  const said = texts.filter((one) => !one.startsWith("x-anthropic-billing-header:"));
-  return said.length === 0 ? null : said.join("\n\n");
+  // The billing header is not passed to the model.
+  const promptTexts = texts.filter((one) => !one.startsWith("x-anthropic-billing-header:"));
+  return promptTexts.length === 0 ? null : promptTexts.join("\n\n");
 }
 
 const systemBlock: Shape = (value, path, words = anthropicWording) => {
@@ -148,8 +149,8 @@ const systemBlock: Shape = (value, path, words = anthropicWording) => {
   return record({ text: text() })(value, path, words);
 };
 
-/** Returns the parts of a `tool_result`; a text is one part. */
-export function partsOfResult({ content }: UnknownRecord): readonly WireItem[] {
+/** Returns the parts of a `tool_result`. A string becomes one part. */
+export function readResultParts({ content }: UnknownRecord): readonly WireItem[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return Array.isArray(content) ? content.filter(isPlainObject) : [];
 }

@@ -17,17 +17,33 @@ const refusals: readonly (readonly [
   messages: readonly unknown[],
   problem: string,
 ])[] = [
-  ["a message that is none", ["Hi."], "messages.0: Input should be a valid dictionary"],
+  ["a message that is not an object", ["Hi."], "messages.0: Input should be a valid dictionary"],
   ["no role", [{ content: "Hi." }], "messages.0.role: Field required"],
-  ["an odd role", [{ role: "tool", content: "" }], "messages.0.role: Input should be 'user' or"],
+  [
+    "an unknown role",
+    [{ role: "tool", content: "" }],
+    "messages.0.role: Input should be 'user' or",
+  ],
   ["no content", [{ role: "user" }], "messages.0.content: Field required"],
   ["content of a number", [user(5)], "messages.0.content: Input should be a valid string or list"],
-  ["nothing said", [user("")], "messages.0: all messages must have non-empty content except"],
-  ["an empty list", [user([])], "messages.0: all messages must have non-empty content except"],
+  ["empty content", [user("")], "messages.0: all messages must have non-empty content except"],
+  [
+    "an empty content array",
+    [user([])],
+    "messages.0: all messages must have non-empty content except",
+  ],
   ["the assistant first", [assistant("Hi.")], 'messages: first message must use the "user" role'],
-  ["a block that is none", [user([5])], "messages.0.content.0: Input should be a valid dictio"],
+  [
+    "a block that is not an object",
+    [user([5])],
+    "messages.0.content.0: Input should be a valid dictio",
+  ],
   ["a block without a type", [user([{}])], "messages.0.content.0.type: Field required"],
-  ["a block of an odd type", [user([{ type: "odd" }])], "messages.0.content.0: Input tag 'odd'"],
+  [
+    "a block of an unknown type",
+    [user([{ type: "odd" }])],
+    "messages.0.content.0: Input tag 'odd'",
+  ],
   [
     "a text of spaces",
     [user([{ type: "text", text: " " }])],
@@ -54,17 +70,17 @@ const refusals: readonly (readonly [
     "`web_search_tool_result` blocks can only be in `assistant` messages",
   ],
   [
-    "a picture of an odd kind",
+    "an image of an unknown media type",
     [user([{ type: "image", source: { type: "base64", media_type: "image/bmp", data: "" } }])],
     "messages.0.content.0.source.media_type: Input should be 'image/jpeg', 'image/png'",
   ],
   [
-    "a picture from nowhere",
+    "an image without a URL",
     [user([{ type: "image", source: { type: "url" } }])],
     "messages.0.content.0.source.url: Field required",
   ],
   [
-    "a document of an odd kind",
+    "a document of an unknown media type",
     [user([{ type: "document", source: { type: "text", media_type: "text/html", data: "" } }])],
     "messages.0.content.0.source.media_type: Input should be 'text/plain'",
   ],
@@ -74,27 +90,27 @@ const refusals: readonly (readonly [
     "messages.1.content.0.input: Field required",
   ],
   [
-    "a call of an odd id",
+    "a call with an invalid id",
     [user("Hi."), assistant([use("t 1")])],
     "messages.1.content.0.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
   ],
   [
-    "a thought without its signature",
+    "a thinking block without its signature",
     [user("Hi."), assistant([{ type: "thinking", thinking: "Hm." }])],
     "messages.1.content.0.signature: Field required",
   ],
   [
-    "an odd part of a result",
+    "an invalid part of a result",
     [user("Hi."), assistant([use("t1")]), user([result("t1", { content: [use("t2")] })])],
     "messages.2.content.0.content.0: Input tag 'tool_use' found",
   ],
   [
-    "an error that is neither",
+    "an is_error that is not a boolean",
     [user("Hi."), assistant([use("t1")]), user([result("t1", { is_error: "no" })])],
     "messages.2.content.0.is_error: Input should be a valid boolean",
   ],
   [
-    "a call that nobody answers",
+    "a call without a result",
     [user("Hi."), assistant([use("t1"), use("t2")]), user([result("t2")])],
     "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: t1. Each",
   ],
@@ -104,33 +120,33 @@ const refusals: readonly (readonly [
     "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: t1",
   ],
   [
-    "an answer that comes after a text",
+    "a result after a text",
     [user("Hi."), assistant([use("t1")]), user([text, result("t1")])],
     "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: t1",
   ],
   [
-    "an answer without its call",
+    "a result without its call",
     [user([result("t1")])],
     "messages.0.content.0: unexpected `tool_use_id` found in `tool_result` blocks: t1. Each",
   ],
   [
-    "two answers to one call",
+    "two results of one call",
     [user("Hi."), assistant([use("t1")]), user([result("t1"), result("t1")])],
     "messages.2.content.1: each tool_use must have a single result. Found multiple `tool_result`",
   ],
   [
-    "two calls of an id",
+    "two calls with one id",
     [user("Hi."), assistant([use("t1")]), user([result("t1")]), assistant([use("t1")])],
     "messages.3: `tool_use` ids must be unique",
   ],
 ];
 
-describe("the messages of a request", () => {
-  test.each(refusals)("are refused with %s", (_title, messages, problem) => {
+describe("checkMessages()", () => {
+  test.each(refusals)("rejects %s", (_title, messages, problem) => {
     expect(() => checkMessages(messages)).toThrow(problem);
   });
 
-  test("are one where those of a role follow each other", () => {
+  test("merges consecutive messages of one role", () => {
     const merged = checkMessages([
       user("One."),
       user([text]),
@@ -146,7 +162,7 @@ describe("the messages of a request", () => {
     ]);
   });
 
-  test("may be told by the system in between, with betas, as reminders", () => {
+  test("accepts system messages between others with betas, as reminders", () => {
     const system = { role: "system", content: "Take care." };
     const told = [user("Hi."), system, assistant([text])];
     expect(checkMessages(told, { hasBetas: true })[0]?.content).toEqual([
@@ -159,7 +175,7 @@ describe("the messages of a request", () => {
     );
   });
 
-  test("may hold every block that the API has", () => {
+  test("accepts every block type of the API", () => {
     const data = { type: "base64", media_type: "image/png", data: "AA==" };
     const pdf = { ...data, media_type: "application/pdf" };
     const blocks = [

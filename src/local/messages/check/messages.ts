@@ -1,51 +1,52 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import { anything, oneOf } from "../../validators/shapes.ts";
-import { anthropicWording, at } from "./anthropic-wording.ts";
+import { anthropicWording, joinPath } from "./anthropic-wording.ts";
 import type { CheckedMessage } from "./checked-message.ts";
 import { type Block, checkContent } from "./content.ts";
 import { checkPairs } from "./pairs.ts";
-import { checkRecord, record } from "./record.ts";
-import { refusal } from "./refusal.ts";
+import { readRecord, record } from "./record.ts";
+import { createInvalidProblem } from "./refusal.ts";
 
-/** The messages of a request: those of one role that follow each other are one. */
+/** Validates the messages of a request. Merges consecutive messages of one role. */
 export function checkMessages(
   value: unknown,
   { hasBetas = false }: { readonly hasBetas?: boolean | undefined } = {},
 ): readonly CheckedMessage[] {
   if (!Array.isArray(value)) throw anthropicWording.wrongKind("messages", ["array"], value);
-  if (value.length === 0) throw refusal("messages", "at least one message is required");
+  if (value.length === 0)
+    throw createInvalidProblem("messages", "at least one message is required");
   const isReminder = (one: unknown, place: number) =>
     hasBetas && place > 0 && isPlainObject(one) && one["role"] === "system";
   const messages = value.map((one, place) =>
     isReminder(one, place) ? checkReminder(one, place) : checkMessage(one, place, value.length),
   );
   if (messages[0]?.role !== "user")
-    throw refusal("messages", 'first message must use the "user" role');
+    throw createInvalidProblem("messages", 'first message must use the "user" role');
   const merged = mergeByRole(messages);
   checkPairs(merged);
   return merged;
 }
 
 function checkMessage(value: unknown, place: number, length: number): CheckedMessage {
-  const path = at("messages", place);
+  const path = joinPath("messages", place);
   const fields = record({ role: oneOf("user", "assistant"), content: anything });
-  const message = checkRecord(fields, value, path);
+  const message = readRecord(fields, value, path);
   const role = message["role"] === "user" ? "user" : "assistant";
   const { content } = message;
-  const isLastWord = role === "assistant" && place === length - 1;
-  if ((content === "" || (Array.isArray(content) && content.length === 0)) && !isLastWord)
-    throw refusal(
+  const isFinalAnswer = role === "assistant" && place === length - 1;
+  if ((content === "" || (Array.isArray(content) && content.length === 0)) && !isFinalAnswer)
+    throw createInvalidProblem(
       path,
       "all messages must have non-empty content except for the optional final assistant message",
     );
-  return { role, content: checkContent(content, role, at(path, "content")), place };
+  return { role, content: checkContent(content, role, joinPath(path, "content")), place };
 }
 
-/** Turns a system message between others into a reminder by the user, as older models read it. */
+/** Converts a system message between others to a reminder by the user, as older models read it. */
 function checkReminder(value: unknown, place: number): CheckedMessage {
-  const path = at("messages", place);
-  const message = checkRecord(record({ content: anything }), value, path);
-  const content = checkContent(message["content"], "user", at(path, "content"));
+  const path = joinPath("messages", place);
+  const message = readRecord(record({ content: anything }), value, path);
+  const content = checkContent(message["content"], "user", joinPath(path, "content"));
   const texts = content.map(
     (block): Block => ({
       ...block,

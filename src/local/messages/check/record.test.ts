@@ -1,29 +1,32 @@
 import { describe, expect, test } from "vitest";
 import { flag, integer, list, map, object, oneOf, text } from "../../validators/shapes.ts";
 import { anthropicWording } from "./anthropic-wording.ts";
-import { check, checkRecord, optional, record, tag } from "./record.ts";
+import { assertAnthropic, optional, readRecord, record, tag } from "./record.ts";
 
-describe("a record", () => {
+describe("record()", () => {
   const shape = record({ name: text(), kind: tag("a", "b"), count: optional(integer({ max: 9 })) });
 
-  test("is checked in the order of its fields, and may have others", () => {
-    expect(checkRecord(shape, { kind: "a", name: "x", more: 1 }, "")).toMatchObject({ more: 1 });
-    expect(() => check(shape, { kind: 1, count: "x" }, "r")).toThrow("r.name: Field required");
-    expect(() => check(shape, { name: "x", count: "x" }, "r")).toThrow(
+  test("checks fields in order and ignores others", () => {
+    expect(readRecord(shape, { kind: "a", name: "x", more: 1 }, "")).toMatchObject({ more: 1 });
+    expect(() => assertAnthropic(shape, { kind: 1, count: "x" }, "r")).toThrow(
+      "r.name: Field required",
+    );
+    expect(() => assertAnthropic(shape, { name: "x", count: "x" }, "r")).toThrow(
       "r.kind: Input should be 'a' or 'b'",
     );
-    expect(() => check(shape, { name: "x", kind: "b", count: 10 }, "r")).toThrow(
+    expect(() => assertAnthropic(shape, { name: "x", kind: "b", count: 10 }, "r")).toThrow(
       "r.count: Input should be less than or equal to 9",
     );
-    expect(() => check(shape, [], "")).toThrow(/^Input should be a valid dictionary$/);
+    expect(() => assertAnthropic(shape, [], "")).toThrow(/^Input should be a valid dictionary$/);
   });
 
-  test("takes an optional field that is absent or null", () => {
-    for (const count of [undefined, null, 5]) check(shape, { name: "x", kind: "a", count }, "");
+  test("accepts an optional field that is missing or null", () => {
+    for (const count of [undefined, null, 5])
+      assertAnthropic(shape, { name: "x", kind: "a", count }, "");
   });
 });
 
-test("shapes pass the words of the API on to the shapes in them", () => {
+test("validators pass the wording on to nested validators", () => {
   const problemOf = (shape: typeof flag, value: unknown) =>
     shape(value, "x", anthropicWording)?.message;
   expect(problemOf(list(flag), [true, 1])).toBe("x.1: Input should be a valid boolean");

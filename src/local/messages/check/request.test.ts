@@ -5,7 +5,7 @@ import { type CheckOptions, checkMessageRequest } from "./request.ts";
 
 const plain = { model: "any", max_tokens: 2000, messages: [{ role: "user", content: "Hi." }] };
 
-function refused(body: unknown, options?: CheckOptions): string {
+function catchMessage(body: unknown, options?: CheckOptions): string {
   try {
     checkMessageRequest(body, options);
   } catch (error) {
@@ -20,15 +20,15 @@ const tool = { name: "look", input_schema: { type: "object" } };
 const refusals: readonly (readonly [title: string, change: WireItem, problem: string])[] = [
   ["no model", { model: undefined }, "model: Input should be a valid string"],
   ["an empty model", { model: "" }, "model: String should have at least 1 character"],
-  ["tokens that are none", { max_tokens: 0 }, "max_tokens: Input should be greater than or equal"],
-  ["half a token", { max_tokens: 1.5 }, "max_tokens: Input should be a valid integer"],
-  ["no list of messages", { messages: "Hi." }, "messages: Input should be a valid list"],
+  ["max_tokens of 0", { max_tokens: 0 }, "max_tokens: Input should be greater than or equal"],
+  ["fractional max_tokens", { max_tokens: 1.5 }, "max_tokens: Input should be a valid integer"],
+  ["messages that are not an array", { messages: "Hi." }, "messages: Input should be a valid list"],
   ["no message", { messages: [] }, "messages: at least one message is required"],
-  ["a system of a number", { system: 5 }, "system: Input should be a valid list"],
-  ["a system of pictures", { system: [{ type: "image" }] }, "system.0: Input tag 'image' found"],
+  ["a system that is a number", { system: 5 }, "system: Input should be a valid list"],
+  ["a system with an image", { system: [{ type: "image" }] }, "system.0: Input tag 'image' found"],
   ["a tool without a schema", { tools: [{ name: "a" }] }, "tools.0.custom.input_schema: Field req"],
   [
-    "a tool whose schema is of no object",
+    "a tool whose schema is not an object schema",
     { tools: [{ name: "a", input_schema: { type: "string" } }] },
     "tools.0.custom.input_schema.type: Input should be 'object'",
   ],
@@ -37,8 +37,8 @@ const refusals: readonly (readonly [title: string, change: WireItem, problem: st
     { tools: [{ ...tool, name: "a b" }] },
     "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
   ],
-  ["two tools of a name", { tools: [tool, tool] }, "tools: Tool names must be unique."],
-  ["a tool of no known type", { tools: [{ ...tool, type: "odd" }] }, "tools.0: Input tag 'odd'"],
+  ["two tools with one name", { tools: [tool, tool] }, "tools: Tool names must be unique."],
+  ["a tool of an unknown type", { tools: [{ ...tool, type: "odd" }] }, "tools.0: Input tag 'odd'"],
   [
     "domains that are allowed and blocked",
     {
@@ -54,7 +54,7 @@ const refusals: readonly (readonly [title: string, change: WireItem, problem: st
     "tools.0.web_search_20250305: Only one of allowed_domains and blocked_domains",
   ],
   [
-    "a place that is exact",
+    "an exact location",
     {
       tools: [
         { type: "web_search_20250305", name: "web_search", user_location: { type: "exact" } },
@@ -68,53 +68,61 @@ const refusals: readonly (readonly [title: string, change: WireItem, problem: st
     "tool_choice: tool_choice may only",
   ],
   [
-    "a choice of no known type",
+    "a choice of an unknown type",
     { tools: [tool], tool_choice: { type: "some" } },
     "tool_choice.type: Input should be 'auto', 'any', 'tool' or 'none'",
   ],
   [
-    "a choice of a tool that is not there",
+    "a choice of a tool that is not offered",
     { tools: [tool], tool_choice: { type: "tool", name: "hear" } },
     "tool_choice: Tool 'hear' not found in provided tools",
   ],
   [
-    "a choice that forces whoever thinks",
+    "a forced choice with thinking",
     { tools: [tool], tool_choice: { type: "any" }, thinking: { type: "adaptive" } },
     "tool_choice: Thinking may not be enabled when tool_choice forces tool use.",
   ],
-  ["thoughts of no known type", { thinking: { type: "some" } }, "thinking.type: Input should be"],
+  ["thinking of an unknown type", { thinking: { type: "some" } }, "thinking.type: Input should be"],
   [
-    "thoughts without a budget",
+    "thinking without a budget",
     { thinking: { type: "enabled" } },
     "thinking.enabled.budget_tokens: Field required",
   ],
   [
-    "thoughts that leave no room",
+    "a thinking budget above max_tokens",
     { thinking: { type: "enabled", budget_tokens: 2000 } },
     "max_tokens: `max_tokens` must be greater than `thinking.budget_tokens`.",
   ],
-  ["a temperature of words", { temperature: "hot" }, "temperature: Input should be a valid number"],
+  [
+    "a temperature that is not a number",
+    { temperature: "hot" },
+    "temperature: Input should be a valid number",
+  ],
   ["a temperature too low", { temperature: -1 }, "temperature: Input should be greater than"],
   ["a temperature too high", { temperature: 2 }, "temperature: Input should be less than or equal"],
-  ["stops that are no texts", { stop_sequences: [5] }, "stop_sequences.0: Input should be a valid"],
-  ["a stream of words", { stream: "yes" }, "stream: Input should be a valid boolean"],
-  ["a field that nobody knows", { odd: 1 }, "odd: Extra inputs are not permitted"],
+  [
+    "stop sequences that are not strings",
+    { stop_sequences: [5] },
+    "stop_sequences.0: Input should be a valid",
+  ],
+  ["a stream that is not a boolean", { stream: "yes" }, "stream: Input should be a valid boolean"],
+  ["an unknown field", { odd: 1 }, "odd: Extra inputs are not permitted"],
 ];
 
-describe("a request to the Messages API", () => {
-  test.each(refusals)("is refused with %s", (_title, change, problem) => {
-    expect(refused({ ...plain, ...change })).toContain(problem);
+describe("checkMessageRequest()", () => {
+  test.each(refusals)("rejects %s", (_title, change, problem) => {
+    expect(catchMessage({ ...plain, ...change })).toContain(problem);
   });
 
-  test("names what it lacks, and must be an object", () => {
+  test("names missing fields and requires an object", () => {
     for (const key of ["model", "max_tokens", "messages"]) {
       const { [key]: _left, ...rest }: WireItem = plain;
-      expect(refused(rest)).toBe(`${key}: Field required`);
+      expect(catchMessage(rest)).toBe(`${key}: Field required`);
     }
-    expect(refused([])).toBe("Input should be a valid dictionary");
+    expect(catchMessage([])).toBe("Input should be a valid dictionary");
   });
 
-  test("may have what betas add, and with their header what nobody knows", () => {
+  test("accepts beta fields, and unknown fields with the beta header", () => {
     const betas = {
       context_management: { edits: [] },
       output_config: { effort: "low" },
@@ -123,18 +131,18 @@ describe("a request to the Messages API", () => {
       betas: [],
     };
     expect(checkMessageRequest({ ...plain, ...betas })).toMatchObject({
-      tellsEdits: true,
+      listsEdits: true,
       thinking: { isEnabled: true, isShown: false },
     });
-    expect(refused({ ...plain, odd: 1 }, { hasBetas: true })).toBe("taken");
+    expect(catchMessage({ ...plain, odd: 1 }, { hasBetas: true })).toBe("taken");
   });
 
-  test("needs no limit of tokens where they are only counted", () => {
+  test("does not require max_tokens for counting", () => {
     const { max_tokens: _none, ...rest } = plain;
-    expect(refused(rest, { isCounting: true })).toBe("taken");
+    expect(catchMessage(rest, { isCounting: true })).toBe("taken");
   });
 
-  test("says its system in blocks or in one text, without what bills it", () => {
+  test("joins system blocks without the billing header", () => {
     const texts = ["x-anthropic-billing-header: v=1;", "Be brief.", "Be kind."];
     const system = texts.map((text) => ({ type: "text", text }));
     expect(checkMessageRequest({ ...plain, system }).system).toBe("Be brief.\n\nBe kind.");
@@ -143,14 +151,14 @@ describe("a request to the Messages API", () => {
     expect(checkMessageRequest({ ...plain, system: [system[0]] }).system).toBeNull();
   });
 
-  test("says which schema the answer must fit, by either name", () => {
+  test("reads the answer format from either field", () => {
     const format = { type: "json_schema", schema: { type: "object" } };
     for (const said of [{ output_config: { format } }, { output_format: format }])
       expect(checkMessageRequest({ ...plain, ...said }).format).toMatchObject(format);
     expect(checkMessageRequest({ ...plain, output_config: {} }).format).toBeNull();
   });
 
-  test("takes every tool of Anthropic's by its type and date", () => {
+  test("accepts every Anthropic tool type with a date", () => {
     const tools = [
       { type: "bash_20250124", name: "bash" },
       { type: "text_editor_20250728", name: "edit" },

@@ -11,15 +11,15 @@ import {
   oneOf,
   text,
 } from "../../validators/shapes.ts";
-import { anthropicWording, at } from "./anthropic-wording.ts";
+import { anthropicWording, joinPath } from "./anthropic-wording.ts";
 import type { CheckedMessage } from "./checked-message.ts";
 import { checkSystem } from "./content.ts";
 import { checkMessages } from "./messages.ts";
-import { check, checkRecord, optional, record } from "./record.ts";
-import { refusal } from "./refusal.ts";
+import { assertAnthropic, optional, readRecord, record } from "./record.ts";
+import { createInvalidProblem } from "./refusal.ts";
 import { checkToolChoice, checkTools, type ToolChoice } from "./tools.ts";
 
-/** A request that the real API would take. */
+/** A validated request of the Messages API. */
 export interface MessageRequest {
   readonly model: string;
   readonly maxTokens: number;
@@ -28,44 +28,44 @@ export interface MessageRequest {
   readonly tools: readonly WireItem[];
   readonly toolChoice: ToolChoice;
   readonly thinking: Thinking;
-  /** What the answer must fit, if the request says so itself. */
+  /** The format of the answer, if the request specifies one. */
   readonly format: WireItem | null;
   readonly stopSequences: readonly string[];
   readonly stream: boolean;
-  /** Whether the answer tells which edits of the context were made. */
-  readonly tellsEdits: boolean;
+  /** Whether the response lists context edits. */
+  readonly listsEdits: boolean;
 }
 
-/** Whether the model's thoughts are told, and whether in words. */
+/** Whether thinking is enabled, and whether its text is shown. */
 export interface Thinking {
   readonly isEnabled: boolean;
   readonly isShown: boolean;
 }
 
-/** How a body is looked at. */
+/** Options of {@link checkMessageRequest}. */
 export interface CheckOptions {
-  /** To count needs no limit of what is answered. */
+  /** Whether tokens are only counted, which requires no `max_tokens`. @default false */
   readonly isCounting?: boolean | undefined;
-  /** Who asks for betas may send fields that nobody has heard of. */
+  /** Whether the client requests beta features. Unknown fields are then accepted. @default false */
   readonly hasBetas?: boolean | undefined;
 }
 
-/** Checks a body of `/v1/messages`; throws what Anthropic would answer. */
+/** Validates the body of `/v1/messages`. Throws the error that Anthropic would return. */
 export function checkMessageRequest(body: unknown, options: CheckOptions = {}): MessageRequest {
-  const fields = checkRecord(anyObject, body, "");
+  const fields = readRecord(anyObject, body, "");
   checkNames(fields, options);
-  check(named, fields, "");
-  if (!options.isCounting) check(limited, fields, "");
+  assertAnthropic(named, fields, "");
+  if (!options.isCounting) assertAnthropic(limited, fields, "");
   const maxTokens = options.isCounting ? Number.POSITIVE_INFINITY : Number(fields["max_tokens"]);
   const system = checkSystem(fields["system"]);
-  check(record({ messages: anything }), fields, "");
+  assertAnthropic(record({ messages: anything }), fields, "");
   const messages = checkMessages(fields["messages"], options);
   const tools = checkTools(fields["tools"]);
   const thinking = checkThinking(fields["thinking"], maxTokens);
-  check(record({ temperature: share, top_p: share }), fields, "");
+  assertAnthropic(record({ temperature: share, top_p: share }), fields, "");
   const { isEnabled: isThinking } = thinking;
   const toolChoice = checkToolChoice(fields["tool_choice"], { tools, isThinking });
-  check(delivered, fields, "");
+  assertAnthropic(delivered, fields, "");
   return {
     model: textAt(fields, "model"),
     maxTokens,
@@ -77,7 +77,7 @@ export function checkMessageRequest(body: unknown, options: CheckOptions = {}): 
     format: findFormat(fields),
     stopSequences: textsAt(fields, "stop_sequences"),
     stream: fields["stream"] === true,
-    tellsEdits: isPlainObject(fields["context_management"]),
+    listsEdits: isPlainObject(fields["context_management"]),
   };
 }
 
@@ -121,18 +121,25 @@ function checkThinking(value: unknown, maxTokens: number): Thinking {
   if (value === undefined || value === null) return { isEnabled: false, isShown: false };
   const path = "thinking";
   const kinds = oneOf("enabled", "disabled", "adaptive");
-  const thinking = checkRecord(record({ type: kinds }), value, path);
+  const thinking = readRecord(record({ type: kinds }), value, path);
   const { type } = thinking;
   if (type === "enabled") {
-    check(record({ budget_tokens: integer({ min: 1024 }) }), thinking, at(path, "enabled"));
+    assertAnthropic(
+      record({ budget_tokens: integer({ min: 1024 }) }),
+      thinking,
+      joinPath(path, "enabled"),
+    );
     const budget = Number(thinking["budget_tokens"]);
     if (budget >= maxTokens)
-      throw refusal("max_tokens", "`max_tokens` must be greater than `thinking.budget_tokens`.");
+      throw createInvalidProblem(
+        "max_tokens",
+        "`max_tokens` must be greater than `thinking.budget_tokens`.",
+      );
   }
   return { isEnabled: type !== "disabled", isShown: thinking["display"] !== "omitted" };
 }
 
-/** Returns the schema of a structured answer, in the form of `text.format` on OpenAI's API. */
+/** Returns the schema of a structured answer in the format of OpenAI's `text.format`. */
 function findFormat({ output_config: config, output_format: beta }: WireItem): WireItem | null {
   const format = isPlainObject(config) ? (config["format"] ?? beta) : beta;
   if (!isPlainObject(format) || format["type"] !== "json_schema") return null;

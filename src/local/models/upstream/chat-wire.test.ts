@@ -1,21 +1,21 @@
 import { describe, expect, test } from "vitest";
 import { chatWire } from "./chat-wire.ts";
-import type { OfferedFunctions } from "./offered-functions.ts";
-import type { SpokenCall, SpokenTurn } from "./spoken-history.ts";
-import type { UpstreamQuestion } from "./upstream-wire.ts";
+import type { ChatFunctions } from "./offered-functions.ts";
+import type { ChatCall, ChatTurn } from "./spoken-history.ts";
+import type { UpstreamInput } from "./upstream-wire.ts";
 
-const none: OfferedFunctions = { all: [], choice: "auto", nameOf: (name) => name };
+const none: ChatFunctions = { all: [], choice: "auto", getName: (name) => name };
 
-function ask(over: Partial<UpstreamQuestion>) {
-  const base = { model: "m", instructions: null, turns: [], offered: none, format: null };
-  return chatWire.ask({ ...base, ...over });
+function createBody(over: Partial<UpstreamInput>) {
+  const base = { model: "m", instructions: null, turns: [], functions: none, format: null };
+  return chatWire.createRequest({ ...base, ...over });
 }
 
-function messages(...turns: readonly SpokenTurn[]) {
-  return Object(ask({ turns })).messages;
+function createMessages(...turns: readonly ChatTurn[]) {
+  return Object(createBody({ turns })).messages;
 }
 
-const call = (id: string, result: SpokenCall["result"] = [{ text: `${id}.` }]): SpokenCall => ({
+const createCall = (id: string, result: ChatCall["result"] = [{ text: `${id}.` }]): ChatCall => ({
   id,
   name: "add",
   args: '{"a":1}',
@@ -23,15 +23,15 @@ const call = (id: string, result: SpokenCall["result"] = [{ text: `${id}.` }]): 
 });
 const picture = { image: "https://a.test/b.png", detail: null };
 
-describe("a chat", () => {
-  test("has instructions first, developers as the system, and plain words as text", () => {
-    const turns: readonly SpokenTurn[] = [
+describe("chatWire.createRequest()", () => {
+  test("sends instructions first, developer messages as system messages, and plain strings as text", () => {
+    const turns: readonly ChatTurn[] = [
       { role: "developer", parts: [{ text: "A." }] },
       { role: "system", parts: [{ text: "B." }] },
       { role: "user", parts: [{ text: "C." }, { text: "D." }] },
       { role: "assistant", text: "E.", calls: [] },
     ];
-    expect(ask({ turns, instructions: "Be brief." })).toEqual({
+    expect(createBody({ turns, instructions: "Be brief." })).toEqual({
       model: "m",
       messages: [
         { role: "system", content: "Be brief." },
@@ -44,9 +44,9 @@ describe("a chat", () => {
     });
   });
 
-  test("has pictures as parts beside the words", () => {
+  test("sends images as parts next to the text", () => {
     const close = { image: "data:image/png;base64,AA==", detail: "high" };
-    expect(messages({ role: "user", parts: [{ text: "Look." }, picture, close] })).toEqual([
+    expect(createMessages({ role: "user", parts: [{ text: "Look." }, picture, close] })).toEqual([
       {
         role: "user",
         content: [
@@ -58,16 +58,16 @@ describe("a chat", () => {
     ]);
   });
 
-  test("has calls in one message, and a tool's message for each result", () => {
+  test("sends calls in one message, and a tool message for each result", () => {
     const tool_calls = ["1", "2"].map((id) => ({
       id,
       type: "function",
       function: { name: "add", arguments: '{"a":1}' },
     }));
     expect(
-      messages(
-        { role: "assistant", text: "", calls: [call("1"), call("2")] },
-        { role: "assistant", text: "And:", calls: [call("3")] },
+      createMessages(
+        { role: "assistant", text: "", calls: [createCall("1"), createCall("2")] },
+        { role: "assistant", text: "And:", calls: [createCall("3")] },
       ),
     ).toMatchObject([
       { role: "assistant", content: null, tool_calls },
@@ -78,23 +78,25 @@ describe("a chat", () => {
     ]);
   });
 
-  test("shows pictures of results after them, as a tool's message can have none", () => {
-    const shown = call("1", [{ text: "Here." }, picture]);
-    expect(messages({ role: "assistant", text: "", calls: [shown, call("2")] })).toMatchObject([
+  test("sends images of results in a user message, because tool messages contain only text", () => {
+    const shown = createCall("1", [{ text: "Here." }, picture]);
+    expect(
+      createMessages({ role: "assistant", text: "", calls: [shown, createCall("2")] }),
+    ).toMatchObject([
       { role: "assistant" },
       { role: "tool", tool_call_id: "1", content: "Here." },
       { role: "tool", tool_call_id: "2" },
       {
         role: "user",
         content: [
-          { type: "text", text: "Pictures from the results above:" },
+          { type: "text", text: "Images from the results above:" },
           { type: "image_url", image_url: { url: "https://a.test/b.png" } },
         ],
       },
     ]);
   });
 
-  test("has functions and a choice only where there are functions", () => {
+  test("sends tools and a choice only if there are functions", () => {
     const parameters = { type: "object" };
     const one = { name: "add", description: "Adds.", parameters, strict: true, hosted: null };
     const two = { name: "now", description: null, parameters, strict: false, hosted: null };
@@ -106,12 +108,12 @@ describe("a chat", () => {
       { type: "function", function: { name: "now", parameters } },
     ];
     const offered = { ...none, all: [one, two] };
-    expect(ask({ offered })).toMatchObject({ tools, tool_choice: "auto" });
-    expect(Object(ask({ offered })).tools).toEqual(tools);
-    expect(ask({ offered: { ...offered, choice: { name: "now" } } })).toMatchObject({
+    expect(createBody({ functions: offered })).toMatchObject({ tools, tool_choice: "auto" });
+    expect(Object(createBody({ functions: offered })).tools).toEqual(tools);
+    expect(createBody({ functions: { ...offered, choice: { name: "now" } } })).toMatchObject({
       tool_choice: { type: "function", function: { name: "now" } },
     });
-    expect(Object.keys(ask({ offered: { ...none, choice: "required" } }))).toEqual([
+    expect(Object.keys(createBody({ functions: { ...none, choice: "required" } }))).toEqual([
       "model",
       "messages",
       "stream",
@@ -126,12 +128,14 @@ describe("a chat", () => {
       { type: "json_schema", name: "a", schema: {}, strict: true },
       { type: "json_schema", json_schema: { name: "a", schema: {}, strict: true } },
     ],
-  ])("of the format %j", (format, expected) => {
-    expect(Object(ask({ format: format && { ...format } })).response_format).toEqual(expected);
+  ])("converts the format %j", (format, expected) => {
+    expect(Object(createBody({ format: format && { ...format } })).response_format).toEqual(
+      expected,
+    );
   });
 });
 
-describe("a chat's answer", () => {
+describe("chatWire.readAnswer()", () => {
   const empty = { thought: "", text: "", refusal: "", calls: [] };
   test.each<[string, object, object]>([
     ["text", { content: "Hi." }, { text: "Hi." }],
@@ -150,15 +154,15 @@ describe("a chat's answer", () => {
     ],
     ["a number", { content: 7 }, {}],
     ["a refusal", { content: null, refusal: "No." }, { refusal: "No." }],
-    ["a thought", { content: "Hi.", reasoning_content: "Hm." }, { text: "Hi.", thought: "Hm." }],
+    ["reasoning", { content: "Hi.", reasoning_content: "Hm." }, { text: "Hi.", thought: "Hm." }],
     [
-      "a thought by its other name",
+      "reasoning by its other field name",
       { content: "Hi.", reasoning: "Hm." },
       { text: "Hi.", thought: "Hm." },
     ],
     ["no calls", { content: "Hi.", tool_calls: null }, { text: "Hi." }],
     [
-      "calls without ids, arguments as objects, and odd ones",
+      "calls without ids, with object arguments, and invalid ones",
       {
         tool_calls: [
           { function: { name: "a", arguments: "{}" } },
@@ -175,14 +179,14 @@ describe("a chat's answer", () => {
         ],
       },
     ],
-  ])("of %s", (_, message, answer) => {
-    expect(chatWire.read({ choices: [{ message }] })).toEqual({ ...empty, ...answer });
+  ])("reads %s", (_, message, answer) => {
+    expect(chatWire.readAnswer({ choices: [{ message }] })).toEqual({ ...empty, ...answer });
   });
 
   test.each([{}, { choices: null }, { choices: [] }, { choices: [null] }, { choices: [{}] }])(
-    "cannot be %j",
+    "rejects %j",
     (body) => {
-      expect(chatWire.read(body)).toBe("no choice with a message");
+      expect(chatWire.readAnswer(body)).toBe("no choice with a message");
     },
   );
 });

@@ -1,36 +1,37 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import type { OfferedFunctions } from "./offered-functions.ts";
-import type { SpokenCall, SpokenTurn } from "./spoken-history.ts";
-import { type SpokenPart, wordsOf } from "./spoken-parts.ts";
-import type {
-  UpstreamAnswer,
-  UpstreamCall,
-  UpstreamQuestion,
-  UpstreamWire,
-} from "./upstream-wire.ts";
+import type { ChatFunctions } from "./offered-functions.ts";
+import type { ChatCall, ChatTurn } from "./spoken-history.ts";
+import { type ChatPart, joinPartTexts } from "./spoken-parts.ts";
+import type { UpstreamAnswer, UpstreamCall, UpstreamInput, UpstreamWire } from "./upstream-wire.ts";
 
-/** Chat completions: what nearly every model server speaks. */
+/** The chat completions API, which nearly every model server has. */
 export const chatWire: UpstreamWire = Object.freeze({
   path: "/chat/completions",
-  ask: askChat,
-  read: readChat,
+  createRequest: createChatRequest,
+  readAnswer: readChat,
 });
 
 type Json = Readonly<Record<string, unknown>>;
 
-function askChat({ model, instructions, turns, offered, format }: UpstreamQuestion): object {
+function createChatRequest({
+  model,
+  instructions,
+  turns,
+  functions,
+  format,
+}: UpstreamInput): object {
   const system = instructions === null ? [] : [{ role: "system", content: instructions }];
-  const responseFormat = formatOf(format);
+  const responseFormat = toResponseFormat(format);
   return {
     model,
-    messages: [...system, ...turns.flatMap(messagesOf)],
-    ...toolsOf(offered),
+    messages: [...system, ...turns.flatMap(toMessages)],
+    ...toChatTools(functions),
     ...(responseFormat && { response_format: responseFormat }),
     stream: false,
   };
 }
 
-function toolsOf({ all, choice }: OfferedFunctions): object {
+function toChatTools({ all, choice }: ChatFunctions): object {
   if (all.length === 0) return {};
   const tools = all.map(({ name, description, parameters, strict }) => ({
     type: "function",
@@ -38,61 +39,61 @@ function toolsOf({ all, choice }: OfferedFunctions): object {
       name,
       ...(description !== null && { description }),
       parameters,
-      ...(strict && { strict }), // not every server knows the word
+      ...(strict && { strict }), // some servers reject the field
     },
   }));
   const named = typeof choice === "string" ? choice : { type: "function", function: choice };
   return { tools, tool_choice: named };
 }
 
-function formatOf(format: Json | null): object | null {
+function toResponseFormat(format: Json | null): object | null {
   if (format?.["type"] === "json_object") return { type: "json_object" };
   if (format?.["type"] !== "json_schema") return null;
   const { type, ...described } = format;
   return { type, json_schema: described };
 }
 
-function messagesOf(turn: SpokenTurn): readonly object[] {
+function toMessages(turn: ChatTurn): readonly object[] {
   if (turn.role !== "assistant") {
-    // Servers with templates of their own know no developer.
+    // Servers with their own templates do not support the developer role.
     const role = turn.role === "user" ? "user" : "system";
-    return [{ role, content: contentOf(turn.parts) }];
+    return [{ role, content: toContent(turn.parts) }];
   }
   const { text, calls } = turn;
   if (calls.length === 0) return [{ role: "assistant", content: text }];
   const content = text === "" ? null : text;
   return [
-    { role: "assistant", content, tool_calls: calls.map(toolCall) },
+    { role: "assistant", content, tool_calls: calls.map(toChatCall) },
     ...calls.map(({ id, result }) => ({
       role: "tool",
       tool_call_id: id,
-      content: wordsOf(result),
+      content: joinPartTexts(result),
     })),
-    ...picturesOf(calls),
+    ...createImageMessages(calls),
   ];
 }
 
-/** Plain text where it can be: servers of models without eyes know nothing else. */
-function contentOf(parts: readonly SpokenPart[]): unknown {
-  return parts.every((part) => "text" in part) ? wordsOf(parts) : parts.map(contentPart);
+/** Returns a plain string if possible: servers of text-only models accept nothing more. */
+function toContent(parts: readonly ChatPart[]): unknown {
+  return parts.every((part) => "text" in part) ? joinPartTexts(parts) : parts.map(toChatPart);
 }
 
-function contentPart(part: SpokenPart): object {
+function toChatPart(part: ChatPart): object {
   if ("text" in part) return { type: "text", text: part.text };
   const { image: url, detail } = part;
   return { type: "image_url", image_url: { url, ...(detail !== null && { detail }) } };
 }
 
-function toolCall({ id, name, args }: SpokenCall): object {
+function toChatCall({ id, name, args }: ChatCall): object {
   return { id, type: "function", function: { name, arguments: args } };
 }
 
-/** A tool's message can only be text: pictures come after, as if the user showed them. */
-function picturesOf(calls: readonly SpokenCall[]): readonly object[] {
+/** A tool message can only contain text, so images follow in a user message. */
+function createImageMessages(calls: readonly ChatCall[]): readonly object[] {
   const pictures = calls.flatMap(({ result }) => result.filter((part) => "image" in part));
   if (pictures.length === 0) return [];
-  const text = "Pictures from the results above:";
-  return [{ role: "user", content: [{ type: "text", text }, ...pictures.map(contentPart)] }];
+  const text = "Images from the results above:";
+  return [{ role: "user", content: [{ type: "text", text }, ...pictures.map(toChatPart)] }];
 }
 
 function readChat({ choices }: Json): UpstreamAnswer | string {
@@ -101,21 +102,21 @@ function readChat({ choices }: Json): UpstreamAnswer | string {
   if (!isPlainObject(message)) return "no choice with a message";
   const { content, refusal, reasoning_content: thought, reasoning, tool_calls: calls } = message;
   return {
-    thought: textOf(thought ?? reasoning),
-    text: textOf(content),
-    refusal: textOf(refusal),
-    calls: Array.isArray(calls) ? calls.filter(isPlainObject).map(callOf) : [],
+    thought: joinTexts(thought ?? reasoning),
+    text: joinTexts(content),
+    refusal: joinTexts(refusal),
+    calls: Array.isArray(calls) ? calls.filter(isPlainObject).map(readChatCall) : [],
   };
 }
 
-/** A text, or the texts of a list of parts. */
-function textOf(content: unknown): string {
+/** Returns a string, or the joined texts of an array of parts. */
+function joinTexts(content: unknown): string {
   if (typeof content === "string") return content;
   const parts = Array.isArray(content) ? content.filter(isPlainObject) : [];
   return parts.flatMap(({ text }) => (typeof text === "string" ? [text] : [])).join("");
 }
 
-function callOf({ function: called }: Json): UpstreamCall {
+function readChatCall({ function: called }: Json): UpstreamCall {
   const { name, arguments: args } = isPlainObject(called) ? called : {};
   return { name: String(name ?? ""), args };
 }

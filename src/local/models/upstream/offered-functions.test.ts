@@ -1,22 +1,27 @@
 import { describe, expect, test } from "vitest";
 import { builtInTools } from "../../tools/index.ts";
 import type { ModelRequest } from "../local-model.ts";
-import { offeredFunctions } from "./offered-functions.ts";
+import { createChatFunctions } from "./offered-functions.ts";
 
 const hostedFunctions = builtInTools.flatMap(({ functions = [] }) => functions);
 
-function request(tools: readonly object[], toolChoice: unknown = "auto"): ModelRequest {
+function createRequest(tools: readonly object[], toolChoice: unknown = "auto"): ModelRequest {
   const base = { model: "m", instructions: null, items: [], format: null, turn: 0, text: "" };
   return { ...base, tools, toolChoice };
 }
 
-function names(...tools: readonly object[]) {
-  return offeredFunctions(request(tools)).all.map(({ name }) => name);
+function listNames(...tools: readonly object[]) {
+  return createChatFunctions(createRequest(tools)).all.map(({ name }) => name);
 }
 
-const fn = (name: string) => ({ type: "function", name, parameters: {}, strict: false });
+const createFunction = (name: string) => ({
+  type: "function",
+  name,
+  parameters: {},
+  strict: false,
+});
 
-describe("what is offered", () => {
+describe("createChatFunctions()", () => {
   test.each<[object, readonly string[]]>([
     [{ type: "code_interpreter", container: { type: "auto" } }, ["python"]],
     [{ type: "shell", environment: { type: "container_auto" } }, ["shell"]],
@@ -27,19 +32,19 @@ describe("what is offered", () => {
     [{ type: "apply_patch" }, ["apply_patch"]],
     [{ type: "image_generation" }, []],
     [{}, []],
-  ])("for %j", (tool, offered) => {
-    expect(names(tool)).toEqual(offered);
+  ])("offers functions for %j", (tool, offered) => {
+    expect(listNames(tool)).toEqual(offered);
   });
 
-  test("are the client's functions as they are, with defaults where they say nothing", () => {
+  test("passes on the client's functions, with defaults", () => {
     const full = {
-      ...fn("add"),
+      ...createFunction("add"),
       description: "Adds.",
       parameters: { type: "object" },
       strict: true,
     };
-    const { all } = offeredFunctions(
-      request([full, { type: "function", name: "now" }, { type: "function" }]),
+    const { all } = createChatFunctions(
+      createRequest([full, { type: "function", name: "now" }, { type: "function" }]),
     );
     expect(all).toEqual([
       {
@@ -59,23 +64,25 @@ describe("what is offered", () => {
     ]);
   });
 
-  test("gets another name where the client has a function of its own", () => {
+  test("renames a hosted function if the client has one with the same name", () => {
     const python = { type: "code_interpreter" };
-    expect(names(python, fn("python"))).toEqual(["hosted_python", "python"]);
-    expect(names(fn("python"), fn("hosted_python"), python)).toEqual([
+    expect(listNames(python, createFunction("python"))).toEqual(["hosted_python", "python"]);
+    expect(listNames(createFunction("python"), createFunction("hosted_python"), python)).toEqual([
       "python",
       "hosted_python",
       "hosted_hosted_python",
     ]);
-    const { nameOf } = offeredFunctions(request([fn("python")]));
+    const { getName: nameOf } = createChatFunctions(createRequest([createFunction("python")]));
     expect([nameOf("python"), nameOf("shell")]).toEqual(["hosted_python", "shell"]);
   });
 
-  test("is offered once, however often the client says it", () => {
-    expect(names({ type: "shell" }, { type: "shell" }, fn("a"), fn("a"))).toEqual(["shell", "a"]);
+  test("offers each function once", () => {
+    expect(
+      listNames({ type: "shell" }, { type: "shell" }, createFunction("a"), createFunction("a")),
+    ).toEqual(["shell", "a"]);
   });
 
-  test("is described by a schema whose every field is required", () => {
+  test("describes hosted functions with schemas that require all fields", () => {
     for (const { parameters, description } of hostedFunctions) {
       expect(description).not.toBe("");
       expect(parameters["required"]).toEqual(Object.keys(Object(parameters["properties"])));
@@ -83,8 +90,13 @@ describe("what is offered", () => {
   });
 });
 
-describe("the choice", () => {
-  const tools = [fn("add"), fn("python"), { type: "code_interpreter" }, { type: "web_search" }];
+describe("the choice of createChatFunctions()", () => {
+  const tools = [
+    createFunction("add"),
+    createFunction("python"),
+    { type: "code_interpreter" },
+    { type: "web_search" },
+  ];
   test.each<[unknown, unknown]>([
     ["auto", "auto"],
     ["none", "none"],
@@ -99,21 +111,21 @@ describe("the choice", () => {
       { type: "allowed_tools", mode: "required", tools: [{ type: "code_interpreter" }] },
       "required",
     ],
-  ])("%j is %j", (given, choice) => {
-    expect(offeredFunctions(request(tools, given)).choice).toEqual(choice);
+  ])("converts %j to %j", (given, choice) => {
+    expect(createChatFunctions(createRequest(tools, given)).choice).toEqual(choice);
   });
 
-  test("of allowed tools leaves no others, and changes no name", () => {
+  test("limits functions to allowed tools without renaming them", () => {
     const allowed = [{ type: "code_interpreter" }, { type: "function", name: "add" }, null];
     const toolChoice = { type: "allowed_tools", mode: "auto", tools: allowed };
-    const { all } = offeredFunctions(request(tools, toolChoice));
+    const { all } = createChatFunctions(createRequest(tools, toolChoice));
     expect(all.map(({ name }) => name)).toEqual(["add", "hosted_python"]);
   });
 
-  test("is free again after a hosted call was made", () => {
+  test("is free after a hosted call", () => {
     const items = [{ type: "code_interpreter_call", id: "ci_1" }];
-    const forced = { ...request(tools, { type: "code_interpreter" }), items };
-    expect(offeredFunctions(forced).choice).toBe("auto");
-    expect(offeredFunctions({ ...forced, toolChoice: "none" }).choice).toBe("none");
+    const forced = { ...createRequest(tools, { type: "code_interpreter" }), items };
+    expect(createChatFunctions(forced).choice).toBe("auto");
+    expect(createChatFunctions({ ...forced, toolChoice: "none" }).choice).toBe("none");
   });
 });

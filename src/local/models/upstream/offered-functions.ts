@@ -1,54 +1,65 @@
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import type { FunctionRecord, ToolRecord } from "../../tools/tool-record.ts";
 import type { Choice } from "../forced-choice.ts";
-import { allowedTools, catalogOf, choiceOf } from "../forced-choice.ts";
+import { getCatalog, resolveChoice, selectAllowed } from "../forced-choice.ts";
 import type { ModelRequest } from "../local-model.ts";
 
-/** Everything that an upstream model may call, as functions with distinct names. */
-export interface OfferedFunctions {
-  readonly all: readonly OfferedFunction[];
-  /** The choice for the upstream model; a forced tool is named as it is offered. */
+/** All functions that an upstream model may call, with distinct names. */
+export interface ChatFunctions {
+  readonly all: readonly ChatFunction[];
+  /** The tool choice for the upstream model. A forced tool has its offered name. */
   readonly choice: "auto" | "none" | "required" | { readonly name: string };
-  /** Returns the name of a hosted function in this conversation: another one if the client has a function of its name. */
-  nameOf(hosted: string): string;
+  /**
+   * Returns a hosted function's offered name. It has a prefix if the client has a function with the same
+   * name.
+   */
+  getName(hosted: string): string;
 }
 
 /** One function that an upstream model may call. */
-export interface OfferedFunction {
+export interface ChatFunction {
   readonly name: string;
   readonly description: string | null;
   readonly parameters: unknown;
   readonly strict: boolean;
-  /** `null` for one of the client's own functions. */
+  /** The hosted tool's function, or `null` for a function of the client. */
   readonly hosted: HostedFunction | null;
 }
 
-/** A function that stands for a hosted tool, or for a part of one. */
+/** A function that represents a hosted tool or a part of one. */
 export interface HostedFunction extends FunctionRecord {
   readonly tool: ToolRecord;
 }
 
 /** Returns the client's functions, and the hosted tools as functions. */
-export function offeredFunctions(request: ModelRequest): OfferedFunctions {
-  const taken = new Set(request.tools.flatMap((tool) => clientFunction(tool)).map(nameIn));
-  const nameOf = (hosted: string): string =>
-    taken.has(hosted) ? nameOf(`${PREFIX}${hosted}`) : hosted;
-  const catalog = catalogOf(request);
-  const all = allowedTools(request).flatMap((tool) => [
-    ...clientFunction(tool),
-    ...hostedFunctions(tool, catalog).map((hosted) => offeredAs(hosted, nameOf(hosted.name))),
+export function createChatFunctions(request: ModelRequest): ChatFunctions {
+  const taken = new Set(
+    request.tools.flatMap((tool) => toClientFunction(tool)).map(getFunctionName),
+  );
+  const getName = (hosted: string): string =>
+    taken.has(hosted) ? getName(`${PREFIX}${hosted}`) : hosted;
+  const catalog = getCatalog(request);
+  const all = selectAllowed(request).flatMap((tool) => [
+    ...toClientFunction(tool),
+    ...listHostedFunctions(tool, catalog).map((hosted) =>
+      toChatFunction(hosted, getName(hosted.name)),
+    ),
   ]);
   const unique = [...new Map(all.map((one) => [one.name, one])).values()];
-  return { all: unique, choice: choiceAmong(unique, choiceOf(request), catalog), nameOf };
+  return {
+    all: unique,
+    choice: toFunctionChoice(unique, resolveChoice(request), catalog),
+    getName,
+  };
 }
 
 const PREFIX = "hosted_";
 
-function nameIn({ name }: OfferedFunction): string {
+function getFunctionName({ name }: ChatFunction): string {
   return name;
 }
 
-function clientFunction(tool: object): readonly OfferedFunction[] {
+function toClientFunction(tool: object): readonly ChatFunction[] {
   const { type, name, description, parameters, strict }: Readonly<Record<string, unknown>> = {
     ...tool,
   };
@@ -64,22 +75,22 @@ function clientFunction(tool: object): readonly OfferedFunction[] {
   ];
 }
 
-function hostedFunctions(tool: object, { byType }: ToolCatalog): readonly HostedFunction[] {
+function listHostedFunctions(tool: object, { byType }: ToolCatalog): readonly HostedFunction[] {
   const { type }: { readonly type?: unknown } = tool;
   const known = byType.get(type);
   return known?.functions?.map((one) => ({ ...one, tool: known })) ?? [];
 }
 
-function offeredAs(hosted: HostedFunction, name: string): OfferedFunction {
+function toChatFunction(hosted: HostedFunction, name: string): ChatFunction {
   const { description, parameters } = hosted;
   return { name, description, parameters, strict: false, hosted };
 }
 
-function choiceAmong(
-  all: readonly OfferedFunction[],
+function toFunctionChoice(
+  all: readonly ChatFunction[],
   choice: Choice,
   catalog: ToolCatalog,
-): OfferedFunctions["choice"] {
+): ChatFunctions["choice"] {
   if (choice.mode !== "one") return choice.mode;
   const wanted = catalog.findKind(choice.type);
   const forced = all.find(({ name, hosted }) =>

@@ -1,34 +1,34 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import { parseJson } from "../../../base/json.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
-import { type SpokenPart, spokenParts } from "./spoken-parts.ts";
+import { type ChatPart, toChatParts } from "./spoken-parts.ts";
 
-/** An earlier call, as a call of a function. */
+/** An earlier call, as a function call. */
 export interface CallItem {
   readonly id: string;
-  /** The client's function, or a hosted one by the name that its tool gives it. */
+  /** The name of the client's function, or the name that a hosted tool gives its function. */
   readonly name: string;
   readonly isHosted: boolean;
-  /** A JSON object. */
+  /** The arguments as a JSON object. */
   readonly args: string;
-  /** The result, if the item itself has it. */
-  readonly result: readonly SpokenPart[] | null;
+  /** The result, if it is part of the same item. */
+  readonly result: readonly ChatPart[] | null;
 }
 
-/** The result of a call, in an item of its own. */
+/** The result of a call, in a separate item. */
 export interface ResultItem {
   readonly callId: string;
-  readonly parts: readonly SpokenPart[];
+  readonly parts: readonly ChatPart[];
 }
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** Returns the call that an item is, or `null` if it is none. */
-export function callIn(item: Item, { byItem }: ToolCatalog): CallItem | null {
+/** Returns the call that an item represents, or `null`. */
+export function readCall(item: Item, { byItem }: ToolCatalog): CallItem | null {
   const { type } = item;
-  const id = idOf(item);
-  if (type === "function_call") return { id, ...clientCall(item["name"], item["arguments"]) };
-  if (type === "custom_tool_call") return { id, ...clientCall(item["name"], item["input"]) };
+  const id = readCallId(item);
+  if (type === "function_call") return { id, ...createClientCall(item["name"], item["arguments"]) };
+  if (type === "custom_tool_call") return { id, ...createClientCall(item["name"], item["input"]) };
   const known = byItem.get(type);
   const call = known?.toCall?.(item);
   if (!known || !call) return null;
@@ -37,28 +37,28 @@ export function callIn(item: Item, { byItem }: ToolCatalog): CallItem | null {
   return { id, name, isHosted: true, args: JSON.stringify(args), result: parts };
 }
 
-/** Returns the result that an item is, or `null` if it is none. */
-export function resultIn(item: Item, { byItem }: ToolCatalog): ResultItem | null {
+/** Returns the result that an item represents, or `null`. */
+export function readResult(item: Item, { byItem }: ToolCatalog): ResultItem | null {
   const { type, output } = item;
   if (type === "function_call_output" || type === "custom_tool_call_output")
-    return { callId: idOf(item), parts: spokenParts(output) };
+    return { callId: readCallId(item), parts: toChatParts(output) };
   const text = byItem.get(type)?.toResult?.(item);
-  return text === undefined ? null : { callId: idOf(item), parts: [{ text }] };
+  return text === undefined ? null : { callId: readCallId(item), parts: [{ text }] };
 }
 
-/** Most hosted calls have only one id. */
-function idOf({ call_id: callId, id }: Item): string {
+/** Returns the id of a call. Most hosted calls have no `call_id`. */
+function readCallId({ call_id: callId, id }: Item): string {
   return String(callId ?? id ?? "");
 }
 
-function clientCall(name: unknown, written: unknown): Omit<CallItem, "id"> {
-  return { name: String(name), isHosted: false, args: argumentsText(written), result: null };
+function createClientCall(name: unknown, args: unknown): Omit<CallItem, "id"> {
+  return { name: String(name), isHosted: false, args: toArgumentsText(args), result: null };
 }
 
-/** Returns what a model wrote as a JSON object: some servers parse it. */
-export function argumentsText(written: unknown): string {
-  if (isPlainObject(written)) return JSON.stringify(written);
-  if (typeof written !== "string" || written.trim() === "") return "{}";
-  const parsed = parseJson(written);
-  return parsed.ok && isPlainObject(parsed.value) ? written : JSON.stringify({ input: written });
+/** Returns arguments that a model wrote as a JSON object, because some servers parse them. */
+export function toArgumentsText(args: unknown): string {
+  if (isPlainObject(args)) return JSON.stringify(args);
+  if (typeof args !== "string" || args.trim() === "") return "{}";
+  const parsed = parseJson(args);
+  return parsed.ok && isPlainObject(parsed.value) ? args : JSON.stringify({ input: args });
 }

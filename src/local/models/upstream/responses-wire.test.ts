@@ -1,23 +1,23 @@
 import { describe, expect, test } from "vitest";
-import type { OfferedFunctions } from "./offered-functions.ts";
+import type { ChatFunctions } from "./offered-functions.ts";
 import { responsesWire } from "./responses-wire.ts";
-import type { UpstreamQuestion } from "./upstream-wire.ts";
+import type { UpstreamInput } from "./upstream-wire.ts";
 
-const none: OfferedFunctions = { all: [], choice: "auto", nameOf: (name) => name };
+const none: ChatFunctions = { all: [], choice: "auto", getName: (name) => name };
 
-function ask(over: Partial<UpstreamQuestion>) {
-  const base = { model: "m", instructions: null, turns: [], offered: none, format: null };
-  return responsesWire.ask({ ...base, ...over });
+function createBody(over: Partial<UpstreamInput>) {
+  const base = { model: "m", instructions: null, turns: [], functions: none, format: null };
+  return responsesWire.createRequest({ ...base, ...over });
 }
 
-describe("a request for a response", () => {
-  test("has every turn as items, calls before their results", () => {
+describe("responsesWire.createRequest()", () => {
+  test("converts every turn to items, with calls before their results", () => {
     const picture = { image: "https://a.test/b.png", detail: null };
     const call = { id: "1", name: "add", args: "{}", result: [{ text: "One." }] };
     const shown = { ...call, id: "2", result: [{ text: "Two." }, { ...picture, detail: "low" }] };
     const format = { type: "json_schema", name: "a", schema: {} };
     expect(
-      ask({
+      createBody({
         instructions: "Be brief.",
         format,
         turns: [
@@ -63,31 +63,41 @@ describe("a request for a response", () => {
     });
   });
 
-  test("has functions that say whether they are strict, and a choice", () => {
+  test("sends functions with an explicit strict flag, and a choice", () => {
     const parameters = { type: "object" };
     const one = { name: "add", description: "Adds.", parameters, strict: true, hosted: null };
     const two = { name: "now", description: null, parameters, strict: false, hosted: null };
-    expect(ask({ offered: { ...none, all: [one, two], choice: { name: "now" } } })).toMatchObject({
+    expect(
+      createBody({ functions: { ...none, all: [one, two], choice: { name: "now" } } }),
+    ).toMatchObject({
       tools: [
         { type: "function", name: "add", description: "Adds.", parameters, strict: true },
         { type: "function", name: "now", parameters, strict: false },
       ],
       tool_choice: { type: "function", name: "now" },
     });
-    expect(ask({ offered: { ...none, all: [one], choice: "none" } })).toMatchObject({
+    expect(createBody({ functions: { ...none, all: [one], choice: "none" } })).toMatchObject({
       tool_choice: "none",
     });
   });
 });
 
-describe("a response", () => {
+describe("responsesWire.readAnswer()", () => {
   const empty = { thought: "", text: "", refusal: "", calls: [] };
   const message = (...content: readonly object[]) => ({ type: "message", content });
   test.each<[string, readonly unknown[], object]>([
     ["nothing", [], {}],
-    ["odd items", [null, "odd", { type: "web_search_call" }, { type: "message", content: 7 }], {}],
-    ["words", [message({ text: "A" }, { text: "B" }), message({ text: "C" })], { text: "ABC" }],
-    ["plain words", [{ type: "message", content: "A" }], { text: "A" }],
+    [
+      "unknown items",
+      [null, "odd", { type: "web_search_call" }, { type: "message", content: 7 }],
+      {},
+    ],
+    [
+      "text parts",
+      [message({ text: "A" }, { text: "B" }), message({ text: "C" })],
+      { text: "ABC" },
+    ],
+    ["a plain string", [{ type: "message", content: "A" }], { text: "A" }],
     ["a refusal", [message({ type: "refusal", refusal: "No." })], { refusal: "No." }],
     [
       "a summary",
@@ -95,7 +105,7 @@ describe("a response", () => {
       { thought: "A\nB" },
     ],
     [
-      "a thought",
+      "reasoning",
       [{ type: "reasoning", summary: [{ text: "A" }], content: [{ text: "B" }] }],
       { thought: "B" },
     ],
@@ -109,12 +119,14 @@ describe("a response", () => {
         ],
       },
     ],
-  ])("of %s", (_, output, answer) => {
-    expect(responsesWire.read({ output })).toEqual({ ...empty, ...answer });
+  ])("reads %s", (_, output, answer) => {
+    expect(responsesWire.readAnswer({ output })).toEqual({ ...empty, ...answer });
   });
 
-  test("cannot be without output, nor have failed", () => {
-    expect(responsesWire.read({})).toBe("no output");
-    expect(responsesWire.read({ status: "failed", output: [] })).toBe("a response that failed");
+  test("rejects a response without output and a failed one", () => {
+    expect(responsesWire.readAnswer({})).toBe("no output");
+    expect(responsesWire.readAnswer({ status: "failed", output: [] })).toBe(
+      "a response that failed",
+    );
   });
 });

@@ -1,46 +1,52 @@
 import { isPlainObject } from "../../../base/freeze.ts";
-import type { OfferedFunctions } from "./offered-functions.ts";
-import type { SpokenCall, SpokenTurn } from "./spoken-history.ts";
-import { type SpokenPart, wordsOf } from "./spoken-parts.ts";
-import type { UpstreamAnswer, UpstreamQuestion, UpstreamWire } from "./upstream-wire.ts";
+import type { ChatFunctions } from "./offered-functions.ts";
+import type { ChatCall, ChatTurn } from "./spoken-history.ts";
+import { type ChatPart, joinPartTexts } from "./spoken-parts.ts";
+import type { UpstreamAnswer, UpstreamInput, UpstreamWire } from "./upstream-wire.ts";
 
-/** Responses, with functions only: hosted tools run here, whatever the upstream has of its own. */
+/** The Responses API, with functions only: hosted tools run here, even if the upstream server has its own. */
 export const responsesWire: UpstreamWire = Object.freeze({
   path: "/responses",
-  ask: askResponses,
-  read: readResponse,
+  createRequest: createResponsesRequest,
+  readAnswer: readResponse,
 });
 
 type Json = Readonly<Record<string, unknown>>;
 
-function askResponses({ model, instructions, turns, offered, format }: UpstreamQuestion): object {
+function createResponsesRequest({
+  model,
+  instructions,
+  turns,
+  functions,
+  format,
+}: UpstreamInput): object {
   return {
     model,
     ...(instructions !== null && { instructions }),
-    input: turns.flatMap(itemsOf),
-    ...toolsOf(offered),
+    input: turns.flatMap(toTurnItems),
+    ...toResponsesTools(functions),
     ...(format && { text: { format } }),
     store: false,
     stream: false,
   };
 }
 
-function toolsOf({ all, choice }: OfferedFunctions): object {
+function toResponsesTools({ all, choice }: ChatFunctions): object {
   if (all.length === 0) return {};
   const tools = all.map(({ name, description, parameters, strict }) => ({
     type: "function",
     name,
     ...(description !== null && { description }),
     parameters,
-    strict, // said always: left out, it is taken for true
+    strict, // always sent: it defaults to true
   }));
   const named = typeof choice === "string" ? choice : { type: "function", ...choice };
   return { tools, tool_choice: named };
 }
 
-function itemsOf(turn: SpokenTurn): readonly object[] {
+function toTurnItems(turn: ChatTurn): readonly object[] {
   if (turn.role !== "assistant") {
-    return [{ type: "message", role: turn.role, content: turn.parts.map(contentPart) }];
+    return [{ type: "message", role: turn.role, content: turn.parts.map(toResponsesPart) }];
   }
   const { text, calls } = turn;
   const message = { type: "message", role: "assistant", content: text };
@@ -52,18 +58,18 @@ function itemsOf(turn: SpokenTurn): readonly object[] {
       name,
       arguments: args,
     })),
-    ...calls.map(resultItem),
+    ...calls.map(toResultItem),
   ];
 }
 
-function contentPart(part: SpokenPart): object {
+function toResponsesPart(part: ChatPart): object {
   if ("text" in part) return { type: "input_text", text: part.text };
   return { type: "input_image", image_url: part.image, detail: part.detail ?? "auto" };
 }
 
-function resultItem({ id, result }: SpokenCall): object {
+function toResultItem({ id, result }: ChatCall): object {
   const isText = result.every((part) => "text" in part);
-  const output = isText ? wordsOf(result) : result.map(contentPart);
+  const output = isText ? joinPartTexts(result) : result.map(toResponsesPart);
   return { type: "function_call_output", call_id: id, output };
 }
 
@@ -73,32 +79,32 @@ function readResponse({ output, status }: Json): UpstreamAnswer | string {
   const items = output.filter(isPlainObject);
   const messages = items
     .filter(({ type }) => type === "message")
-    .flatMap((one) => partsOf(one, "content"));
-  const thoughts = items.filter(({ type }) => type === "reasoning").flatMap(thoughtsIn);
+    .flatMap((one) => readContentParts(one, "content"));
+  const thoughts = items.filter(({ type }) => type === "reasoning").flatMap(readReasoning);
   return {
     thought: thoughts.join("\n"),
-    text: messages.flatMap((part) => textsIn(part, "text")).join(""),
-    refusal: messages.flatMap((part) => textsIn(part, "refusal")).join(""),
+    text: messages.flatMap((part) => readTexts(part, "text")).join(""),
+    refusal: messages.flatMap((part) => readTexts(part, "refusal")).join(""),
     calls: items
       .filter(({ type }) => type === "function_call")
       .map(({ name, arguments: args }) => ({ name: String(name ?? ""), args })),
   };
 }
 
-/** What it really thought, or else the summary. */
-function thoughtsIn(item: Json): readonly string[] {
-  const said = partsOf(item, "content");
-  const parts = said.length > 0 ? said : partsOf(item, "summary");
-  return parts.flatMap((part) => textsIn(part, "text"));
+/** Returns the reasoning text, or the summary if there is none. */
+function readReasoning(item: Json): readonly string[] {
+  const content = readContentParts(item, "content");
+  const parts = content.length > 0 ? content : readContentParts(item, "summary");
+  return parts.flatMap((part) => readTexts(part, "text"));
 }
 
-function partsOf(item: Json, key: string): readonly Json[] {
+function readContentParts(item: Json, key: string): readonly Json[] {
   const parts = item[key];
   if (typeof parts === "string") return [{ text: parts }];
   return Array.isArray(parts) ? parts.filter(isPlainObject) : [];
 }
 
-function textsIn(part: Json, key: string): readonly string[] {
+function readTexts(part: Json, key: string): readonly string[] {
   const text = part[key];
   return typeof text === "string" ? [text] : [];
 }

@@ -1,26 +1,26 @@
 import { describe, expect, test } from "vitest";
 import { builtInCatalog } from "../../tools/index.ts";
-import { spokenHistory } from "./spoken-history.ts";
+import { toChatTurns } from "./spoken-history.ts";
 
-const history = (...items: readonly object[]) =>
-  spokenHistory(items, (name) => `its_${name}`, builtInCatalog);
+const convertItems = (...items: readonly object[]) =>
+  toChatTurns(items, (name) => `its_${name}`, builtInCatalog);
 const user = { type: "message", role: "user", content: "Go." };
 const go = { role: "user", parts: [{ text: "Go." }] };
 
-function call(id: string, name = "add", args = "{}") {
+function createCall(id: string, name = "add", args = "{}") {
   return { type: "function_call", id: `fc_${id}`, call_id: id, name, arguments: args };
 }
 
-function output(id: string, text = `Result of ${id}.`) {
+function createOutput(id: string, text = `Result of ${id}.`) {
   return { type: "function_call_output", call_id: id, output: text };
 }
 
-function made(id: string, result = `Result of ${id}.`) {
+function createTurnCall(id: string, result = `Result of ${id}.`) {
   return { id, name: "add", args: "{}", result: [{ text: result }] };
 }
 
-describe("messages", () => {
-  test("keep their role and their words, whichever way these are written", () => {
+describe("toChatTurns() with messages", () => {
+  test("keeps their roles and texts in every format", () => {
     const parts = [
       { type: "input_text", text: "One." },
       { type: "input_text", text: "Two." },
@@ -32,7 +32,7 @@ describe("messages", () => {
       { type: "input_text" },
     ];
     expect(
-      history(
+      convertItems(
         { role: "system", content: "Be brief." },
         { type: "message", role: "developer", content: parts },
         { type: "message", role: "assistant", content: said },
@@ -46,97 +46,126 @@ describe("messages", () => {
     ]);
   });
 
-  test("keep pictures by their address, and note those that have none", () => {
+  test("keeps images by URL, and notes images without one", () => {
     const content = [
       { type: "input_image", image_url: "data:image/png;base64,AA==", detail: "low" },
       { type: "input_image", image_url: "https://a.test/b.png" },
       { type: "input_image", file_id: "file-1" },
     ];
-    expect(history({ role: "user", content })).toEqual([
+    expect(convertItems({ role: "user", content })).toEqual([
       {
         role: "user",
         parts: [
           { image: "data:image/png;base64,AA==", detail: "low" },
           { image: "https://a.test/b.png", detail: null },
-          { text: "[The picture file-1 cannot be shown here.]" },
+          { text: "[The image file-1 cannot be shown here.]" },
         ],
       },
     ]);
   });
 
-  test("show files that are text, and note the others", () => {
+  test("includes text files, and notes other files", () => {
     const base64 = (text: string) => Buffer.from(text).toString("base64");
-    const cannot = (name: string) =>
-      `[The file ${name} was given; its content cannot be shown here.]`;
+    const createNote = (name: string) =>
+      `[The file ${name} is attached, but its content cannot be shown here.]`;
     const files: readonly (readonly [object, string])[] = [
       [
         { filename: "a.txt", file_data: `data:text/plain;base64,${base64("Grüße")}` },
         "[The file a.txt:]\nGrüße",
       ],
       [{ filename: "b.txt", file_data: base64("b") }, "[The file b.txt:]\nb"],
-      [{ filename: "c.png", file_data: "data:image/png;base64,iVBORw0KGgo=" }, cannot("c.png")],
-      [{ filename: "d.bin", file_data: base64("a\0b") }, cannot("d.bin")],
-      [{ file_id: "file-1" }, cannot("file-1")],
-      [{ file_url: "https://a.test/e.pdf" }, cannot("https://a.test/e.pdf")],
-      [{}, cannot("without a name")],
+      [{ filename: "c.png", file_data: "data:image/png;base64,iVBORw0KGgo=" }, createNote("c.png")],
+      [{ filename: "d.bin", file_data: base64("a\0b") }, createNote("d.bin")],
+      [{ file_id: "file-1" }, createNote("file-1")],
+      [{ file_url: "https://a.test/e.pdf" }, createNote("https://a.test/e.pdf")],
+      [{}, createNote("(unnamed)")],
     ];
     const content = files.map(([file]) => ({ type: "input_file", ...file }));
     const parts = files.map(([, text]) => ({ text }));
-    expect(history({ role: "user", content })).toEqual([{ role: "user", parts }]);
+    expect(convertItems({ role: "user", content })).toEqual([{ role: "user", parts }]);
   });
 
-  test("leave out reasoning, and items that nobody knows", () => {
+  test("omits reasoning and unknown items", () => {
     const reasoning = { type: "reasoning", summary: [{ type: "summary_text", text: "Hm." }] };
-    expect(history(user, reasoning, { type: "mcp_list_tools" }, {})).toEqual([go]);
+    expect(convertItems(user, reasoning, { type: "mcp_list_tools" }, {})).toEqual([go]);
   });
 });
 
-describe("calls of the client's functions", () => {
-  test("made at once are one turn, with their results in the order of the calls", () => {
-    expect(history(user, call("1"), call("2"), output("2"), output("1"))).toEqual([
+describe("toChatTurns() with calls of the client's functions", () => {
+  test("merges parallel calls into one turn, with results in the order of the calls", () => {
+    expect(
+      convertItems(user, createCall("1"), createCall("2"), createOutput("2"), createOutput("1")),
+    ).toEqual([
       go,
-      { role: "assistant", text: "", calls: [made("1"), made("2")] },
+      { role: "assistant", text: "", calls: [createTurnCall("1"), createTurnCall("2")] },
     ]);
   });
 
-  test("made one after the other are a turn each", () => {
-    expect(history(call("1"), output("1"), call("2"), output("2"))).toEqual([
-      { role: "assistant", text: "", calls: [made("1")] },
-      { role: "assistant", text: "", calls: [made("2")] },
+  test("creates one turn per sequential call", () => {
+    expect(
+      convertItems(createCall("1"), createOutput("1"), createCall("2"), createOutput("2")),
+    ).toEqual([
+      { role: "assistant", text: "", calls: [createTurnCall("1")] },
+      { role: "assistant", text: "", calls: [createTurnCall("2")] },
     ]);
   });
 
-  test("are one with what was said right before them, and not with what was said after", () => {
+  test("merges calls with the text before them, not with the text after them", () => {
     const said = (text: string) => ({ type: "message", role: "assistant", content: text });
-    expect(history(said("A."), said("B."), call("1"), output("1"), said("C."))).toEqual([
+    expect(
+      convertItems(said("A."), said("B."), createCall("1"), createOutput("1"), said("C.")),
+    ).toEqual([
       { role: "assistant", text: "A.", calls: [] },
-      { role: "assistant", text: "B.", calls: [made("1")] },
+      { role: "assistant", text: "B.", calls: [createTurnCall("1")] },
       { role: "assistant", text: "C.", calls: [] },
     ]);
   });
 
-  test("are followed by their results also where others spoke in between", () => {
+  test("puts results after their calls even if other messages are between them", () => {
     const thought = { type: "reasoning", summary: [] };
-    expect(history(call("1"), thought, call("2"), user, output("1"), output("2"))).toEqual([
-      { role: "assistant", text: "", calls: [made("1"), made("2")] },
+    expect(
+      convertItems(
+        createCall("1"),
+        thought,
+        createCall("2"),
+        user,
+        createOutput("1"),
+        createOutput("2"),
+      ),
+    ).toEqual([
+      { role: "assistant", text: "", calls: [createTurnCall("1"), createTurnCall("2")] },
       go,
     ]);
   });
 
-  test("may share an id over turns, and may have no result", () => {
-    expect(history(call("1"), output("1", "A."), call("1"), output("1", "B."), call("2"))).toEqual([
-      { role: "assistant", text: "", calls: [made("1", "A.")] },
-      { role: "assistant", text: "", calls: [made("1", "B.")] },
-      { role: "assistant", text: "", calls: [made("2", "There is no result.")] },
+  test("accepts shared ids across turns and missing results", () => {
+    expect(
+      convertItems(
+        createCall("1"),
+        createOutput("1", "A."),
+        createCall("1"),
+        createOutput("1", "B."),
+        createCall("2"),
+      ),
+    ).toEqual([
+      { role: "assistant", text: "", calls: [createTurnCall("1", "A.")] },
+      { role: "assistant", text: "", calls: [createTurnCall("1", "B.")] },
+      { role: "assistant", text: "", calls: [createTurnCall("2", "No result.")] },
     ]);
   });
 
-  test("give pictures as results, and get arguments that every server can parse", () => {
+  test("keeps images in results, and normalizes arguments to JSON", () => {
     const picture = { type: "input_image", image_url: "https://a.test/b.png" };
     const result = { type: "function_call_output", call_id: "1", output: [picture] };
     const custom = { type: "custom_tool_call", call_id: "3", name: "sql", input: "select 1" };
     const rows = { type: "custom_tool_call_output", call_id: "3", output: "1 row" };
-    const [turn] = history(call("1", "draw", "{bad"), call("2", "draw", " "), custom, result, rows);
+    const [turn] = convertItems(
+      createCall("1", "draw", "{bad"),
+      createCall("2", "draw", " "),
+      custom,
+      result,
+      rows,
+    );
     expect(turn).toMatchObject({
       calls: [
         { args: '{"input":"{bad"}', result: [{ image: "https://a.test/b.png", detail: null }] },
@@ -147,7 +176,7 @@ describe("calls of the client's functions", () => {
   });
 });
 
-describe("hosted calls", () => {
+describe("toChatTurns() with hosted calls", () => {
   test.each<[string, object, string, object, string]>([
     [
       "code",
@@ -164,14 +193,14 @@ describe("hosted calls", () => {
       "1\n\n\n[A picture was made.]",
     ],
     [
-      "code without a word",
+      "code without output",
       { type: "code_interpreter_call", code: null, outputs: null },
       "python",
       { code: "" },
       "It printed nothing.",
     ],
     [
-      "a search of files",
+      "a file search",
       {
         type: "file_search_call",
         queries: ["cats", "dogs"],
@@ -182,14 +211,14 @@ describe("hosted calls", () => {
       "[a.md]\nCats.\n\n[file-1]\n",
     ],
     [
-      "a search in vain",
+      "a search without results",
       { type: "file_search_call", results: null },
       "file_search",
       { query: "" },
       "Nothing was found.",
     ],
     [
-      "a search of the web",
+      "a web search",
       {
         type: "web_search_call",
         action: { type: "search", query: "cats", sources: [] },
@@ -200,7 +229,7 @@ describe("hosted calls", () => {
       "Cats (http://a.test)\nThey purr.",
     ],
     [
-      "a search of which only the sources are known",
+      "a search with sources only",
       {
         type: "web_search_call",
         action: {
@@ -232,7 +261,7 @@ describe("hosted calls", () => {
       "http://a.test\nHi.",
     ],
     [
-      "words in a page",
+      "a search in a page",
       {
         type: "web_search_call",
         action: { type: "find_in_page", url: "http://a.test", pattern: "purr" },
@@ -242,8 +271,8 @@ describe("hosted calls", () => {
       { url: "http://a.test", pattern: "purr" },
       "They purr.",
     ],
-  ])("of %s are calls of a function with their result", (_, item, name, args, text) => {
-    expect(history({ id: "h_1", ...item })).toEqual([
+  ])("converts %s to a function call with its result", (_, item, name, args, text) => {
+    expect(convertItems({ id: "h_1", ...item })).toEqual([
       {
         role: "assistant",
         text: "",
@@ -270,7 +299,7 @@ describe("hosted calls", () => {
       "a\n\nExit code: 0\n\nstderr:\nno x\nExit code: 1\n\nIt took too long and was stopped.\n\nExit code: undefined",
     ],
     [
-      "a command of old",
+      "a local_shell command",
       { type: "local_shell_call", action: { type: "exec", command: ["ls", "-a"] } },
       { type: "local_shell_call_output", output: "a" },
       "shell",
@@ -278,7 +307,7 @@ describe("hosted calls", () => {
       "a",
     ],
     [
-      "an odd command of old",
+      "an invalid local_shell command",
       { type: "local_shell_call", action: { command: "ls" } },
       { type: "local_shell_call_output", output: "a" },
       "shell",
@@ -294,15 +323,15 @@ describe("hosted calls", () => {
       "The patch was applied.",
     ],
     [
-      "a patch that does not fit",
+      "a failed patch",
       { type: "apply_patch_call", operation: { type: "delete_file", path: "a" } },
       { type: "apply_patch_call_output", status: "failed", output: "There is no a." },
       "apply_patch",
       { operations: [{ type: "delete_file", path: "a" }] },
       "The patch failed.\n\nThere is no a.",
     ],
-  ])("of %s find their result in another item", (_, item, result, name, args, text) => {
-    const turns = history(
+  ])("finds the result of %s in another item", (_, item, result, name, args, text) => {
+    const turns = convertItems(
       { id: "x_1", call_id: "call_1", ...item },
       { call_id: "call_1", ...result },
     );
@@ -315,16 +344,16 @@ describe("hosted calls", () => {
     ]);
   });
 
-  test("are a turn each, and stand among the client's own calls", () => {
+  test("creates one turn per hosted call, in order with the client's calls", () => {
     const code = (id: string) => ({ type: "code_interpreter_call", id, code: id, outputs: [] });
-    const turns = history(
+    const turns = convertItems(
       code("a"),
       code("b"),
-      call("1"),
+      createCall("1"),
       code("c"),
-      call("2"),
-      output("1"),
-      output("2"),
+      createCall("2"),
+      createOutput("1"),
+      createOutput("2"),
     );
     expect(turns.map((turn) => "calls" in turn && turn.calls.map(({ id }) => id))).toEqual([
       ["a"],
@@ -334,7 +363,9 @@ describe("hosted calls", () => {
     ]);
   });
 
-  test("without any id are calls all the same", () => {
-    expect(history({ type: "shell_call" })).toMatchObject([{ calls: [{ id: "", args: "{}" }] }]);
+  test("converts hosted calls without an id", () => {
+    expect(convertItems({ type: "shell_call" })).toMatchObject([
+      { calls: [{ id: "", args: "{}" }] },
+    ]);
   });
 });

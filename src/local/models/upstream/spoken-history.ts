@@ -1,49 +1,49 @@
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
-import { callIn, resultIn } from "./past-calls.ts";
-import { type SpokenPart, spokenParts, wordsOf } from "./spoken-parts.ts";
+import { readCall, readResult } from "./past-calls.ts";
+import { type ChatPart, joinPartTexts, toChatParts } from "./spoken-parts.ts";
 
-/** What was said or done at once, in an order that every wire takes: results follow their calls. */
-export type SpokenTurn =
-  | { readonly role: "system" | "developer" | "user"; readonly parts: readonly SpokenPart[] }
-  | { readonly role: "assistant"; readonly text: string; readonly calls: readonly SpokenCall[] };
+/** One turn of a conversation, in an order that every API accepts: results follow their calls. */
+export type ChatTurn =
+  | { readonly role: "system" | "developer" | "user"; readonly parts: readonly ChatPart[] }
+  | { readonly role: "assistant"; readonly text: string; readonly calls: readonly ChatCall[] };
 
-/** A call with what came of it. */
-export interface SpokenCall {
+/** A call with its result. */
+export interface ChatCall {
   readonly id: string;
-  /** As it is offered to the model. */
+  /** The name by which the function is offered to the model. */
   readonly name: string;
   readonly args: string;
-  readonly result: readonly SpokenPart[];
+  readonly result: readonly ChatPart[];
 }
 
 /**
- * A conversation's items as turns. Calls that followed each other are one turn, unless a result was
- * known in between. Reasoning is left out: no two servers take it back in the same form.
+ * Converts a conversation's items to turns. Consecutive calls become one turn, unless a result is between them.
+ * Reasoning is omitted, because servers do not share a format for it.
  */
-export function spokenHistory(
+export function toChatTurns(
   items: readonly object[],
   nameOf: (hosted: string) => string,
   catalog: ToolCatalog,
-): readonly SpokenTurn[] {
-  const turns: SpokenTurn[] = [];
-  const results = resultsByCall(items, catalog);
-  let open: SpokenCall[] | null = null; // the last turn's calls, while more may join them
+): readonly ChatTurn[] {
+  const turns: ChatTurn[] = [];
+  const results = groupResults(items, catalog);
+  let open: ChatCall[] | null = null; // the last turn's calls, while more may join them
   for (const item of items.map((one): Item => ({ ...one }))) {
-    const call = callIn(item, catalog);
+    const call = readCall(item, catalog);
     if (call) {
       const { id, isHosted, args } = call;
       const name = isHosted ? nameOf(call.name) : call.name;
-      const result = call.result ?? results.get(id)?.shift() ?? NOTHING;
+      const result = call.result ?? results.get(id)?.shift() ?? NO_RESULT;
       if (!open) {
         open = [];
-        turns.push({ role: "assistant", text: textBefore(turns), calls: open });
+        turns.push({ role: "assistant", text: takePrecedingText(turns), calls: open });
       }
       open.push({ id, name, args, result });
       if (call.result) open = null;
-    } else if (resultIn(item, catalog)) open = null;
+    } else if (readResult(item, catalog)) open = null;
     else if (typeof item["role"] === "string") {
       open = null;
-      turns.push(spokenMessage(item));
+      turns.push(toMessageTurn(item));
     }
   }
   return turns;
@@ -51,16 +51,16 @@ export function spokenHistory(
 
 type Item = Readonly<Record<string, unknown>>;
 
-const NOTHING: readonly SpokenPart[] = [{ text: "There is no result." }];
+const NO_RESULT: readonly ChatPart[] = [{ text: "No result." }];
 
-/** In their order: calls of different turns may share an id. */
-function resultsByCall(
+/** Returns results by call, in order: calls of different turns may share an id. */
+function groupResults(
   items: readonly object[],
   catalog: ToolCatalog,
-): Map<string, (readonly SpokenPart[])[]> {
-  const results = new Map<string, (readonly SpokenPart[])[]>();
+): Map<string, (readonly ChatPart[])[]> {
+  const results = new Map<string, (readonly ChatPart[])[]>();
   for (const item of items) {
-    const result = resultIn({ ...item }, catalog);
+    const result = readResult({ ...item }, catalog);
     if (!result) continue;
     const all = results.get(result.callId) ?? [];
     results.set(result.callId, [...all, result.parts]);
@@ -68,16 +68,16 @@ function resultsByCall(
   return results;
 }
 
-/** What the model said right before it called; that turn becomes one with the calls. */
-function textBefore(turns: SpokenTurn[]): string {
+/** Removes and returns the text right before a call, which becomes part of the call's turn. */
+function takePrecedingText(turns: ChatTurn[]): string {
   const last = turns.at(-1);
   if (last?.role !== "assistant" || last.calls.length > 0) return "";
   turns.pop();
   return last.text;
 }
 
-function spokenMessage({ role, content }: Item): SpokenTurn {
-  const parts = spokenParts(content);
-  if (role === "assistant") return { role, text: wordsOf(parts), calls: [] };
+function toMessageTurn({ role, content }: Item): ChatTurn {
+  const parts = toChatParts(content);
+  if (role === "assistant") return { role, text: joinPartTexts(parts), calls: [] };
   return { role: role === "system" || role === "developer" ? role : "user", parts };
 }

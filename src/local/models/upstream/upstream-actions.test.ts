@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ModelAction } from "../../model-action.ts";
-import { offeredFunctions } from "./offered-functions.ts";
-import { understood } from "./upstream-actions.ts";
+import { createChatFunctions } from "./offered-functions.ts";
+import { toActions } from "./upstream-actions.ts";
 import type { UpstreamAnswer } from "./upstream-wire.ts";
 
 const tools = [
@@ -11,24 +11,24 @@ const tools = [
     type,
   })),
 ];
-const offered = offeredFunctions({
+const offered = createChatFunctions({
   ...{ model: "m", instructions: null, items: [], format: null, turn: 0, text: "" },
   tools,
   toolChoice: "auto",
 });
 
-function read(answer: Partial<UpstreamAnswer>) {
-  return understood({ thought: "", text: "", refusal: "", calls: [], ...answer }, offered);
+function parseAnswer(answer: Partial<UpstreamAnswer>) {
+  return toActions({ thought: "", text: "", refusal: "", calls: [], ...answer }, offered);
 }
 
-function actions(answer: Partial<UpstreamAnswer>): readonly ModelAction[] | string {
-  const result = read(answer);
+function readActions(answer: Partial<UpstreamAnswer>): readonly ModelAction[] | string {
+  const result = parseAnswer(answer);
   return result.ok ? result.actions : result.problem;
 }
 
-const called = (name: string, args: unknown) => actions({ calls: [{ name, args }] });
+const readCallActions = (name: string, args: unknown) => readActions({ calls: [{ name, args }] });
 
-describe("a call", () => {
+describe("toActions() with a call", () => {
   test.each<[string, object, ModelAction]>([
     ["python", { code: "1" }, { code: "1" }],
     ["hosted_shell", { commands: ["ls", "pwd"] }, { shell: ["ls", "pwd"] }],
@@ -56,9 +56,9 @@ describe("a call", () => {
       { type: "update_file", path: "a", diff: "@@" },
       { patch: [{ type: "update_file", path: "a", diff: "@@" }] },
     ],
-  ])("of %s with %j is what it stands for, as text or as an object", (name, args, action) => {
-    expect(called(name, JSON.stringify(args))).toEqual([action]);
-    expect(called(name, args)).toEqual([action]);
+  ])("of %s with %j returns its action, from a string or an object", (name, args, action) => {
+    expect(readCallActions(name, JSON.stringify(args))).toEqual([action]);
+    expect(readCallActions(name, args)).toEqual([action]);
   });
 
   test.each<[unknown, object | string]>([
@@ -70,13 +70,13 @@ describe("a call", () => {
     ["{bad", "{bad"],
     ["[1]", "[1]"],
     [7, "7"],
-  ])("of the client's function with %j keeps what the model wrote", (args, kept) => {
-    expect(called("add", args)).toEqual([{ call: { name: "add", args: kept } }]);
-    expect(called("shell", args)).toEqual([{ call: { name: "shell", args: kept } }]);
+  ])("of the client's function with %j keeps the arguments unchanged", (args, kept) => {
+    expect(readCallActions("add", args)).toEqual([{ call: { name: "add", args: kept } }]);
+    expect(readCallActions("shell", args)).toEqual([{ call: { name: "shell", args: kept } }]);
   });
 
   test.each<[string, unknown, string]>([
-    ["python", "print(1)", "the arguments of python are not a JSON object that fits {"],
+    ["python", "print(1)", "the arguments of python are not a JSON object that matches {"],
     ["python", "[1]", "they are [1]"],
     ["python", { code: 1 }, 'they are {"code":1}'],
     ["hosted_shell", { commands: [] }, 'they are {"commands":[]}'],
@@ -91,59 +91,59 @@ describe("a call", () => {
     ["apply_patch", { operations: [{ type: "create_file", path: "a" }] }, "they are"],
     ["apply_patch", { operations: [{ type: "rename", path: "a", diff: "" }] }, "they are"],
     ["apply_patch", { operations: ["+a"] }, "they are"],
-    ["", {}, 'there is no function "": there are "add", "shell", "python"'],
-  ])("of %s with %j cannot be made", (name, args, problem) => {
-    expect(called(name, args)).toContain(problem);
+    ["", {}, 'the function "" does not exist; the functions are "add", "shell", "python"'],
+  ])("of %s with %j returns a problem", (name, args, problem) => {
+    expect(readCallActions(name, args)).toContain(problem);
   });
 
-  test("where nothing is offered cannot be made, and is told so", () => {
+  test("of an unknown function without functions returns a problem", () => {
     const none = { ...offered, all: [] };
     const answer = { thought: "", text: "", refusal: "", calls: [{ name: "add", args: "" }] };
-    expect(understood(answer, none)).toMatchObject({
+    expect(toActions(answer, none)).toMatchObject({
       ok: false,
-      problem: 'there is no function "add": there is none',
+      problem: 'the function "add" does not exist; no functions are available',
     });
   });
 });
 
-describe("an answer", () => {
+describe("toActions() with an answer", () => {
   const [code, add] = [
     { name: "python", args: { code: "1" } },
     { name: "add", args: {} },
   ];
   test.each<[string, Partial<UpstreamAnswer>, readonly ModelAction[]]>([
-    ["words", { text: "Hi." }, [{ say: "Hi." }]],
-    ["thoughts and words", { thought: "Hm.", text: "Hi." }, [{ think: "Hm." }, { say: "Hi." }]],
+    ["text", { text: "Hi." }, [{ say: "Hi." }]],
+    ["reasoning and text", { thought: "Hm.", text: "Hi." }, [{ think: "Hm." }, { say: "Hi." }]],
     ["nothing", {}, [{ say: "" }]],
-    ["thoughts only", { thought: "Hm." }, [{ think: "Hm." }, { say: "" }]],
+    ["reasoning only", { thought: "Hm." }, [{ think: "Hm." }, { say: "" }]],
     ["a refusal", { refusal: "No." }, [{ refuse: "No." }]],
     [
-      "a refusal with words",
+      "a refusal with text",
       { refusal: "No.", text: "Sorry." },
       [{ refuse: "No." }, { say: "Sorry." }],
     ],
     [
-      "words and the client's call",
+      "text and a call of the client's function",
       { text: "Now.", calls: [add] },
       [{ say: "Now." }, { call: { name: "add", args: {} } }],
     ],
     [
-      "words on the way to a hosted tool",
+      "text before a hosted tool call",
       { thought: "Hm.", text: "Now.", calls: [code] },
       [{ think: "Hm." }, { think: "Now." }, { code: "1" }],
     ],
     [
-      "calls at once",
+      "parallel calls",
       { calls: [code, add, code] },
       [{ code: "1" }, { call: { name: "add", args: {} } }, { code: "1" }],
     ],
   ])("of %s", (_, answer, expected) => {
-    expect(actions(answer)).toEqual(expected);
+    expect(readActions(answer)).toEqual(expected);
   });
 
-  test("that cannot be understood is told what is wrong with which call", () => {
+  test("that is invalid returns a correction with the problem of each call", () => {
     const bad = { name: "python", args: "1" };
-    expect(read({ text: "Now.", calls: [code, bad] })).toMatchObject({
+    expect(parseAnswer({ text: "Now.", calls: [code, bad] })).toMatchObject({
       ok: false,
       correction: {
         role: "assistant",
@@ -152,7 +152,7 @@ describe("an answer", () => {
           {
             id: "call_refused_0",
             args: '{"code":"1"}',
-            result: [{ text: /another one beside it/ }],
+            result: [{ text: /another call in the same answer was invalid/ }],
           },
           {
             id: "call_refused_1",

@@ -4,78 +4,86 @@ import { list, show } from "../../../base/show.ts";
 import type { Validation } from "../../../base/validation.ts";
 import type { ModelAction } from "../../model-action.ts";
 import { isHandedOver, toAction } from "../../tools/tool-catalog.ts";
-import type { OfferedFunction, OfferedFunctions } from "./offered-functions.ts";
-import { argumentsText } from "./past-calls.ts";
-import type { SpokenTurn } from "./spoken-history.ts";
+import type { ChatFunction, ChatFunctions } from "./offered-functions.ts";
+import { toArgumentsText } from "./past-calls.ts";
+import type { ChatTurn } from "./spoken-history.ts";
 import type { UpstreamAnswer, UpstreamCall } from "./upstream-wire.ts";
 
-/** What an answer comes to, or what is wrong with it and the turn that tells the model so. */
-export type Understood =
+/** The actions of an answer, or its problem and a turn that reports the problem to the model. */
+export type ParsedAnswer =
   | { readonly ok: true; readonly actions: readonly ModelAction[] }
-  | { readonly ok: false; readonly problem: string; readonly correction: SpokenTurn };
+  | { readonly ok: false; readonly problem: string; readonly correction: ChatTurn };
 
-/** An answer as actions: hosted functions become what they stand for, the client's stay calls. */
-export function understood(answer: UpstreamAnswer, offered: OfferedFunctions): Understood {
-  const calls = answer.calls.map((call) => actionOf(call, offered));
+/**
+ * Converts an answer to actions. Calls of hosted functions become actions; calls of the client's functions stay
+ * calls.
+ */
+export function toActions(answer: UpstreamAnswer, functions: ChatFunctions): ParsedAnswer {
+  const calls = answer.calls.map((call) => toCallAction(call, functions));
   const [problem] = calls.flatMap((call) => (call.ok ? [] : [call.problem]));
   if (problem !== undefined) {
-    return { ok: false, problem, correction: correctionOf(answer, calls) };
+    return { ok: false, problem, correction: createCorrection(answer, calls) };
   }
   const actions = calls.flatMap((call) => (call.ok ? [call.value] : []));
-  return { ok: true, actions: [...saidBefore(answer, actions, offered), ...actions] };
+  return { ok: true, actions: [...toTextActions(answer, actions, functions), ...actions] };
 }
 
-/** What is said ends a turn; what is said on the way to a hosted tool is a thought. */
-function saidBefore(
+/**
+ * Converts the text of an answer. Text before a hosted tool call becomes a thought, because an answer ends the
+ * turn.
+ */
+function toTextActions(
   { thought, text, refusal, calls }: UpstreamAnswer,
   actions: readonly ModelAction[],
-  { all }: OfferedFunctions,
+  { all }: ChatFunctions,
 ): readonly ModelAction[] {
-  const goesOn = calls.some((call) => {
+  const continues = calls.some((call) => {
     const { hosted = null } = all.find(({ name }) => name === call.name) ?? {};
     return hosted !== null && !isHandedOver(hosted.tool);
   });
-  const thoughts = goesOn ? [thought, text, refusal] : [thought];
-  const said: readonly ModelAction[] = [
+  const thoughts = continues ? [thought, text, refusal] : [thought];
+  const answers: readonly ModelAction[] = [
     ...(refusal === "" ? [] : [{ refuse: refusal }]),
     ...(text === "" && (refusal !== "" || actions.length > 0) ? [] : [{ say: text }]),
   ];
   return [
     ...thoughts.filter((one) => one !== "").map((think) => ({ think })),
-    ...(goesOn ? [] : said),
+    ...(continues ? [] : answers),
   ];
 }
 
-function actionOf(
+function toCallAction(
   { name, args }: UpstreamCall,
-  { all }: OfferedFunctions,
+  { all }: ChatFunctions,
 ): Validation<ModelAction> {
   const called = all.find((one) => one.name === name);
   if (!called) {
     const known =
-      all.length === 0 ? "there is none" : `there are ${list(all.map((one) => one.name))}`;
-    return { ok: false, problem: `there is no function ${show(name)}: ${known}` };
+      all.length === 0
+        ? "no functions are available"
+        : `the functions are ${list(all.map((one) => one.name))}`;
+    return { ok: false, problem: `the function ${show(name)} does not exist; ${known}` };
   }
-  if (!called.hosted) return { ok: true, value: { call: { name, args: asWritten(args) } } };
-  const read = argumentsOf(args);
-  if (!read.ok) return { ok: false, problem: badArguments(called, read.problem) };
+  if (!called.hosted) return { ok: true, value: { call: { name, args: toRawArguments(args) } } };
+  const read = parseArguments(args);
+  if (!read.ok) return { ok: false, problem: describeBadArguments(called, read.problem) };
   const { hosted } = called;
   const fitting = hosted.read(read.value);
   return fitting
     ? { ok: true, value: toAction(hosted.tool, fitting) }
-    : { ok: false, problem: badArguments(called, `they are ${show(read.value)}`) };
+    : { ok: false, problem: describeBadArguments(called, `they are ${show(read.value)}`) };
 }
 
-/** Word for word: what the client's function makes of it, JSON or not, is the client's to say. */
-function asWritten(args: unknown): object | string {
+/** Returns the arguments unchanged. The client decides how its function handles invalid JSON. */
+function toRawArguments(args: unknown): object | string {
   if (isPlainObject(args)) return args;
   return args === undefined || args === null || args === "" ? {} : String(args);
 }
 
-function argumentsOf(args: unknown): Validation<Readonly<Record<string, unknown>>> {
-  const written = asWritten(args);
-  if (typeof written !== "string") return { ok: true, value: { ...written } };
-  const parsed = parseJson(written);
+function parseArguments(args: unknown): Validation<Readonly<Record<string, unknown>>> {
+  const rawArgs = toRawArguments(args);
+  if (typeof rawArgs !== "string") return { ok: true, value: { ...rawArgs } };
+  const parsed = parseJson(rawArgs);
   if (!parsed.ok) return parsed;
   const { value } = parsed;
   return isPlainObject(value)
@@ -83,16 +91,16 @@ function argumentsOf(args: unknown): Validation<Readonly<Record<string, unknown>
     : { ok: false, problem: `they are ${show(value)}` };
 }
 
-function badArguments({ name, parameters }: OfferedFunction, problem: string): string {
+function describeBadArguments({ name, parameters }: ChatFunction, problem: string): string {
   const schema = JSON.stringify(parameters);
-  return `the arguments of ${name} are not a JSON object that fits ${schema}: ${problem}`;
+  return `the arguments of ${name} are not a JSON object that matches ${schema}: ${problem}`;
 }
 
-/** The answer again, with what is wrong with each of its calls for a result. */
-function correctionOf(
+/** Repeats the answer, with an error message as the result of each call. */
+function createCorrection(
   { text, calls }: UpstreamAnswer,
   read: readonly Validation<ModelAction>[],
-): SpokenTurn {
+): ChatTurn {
   return {
     role: "assistant",
     text,
@@ -100,10 +108,10 @@ function correctionOf(
       const verdict = read[place];
       const result =
         verdict && !verdict.ok
-          ? `This call was not made: ${verdict.problem}. Call again, and mend that.`
-          : "This call was not made, because another one beside it was wrong. Call again.";
+          ? `This call was not made: ${verdict.problem}. Correct it and call again.`
+          : "This call was not made, because another call in the same answer was invalid. Call again.";
       const id = `call_refused_${place}`;
-      return { id, name, args: argumentsText(args), result: [{ text: result }] };
+      return { id, name, args: toArgumentsText(args), result: [{ text: result }] };
     }),
   };
 }

@@ -5,62 +5,65 @@ import { parseJson } from "../../../base/json.ts";
 import { ApiProblem } from "../../api-problem.ts";
 import type { UpstreamSettings } from "./upstream-options.ts";
 
-/** Asks a model server one thing; rejects with an `ApiProblem`, or the signal's own reason. */
+/** Sends one request to a model server. Rejects with an `ApiProblem` or the signal's reason. */
 export type UpstreamExchange = (
   body: object,
   signal: AbortSignal | undefined,
 ) => Promise<Readonly<Record<string, unknown>>>;
 
-/** Posts JSON to one path of an upstream. No retries: who asked us knows whether to try again. */
-export function upstreamExchange(settings: UpstreamSettings, path: string): UpstreamExchange {
+/**
+ * Creates a function that posts JSON to one path of an upstream server. It does not retry: the client decides
+ * that.
+ */
+export function createUpstreamExchange(settings: UpstreamSettings, path: string): UpstreamExchange {
   const { apiKey, timeoutMs, clock } = settings;
   const url = settings.baseURL + path;
-  const failed = failures(url, apiKey);
-  const send = settings.fetch ?? patientFetch();
+  const createFailure = createFailureFactory(url, apiKey);
+  const send = settings.fetch ?? createLazyFetch();
   const headers = {
     "content-type": "application/json",
     ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
   };
   return async (body, signal) => {
-    const [late, over] = [new AbortController(), new AbortController()];
-    clock.sleep(timeoutMs, over.signal).then(
-      () => late.abort(),
-      () => {}, // it was answered in time
+    const [timeout, done] = [new AbortController(), new AbortController()];
+    clock.sleep(timeoutMs, done.signal).then(
+      () => timeout.abort(),
+      () => {}, // the server answered in time
     );
-    const either = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
-    const init: SentInit = { method: "POST", headers, body: JSON.stringify(body) };
-    const answer = async () => {
-      const response = await send(url, { ...init, redirect: "manual", signal: either });
+    const anySignal = signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal;
+    const init: PostInit = { method: "POST", headers, body: JSON.stringify(body) };
+    const sendAndRead = async () => {
+      const response = await send(url, { ...init, redirect: "manual", signal: anySignal });
       const { status } = response;
       const header = (name: string) => response.headers.get(name);
       return { status, header, text: await response.text() };
     };
     try {
-      return bodyOf(await orAborted(answer(), either), failed);
+      return readBody(await orAborted(sendAndRead(), anySignal), createFailure);
     } catch (thrown) {
       signal?.throwIfAborted();
       if (thrown instanceof ApiProblem) throw thrown;
-      throw late.signal.aborted
-        ? failed(`did not answer within ${timeoutMs} ms`)
-        : failed("could not be asked", lastCause(thrown));
+      throw timeout.signal.aborted
+        ? createFailure(`did not answer within ${timeoutMs} ms`)
+        : createFailure("could not be reached", describeInnermostCause(thrown));
     } finally {
-      over.abort();
+      done.abort();
     }
   };
 }
 
-/** Says of an upstream what it did; `detail` is what others said of it. */
-export type Failed = (what: string, detail?: string, answer?: UpstreamHttpAnswer) => ApiProblem;
+/** Creates the error of a failed upstream request. `detail` is the underlying error message. */
+export type FailureFactory = (what: string, detail?: string, answer?: BufferedAnswer) => ApiProblem;
 
-/** How a failure of that address is told, without the key. */
-export function failures(url: string, apiKey: string | null): Failed {
-  const clean = (text: string) =>
+/** Returns a factory of errors about one upstream URL. It redacts the key. */
+export function createFailureFactory(url: string, apiKey: string | null): FailureFactory {
+  const redactKey = (text: string) =>
     apiKey === null
       ? text
       : text.replaceAll(apiKey, "<redacted>").replaceAll(encodeURIComponent(apiKey), "<redacted>");
   return (what, detail = "", answer) => {
-    const said = clean(detail).replace(/\s+/g, " ").trim().slice(0, LONGEST_DETAIL);
-    const message = `The upstream model at ${url} ${what}${said === "" ? "" : `: ${said}`}`;
+    const reason = redactKey(detail).replace(/\s+/g, " ").trim().slice(0, MAX_DETAIL_LENGTH);
+    const message = `The upstream model at ${url} ${what}${reason === "" ? "" : `: ${reason}`}`;
     const end = /[.!?]$/.test(message) ? "" : ".";
     if (answer?.status !== 429) {
       return new ApiProblem(502, message + end, { type: "server_error", code: "upstream_error" });
@@ -78,21 +81,21 @@ export function failures(url: string, apiKey: string | null): Failed {
   };
 }
 
-const LONGEST_DETAIL = 500;
+const MAX_DETAIL_LENGTH = 500;
 
-interface UpstreamHttpAnswer {
+interface BufferedAnswer {
   readonly status: number;
   readonly text: string;
   header(name: string): string | null;
 }
 
-interface SentInit {
+interface PostInit {
   readonly method: "POST";
   readonly headers: Record<string, string>;
   readonly body: string;
 }
 
-interface Answering {
+interface HttpResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   text(): Promise<string>;
@@ -100,48 +103,51 @@ interface Answering {
 
 type Send = (
   url: string,
-  init: SentInit & { readonly redirect: "manual"; readonly signal: AbortSignal },
-) => Promise<Answering>;
+  init: PostInit & { readonly redirect: "manual"; readonly signal: AbortSignal },
+) => Promise<HttpResponse>;
 
-/** Node's own gives up after five minutes without headers; a large model may take longer. */
-function patientFetch(): Send {
+/** Node's own fetch fails after five minutes without headers. A large model may take longer. */
+function createLazyFetch(): Send {
   let loading: Promise<Send> | null = null;
   return async (url, init) => {
-    loading ??= loadPatientFetch();
+    loading ??= loadFetch();
     const send = await loading;
     return await send(url, init);
   };
 }
 
-async function loadPatientFetch(): Promise<Send> {
+async function loadFetch(): Promise<Send> {
   const { Agent, fetch } = await import("undici");
   const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0, allowH2: false });
   return (url, init) => fetch(url, { ...init, dispatcher });
 }
 
-function bodyOf(answer: UpstreamHttpAnswer, failed: Failed): Readonly<Record<string, unknown>> {
+function readBody(
+  answer: BufferedAnswer,
+  createFailure: FailureFactory,
+): Readonly<Record<string, unknown>> {
   const { status, text } = answer;
   const parsed = parseJson(text);
   const body = parsed.ok && isPlainObject(parsed.value) ? parsed.value : null;
-  const complaint = body?.["error"] ?? body?.["message"] ?? body?.["detail"];
+  const reported = body?.["error"] ?? body?.["message"] ?? body?.["detail"];
   if (status < 200 || status > 299) {
-    const said = complaint === undefined ? text : complaintText(complaint);
-    throw failed(`answered ${status}`, said, answer);
+    const errorText = reported === undefined ? text : toErrorText(reported);
+    throw createFailure(`answered ${status}`, errorText, answer);
   }
-  if (!body) throw failed(`answered ${status} with what is no JSON object`, text);
+  if (!body) throw createFailure(`answered ${status} but not with a JSON object`, text);
   const { error } = body;
   if (error === undefined || error === null) return body;
-  throw failed(`answered ${status} with an error`, complaintText(error));
+  throw createFailure(`answered ${status} with an error`, toErrorText(error));
 }
 
-function complaintText(complaint: unknown): string {
-  if (typeof complaint === "string") return complaint;
-  const { message } = isPlainObject(complaint) ? complaint : {};
-  return typeof message === "string" ? message : JSON.stringify(complaint);
+function toErrorText(error: unknown): string {
+  if (typeof error === "string") return error;
+  const { message } = isPlainObject(error) ? error : {};
+  return typeof message === "string" ? message : JSON.stringify(error);
 }
 
-/** What a chain of errors ends with: the outer ones only say that something failed. */
-function lastCause(thrown: unknown): string {
+/** Returns the message of the innermost cause. Outer errors only report that the request failed. */
+function describeInnermostCause(thrown: unknown): string {
   let last = thrown;
   while (last instanceof Error && last.cause instanceof Error) last = last.cause;
   const text = messageOf(last);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
+  startUpstreamServer,
   type UpstreamServer,
   type UpstreamStep,
-  upstreamServer,
 } from "../../../../tests/support/upstream-server.ts";
 import { fakeClock } from "../../../testing/fake-clock.ts";
 import { ApiProblem } from "../../api-problem.ts";
@@ -13,7 +13,7 @@ const key = "sk-upstream-0123456789";
 let server: UpstreamServer;
 
 beforeAll(async () => {
-  server = await upstreamServer();
+  server = await startUpstreamServer();
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
@@ -22,23 +22,25 @@ afterAll(async () => {
 const add = { type: "function", name: "add", parameters: { type: "object" }, strict: true };
 const python = { type: "code_interpreter", container: { type: "auto" } };
 
-function request(over: Partial<ModelRequest> = {}): ModelRequest {
+function createRequest(over: Partial<ModelRequest> = {}): ModelRequest {
   const items = [{ type: "message", role: "user", content: "What is 6 times 7?" }];
   const base = { model: "gpt-5", instructions: null, items, tools: [], toolChoice: "auto" };
   return { ...base, format: null, turn: 0, text: "What is 6 times 7?", ...over };
 }
 
-async function answers(
+async function respondWith(
   steps: readonly UpstreamStep[],
   over: Partial<ModelRequest> = {},
   options: Partial<UpstreamModelOptions> = {},
 ) {
   await server.play(steps);
   const model = upstreamModel({ baseURL: server.url, model: "qwen3", apiKey: key, ...options });
-  return await model.respond(request(over));
+  return await model.respond(createRequest(over));
 }
 
-function calling(...calls: readonly (readonly [name: string, args: unknown])[]): UpstreamStep {
+function createCallStep(
+  ...calls: readonly (readonly [name: string, args: unknown])[]
+): UpstreamStep {
   const tool_calls = calls.map(([name, args], place) => ({
     id: `call_${place}`,
     type: "function",
@@ -47,11 +49,11 @@ function calling(...calls: readonly (readonly [name: string, args: unknown])[]):
   return { message: { content: null, tool_calls } };
 }
 
-async function failure(
+async function catchFailure(
   steps: readonly UpstreamStep[],
   options: Partial<UpstreamModelOptions> = {},
 ): Promise<ApiProblem> {
-  const thrown = await answers(steps, { tools: [python] }, options).catch(
+  const thrown = await respondWith(steps, { tools: [python] }, options).catch(
     (error: unknown) => error,
   );
   if (!(thrown instanceof ApiProblem))
@@ -60,9 +62,9 @@ async function failure(
   return thrown;
 }
 
-describe("an upstream model", () => {
-  test("is asked in a process of its own, under the name that its server has for it", async () => {
-    expect(await answers([{ message: { content: "42" } }])).toEqual([{ say: "42" }]);
+describe("upstreamModel()", () => {
+  test("sends requests to another process, with the server's model name", async () => {
+    expect(await respondWith([{ message: { content: "42" } }])).toEqual([{ say: "42" }]);
     const [asked] = await server.requests();
     expect(asked).toMatchObject({
       method: "POST",
@@ -78,17 +80,17 @@ describe("an upstream model", () => {
     });
   });
 
-  test("gets no key where there is none, whatever slashes its address ends in", async () => {
+  test("sends no key if there is none, and accepts trailing slashes in the URL", async () => {
     const options = { apiKey: undefined, baseURL: `${server.url}//` };
-    await answers([{ message: { content: "42" } }], {}, options);
+    await respondWith([{ message: { content: "42" } }], {}, options);
     const [asked] = await server.requests();
     expect(asked?.path).toBe("/v1/chat/completions");
     expect(asked?.headers).not.toHaveProperty("authorization");
   });
 
-  test("gets instructions, functions, hosted tools, a choice and a schema", async () => {
+  test("sends instructions, functions, hosted tools, a choice and a schema", async () => {
     const schema = { type: "object", properties: {}, required: [], additionalProperties: false };
-    await answers([{ message: { content: "{}" } }], {
+    await respondWith([{ message: { content: "{}" } }], {
       instructions: "Be brief.",
       tools: [add, python],
       toolChoice: { type: "code_interpreter" },
@@ -109,14 +111,14 @@ describe("an upstream model", () => {
     });
   });
 
-  test("speaks Responses where it is told to, with functions only", async () => {
+  test("uses the Responses API on request, with functions only", async () => {
     const output = [
       { type: "reasoning", summary: [{ type: "summary_text", text: "Easy." }] },
       { type: "message", role: "assistant", content: [{ type: "output_text", text: "Now." }] },
       { type: "function_call", call_id: "call_1", name: "add", arguments: '{"a":1}' },
     ];
     const over = { instructions: "Be brief.", tools: [add, python], toolChoice: "required" };
-    expect(await answers([{ output }], over, { api: "responses" })).toEqual([
+    expect(await respondWith([{ output }], over, { api: "responses" })).toEqual([
       { think: "Easy." },
       { say: "Now." },
       { call: { name: "add", args: '{"a":1}' } },
@@ -136,22 +138,25 @@ describe("an upstream model", () => {
     });
   });
 
-  test("may be reached through a fetch of the caller's", async () => {
+  test("accepts a custom fetch", async () => {
     const seen: string[] = [];
     const fetch: typeof globalThis.fetch = async (url) => {
       seen.push(String(url));
       return Response.json({ choices: [{ message: { content: "Hi." } }] });
     };
     const model = upstreamModel({ baseURL: "http://model.test/v1", model: "m", fetch });
-    expect(await model.respond(request())).toEqual([{ say: "Hi." }]);
+    expect(await model.respond(createRequest())).toEqual([{ say: "Hi." }]);
     expect(seen).toEqual(["http://model.test/v1/chat/completions"]);
   });
 });
 
-describe("a hosted call that cannot be made", () => {
-  test("is sent back to the model once, with what is wrong", async () => {
-    const steps = [calling(["python", "print(6*7)"]), calling(["python", { code: "print(42)" }])];
-    expect(await answers(steps, { tools: [python] })).toEqual([{ code: "print(42)" }]);
+describe("an invalid hosted call", () => {
+  test("is returned to the model once, with the problem", async () => {
+    const steps = [
+      createCallStep(["python", "print(6*7)"]),
+      createCallStep(["python", { code: "print(42)" }]),
+    ];
+    expect(await respondWith(steps, { tools: [python] })).toEqual([{ code: "print(42)" }]);
     const [, again] = await server.requests();
     expect(again?.body).toMatchObject({
       messages: [
@@ -165,22 +170,22 @@ describe("a hosted call that cannot be made", () => {
     });
   });
 
-  test("fails the second time, and says why", async () => {
-    const bad = calling(["python", { source: "print(42)" }]);
-    const problem = await failure([bad, bad]);
+  test("fails the second time, with the reason", async () => {
+    const bad = createCallStep(["python", { source: "print(42)" }]);
+    const problem = await catchFailure([bad, bad]);
     expect(problem).toMatchObject({ status: 502, type: "server_error", code: "upstream_error" });
-    expect(problem.message).toContain("called in vain, and again after it was told");
+    expect(problem.message).toContain("made an invalid call twice, even after a correction");
     expect(problem.message).toContain('they are {"source":"print(42)"}');
     expect(await server.requests()).toHaveLength(2);
   });
 
-  test("stops those beside it, which are to be made again", async () => {
+  test("cancels parallel calls, which the model must repeat", async () => {
     const steps = [
-      calling(["add", { a: 1 }], ["draw", {}]),
-      calling(["add", { a: 1 }], ["python", { code: "1" }]),
+      createCallStep(["add", { a: 1 }], ["draw", {}]),
+      createCallStep(["add", { a: 1 }], ["python", { code: "1" }]),
     ];
     const tools = [add, python];
-    expect(await answers(steps, { tools })).toEqual([
+    expect(await respondWith(steps, { tools })).toEqual([
       { call: { name: "add", args: '{"a":1}' } },
       { code: "1" },
     ]);
@@ -189,12 +194,16 @@ describe("a hosted call that cannot be made", () => {
       messages: [
         { role: "user" },
         { role: "assistant" },
-        { role: "tool", tool_call_id: "call_refused_0", content: /because another one beside it/ },
+        {
+          role: "tool",
+          tool_call_id: "call_refused_0",
+          content: /because another call in the same answer was invalid/,
+        },
         {
           role: "tool",
           tool_call_id: "call_refused_1",
           content:
-            'This call was not made: there is no function "draw": there are "add", "python". Call again, and mend that.',
+            'This call was not made: the function "draw" does not exist; the functions are "add", "python". Correct it and call again.',
         },
       ].map((message) =>
         message.content instanceof RegExp
@@ -205,7 +214,7 @@ describe("a hosted call that cannot be made", () => {
   });
 });
 
-describe("an upstream that fails", () => {
+describe("an upstream failure", () => {
   test.each([
     [
       401,
@@ -218,66 +227,71 @@ describe("an upstream that fails", () => {
     [500, "<h1>Oops</h1>\n", "answered 500: <h1>Oops</h1>."],
     [503, "", "answered 503."],
     [302, "", "answered 302."],
-    [200, "data: hello", "answered 200 with what is no JSON object: data: hello."],
-    [200, "[]", "answered 200 with what is no JSON object: []."],
+    [200, "data: hello", "answered 200 but not with a JSON object: data: hello."],
+    [200, "[]", "answered 200 but not with a JSON object: []."],
     [200, { error: { message: "Overloaded" } }, "answered 200 with an error: Overloaded."],
-    [200, { choices: [] }, "gave no answer: no choice with a message."],
-    [200, {}, "gave no answer: no choice with a message."],
-  ])("with %i is a 502 that names its address and what it said", async (status, body, said) => {
-    const problem = await failure([{ status, body }]);
-    expect(problem.message).toBe(`The upstream model at ${server.url}/chat/completions ${said}`);
-    expect(problem).toMatchObject({ status: 502, type: "server_error", code: "upstream_error" });
-  });
+    [200, { choices: [] }, "returned no answer: no choice with a message."],
+    [200, {}, "returned no answer: no choice with a message."],
+  ])(
+    "with status %i becomes a 502 with the URL and the server's message",
+    async (status, body, said) => {
+      const problem = await catchFailure([{ status, body }]);
+      expect(problem.message).toBe(`The upstream model at ${server.url}/chat/completions ${said}`);
+      expect(problem).toMatchObject({ status: 502, type: "server_error", code: "upstream_error" });
+    },
+  );
 
-  test("for too many requests is passed on, with how long to wait", async () => {
+  test("with status 429 is passed on with its retry headers", async () => {
     const body = { error: { message: "Slow down." } };
     const headers = { "retry-after": "7", "retry-after-ms": "6500" };
-    const problem = await failure([{ status: 429, body, headers }]);
+    const problem = await catchFailure([{ status: 429, body, headers }]);
     expect(problem).toMatchObject({ status: 429, code: "rate_limit_exceeded", headers });
     expect(problem.message).toContain("answered 429: Slow down.");
-    expect((await failure([{ status: 429, body }])).headers).toEqual({});
+    expect((await catchFailure([{ status: 429, body }])).headers).toEqual({});
   });
 
-  test("and says more than anyone reads is quoted in part", async () => {
-    const problem = await failure([{ status: 500, body: "x".repeat(10_000) }]);
+  test("with a long message is quoted in part", async () => {
+    const problem = await catchFailure([{ status: 500, body: "x".repeat(10_000) }]);
     expect(problem.message.length).toBeLessThan(700);
   });
 
-  test("by answering Responses with nothing, or a failure, is a 502 too", async () => {
+  test("of the Responses API without output, or with an error, becomes a 502", async () => {
     const options = { api: "responses" } as const;
-    const empty = await failure([{ body: {} }], options);
+    const empty = await catchFailure([{ body: {} }], options);
     expect(empty.message).toBe(
-      `The upstream model at ${server.url}/responses gave no answer: no output.`,
+      `The upstream model at ${server.url}/responses returned no answer: no output.`,
     );
     const body = { status: "failed", error: { message: `bad ${key}` }, output: [] };
-    const failed = await failure([{ body }], options);
+    const failed = await catchFailure([{ body }], options);
     expect(failed.message).toContain("answered 200 with an error: bad <redacted>.");
-    const silent = await failure([{ body: { status: "failed", error: null } }], options);
-    expect(silent.message).toContain("gave no answer: a response that failed.");
+    const silent = await catchFailure([{ body: { status: "failed", error: null } }], options);
+    expect(silent.message).toContain("returned no answer: a response that failed.");
   });
 
-  test("by not being there, or by ending the connection, is a 502", async () => {
-    const gone = await upstreamServer();
+  test("to connect, or a closed connection, becomes a 502", async () => {
+    const gone = await startUpstreamServer();
     await gone[Symbol.asyncDispose]();
-    const refused = await failure([], { baseURL: gone.url });
-    expect(refused.message).toMatch(/could not be asked: .*ECONNREFUSED/);
-    const dropped = await failure([{ drop: true }]);
-    expect(dropped.message).toContain("could not be asked: other side closed");
+    const refused = await catchFailure([], { baseURL: gone.url });
+    expect(refused.message).toMatch(/could not be reached: .*ECONNREFUSED/);
+    const dropped = await catchFailure([{ drop: true }]);
+    expect(dropped.message).toContain("could not be reached: other side closed");
     expect([refused.status, dropped.status]).toEqual([502, 502]);
   });
 
-  test("by a connection with many errors and no message is told by its code", async () => {
+  test("with several connection errors and no message is reported by its code", async () => {
     const cause = Object.assign(new AggregateError([], ""), { code: "ECONNREFUSED" });
     const fetch = () => Promise.reject(new TypeError("fetch failed", { cause }));
-    expect((await failure([], { fetch })).message).toContain("could not be asked: ECONNREFUSED.");
+    expect((await catchFailure([], { fetch })).message).toContain(
+      "could not be reached: ECONNREFUSED.",
+    );
   });
 
   test.each(["before", "within"] as const)(
-    "by silence %s its answer is a 502 in time",
+    "to answer in time (%s the answer) becomes a 502",
     async (stall) => {
       const clock = fakeClock();
       await server.play([]);
-      const failed = failure([{ stall }], { timeoutMs: 1_000, clock });
+      const failed = catchFailure([{ stall }], { timeoutMs: 1_000, clock });
       while ((await server.requests()).length === 0) await new Promise(setImmediate);
       await clock.advance(1_000);
       expect((await failed).message).toContain("did not answer within 1000 ms.");
@@ -286,13 +300,13 @@ describe("an upstream that fails", () => {
   );
 });
 
-describe("a client that has gone", () => {
-  test("ends the request to the upstream with its own reason", async () => {
+describe("a client that disconnects", () => {
+  test("aborts the upstream request with its own reason", async () => {
     await server.play([{ stall: "before" }]);
     const controller = new AbortController();
-    const reason = new Error("the client has gone");
+    const reason = new Error("The client disconnected.");
     const model = upstreamModel({ baseURL: server.url, model: "m" });
-    const answer = model.respond(request(), { signal: controller.signal });
+    const answer = model.respond(createRequest(), { signal: controller.signal });
     const failed = expect(answer).rejects.toBe(reason);
     while ((await server.requests()).length === 0) await new Promise(setImmediate);
     controller.abort(reason);
@@ -301,19 +315,21 @@ describe("a client that has gone", () => {
     expect(await server.gone()).toBe(1);
   });
 
-  test("before anything was asked leaves the upstream alone", async () => {
+  test("before the request prevents it", async () => {
     await server.play([]);
     const model = upstreamModel({ baseURL: server.url, model: "m" });
     const signal = AbortSignal.abort("enough");
-    await expect(model.respond(request(), { signal })).rejects.toBe("enough");
+    await expect(model.respond(createRequest(), { signal })).rejects.toBe("enough");
     expect(await server.requests()).toEqual([]);
   });
 
-  test("is noticed also through a fetch that looks at no signal", async () => {
+  test("aborts even a fetch that ignores its signal", async () => {
     const controller = new AbortController();
     const fetch = () => new Promise<Response>(() => {});
     const model = upstreamModel({ baseURL: "http://model.test", model: "m", fetch });
-    const failed = expect(model.respond(request(), { signal: controller.signal })).rejects.toBe(1);
+    const failed = expect(
+      model.respond(createRequest(), { signal: controller.signal }),
+    ).rejects.toBe(1);
     controller.abort(1);
     await failed;
   });

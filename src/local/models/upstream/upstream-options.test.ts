@@ -4,8 +4,8 @@ import { upstreamModel } from "./upstream-model.ts";
 
 const good = { baseURL: "http://127.0.0.1:1/v1", model: "m" };
 
-describe("an upstream model", () => {
-  test("may be made with all its options, and asks nothing until it is asked", () => {
+describe("upstreamModel() options", () => {
+  test("accept all fields without sending a request", () => {
     const options = { ...good, apiKey: "EMPTY", api: "responses", timeoutMs: 1, fetch } as const;
     expect(Object.isFrozen(upstreamModel(options))).toBe(true);
     expect(() => upstreamModel(good)).not.toThrow();
@@ -14,23 +14,20 @@ describe("an upstream model", () => {
   test.each<[unknown, string]>([
     [undefined, "upstreamModel(options) must be an object"],
     [{ ...good, url: "x" }, 'upstreamModel.url must be one of "baseURL", "model", "apiKey"'],
-    [{ model: "m" }, "upstreamModel.baseURL must be an http: or https: address, got undefined"],
-    [
-      { ...good, baseURL: "localhost:80" },
-      "upstreamModel.baseURL must be an http: or https: address",
-    ],
-    [{ ...good, baseURL: "http://" }, "upstreamModel.baseURL must be an http: or https: address"],
+    [{ model: "m" }, "upstreamModel.baseURL must be an http: or https: URL, got undefined"],
+    [{ ...good, baseURL: "localhost:80" }, "upstreamModel.baseURL must be an http: or https: URL"],
+    [{ ...good, baseURL: "http://" }, "upstreamModel.baseURL must be an http: or https: URL"],
     [
       { ...good, baseURL: "http://a.test/#b" },
-      "upstreamModel.baseURL must be without user, password, ? and #",
+      "upstreamModel.baseURL must not contain a user name, a password, ? or #",
     ],
-    [{ ...good, model: " " }, 'upstreamModel.model must be a text that is not blank, got " "'],
-    [{ ...good, model: 1 }, "upstreamModel.model must be a text that is not blank"],
+    [{ ...good, model: " " }, 'upstreamModel.model must be a non-blank string, got " "'],
+    [{ ...good, model: 1 }, "upstreamModel.model must be a non-blank string"],
     [{ ...good, api: "grpc" }, 'upstreamModel.api must be "chat" or "responses", got "grpc"'],
-    [{ ...good, timeoutMs: 0 }, "upstreamModel.timeoutMs must be a whole number from 1, got 0"],
-    [{ ...good, timeoutMs: 1.5 }, "upstreamModel.timeoutMs must be a whole number from 1"],
+    [{ ...good, timeoutMs: 0 }, "upstreamModel.timeoutMs must be a positive integer, got 0"],
+    [{ ...good, timeoutMs: 1.5 }, "upstreamModel.timeoutMs must be a positive integer"],
     [{ ...good, fetch: "x" }, "upstreamModel.fetch must be a function"],
-  ])("cannot be made with %j", (options, message) => {
+  ])("reject %j", (options, message) => {
     expect(() => upstreamModel(options as never)).toThrow(InvalidOptionError);
     expect(() => upstreamModel(options as never)).toThrow(message);
   });
@@ -43,8 +40,8 @@ describe("an upstream model", () => {
     { ...good, baseURL: "http://a.test?key=sk-secret" },
     { ...good, baseURL: "a.test?key=sk-secret" },
     { ...good, key: "sk-secret" },
-  ])("says no secret when it refuses %j", (options) => {
-    expect(() => upstreamModel(options)).toThrow(/got a secret \(not shown\)/);
+  ])("are not quoted in the error for %j", (options) => {
+    expect(() => upstreamModel(options)).toThrow(/got a secret that does not/);
     expect(() => upstreamModel(options)).not.toThrow(/sk-secret/);
   });
 });

@@ -3,26 +3,27 @@ import { InvalidOptionError } from "../../../base/errors.ts";
 import { isPlainObject } from "../../../base/freeze.ts";
 import { list } from "../../../base/show.ts";
 
-/** Which model server answers, and how it is asked. */
+/** Options of `upstreamModel()`. */
 export interface UpstreamModelOptions {
-  /** What SDKs take as base URL: `"http://127.0.0.1:11434/v1"`. */
+  /** The base URL of the server, as SDKs take it: `"http://127.0.0.1:11434/v1"`. */
   readonly baseURL: string;
-  /** What the server calls the model. Clients may call it what they like. */
+  /** The model name at the server. The name that clients send is ignored. */
   readonly model: string;
-  /** Secret: no error quotes it. */
+  /** The API key. Errors never quote it. @default none */
   readonly apiKey?: string | undefined;
-  /** @default "chat" */
+  /** The API of the server. @default "chat" */
   readonly api?: "chat" | "responses" | undefined;
-  /** How long one answer may take, from the first byte sent to the last one read. @default 600_000 */
+  /** The time limit of one answer, from the first byte sent to the last byte read. @default 600_000 */
   readonly timeoutMs?: number | undefined;
-  /** @default undici's, which waits as long as `timeoutMs` says */
+  /** The fetch function. @default undici's, with its timeouts disabled: only `timeoutMs` applies */
   readonly fetch?: typeof globalThis.fetch | undefined;
+  /** The time source. @default the system clock */
   readonly clock?: Clock | undefined;
 }
 
-/** Checked options with their defaults. */
+/** Validated options with defaults applied. */
 export interface UpstreamSettings {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseURL: string;
   readonly model: string;
   readonly apiKey: string | null;
@@ -32,43 +33,47 @@ export interface UpstreamSettings {
   readonly clock: Clock;
 }
 
-/** Refuses what cannot be, and copies the rest. */
-export function upstreamSettings(options: UpstreamModelOptions): UpstreamSettings {
+/** Validates the options and applies the defaults. */
+export function readUpstreamSettings(options: UpstreamModelOptions): UpstreamSettings {
   if (!isPlainObject(options)) {
-    refuse("upstreamModel(options)", options, {
+    throwInvalidOption("upstreamModel(options)", options, {
       rule: "must be an object",
-      remedy: "write upstreamModel({ baseURL, model })",
+      remedy: "call upstreamModel({ baseURL, model })",
       secret: true,
     });
   }
   for (const key of Object.keys(options)) {
     if (KNOWN.includes(key)) continue;
     const rule = `must be one of ${list(KNOWN)}`;
-    refuse(`upstreamModel.${key}`, undefined, { rule, remedy: "leave it out", secret: true });
+    throwInvalidOption(`upstreamModel.${key}`, undefined, {
+      rule,
+      remedy: "remove it",
+      secret: true,
+    });
   }
   const { baseURL, model, apiKey, api = "chat", timeoutMs = 600_000, fetch, clock } = options;
   checkBaseURL(baseURL);
-  check(typeof model === "string" && model.trim() !== "", "model", model, {
-    rule: "must be a text that is not blank",
-    remedy: "give the name that the server has for it",
+  checkOption(typeof model === "string" && model.trim() !== "", "model", model, {
+    rule: "must be a non-blank string",
+    remedy: "pass the name of the model at the server",
   });
-  check(apiKey === undefined || /^[\x21-\x7e]+$/.test(String(apiKey)), "apiKey", apiKey, {
-    rule: "must be one line of letters, digits and signs without spaces",
-    remedy: "give the key as the server's owner shows it, or leave it out",
+  checkOption(apiKey === undefined || /^[\x21-\x7e]+$/.test(String(apiKey)), "apiKey", apiKey, {
+    rule: "must be a single line of printable ASCII characters without spaces",
+    remedy: "pass the key as the server's owner issued it, or omit it",
     secret: true,
   });
-  check(api === "chat" || api === "responses", "api", api, {
+  checkOption(api === "chat" || api === "responses", "api", api, {
     rule: 'must be "chat" or "responses"',
-    remedy: 'leave it out for "chat", which most servers speak',
+    remedy: 'omit it for "chat", which most servers support',
   });
   const isTime = Number.isInteger(timeoutMs) && timeoutMs > 0;
-  check(isTime, "timeoutMs", timeoutMs, {
-    rule: "must be a whole number from 1",
-    remedy: "give milliseconds",
+  checkOption(isTime, "timeoutMs", timeoutMs, {
+    rule: "must be a positive integer",
+    remedy: "pass a number of milliseconds",
   });
-  check(fetch === undefined || typeof fetch === "function", "fetch", fetch, {
+  checkOption(fetch === undefined || typeof fetch === "function", "fetch", fetch, {
     rule: "must be a function",
-    remedy: "give one like globalThis.fetch, or leave it out",
+    remedy: "pass a function such as globalThis.fetch, or omit it",
   });
   return Object.freeze({
     baseURL: baseURL.replace(/\/+$/, ""),
@@ -100,24 +105,28 @@ interface Rule {
 function checkBaseURL(baseURL: unknown): void {
   const isAddress = typeof baseURL === "string" && /^https?:\/\/\S+$/i.test(baseURL);
   const url = isAddress ? URL.parse(baseURL) : null;
-  const secret = typeof baseURL === "string" && /[@?]/.test(baseURL); // there may be a password in it
-  check(url !== null, "baseURL", baseURL, {
-    rule: "must be an http: or https: address",
-    remedy: 'write one like "http://127.0.0.1:11434/v1"',
+  const secret = typeof baseURL === "string" && /[@?]/.test(baseURL); // it may contain a password
+  checkOption(url !== null, "baseURL", baseURL, {
+    rule: "must be an http: or https: URL",
+    remedy: 'use a URL such as "http://127.0.0.1:11434/v1"',
     secret,
   });
   const isPlain = url?.username === "" && url.password === "" && !/[?#]/.test(String(baseURL));
-  check(isPlain, "baseURL", baseURL, {
-    rule: "must be without user, password, ? and #",
-    remedy: "use apiKey",
+  checkOption(isPlain, "baseURL", baseURL, {
+    rule: "must not contain a user name, a password, ? or #",
+    remedy: "pass the key as apiKey",
     secret,
   });
 }
 
-function check(isRight: boolean, field: string, value: unknown, rule: Rule): void {
-  if (!isRight) refuse(`upstreamModel.${field}`, value, rule);
+function checkOption(isRight: boolean, field: string, value: unknown, rule: Rule): void {
+  if (!isRight) throwInvalidOption(`upstreamModel.${field}`, value, rule);
 }
 
-function refuse(field: string, value: unknown, { rule, remedy, secret = false }: Rule): never {
+function throwInvalidOption(
+  field: string,
+  value: unknown,
+  { rule, remedy, secret = false }: Rule,
+): never {
   throw new InvalidOptionError({ field, value, rule, remedy, secret });
 }

@@ -1,27 +1,27 @@
-import type { OfferedFunctions } from "./offered-functions.ts";
-import type { SpokenTurn } from "./spoken-history.ts";
+import type { ChatFunctions } from "./offered-functions.ts";
+import type { ChatTurn } from "./spoken-history.ts";
 
-/** One of the two ways to ask a model server. */
+/** An API of model servers: chat completions or Responses. */
 export interface UpstreamWire {
-  /** Below the base URL. */
+  /** The path below the base URL. */
   readonly path: string;
-  /** The request's body. */
-  ask(question: UpstreamQuestion): object;
-  /** What a body with status 200 says; a text says why it cannot be read. */
-  read(body: Readonly<Record<string, unknown>>): UpstreamAnswer | string;
+  /** Creates the body of a request. */
+  createRequest(question: UpstreamInput): object;
+  /** Reads the body of a successful response. Returns a string with the reason if it cannot be read. */
+  readAnswer(body: Readonly<Record<string, unknown>>): UpstreamAnswer | string;
 }
 
-/** What a model server is asked, whichever way. */
-export interface UpstreamQuestion {
+/** The input of an upstream model, independent of the API. */
+export interface UpstreamInput {
   readonly model: string;
   readonly instructions: string | null;
-  readonly turns: readonly SpokenTurn[];
-  readonly offered: OfferedFunctions;
+  readonly turns: readonly ChatTurn[];
+  readonly functions: ChatFunctions;
   /** The client's `text.format`. */
   readonly format: Readonly<Record<string, unknown>> | null;
 }
 
-/** What a model answered, whichever way. */
+/** An upstream model's answer, independent of the API. */
 export interface UpstreamAnswer {
   readonly thought: string;
   readonly text: string;
@@ -29,8 +29,9 @@ export interface UpstreamAnswer {
   readonly calls: readonly UpstreamCall[];
 }
 
+/** An upstream model's function call. */
 export interface UpstreamCall {
   readonly name: string;
-  /** As the model wrote them: a text should be JSON. */
+  /** The arguments as the model wrote them. A string should be JSON. */
   readonly args: unknown;
 }

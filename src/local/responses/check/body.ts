@@ -19,11 +19,11 @@ import {
 } from "../../validators/shapes.ts";
 import { createItemsShape } from "./items.ts";
 import { orderKeys } from "./order-keys.ts";
-import { strictly } from "./strict.ts";
+import { requireStrictSchema } from "./strict.ts";
 import { createToolShape } from "./tools.ts";
 
 /** Validates the body of `POST /v1/responses`, except for `tool_choice`, which depends on the tools. */
-export function createBodyShape(catalog: ToolCatalog): Shape {
+export function createBodyValidator(catalog: ToolCatalog): Shape {
   const tool = createToolShape(catalog);
   return object(
     { model: text({ min: 1 }) },
@@ -60,7 +60,7 @@ const jsonSchema = object(
 const format = byType({
   text: object({ type }),
   json_object: object({ type }),
-  json_schema: strictly(jsonSchema, {
+  json_schema: requireStrictSchema(jsonSchema, {
     key: "schema",
     of: "response_format",
     code: "invalid_json_schema",
@@ -78,7 +78,7 @@ const contextManagement = maybe(
   ),
 );
 
-/** Values of `include` that belong to no tool. */
+/** Values of `include` that belong to no hosted tool. */
 const otherIncludes = [
   "message.input_image.image_url",
   "reasoning.encrypted_content",

@@ -3,10 +3,10 @@ import { missingParameter } from "../../api-problem.ts";
 import { longText, type } from "../../tools/item-fields.ts";
 import {
   anyObject,
-  at,
   byType,
   either,
   integer,
+  joinPath,
   list,
   maybe,
   object,
@@ -19,19 +19,19 @@ const prompt_cache_breakpoint = maybe(
   object({ mode: oneOf("explicit") }, { ttl: oneOf("30m", "12h") }),
 );
 
-/** Also needs one of `keys`; the first is named if none is there. */
-function withOneOf(shape: Shape, ...keys: readonly [string, ...string[]]): Shape {
+/** Also requires a string in at least one key of `keys`. Otherwise the error names the first key. */
+function requireOneOf(shape: Shape, ...keys: readonly [string, ...string[]]): Shape {
   return (value, path) => {
     const problem = shape(value, path);
     if (problem || !isPlainObject(value)) return problem;
     const isThere = keys.some((key) => typeof value[key] === "string");
-    return isThere ? null : missingParameter(at(path, keys[0]));
+    return isThere ? null : missingParameter(joinPath(path, keys[0]));
   };
 }
 
 const inputText = object({ type, text: longText }, { prompt_cache_breakpoint });
 
-const inputImage = withOneOf(
+const inputImage = requireOneOf(
   object(
     { type },
     {
@@ -45,7 +45,7 @@ const inputImage = withOneOf(
   "file_id",
 );
 
-const inputFile = withOneOf(
+const inputFile = requireOneOf(
   object(
     { type },
     {
@@ -68,7 +68,7 @@ const inputParts = {
   input_file: inputFile,
 };
 
-/** What is said to the model. */
+/** Validates the content of a message to the model. */
 export const inputContent: Shape = either({
   string: longText,
   array: list(byType(inputParts)),
@@ -87,7 +87,7 @@ const annotation = byType({
   file_path: object({ type, file_id: text(), index: integer() }),
 });
 
-/** What the model said. */
+/** Validates the content of a message from the model. */
 export const outputContent: Shape = either({
   string: longText,
   array: list(
@@ -101,5 +101,5 @@ export const outputContent: Shape = either({
   ),
 });
 
-/** What a function or a custom tool gave. */
+/** Validates the output of a function or custom tool. */
 export const callOutput: Shape = inputContent;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { WireItem } from "../../../openai/wire.ts";
 import { builtInCatalog } from "../../tools/index.ts";
-import { withIncludes as showItem } from "./includes.ts";
+import { applyIncludes as showItem } from "./includes.ts";
 
 const withIncludes = (item: WireItem, include: ReadonlySet<string>) =>
   showItem(item, include, builtInCatalog);
@@ -17,12 +17,12 @@ test.each([
   [code, "code_interpreter_call.outputs", { ...code, outputs: null }],
   [files, "file_search_call.results", { ...files, results: null }],
   [thought, "reasoning.encrypted_content", { type: "reasoning", id: "rs_1", summary: [] }],
-])("%j is shown whole only with its include", (item, include, bare) => {
+])("%j shows its optional fields only with its include value", (item, include, bare) => {
   expect(withIncludes(item, new Set([include]))).toBe(item);
   expect(withIncludes(item, none)).toEqual(bare);
 });
 
-test("a web search shows its sources and its results only with their includes", () => {
+test("a web search shows its sources and results only with their include values", () => {
   const bare = { type: "search", query: "a" };
   expect(withIncludes(web, none)).toEqual({ type: "web_search_call", id: "ws_1", action: bare });
   const withSources = withIncludes(web, new Set(["web_search_call.action.sources"]));
@@ -31,7 +31,7 @@ test("a web search shows its sources and its results only with their includes", 
   expect(withResults).toEqual({ ...web, action: bare });
 });
 
-test("what has nothing to hide stays what it is", () => {
+test("an item without optional fields is unchanged", () => {
   const message = { type: "message", role: "assistant", content: [] };
   expect(withIncludes(message, none)).toBe(message);
   const bare = { type: "web_search_call", id: "ws_1" };

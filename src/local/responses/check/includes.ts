@@ -1,14 +1,14 @@
 import type { WireItem } from "../../../openai/wire.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 
-/** Returns an item as a response shows it: what is large or private only if `include` asks for it. */
-export function withIncludes(
+/** Returns an item as a response shows it: large or private fields only if `include` requests them. */
+export function applyIncludes(
   item: WireItem,
   include: ReadonlySet<string>,
   catalog: ToolCatalog,
 ): WireItem {
   if (item["type"] === "reasoning")
-    return include.has("reasoning.encrypted_content") ? item : withoutSealed(item);
+    return include.has("reasoning.encrypted_content") ? item : omitEncryptedContent(item);
   const includes = catalog.byItem.get(item["type"])?.includes;
   if (!includes) return item;
   let shown = item;
@@ -17,7 +17,7 @@ export function withIncludes(
   return shown;
 }
 
-function withoutSealed(item: WireItem): WireItem {
+function omitEncryptedContent(item: WireItem): WireItem {
   if (!("encrypted_content" in item)) return item;
   const { encrypted_content: _sealed, ...rest } = item;
   return rest;

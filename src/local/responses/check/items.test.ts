@@ -5,7 +5,7 @@ import { createToolShape } from "./tools.ts";
 
 const items = createItemsShape(builtInCatalog, createToolShape(builtInCatalog));
 
-const problemOf = (...values: readonly unknown[]) => items(values, "input");
+const checkItems = (...values: readonly unknown[]) => items(values, "input");
 
 const user = (...content: readonly object[]) => ({ role: "user", content });
 const assistant = (...content: readonly object[]) => ({
@@ -27,7 +27,7 @@ const patchCall = (operation: object) => ({
 });
 const span = { start_index: 0, end_index: 1 };
 
-describe("an item is accepted", () => {
+describe("the item validator accepts", () => {
   test.each([
     { role: "user", content: "Hello." },
     { role: "developer", content: "Be brief." },
@@ -142,11 +142,11 @@ describe("an item is accepted", () => {
     { id: "rs_1" },
     { type: null, id: "rs_1" },
   ])("%j", (item) => {
-    expect(problemOf(item)).toBeNull();
+    expect(checkItems(item)).toBeNull();
   });
 });
 
-describe("an item is refused", () => {
+describe("the item validator rejects", () => {
   test.each<readonly [item: unknown, param: string, code: string]>([
     ["Hello.", "", "invalid_type"],
     [{}, ".type", "missing_required_parameter"],
@@ -244,10 +244,10 @@ describe("an item is refused", () => {
     [{ type: "item_reference" }, ".id", "missing_required_parameter"],
     [{ id: "" }, ".id", "empty_string"],
   ])("%j", (item, param, code) => {
-    expect(problemOf(item)).toMatchObject({ status: 400, param: `input[0]${param}`, code });
+    expect(checkItems(item)).toMatchObject({ status: 400, param: `input[0]${param}`, code });
   });
 
-  test("with an id of another sort of item", () => {
+  test("an id with the prefix of another item type", () => {
     const call = {
       type: "function_call",
       id: "call_1",
@@ -255,24 +255,24 @@ describe("an item is refused", () => {
       name: "a",
       arguments: "",
     };
-    expect(problemOf(call)).toMatchObject({
+    expect(checkItems(call)).toMatchObject({
       message: "Invalid 'input[0].id': 'call_1'. Expected an ID that begins with 'fc'.",
       param: "input[0].id",
       code: "invalid_value",
     });
-    expect(problemOf({ ...call, id: 5 })?.code).toBe("invalid_type");
+    expect(checkItems({ ...call, id: 5 })?.code).toBe("invalid_type");
   });
 
-  test("when what the model said is given as what was said to it", () => {
-    expect(problemOf(assistant({ type: "input_text", text: "a" }))?.message).toBe(
+  test("input content in an assistant message", () => {
+    expect(checkItems(assistant({ type: "input_text", text: "a" }))?.message).toBe(
       "Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'.",
     );
   });
 
-  test("when it asks for a compaction and is not the last", () => {
+  test("a compaction trigger that is not the last item", () => {
     const [trigger, message] = [{ type: "compaction_trigger" }, { role: "user", content: "a" }];
-    expect(problemOf(message, trigger)).toBeNull();
-    expect(problemOf(trigger, message)).toMatchObject({
+    expect(checkItems(message, trigger)).toBeNull();
+    expect(checkItems(trigger, message)).toMatchObject({
       message: "Invalid 'input[0]': an item of type 'compaction_trigger' must be the last one.",
       param: "input[0]",
       code: "invalid_value",

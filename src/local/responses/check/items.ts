@@ -13,9 +13,9 @@ import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import {
   anyObject,
   anything,
-  at,
   byType,
   idOf,
+  joinPath,
   list,
   maybe,
   object,
@@ -25,9 +25,9 @@ import {
 } from "../../validators/shapes.ts";
 import { callOutput, inputContent, outputContent } from "./content.ts";
 
-/** Validates all of `input`. `tool` validates an entry of `tools`, which some items hold. */
+/** Validates `input` as an array. `tool` validates the entries of `tools` that some items contain. */
 export function createItemsShape(catalog: ToolCatalog, tool: Shape): Shape {
-  const everyItem = list(createItemShape(catalog, tool));
+  const everyItem = list(createItemValidator(catalog, tool));
   return (value, path) => {
     const problem = everyItem(value, path);
     if (problem || !Array.isArray(value)) return problem;
@@ -40,23 +40,23 @@ export function createItemsShape(catalog: ToolCatalog, tool: Shape): Shape {
   };
 }
 
-/** An entry of `input`: a message needs no `type`, nor does a reference by id. */
-function createItemShape({ byItem }: ToolCatalog, tool: Shape): Shape {
+/** Validates an entry of `input`. Messages and references by id may omit `type`. */
+function createItemValidator({ byItem }: ToolCatalog, tool: Shape): Shape {
   const tools = list(tool);
-  const listsTools =
+  const checkTools =
     (shape: Shape): Shape =>
     (value, path) =>
-      shape(value, path) ?? tools(Object(value)["tools"], at(path, "tools"));
+      shape(value, path) ?? tools(Object(value)["tools"], joinPath(path, "tools"));
   const hosted = [...byItem.values()].map((item) => {
     const { check = anyObject } = item;
-    return [item.type, item.listsTools ? listsTools(check) : check] as const;
+    return [item.type, item.listsTools ? checkTools(check) : check] as const;
   });
   const typed = byType({
     message: messages,
     reasoning,
     ...functionItems,
     ...Object.fromEntries(hosted),
-    additional_tools: listsTools(additionalTools),
+    additional_tools: checkTools(additionalTools),
     ...otherItems,
   });
   return (value, path) => {
@@ -64,7 +64,7 @@ function createItemShape({ byItem }: ToolCatalog, tool: Shape): Shape {
     if ("role" in value) return messages(value, path);
     return "id" in value && Object.keys(value).every((key) => key === "id" || key === "type")
       ? untypedReference(value, path)
-      : missingParameter(at(path, "type"));
+      : missingParameter(joinPath(path, "type"));
   };
 }
 
@@ -74,14 +74,14 @@ const message = {
   status,
   phase: maybe(oneOf("commentary", "final_answer")),
 };
-const said = object({ role: type, content: inputContent }, message);
+const inputMessage = object({ role: type, content: inputContent }, message);
 
 const messages = byType(
   {
-    user: said,
+    user: inputMessage,
     assistant: object({ role: type, content: outputContent }, message),
-    system: said,
-    developer: said,
+    system: inputMessage,
+    developer: inputMessage,
   },
   "role",
 );
@@ -96,7 +96,7 @@ const reasoning = object(
   },
 );
 
-/** Calls of the client's functions, and its answers. */
+/** Calls to the client's functions and custom tools, and their outputs. */
 const functionItems = {
   function_call: object(
     { ...callFields, name: text({ min: 1 }), arguments: longText },

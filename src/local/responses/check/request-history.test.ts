@@ -16,18 +16,18 @@ const said = { type: "message", role: "assistant", content: "Done." };
 const asked = { role: "user", content: "Go on." };
 const thought = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "sealed" };
 
-describe("a conversation is accepted", () => {
+describe("checkHistory() accepts a conversation", () => {
   test.each([
-    ["with nothing in it", []],
+    ["without items", []],
     ["with a call and its output", [call, asked, output]],
     ["with calls that share an id over turns", [call, output, said, call, output]],
     ["with two outputs of one call", [call, output, output]],
-    ["with reasoning and what it led to", [thought, call, output, thought, said]],
-    ["with reasoning upon reasoning", [thought, thought, said]],
+    ["with reasoning and its following item", [thought, call, output, thought, said]],
+    ["with consecutive reasoning items", [thought, thought, said]],
     ["with reasoning that has no id", [{ ...thought, id: undefined }, said]],
     ["with reasoning that is stored", [{ type: "reasoning", id: "rs_kept", summary: [] }, said]],
-    ["with a reference to what is stored", [{ type: "item_reference", id: "rs_kept" }, output]],
-    ["with a bare reference to what is stored", [{ id: "rs_kept" }]],
+    ["with a reference to a stored item", [{ type: "item_reference", id: "rs_kept" }, output]],
+    ["with an untyped reference to a stored item", [{ id: "rs_kept" }]],
     [
       "with a shell's call that ran in a container",
       [
@@ -43,7 +43,7 @@ describe("a conversation is accepted", () => {
   });
 });
 
-describe("a conversation is refused", () => {
+describe("checkHistory() rejects a conversation", () => {
   test.each([
     ["No tool output found for function call call_1.", [call, asked]],
     ["No tool output found for function call call_1.", [call, output, call]],
@@ -92,7 +92,7 @@ describe("a conversation is refused", () => {
     ["rs_2", { type: "reasoning", id: "rs_2", summary: [], encrypted_content: null }],
     ["msg_1", { type: "item_reference", id: "msg_1" }],
     ["msg_1", { id: "msg_1" }],
-  ])("for %s that was not kept", (id, item) => {
+  ])("for the item %s, which is not stored", (id, item) => {
     const problem = {
       status: 404,
       message: `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,

@@ -2,46 +2,47 @@ import { textAt } from "../../../base/reading.ts";
 import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem } from "../../api-problem.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
-import { type Fault, History, type HistoryPoint, typeOf } from "../history.ts";
+import { type Fault, History, type HistoryPoint, readItemType } from "../history.ts";
 
-/** What is known of items that are only named. */
+/** Looks up items that a request refers to by id. */
 export interface StoredItems {
   isStored(id: string): boolean;
 }
 
-/** What a conversation's items are checked with. */
+/** The context that a conversation's items are checked in. */
 export interface HistoryContext {
   readonly stored: StoredItems;
   readonly catalog: ToolCatalog;
-  /** What the items continue from. @default nothing */
+  /** The conversation that the items continue. @default none */
   readonly before?: HistoryPoint | undefined;
 }
 
 /**
- * Refuses a conversation that OpenAI would: half a call, reasoning that led nowhere, or items that
- * were not kept. `items` go on from `before`; where references are left in them, calls may be behind
- * those, and an output without its call passes.
+ * Rejects a conversation that OpenAI would reject: a call without its output or an output without its call,
+ * reasoning without its following item, or a reference to an item that is not stored. `items` continue from
+ * `before`. If they contain references, an output without its call is accepted, because the call may be behind
+ * a reference.
  */
 export function checkHistory(
   items: readonly WireItem[],
   { stored, catalog, before }: HistoryContext,
 ): void {
   const history = new History(catalog, before);
-  const hasReferences = items.some((item) => typeOf(item) === "item_reference");
-  const refuse = (faults: readonly Fault[]) => {
+  const hasReferences = items.some((item) => readItemType(item) === "item_reference");
+  const throwFirst = (faults: readonly Fault[]) => {
     const fault = faults.find(({ isOrphan }) => !isOrphan || !hasReferences);
     if (fault) throw new ApiProblem(400, fault.message, { param: "input" });
   };
-  if (before) refuse(before.faults);
+  if (before) throwFirst(before.faults);
   for (const item of items) {
-    checkKept(item, stored);
-    refuse(history.add(item));
+    checkStored(item, stored);
+    throwFirst(history.add(item));
   }
-  refuse(history.end());
+  throwFirst(history.end());
 }
 
-function checkKept(item: WireItem, stored: StoredItems): void {
-  const [type, id] = [typeOf(item), textAt(item, "id")];
+function checkStored(item: WireItem, stored: StoredItems): void {
+  const [type, id] = [readItemType(item), textAt(item, "id")];
   const isBare = type === "reasoning" && textAt(item, "encrypted_content") === "";
   const isNamed = (isBare && id !== "") || type === "item_reference";
   if (!isNamed || stored.isStored(id)) return;

@@ -7,7 +7,7 @@ const checkRequest = createRequestCheck(builtInCatalog);
 
 const plain = { model: "gpt-5", input: "Hello." };
 
-function refusalOf(body: unknown): ApiProblem {
+function catchProblem(body: unknown): ApiProblem {
   try {
     checkRequest(body);
   } catch (problem) {
@@ -19,14 +19,14 @@ function refusalOf(body: unknown): ApiProblem {
 
 type Refusal = readonly [body: object, param: string | null, code: string, message: string];
 
-const unknown = (body: object, param: string): Refusal => [
+const expectUnknown = (body: object, param: string): Refusal => [
   body,
   param,
   "unknown_parameter",
   `Unknown parameter: '${param}'.`,
 ];
 
-const missing = (body: object, param: string): Refusal => [
+const expectMissing = (body: object, param: string): Refusal => [
   body,
   param,
   "missing_required_parameter",
@@ -36,19 +36,19 @@ const missing = (body: object, param: string): Refusal => [
 const format = (more: object) => ({ text: { format: { type: "json_schema", ...more } } });
 const management = (entry: object) => ({ context_management: [entry] });
 
-describe("a body is refused", () => {
+describe("the request check rejects", () => {
   test.each<Refusal>([
-    unknown({ messages: [] }, "messages"),
-    unknown({ constructor: 1 }, "constructor"),
-    unknown({ reasoning: { budget: 1 } }, "reasoning.budget"),
-    unknown({ text: { style: "short" } }, "text.style"),
-    unknown(format({ name: "a", schema: {}, title: "b" }), "text.format.title"),
-    unknown({ stream_options: { include_usage: true } }, "stream_options.include_usage"),
-    unknown(management({ type: "compaction", keep: 1 }), "context_management[0].keep"),
-    unknown({ prompt_cache_options: { days: 1 } }, "prompt_cache_options.days"),
-    missing(format({ schema: {} }), "text.format.name"),
-    missing(format({ name: "a" }), "text.format.schema"),
-    missing(management({ compact_threshold: 1000 }), "context_management[0].type"),
+    expectUnknown({ messages: [] }, "messages"),
+    expectUnknown({ constructor: 1 }, "constructor"),
+    expectUnknown({ reasoning: { budget: 1 } }, "reasoning.budget"),
+    expectUnknown({ text: { style: "short" } }, "text.style"),
+    expectUnknown(format({ name: "a", schema: {}, title: "b" }), "text.format.title"),
+    expectUnknown({ stream_options: { include_usage: true } }, "stream_options.include_usage"),
+    expectUnknown(management({ type: "compaction", keep: 1 }), "context_management[0].keep"),
+    expectUnknown({ prompt_cache_options: { days: 1 } }, "prompt_cache_options.days"),
+    expectMissing(format({ schema: {} }), "text.format.name"),
+    expectMissing(format({ name: "a" }), "text.format.schema"),
+    expectMissing(management({ compact_threshold: 1000 }), "context_management[0].type"),
     [
       { model: 5 },
       "model",
@@ -203,7 +203,7 @@ describe("a body is refused", () => {
       { background: true },
       "background",
       "unsupported_parameter",
-      "Unsupported parameter: 'background' is not supported by this server. Send the request without it, and 'stream' if it takes long.",
+      "Unsupported parameter: 'background' is not supported by this server. Omit it, and set 'stream' for long responses.",
     ],
     [
       { prompt: { id: "pmpt_1" } },
@@ -218,40 +218,40 @@ describe("a body is refused", () => {
       `One of "input" or "previous_response_id" or 'prompt' or 'conversation_id' must be provided.`,
     ],
   ])("%j", (body, param, code, message) => {
-    const problem = refusalOf({ ...plain, ...body });
+    const problem = catchProblem({ ...plain, ...body });
     expect(problem).toMatchObject({ status: 400, type: "invalid_request_error", param, code });
     expect(problem.message).toBe(message);
   });
 
-  test("that lacks a model, or both an input and what it goes on with", () => {
-    expect(refusalOf({ input: "Hello." })).toMatchObject({
+  test("a body without a model, or without input and a previous response", () => {
+    expect(catchProblem({ input: "Hello." })).toMatchObject({
       message: "Missing required parameter: 'model'.",
       param: "model",
     });
-    expect(refusalOf({ model: "m" })).toMatchObject({ param: "input" });
+    expect(catchProblem({ model: "m" })).toMatchObject({ param: "input" });
   });
 
-  test("that is no object", () => {
-    expect(refusalOf([]).message).toBe(
+  test("a body that is not an object", () => {
+    expect(catchProblem([]).message).toBe(
       "Invalid type for 'body': expected an object, but got an array instead.",
     );
   });
 
-  test("with an include that is not known, naming all that are", () => {
-    const { message, param } = refusalOf({ ...plain, include: ["everything"] });
+  test("an unknown include value, and lists the known ones", () => {
+    const { message, param } = catchProblem({ ...plain, include: ["everything"] });
     expect(param).toBe("include[0]");
     expect(message).toBe(
       "Invalid value: 'everything'. Supported values are: 'file_search_call.results', 'web_search_call.results', 'web_search_call.action.sources', 'message.input_image.image_url', 'computer_call_output.output.image_url', 'code_interpreter_call.outputs', 'reasoning.encrypted_content', and 'message.output_text.logprobs'.",
     );
   });
 
-  test("with a key that would be a prototype", () => {
+  test("a __proto__ key", () => {
     const body: unknown = JSON.parse(`{"model":"m","input":"a","__proto__":{"store":false}}`);
-    expect(refusalOf(body).param).toBe("__proto__");
+    expect(catchProblem(body).param).toBe("__proto__");
   });
 });
 
-describe("a request that says little", () => {
+describe("a minimal request", () => {
   test("gets OpenAI's defaults", () => {
     const { echo, include, input, metadata, ...request } = checkRequest(plain);
     expect(request).toEqual({
@@ -286,13 +286,13 @@ describe("a request that says little", () => {
     });
   });
 
-  test("may say null for nearly everything", () => {
+  test("accepts null for nearly all fields", () => {
     const keys = ["instructions", "tools", "tool_choice", "include", "store", "stream", "text"];
     const nulls = Object.fromEntries([...keys, "metadata", "reasoning"].map((key) => [key, null]));
     expect(checkRequest({ ...plain, ...nulls })).toEqual(checkRequest(plain));
   });
 
-  test("may leave out the type of a message and of a reference", () => {
+  test("may omit the type of messages and references", () => {
     const input = [{ role: "user", content: "Hi." }, { id: "msg_1" }, { type: null, id: "msg_2" }];
     expect(checkRequest({ model: "m", input }).input).toEqual([
       { type: "message", role: "user", content: "Hi." },
@@ -301,7 +301,7 @@ describe("a request that says little", () => {
     ]);
   });
 
-  test("may go on with a response and add nothing", () => {
+  test("may continue a response without input", () => {
     const { input, previousResponseId } = checkRequest({
       model: "m",
       previous_response_id: "resp_1",
@@ -310,7 +310,7 @@ describe("a request that says little", () => {
   });
 });
 
-describe("a request that says much", () => {
+describe("a full request", () => {
   const schema = { type: "json_schema", name: "answer", schema: { type: "object" } };
   const request = checkRequest({
     model: "gpt-5",
@@ -336,7 +336,7 @@ describe("a request that says much", () => {
     user: "u",
   });
 
-  test("is read", () => {
+  test("is parsed with all fields", () => {
     expect(request).toMatchObject({
       instructions: "Be brief.",
       store: false,
@@ -353,7 +353,7 @@ describe("a request that says much", () => {
     expect(request.include.has("reasoning.encrypted_content")).toBe(true);
   });
 
-  test("is repeated", () => {
+  test("is repeated in the response", () => {
     expect(request.echo).toMatchObject({
       service_tier: "flex",
       reasoning: { effort: "low", summary: "auto" },
@@ -365,7 +365,7 @@ describe("a request that says much", () => {
   });
 });
 
-test("a history of 4,000 items is checked in a moment", () => {
+test("the request check handles a history of 4,000 items within 500 ms", () => {
   const items = Array.from({ length: 2000 }, (_, at) => [
     { type: "function_call", call_id: `call_${at}`, name: "look", arguments: "{}" },
     { type: "function_call_output", call_id: `call_${at}`, output: "seen" },

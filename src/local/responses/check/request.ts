@@ -3,17 +3,17 @@ import type { WireItem } from "../../../openai/wire.ts";
 import { ApiProblem, invalidType } from "../../api-problem.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import type { Shape } from "../../validators/shapes.ts";
-import { createBodyShape } from "./body.ts";
+import { createBodyValidator } from "./body.ts";
 import { createToolChoiceCheck, type ToolChoice, type ToolChoiceCheck } from "./tool-choice.ts";
 
 export { checkHistory } from "./request-history.ts";
 
-/** A request for a response, with OpenAI's defaults where it said nothing. */
+/** A validated request for a response, with OpenAI's defaults applied. */
 export interface CheckedRequest {
-  /** Any name is known. */
+  /** Any model name is accepted. */
   readonly model: string;
   readonly instructions: string | null;
-  /** Of this request alone, each with its type: what `previousResponseId` stands for comes before it. */
+  /** This request's items, each with its type. They follow the conversation of `previousResponseId`. */
   readonly input: readonly WireItem[];
   readonly tools: readonly WireItem[];
   readonly toolChoice: ToolChoice;
@@ -21,79 +21,82 @@ export interface CheckedRequest {
   readonly store: boolean;
   readonly stream: boolean;
   readonly previousResponseId: string | null;
-  /** What the answer must fit: `null` is plain text. */
+  /** The format of the answer; `null` is plain text. */
   readonly textFormat: WireItem | null;
   readonly verbosity: string;
   readonly reasoning: WireItem | null;
   readonly maxOutputTokens: number | null;
-  /** Calls of hosted tools, in total. */
+  /** The maximum number of hosted tool calls in total. */
   readonly maxToolCalls: number | null;
   readonly parallelToolCalls: boolean;
-  /** The tokens from which the server compacts by itself. */
+  /** The number of tokens above which the server compacts automatically. */
   readonly compactThreshold: number | null;
-  /** Whether the last item asks for a compaction now. */
+  /** Whether the last item requests a compaction now. */
   readonly compactNow: boolean;
   readonly truncation: string;
   readonly metadata: WireItem;
-  /** What a response repeats, as `responseObject` takes it. */
+  /** The fields that the response repeats. */
   readonly echo: Echo;
 }
 
 /**
- * A response that has nothing yet but what it repeats of the request: all its fields are there, in
- * the wire's order, so that responses are copies of it.
+ * A template of a response: the request fields that it repeats, and placeholders for all others. All fields are
+ * present, in wire order, so that responses can be copied from the template.
  */
 export type Echo = WireItem & { readonly tools: readonly WireItem[] };
 
-/** Reads the body of `POST /v1/responses`, or throws OpenAI's error. */
+/** Validates the body of `POST /v1/responses`. Throws OpenAI's error if it is invalid. */
 export type RequestCheck = (body: unknown) => CheckedRequest;
 
-/** Creates the check of requests to a server with these hosted tools. Create it once: it builds all validators. */
+/** Creates the request check of a server with these hosted tools. Create it once: it builds all validators. */
 export function createRequestCheck(catalog: ToolCatalog): RequestCheck {
-  const bodyShape = createBodyShape(catalog);
+  const bodyShape = createBodyValidator(catalog);
   const checkToolChoice = createToolChoiceCheck(catalog);
   return (body) => readRequest(body, bodyShape, checkToolChoice);
 }
 
 function readRequest(
-  given: unknown,
+  body: unknown,
   bodyShape: Shape,
   checkToolChoice: ToolChoiceCheck,
 ): CheckedRequest {
-  if (!isPlainObject(given)) throw invalidType("body", "an object", given);
-  const problem = bodyShape(given, "") ?? unsupported(given);
+  if (!isPlainObject(body)) throw invalidType("body", "an object", body);
+  const problem = bodyShape(body, "") ?? findUnsupported(body);
   if (problem) throw problem;
-  const request = new Fields(given);
-  const tools = request.records("tools");
-  const toolChoice = checkToolChoice(given["tool_choice"], tools);
-  const text = new Fields(request.record("text") ?? {});
-  const input = itemsOf(given["input"]);
+  const request = new Fields(body);
+  const tools = request.readRecords("tools");
+  const toolChoice = checkToolChoice(body["tool_choice"], tools);
+  const text = new Fields(request.readRecord("text") ?? {});
+  const input = toItems(body["input"]);
   return {
-    model: request.text("model") ?? "",
-    instructions: request.text("instructions"),
+    model: request.readText("model") ?? "",
+    instructions: request.readText("instructions"),
     input,
     tools,
     toolChoice,
-    include: new Set(request.texts("include")),
-    store: request.flag("store") ?? true,
-    stream: request.flag("stream") ?? false,
-    previousResponseId: request.text("previous_response_id"),
-    textFormat: formatOf(text.record("format")),
-    verbosity: text.text("verbosity") ?? "medium",
-    reasoning: request.record("reasoning"),
-    maxOutputTokens: request.number("max_output_tokens"),
-    maxToolCalls: request.number("max_tool_calls"),
-    parallelToolCalls: request.flag("parallel_tool_calls") ?? true,
-    compactThreshold: thresholdIn(request),
+    include: new Set(request.readTexts("include")),
+    store: request.readFlag("store") ?? true,
+    stream: request.readFlag("stream") ?? false,
+    previousResponseId: request.readText("previous_response_id"),
+    textFormat: toTextFormat(text.readRecord("format")),
+    verbosity: text.readText("verbosity") ?? "medium",
+    reasoning: request.readRecord("reasoning"),
+    maxOutputTokens: request.readNumber("max_output_tokens"),
+    maxToolCalls: request.readNumber("max_tool_calls"),
+    parallelToolCalls: request.readFlag("parallel_tool_calls") ?? true,
+    compactThreshold: readCompactThreshold(request),
     compactNow: input.at(-1)?.["type"] === "compaction_trigger",
-    truncation: request.text("truncation") ?? "disabled",
-    metadata: request.record("metadata") ?? {},
-    echo: echoOf(request, tools, toolChoice),
+    truncation: request.readText("truncation") ?? "disabled",
+    metadata: request.readRecord("metadata") ?? {},
+    echo: createEcho(request, tools, toolChoice),
   };
 }
 
-/** Well-formed, and not to be had: together, or from this server. */
-function unsupported(body: WireItem): ApiProblem | null {
+/**
+ * Returns the error for parameters that are valid but exclude each other, or that the local provider does not
+ * support.
+ */
+function findUnsupported(body: WireItem): ApiProblem | null {
   const has = (key: string) => body[key] !== undefined && body[key] !== null;
   if (has("previous_response_id") && has("conversation")) {
     const message =
@@ -101,10 +104,14 @@ function unsupported(body: WireItem): ApiProblem | null {
     return new ApiProblem(400, message, { code: "mutually_exclusive_parameters" });
   }
   if (has("conversation"))
-    return notHere("conversation", "Use 'previous_response_id', or send all items as 'input'.");
-  if (has("prompt")) return notHere("prompt", "Send its text as 'instructions' or 'input'.");
+    return createUnsupportedProblem(
+      "conversation",
+      "Use 'previous_response_id', or send all items as 'input'.",
+    );
+  if (has("prompt"))
+    return createUnsupportedProblem("prompt", "Send its text as 'instructions' or 'input'.");
   if (body["background"] === true)
-    return notHere("background", "Send the request without it, and 'stream' if it takes long.");
+    return createUnsupportedProblem("background", "Omit it, and set 'stream' for long responses.");
   const { input } = body;
   const isEmpty = Array.isArray(input) ? input.length === 0 : typeof input !== "string";
   if (!isEmpty || has("previous_response_id")) return null;
@@ -112,41 +119,41 @@ function unsupported(body: WireItem): ApiProblem | null {
   return new ApiProblem(400, message, { param: "input", code: "missing_required_parameter" });
 }
 
-function notHere(param: string, remedy: string): ApiProblem {
+function createUnsupportedProblem(param: string, remedy: string): ApiProblem {
   const message = `Unsupported parameter: '${param}' is not supported by this server. ${remedy}`;
   return new ApiProblem(400, message, { param, code: "unsupported_parameter" });
 }
 
-function itemsOf(input: unknown): readonly WireItem[] {
+function toItems(input: unknown): readonly WireItem[] {
   if (typeof input === "string")
     return [{ type: "message", role: "user", content: [{ type: "input_text", text: input }] }];
-  return Array.isArray(input) ? input.filter(isPlainObject).map(typed) : [];
+  return Array.isArray(input) ? input.filter(isPlainObject).map(addItemType) : [];
 }
 
-/** Messages and references may come without their type. */
-function typed(item: WireItem): WireItem {
+/** Adds the type to messages and references that omit it. */
+function addItemType(item: WireItem): WireItem {
   if (typeof item["type"] === "string") return item;
   return { ...item, type: "role" in item ? "message" : "item_reference" };
 }
 
-function formatOf(format: WireItem | null): WireItem | null {
+function toTextFormat(format: WireItem | null): WireItem | null {
   return format === null || format["type"] === "text" ? null : format;
 }
 
-function thresholdIn(request: Fields): number | null {
-  const thresholds = request.records("context_management").flatMap((entry) => {
-    const threshold = new Fields(entry).number("compact_threshold");
+function readCompactThreshold(request: Fields): number | null {
+  const thresholds = request.readRecords("context_management").flatMap((entry) => {
+    const threshold = new Fields(entry).readNumber("compact_threshold");
     return threshold === null ? [] : [threshold];
   });
   return thresholds.toSorted((one, other) => one - other)[0] ?? null;
 }
 
-function echoOf(request: Fields, tools: readonly WireItem[], toolChoice: ToolChoice): Echo {
-  const text = new Fields(request.record("text") ?? {});
-  const reasoning = new Fields(request.record("reasoning") ?? {});
-  const format = text.record("format") ?? { type: "text" };
+function createEcho(request: Fields, tools: readonly WireItem[], toolChoice: ToolChoice): Echo {
+  const text = new Fields(request.readRecord("text") ?? {});
+  const reasoning = new Fields(request.readRecord("reasoning") ?? {});
+  const format = text.readRecord("format") ?? { type: "text" };
   const isSchema = format["type"] === "json_schema";
-  const tier = request.text("service_tier") ?? "auto";
+  const tier = request.readText("service_tier") ?? "auto";
   return {
     id: "",
     object: "response",
@@ -158,75 +165,75 @@ function echoOf(request: Fields, tools: readonly WireItem[], toolChoice: ToolCho
     incomplete_details: null,
     background: false,
     frequency_penalty: 0,
-    instructions: request.text("instructions"),
-    max_output_tokens: request.number("max_output_tokens"),
-    max_tool_calls: request.number("max_tool_calls"),
-    metadata: request.record("metadata") ?? {},
-    model: request.text("model"),
+    instructions: request.readText("instructions"),
+    max_output_tokens: request.readNumber("max_output_tokens"),
+    max_tool_calls: request.readNumber("max_tool_calls"),
+    metadata: request.readRecord("metadata") ?? {},
+    model: request.readText("model"),
     moderation: null,
-    parallel_tool_calls: request.flag("parallel_tool_calls") ?? true,
+    parallel_tool_calls: request.readFlag("parallel_tool_calls") ?? true,
     presence_penalty: 0,
-    previous_response_id: request.text("previous_response_id"),
-    prompt_cache_key: request.text("prompt_cache_key"),
-    prompt_cache_retention: request.text("prompt_cache_retention"),
+    previous_response_id: request.readText("previous_response_id"),
+    prompt_cache_key: request.readText("prompt_cache_key"),
+    prompt_cache_retention: request.readText("prompt_cache_retention"),
     reasoning: {
-      effort: reasoning.text("effort"),
-      summary: reasoning.text("summary") ?? reasoning.text("generate_summary"),
+      effort: reasoning.readText("effort"),
+      summary: reasoning.readText("summary") ?? reasoning.readText("generate_summary"),
     },
-    safety_identifier: request.text("safety_identifier"),
+    safety_identifier: request.readText("safety_identifier"),
     service_tier: tier === "auto" ? "default" : tier,
-    store: request.flag("store") ?? true,
-    temperature: request.number("temperature") ?? 1,
+    store: request.readFlag("store") ?? true,
+    temperature: request.readNumber("temperature") ?? 1,
     text: {
       format: isSchema ? { description: null, strict: false, ...format } : format,
-      verbosity: text.text("verbosity") ?? "medium",
+      verbosity: text.readText("verbosity") ?? "medium",
     },
     tool_choice: toolChoice,
     tools,
-    top_logprobs: request.number("top_logprobs") ?? 0,
-    top_p: request.number("top_p") ?? 1,
-    truncation: request.text("truncation") ?? "disabled",
-    user: request.text("user"),
+    top_logprobs: request.readNumber("top_logprobs") ?? 0,
+    top_p: request.readNumber("top_p") ?? 1,
+    truncation: request.readText("truncation") ?? "disabled",
+    user: request.readText("user"),
     output: [],
     usage: null,
   };
 }
 
-/** Reads what was checked: absent and `null` are the same. */
+/** Reads validated fields. Missing and `null` are the same. */
 class Fields {
-  readonly #of: WireItem;
+  readonly #record: WireItem;
 
-  constructor(of: WireItem) {
-    this.#of = of;
+  constructor(record: WireItem) {
+    this.#record = record;
   }
 
-  text(key: string): string | null {
-    const value = this.#of[key];
+  readText(key: string): string | null {
+    const value = this.#record[key];
     return typeof value === "string" ? value : null;
   }
 
-  number(key: string): number | null {
-    const value = this.#of[key];
+  readNumber(key: string): number | null {
+    const value = this.#record[key];
     return typeof value === "number" ? value : null;
   }
 
-  flag(key: string): boolean | null {
-    const value = this.#of[key];
+  readFlag(key: string): boolean | null {
+    const value = this.#record[key];
     return typeof value === "boolean" ? value : null;
   }
 
-  record(key: string): WireItem | null {
-    const value = this.#of[key];
+  readRecord(key: string): WireItem | null {
+    const value = this.#record[key];
     return isPlainObject(value) ? value : null;
   }
 
-  records(key: string): readonly WireItem[] {
-    const value = this.#of[key];
+  readRecords(key: string): readonly WireItem[] {
+    const value = this.#record[key];
     return Array.isArray(value) ? value.filter(isPlainObject) : [];
   }
 
-  texts(key: string): readonly string[] {
-    const value = this.#of[key];
+  readTexts(key: string): readonly string[] {
+    const value = this.#record[key];
     return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
   }
 }

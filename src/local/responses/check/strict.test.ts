@@ -7,13 +7,13 @@ const checkRequest = createRequestCheck(builtInCatalog);
 const tool = createToolShape(builtInCatalog);
 
 const empty = { type: "object", properties: {}, required: [], additionalProperties: false };
-const withKey = (part: object) => ({ ...empty, properties: { a: part }, required: ["a"] });
+const createSchema = (part: object) => ({ ...empty, properties: { a: part }, required: ["a"] });
 
-const problemOf = (parameters: object | null, strict: boolean | null = true) =>
+const checkParameters = (parameters: object | null, strict: boolean | null = true) =>
   tool({ type: "function", name: "look", parameters, strict }, "tools[0]");
 
 const closed = "'additionalProperties' is required to be supplied and to be false.";
-const complete = (key: string) =>
+const createMessage = (key: string) =>
   `'required' is required to be supplied and to be an array including every key in properties. Missing '${key}'.`;
 
 describe("a strict schema", () => {
@@ -21,37 +21,37 @@ describe("a strict schema", () => {
     null,
     empty,
     { type: "object", additionalProperties: false },
-    withKey({ type: "string" }),
-    withKey({ anyOf: [empty, { type: "null" }] }),
-    withKey({ type: "array", items: { type: "string" } }),
-    withKey({ $ref: "#/$defs/b" }),
+    createSchema({ type: "string" }),
+    createSchema({ anyOf: [empty, { type: "null" }] }),
+    createSchema({ type: "array", items: { type: "string" } }),
+    createSchema({ $ref: "#/$defs/b" }),
   ])("is accepted: %j", (schema) => {
-    expect(problemOf(schema)).toBeNull();
+    expect(checkParameters(schema)).toBeNull();
   });
 
   test.each<readonly [schema: object, complaint: string]>([
     [{ type: "object" }, `In context=(), ${closed}`],
     [{ ...empty, additionalProperties: true }, `In context=(), ${closed}`],
-    [{ ...withKey({}), required: [] }, `In context=(), ${complete("a")}`],
+    [{ ...createSchema({}), required: [] }, `In context=(), ${createMessage("a")}`],
     [
       { type: "object", properties: { a: {} }, additionalProperties: false },
-      `In context=(), ${complete("a")}`,
+      `In context=(), ${createMessage("a")}`,
     ],
-    [withKey({ properties: {} }), `In context=('properties', 'a'), ${closed}`],
+    [createSchema({ properties: {} }), `In context=('properties', 'a'), ${closed}`],
     [
-      withKey({ anyOf: [empty, { type: "object" }] }),
+      createSchema({ anyOf: [empty, { type: "object" }] }),
       `In context=('properties', 'a', 'anyOf', '1'), ${closed}`,
     ],
     [
-      withKey({ type: "array", items: { type: "object" } }),
+      createSchema({ type: "array", items: { type: "object" } }),
       `In context=('properties', 'a', 'items'), ${closed}`,
     ],
     [{ ...empty, items: { type: "object" } }, `In context=('items',), ${closed}`],
     [{ ...empty, $defs: { b: { type: "object" } } }, `In context=('$defs', 'b'), ${closed}`],
     [{}, `schema must be a JSON Schema of 'type: "object"', got 'type: "None"'.`],
     [{ type: "string" }, `schema must be a JSON Schema of 'type: "object"', got 'type: "string"'.`],
-  ])("is refused: %j", (schema, complaint) => {
-    expect(problemOf(schema)).toMatchObject({
+  ])("is rejected: %j", (schema, complaint) => {
+    expect(checkParameters(schema)).toMatchObject({
       status: 400,
       message: `Invalid schema for function 'look': ${complaint}`,
       param: "tools[0].parameters",
@@ -59,7 +59,7 @@ describe("a strict schema", () => {
     });
   });
 
-  test("of an answer is refused in its own words", () => {
+  test("of an answer is rejected with its own wording", () => {
     const format = {
       type: "json_schema",
       name: "answer",
@@ -75,14 +75,14 @@ describe("a strict schema", () => {
     );
   });
 
-  test("is nothing to a tool that does not say so", () => {
-    expect(problemOf({ type: "object" }, false)).toBeNull();
-    expect(problemOf({ type: "object" }, null)).toBeNull();
+  test("is not checked for a tool without strict", () => {
+    expect(checkParameters({ type: "object" }, false)).toBeNull();
+    expect(checkParameters({ type: "object" }, null)).toBeNull();
   });
 
-  test("may be deep, and no stack overflows", () => {
+  test("may be deeply nested without a stack overflow", () => {
     let schema: object = empty;
-    for (let depth = 0; depth < 3000; depth++) schema = withKey(schema);
-    expect(problemOf(schema)).toBeNull();
+    for (let depth = 0; depth < 3000; depth++) schema = createSchema(schema);
+    expect(checkParameters(schema)).toBeNull();
   });
 });

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../../../openai/wire.ts";
 import { builtInCatalog } from "../../tools/index.ts";
-import { createToolChoiceCheck, allowedBy as narrowTools, type ToolChoice } from "./tool-choice.ts";
+import {
+  createToolChoiceCheck,
+  selectAllowedTools as narrowTools,
+  type ToolChoice,
+} from "./tool-choice.ts";
 
 const checkToolChoice = createToolChoiceCheck(builtInCatalog);
 const allowedBy = (choice: ToolChoice, given: readonly WireItem[]) =>
@@ -16,7 +20,7 @@ const inner = { type: "function", name: "inner" };
 const space = { type: "namespace", name: "n", description: "d", tools: [inner, look] };
 const tools = [look, run, search, shell, wiki, space];
 
-describe("a choice", () => {
+describe("a tool choice", () => {
   test.each<readonly [choice: unknown, mustCall: boolean, left: readonly object[]]>([
     [undefined, false, tools],
     [null, false, tools],
@@ -42,11 +46,11 @@ describe("a choice", () => {
       true,
       [shell],
     ],
-  ])("of %j is known", (choice, mustCall, left) => {
+  ])("of %j is accepted", (choice, mustCall, left) => {
     expect(allowedBy(checkToolChoice(choice, tools), tools)).toEqual({ mustCall, tools: left });
   });
 
-  test("of a computer goes by any of its names", () => {
+  test("of a computer accepts any of its types", () => {
     const computer = [{ type: "computer_use_preview" }];
     expect(allowedBy(checkToolChoice({ type: "computer" }, computer), computer).tools).toEqual(
       computer,
@@ -65,12 +69,12 @@ describe("a choice", () => {
       { type: "allowed_tools", mode: "auto", tools: [{ type: "shell" }] },
       "Tool choice 'shell' not found in 'tools' parameter.",
     ],
-  ])("of %j is refused where there are no tools", (choice, message) => {
+  ])("of %j is rejected without tools", (choice, message) => {
     const problem = { status: 400, message, param: "tool_choice", code: null };
     expect(() => checkToolChoice(choice, [])).toThrow(expect.objectContaining(problem));
   });
 
-  test("of another function, or another server, is refused", () => {
+  test("of a function or server that is not offered is rejected", () => {
     expect(() => checkToolChoice({ type: "function", name: "run" }, tools)).toThrow("'run'");
     expect(() => checkToolChoice({ type: "mcp", server_label: "w" }, tools)).toThrow("'w'");
   });
@@ -95,7 +99,7 @@ describe("a choice", () => {
       "tool_choice.tools[0].type",
       "invalid_value",
     ],
-  ])("%j is refused for its shape", (choice, param, code) => {
+  ])("%j is rejected as malformed", (choice, param, code) => {
     const problem = { status: 400, param, code };
     expect(() => checkToolChoice(choice, tools)).toThrow(expect.objectContaining(problem));
   });

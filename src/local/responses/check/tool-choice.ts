@@ -8,7 +8,7 @@ import { byType, either, list, object, oneOf, type Shape } from "../../validator
 import { orderKeys } from "./order-keys.ts";
 import { toolName } from "./tools.ts";
 
-/** A checked `tool_choice`: a word, or an object. */
+/** A validated `tool_choice`: a keyword or an object. */
 export type ToolChoice = "none" | "auto" | "required" | WireItem;
 
 /** The tools that the model may call, and whether it must call one. */
@@ -17,27 +17,37 @@ export interface Allowed {
   readonly tools: readonly WireItem[];
 }
 
-/** Checks a `tool_choice` and returns it, `"auto"` if it is missing. */
+/** Validates a `tool_choice` and returns it. Returns `"auto"` if it is missing. */
 export type ToolChoiceCheck = (choice: unknown, tools: readonly WireItem[]) => ToolChoice;
 
-/** Creates the check that refuses what OpenAI would: a malformed `tool_choice`, or one of a tool that is not offered. */
+/**
+ * Creates the check that rejects, as OpenAI does, a malformed `tool_choice`, or a choice of a tool that is not
+ * in `tools`.
+ */
 export function createToolChoiceCheck(catalog: ToolCatalog): ToolChoiceCheck {
-  const shape = createShape(catalog);
+  const shape = createChoiceValidator(catalog);
   return (choice, tools) => {
     if (choice === undefined || choice === null) return "auto";
     const problem = shape(choice, "tool_choice");
     if (problem) throw problem;
     if (choice === "required" && tools.length === 0)
-      throw refused("Tool choice 'required' must be specified with 'tools' parameter.");
+      throw createToolChoiceProblem(
+        "Tool choice 'required' must be specified with 'tools' parameter.",
+      );
     if (!isPlainObject(choice)) return choice === "required" || choice === "none" ? choice : "auto";
-    const missing = choicesIn(choice).find((each) => chosenFrom(tools, each, catalog).length === 0);
-    if (missing) throw refused(`Tool choice '${nameOf(missing)}' not found in 'tools' parameter.`);
+    const missing = listChoices(choice).find(
+      (each) => selectTools(tools, each, catalog).length === 0,
+    );
+    if (missing)
+      throw createToolChoiceProblem(
+        `Tool choice '${describeChoice(missing)}' not found in 'tools' parameter.`,
+      );
     return choice;
   };
 }
 
-/** Returns the tools that a choice leaves: of a namespace, only what was chosen within it. */
-export function allowedBy(
+/** Returns the tools that a choice allows. A namespace keeps only its chosen tools. */
+export function selectAllowedTools(
   choice: ToolChoice,
   tools: readonly WireItem[],
   catalog: ToolCatalog,
@@ -45,13 +55,13 @@ export function allowedBy(
   if (choice === "none") return { mustCall: false, tools: [] };
   if (choice === "auto" || choice === "required") return { mustCall: choice !== "auto", tools };
   const mustCall = choice["type"] !== "allowed_tools" || choice["mode"] === "required";
-  const chosen = choicesIn(choice).flatMap((each) => chosenFrom(tools, each, catalog));
+  const chosen = listChoices(choice).flatMap((each) => selectTools(tools, each, catalog));
   return { mustCall, tools: [...new Set(chosen)] };
 }
 
 const named = object({ type, name: toolName });
 
-function createShape({ byChoice }: ToolCatalog): Shape {
+function createChoiceValidator({ byChoice }: ToolCatalog): Shape {
   const hosted = [...byChoice].map(([name, { checkChoice = bare }]) => [String(name), checkChoice]);
   const all = { function: named, custom: named, ...Object.fromEntries(hosted) };
   const one = orderKeys<Shape>(all, errorOrders.choices);
@@ -66,39 +76,39 @@ function createShape({ byChoice }: ToolCatalog): Shape {
   });
 }
 
-/** Returns the tools that a choice names, one by one. */
-function choicesIn(choice: WireItem): readonly WireItem[] {
+/** Returns the individual tools that a choice names. */
+function listChoices(choice: WireItem): readonly WireItem[] {
   const tools = choice["type"] === "allowed_tools" ? choice["tools"] : [choice];
   return Array.isArray(tools) ? tools.filter(isPlainObject) : [];
 }
 
-function chosenFrom(
+function selectTools(
   tools: readonly WireItem[],
   choice: WireItem,
   catalog: ToolCatalog,
 ): readonly WireItem[] {
   return tools.flatMap((tool) => {
-    if (isSame(tool, choice, catalog)) return [tool];
+    if (isChosen(tool, choice, catalog)) return [tool];
     const inner = tool["type"] === "namespace" ? tool["tools"] : [];
     const within = Array.isArray(inner)
-      ? inner.filter((each) => isSame(each, choice, catalog))
+      ? inner.filter((each) => isChosen(each, choice, catalog))
       : [];
     return within.length > 0 ? [{ ...tool, tools: within }] : [];
   });
 }
 
 /** Functions are chosen by name, hosted tools by any type of their kind. */
-function isSame(tool: WireItem, choice: WireItem, catalog: ToolCatalog): boolean {
+function isChosen(tool: WireItem, choice: WireItem, catalog: ToolCatalog): boolean {
   if (catalog.findKind(tool["type"]) !== catalog.findKind(choice["type"])) return false;
   const hosted = catalog.byType.get(tool["type"]);
   const label = hosted ? hosted.label : "name";
   return label === undefined || tool[label] === choice[label] || !(label in tool);
 }
 
-function nameOf(choice: WireItem): string {
+function describeChoice(choice: WireItem): string {
   return String(choice["name"] ?? choice["server_label"] ?? choice["type"]);
 }
 
-function refused(message: string): ApiProblem {
+function createToolChoiceProblem(message: string): ApiProblem {
   return new ApiProblem(400, message, { param: "tool_choice" });
 }

@@ -7,7 +7,7 @@ import { createToolShape } from "./tools.ts";
 const checkRequest = createRequestCheck(builtInCatalog);
 const tool = createToolShape(builtInCatalog);
 
-const problemOf = (value: unknown) => tool(value, "tools[0]");
+const checkTool = (value: unknown) => tool(value, "tools[0]");
 
 const network = (policy: object) => ({
   type: "code_interpreter",
@@ -17,7 +17,7 @@ const search = (more: object) => ({ type: "file_search", vector_store_ids: ["vs_
 const shell = (environment: object) => ({ type: "shell", environment });
 const files = (count: number) => Array.from({ length: count }, (_, at) => `file-${at}`);
 
-describe("a tool is accepted", () => {
+describe("the tool validator accepts", () => {
   test.each([
     { type: "function", name: "look", parameters: null, strict: null, description: null },
     { type: "function", name: "look", parameters: { type: "object" }, strict: false },
@@ -58,11 +58,11 @@ describe("a tool is accepted", () => {
     { type: "tool_search", execution: "client" },
     { type: "programmatic_tool_calling" },
   ])("%j", (value) => {
-    expect(problemOf(value)).toBeNull();
+    expect(checkTool(value)).toBeNull();
   });
 });
 
-describe("a tool is refused", () => {
+describe("the tool validator rejects", () => {
   test.each<readonly [tool: unknown, param: string, code: string]>([
     [5, "", "invalid_type"],
     [{}, ".type", "missing_required_parameter"],
@@ -131,17 +131,17 @@ describe("a tool is refused", () => {
     ],
     [{ type: "image_generation", partial_images: 4 }, ".partial_images", "integer_above_max_value"],
   ])("%j", (value, param, code) => {
-    expect(problemOf(value)).toMatchObject({ status: 400, param: `tools[0]${param}`, code });
+    expect(checkTool(value)).toMatchObject({ status: 400, param: `tools[0]${param}`, code });
   });
 
-  test("whose filters are nested beyond reason, and no stack overflows", () => {
+  test("deeply nested filters, without a stack overflow", () => {
     let filters: object = { type: "eq", key: "a", value: 1 };
     for (let depth = 0; depth < 5000; depth++) filters = { type: "and", filters: [filters] };
-    expect(problemOf(search({ filters }))?.code).toBe("invalid_value");
+    expect(checkTool(search({ filters }))?.code).toBe("invalid_value");
   });
 });
 
-describe("what the specifications assume and OpenAI has not", () => {
+describe("a field of the specifications that OpenAI does not have", () => {
   const knownTools =
     "'function', 'file_search', 'computer', 'computer_use_preview', 'web_search', 'web_search_2025_08_26', 'web_search_preview', 'web_search_preview_2025_03_11', 'mcp', 'code_interpreter', 'programmatic_tool_calling', 'image_generation', 'local_shell', 'shell', 'custom', 'namespace', 'tool_search', and 'apply_patch'";
 
@@ -187,7 +187,7 @@ describe("what the specifications assume and OpenAI has not", () => {
       "Invalid value: 'built_in'. Supported values are: 'function', 'custom', 'mcp', 'file_search', 'web_search', 'web_search_2025_08_26', 'web_search_preview', 'web_search_preview_2025_03_11', 'computer', 'computer_use', 'computer_use_preview', 'code_interpreter', 'image_generation', 'apply_patch', 'shell', 'local_shell', 'programmatic_tool_calling', and 'allowed_tools'.",
     ],
     [{ messages: [] }, "messages", "Unknown parameter: 'messages'."],
-  ])("%j is refused", (body, param, message) => {
+  ])("%j is rejected", (body, param, message) => {
     const check = () => checkRequest({ model: "m", input: "a", ...body });
     expect(check).toThrow(ApiProblem);
     expect(check).toThrow(expect.objectContaining({ status: 400, param, message }));

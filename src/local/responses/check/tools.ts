@@ -13,12 +13,12 @@ import {
   text,
 } from "../../validators/shapes.ts";
 import { orderKeys } from "./order-keys.ts";
-import { strictly } from "./strict.ts";
+import { requireStrictSchema } from "./strict.ts";
 
-/** Validates the name of a function or a custom tool. */
+/** Validates a function or custom tool name. */
 export const toolName = text({ min: 1, max: 64, pattern: /^[a-zA-Z0-9_-]+$/ });
 
-/** Validates an entry of `tools`: the client's own, or of any hosted kind, whether it runs here or not. */
+/** Validates an entry of `tools`: a tool of the client or any hosted tool, whether or not it can run here. */
 export function createToolShape({ byType: hosted }: ToolCatalog): Shape {
   const shapes = [...hosted].map(([name, { check = anyObject }]) => [String(name), check]);
   return byType(orderKeys({ ...clientTools, ...Object.fromEntries(shapes) }, errorOrders.tools));
@@ -37,7 +37,7 @@ const functionFields = object(
   },
 );
 
-const functionTool = strictly(functionFields, {
+const functionTool = requireStrictSchema(functionFields, {
   key: "parameters",
   of: "function",
   code: "invalid_function_parameters",
@@ -57,7 +57,7 @@ const customTool = object(
   },
 );
 
-/** The client's own tools. */
+/** Tools that the client runs. */
 const clientTools = {
   function: functionTool,
   custom: customTool,

@@ -2,8 +2,8 @@ import { ApiProblem } from "../../api-problem.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import type { CheckedRequest } from "./request.ts";
 
-/** Refuses tools that the API knows and nothing here can run, as OpenAI refuses a tool that a model lacks. */
-export function refuseUnsupportedTools(
+/** Rejects tools that the API has but the local provider cannot run, as OpenAI rejects tools that a model lacks. */
+export function rejectUnsupportedTools(
   { tools, model }: CheckedRequest,
   { byType }: ToolCatalog,
 ): void {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { randomIds } from "../../ids.ts";
 import { builtInCatalog } from "../../tools/index.ts";
 import { sealer as sealerOf } from "../../turn/sealed.ts";
-import { compacted, compactionItem, unsealed } from "./compaction.ts";
+import { compactItems, createCompactionItem, openCompactions } from "./compaction.ts";
 
 const ids = randomIds();
 
@@ -20,78 +20,83 @@ const call = { id: "ci_1", type: "code_interpreter_call", code: "1" };
 const answer = { type: "function_call_output", call_id: "call_1", output: "2" };
 
 describe("a compaction", () => {
-  test("keeps what users said as it was, and hides the rest", () => {
-    const window = compacted([user, assistant, call, answer], services);
+  test("keeps user messages unchanged and encrypts the rest", () => {
+    const window = compactItems([user, assistant, call, answer], services);
     expect(window).toMatchObject([
       { role: "user", content: [{ type: "input_text", text: "One." }] },
       { type: "compaction" },
     ]);
-    expect(unsealed(window, services)).toMatchObject([{ role: "user" }, assistant, call, answer]);
+    expect(openCompactions(window, services)).toMatchObject([
+      { role: "user" },
+      assistant,
+      call,
+      answer,
+    ]);
   });
 
-  test("of messages without a type is the same", () => {
+  test("accepts messages without a type", () => {
     const image = { type: "input_image", image_url: "data:," };
     const bare = { role: "user", content: [image] };
-    const window = compacted([bare, { role: "assistant", content: "Eins." }], services);
+    const window = compactItems([bare, { role: "assistant", content: "Eins." }], services);
     expect(window[0]).toEqual({ type: "message", role: "user", content: [image] });
-    expect(unsealed(window, services)).toHaveLength(2);
+    expect(openCompactions(window, services)).toHaveLength(2);
   });
 
-  test("is read once, whatever of it stands beside it", () => {
-    const item = compactionItem([user, assistant, call, answer], services);
+  test("is read once if its items are sent too", () => {
+    const item = createCompactionItem([user, assistant, call, answer], services);
     const other = { type: "message", role: "user", content: "Two." };
     const parts = [{ type: "input_text", text: "One." }];
     const again = { id: "msg_9", type: "message", role: "user", content: parts };
-    const read = unsealed([again, assistant, call, answer, other, item], services);
+    const read = openCompactions([again, assistant, call, answer, other, item], services);
     expect(read).toEqual([other, user, assistant, call, answer]);
   });
 
-  test("of a refusal or an image tells them from others", () => {
+  test("distinguishes refusals and images from other parts", () => {
     const said = (part: object) => ({ type: "message", role: "assistant", content: [part] });
     const [no, never] = ["No.", "Never."].map((refusal) => said({ type: "refusal", refusal }));
-    const item = compactionItem([no ?? {}], services);
-    expect(unsealed([no ?? {}, never ?? {}, item], services)).toEqual([never, no]);
+    const item = createCompactionItem([no ?? {}], services);
+    expect(openCompactions([no ?? {}, never ?? {}, item], services)).toEqual([never, no]);
   });
 
-  test("of a compaction holds what that held", () => {
-    const inner = compactionItem([user], services);
-    const outer = compactionItem([inner, assistant], services);
-    expect(unsealed([outer], services)).toEqual([user, assistant]);
+  test("of a compaction contains the items of the first one", () => {
+    const inner = createCompactionItem([user], services);
+    const outer = createCompactionItem([inner, assistant], services);
+    expect(openCompactions([outer], services)).toEqual([user, assistant]);
   });
 
-  test("that is not the server's is refused by its place", () => {
+  test("from another server is rejected with its position", () => {
     const other = sealerOf(new Uint8Array(32).fill(8));
-    const item = compactionItem([user], { ...services, sealer: other });
+    const item = createCompactionItem([user], { ...services, sealer: other });
     for (const wrong of [item, { type: "compaction" }])
-      expect(() => unsealed([user, wrong], services)).toThrow(
+      expect(() => openCompactions([user, wrong], services)).toThrow(
         expect.objectContaining({ status: 400, param: "input[1].encrypted_content" }),
       );
   });
 
-  test("is no longer than a summary, and knows what users said and the newest of the rest", () => {
+  test("has a limited length, and retains user messages and the newest other items", () => {
     const random = () => randomBytes(3_000).toString("hex");
     const rest = Array.from({ length: 20 }, (_, place) => ({
       ...{ type: "message", role: "assistant" },
       content: `${place}: ${random()}`,
     }));
-    const window = compacted([user, ...rest], services);
+    const window = compactItems([user, ...rest], services);
     expect(JSON.stringify(window).length).toBeLessThan(24_000);
-    const read = unsealed(window, services);
+    const read = openCompactions(window, services);
     expect(read[0]).toMatchObject({ role: "user" });
     expect(read.at(-1)).toEqual(rest.at(-1));
     expect(read.slice(1)).toEqual(rest.slice(1 - read.length));
-    const again = compacted([...read, ...rest], services);
+    const again = compactItems([...read, ...rest], services);
     expect(JSON.stringify(again).length).toBeLessThan(24_000);
   });
 
-  test("does not name the containers that calls ran in, which need not live on", () => {
+  test("omits the containers of calls, which may have expired", () => {
     const code = { type: "code_interpreter_call", id: "ci_1", code: "1", container_id: "cntr_1" };
     const type = "container_reference";
     const place = { type, container_id: "cntr_1" };
     const shell = { type: "shell_call", call_id: "call_1", environment: place };
     const local = { type: "shell_call", call_id: "call_2", environment: null };
-    const item = compactionItem([code, shell, local], services);
-    expect(unsealed([item], services)).toEqual([
+    const item = createCompactionItem([code, shell, local], services);
+    expect(openCompactions([item], services)).toEqual([
       { type: "code_interpreter_call", id: "ci_1", code: "1" },
       { ...shell, environment: { type } },
       local,

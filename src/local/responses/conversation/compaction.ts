@@ -5,53 +5,53 @@ import { ApiProblem } from "../../api-problem.ts";
 import type { Ids } from "../../ids.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import type { Sealer } from "../../turn/sealed.ts";
-import { remembered } from "./remembered.ts";
+import { createCompactionDigest } from "./remembered.ts";
 
-/** What seals and opens compactions. */
+/** Services to open compactions. */
 export interface CompactionReader {
   readonly sealer: Sealer;
   readonly catalog: ToolCatalog;
 }
 
-/** What compactions are made with. */
+/** Services to create compactions. */
 export interface CompactionServices extends CompactionReader {
   readonly ids: Ids;
 }
 
-/** Returns the next window: users' messages word for word, and everything else in one item that only this server can read. */
-export function compacted(
+/** Compacts a conversation: returns the user messages unchanged, and all other items in one encrypted item. */
+export function compactItems(
   items: readonly WireItem[],
   services: CompactionServices,
 ): readonly WireItem[] {
-  const said = items.filter(isUserMessage).map(asInputMessage);
+  const userMessages = items.filter(isUserMessage).map(toInputMessage);
   const rest = items.filter((item) => !isUserMessage(item));
-  return [...said, compactionItem(rest, services)];
+  return [...userMessages, createCompactionItem(rest, services)];
 }
 
-/** Returns one item that stands for all of these. Clients may omit what comes before it. */
-export function compactionItem(
+/** Creates one compaction item from the items. Clients may omit everything before it. */
+export function createCompactionItem(
   items: readonly WireItem[],
   { sealer, ids, catalog }: CompactionServices,
 ): WireItem {
-  const packed = packedOf(remembered(items, fits, catalog));
+  const packed = packItems(createCompactionDigest(items, fitsCompaction, catalog));
   const sealed = sealer.seal({ packed });
   return { id: ids.next("cmp_"), type: "compaction", encrypted_content: sealed };
 }
 
-/** What items continue from: how many items, and all of them as the model reads them. */
-export interface ReadBefore {
+/** The conversation before some items: its number of items, and all of them as the model reads them. */
+export interface EarlierItems {
   readonly count: number;
   readonly readable: readonly WireItem[];
 }
 
 /**
- * Returns a conversation with its compactions opened, for the model. Items that a client sends beside the
- * compaction that holds them are read once.
+ * Returns a conversation with its compactions opened, for the model. An item that a client sends in addition to the
+ * compaction that contains it is included once.
  */
-export function unsealed(
+export function openCompactions(
   items: readonly WireItem[],
   reader: CompactionReader,
-  before: ReadBefore = { count: 0, readable: [] },
+  before: EarlierItems = { count: 0, readable: [] },
 ): readonly WireItem[] {
   let readable = [...before.readable];
   for (const [index, item] of items.entries()) {
@@ -60,18 +60,21 @@ export function unsealed(
       continue;
     }
     const opened = reader.sealer.open(String(item["encrypted_content"] ?? ""));
-    if (!opened) throw tampered(before.count + index);
-    const within = unsealed(unpacked(opened), reader).map((one) =>
-      withoutContainer(one, reader.catalog),
+    if (!opened) throw createTamperedProblem(before.count + index);
+    const within = openCompactions(unpackItems(opened), reader).map((one) =>
+      removeContainer(one, reader.catalog),
     );
-    const known = new Set(within.map(sameness));
-    readable = [...readable.filter((one) => !known.has(sameness(one))), ...within];
+    const known = new Set(within.map(createItemKey));
+    readable = [...readable.filter((one) => !known.has(createItemKey(one))), ...within];
   }
   return readable;
 }
 
-/** What is the same for an item and its copy: messages lose their ids and the form of their text. */
-function sameness(item: WireItem): string {
+/**
+ * Returns a key that an item shares with its copies. Copies of messages lose their ids and the form of their
+ * text.
+ */
+function createItemKey(item: WireItem): string {
   const { type, id, role, content } = item;
   if (type !== "message") return typeof id === "string" ? id : JSON.stringify(item);
   const parts: readonly unknown[] = Array.isArray(content) ? content : [content];
@@ -79,16 +82,16 @@ function sameness(item: WireItem): string {
   return JSON.stringify([role, texts]);
 }
 
-function packedOf(items: readonly WireItem[]): string {
+function packItems(items: readonly WireItem[]): string {
   return deflateRawSync(JSON.stringify(items)).toString("base64");
 }
 
-function fits(items: readonly WireItem[]): boolean {
-  return packedOf(items).length <= MOST_PACKED;
+function fitsCompaction(items: readonly WireItem[]): boolean {
+  return packItems(items).length <= MAX_PACKED_LENGTH;
 }
 
-/** What a compaction says of a call names no container, which need not live on. */
-function withoutContainer(item: WireItem, { byItem }: ToolCatalog): WireItem {
+/** Removes the container from a call in a compaction, because it may have expired. */
+function removeContainer(item: WireItem, { byItem }: ToolCatalog): WireItem {
   const path = byItem.get(item["type"])?.containerAt;
   return path ? omitAt(item, path) : item;
 }
@@ -100,17 +103,22 @@ function omitAt(record: WireItem, [key, ...path]: readonly string[]): WireItem {
   return isPlainObject(value) ? { ...record, [key]: omitAt(value, path) } : record;
 }
 
-function unpacked({ packed }: WireItem): readonly WireItem[] {
+function unpackItems({ packed }: WireItem): readonly WireItem[] {
   const bytes = Buffer.from(String(packed), "base64");
-  return JSON.parse(inflateRawSync(bytes, { maxOutputLength: MOST_BYTES }).toString("utf8"));
+  return JSON.parse(
+    inflateRawSync(bytes, { maxOutputLength: MAX_UNPACKED_BYTES }).toString("utf8"),
+  );
 }
 
-/** A compaction is about as long as a model's summary would be, however long the conversation was. */
-const MOST_PACKED = 16 * 1024;
-const MOST_BYTES = 256 * 1024 * 1024;
+/**
+ * The maximum length of a packed compaction: about as long as a model's summary, for conversations of any
+ * length.
+ */
+const MAX_PACKED_LENGTH = 16 * 1024;
+const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
 
-/** What was sealed here and is no longer what it was. */
-export function tampered(place: number): ApiProblem {
+/** Creates the error for encrypted content that was changed. */
+export function createTamperedProblem(place: number): ApiProblem {
   const param = `input[${place}].encrypted_content`;
   const message = "The encrypted content could not be verified.";
   return new ApiProblem(400, message, { param, code: "invalid_encrypted_content" });
@@ -120,7 +128,7 @@ function isUserMessage({ type, role }: WireItem): boolean {
   return (type === "message" || type === undefined) && role === "user";
 }
 
-function asInputMessage({ content }: WireItem): WireItem {
+function toInputMessage({ content }: WireItem): WireItem {
   const parts = typeof content === "string" ? [{ type: "input_text", text: content }] : content;
   return { type: "message", role: "user", content: parts };
 }

@@ -1,26 +1,26 @@
 import type { WireItem } from "../../../openai/wire.ts";
-import type { WrittenItem } from "../../store/written-item.ts";
+import type { SerializedItem } from "../../store/written-item.ts";
 import type { ThreadPoint } from "./thread.ts";
 
-/** What a conversation is made of. */
+/** The parts of a {@link Conversation}. */
 export interface ConversationParts {
-  /** The response that it goes on from. */
+  /** The id of the response that it continues from. */
   readonly previous: string | null;
   readonly before: ThreadPoint;
-  readonly own: readonly WrittenItem[];
-  /** All of it as the model reads it, if `own` has more in it than meets the eye. */
+  readonly own: readonly SerializedItem[];
+  /** The whole conversation as the model reads it, if `own` contains compactions. Otherwise `null`. */
   readonly unsealed: readonly WireItem[] | null;
 }
 
 /**
- * A request's conversation. What came before is not copied, and nothing of it is looked at again,
- * until somebody asks for all of it.
+ * The conversation of one request. Earlier items are not copied or checked again, unless a caller reads the whole
+ * conversation.
  */
 export class Conversation {
   readonly previous: string | null;
   readonly before: ThreadPoint;
-  /** What the request adds, with references resolved. */
-  readonly own: readonly WrittenItem[];
+  /** The items that the request adds, with references resolved. */
+  readonly own: readonly SerializedItem[];
   readonly #unsealed: readonly WireItem[] | null;
   #readable: readonly WireItem[] | null = null;
 
@@ -31,28 +31,28 @@ export class Conversation {
     this.#unsealed = unsealed;
   }
 
-  /** As it is on the wire. */
+  /** All items in wire format. */
   get items(): readonly WireItem[] {
     const { thread, items } = this.before;
-    return joined(thread.items, items, this.#ownItems());
+    return joinItems(thread.items, items, this.#getOwnItems());
   }
 
-  /** As the model reads it. */
+  /** All items as the model reads them. */
   get readable(): readonly WireItem[] {
     const { thread, readable } = this.before;
-    this.#readable ??= this.#unsealed ?? joined(thread.readable, readable, this.#ownItems());
+    this.#readable ??= this.#unsealed ?? joinItems(thread.readable, readable, this.#getOwnItems());
     return this.#readable;
   }
 
-  /** Those of `readable` that add tools or name containers; one is enough for each container. */
+  /** The items of `readable` that add tools or name containers. Each container has at least one. */
   get notable(): readonly WireItem[] {
     const { thread, notable } = this.before;
     const isNotable = (item: WireItem) => thread.isNotable(item);
     if (this.#unsealed) return this.#unsealed.filter(isNotable);
-    return joined(thread.notable, notable, this.#ownItems().filter(isNotable));
+    return joinItems(thread.notable, notable, this.#getOwnItems().filter(isNotable));
   }
 
-  /** Of the JSON of all its items, as one list. */
+  /** The byte length of the JSON array of all items. */
   get bytes(): number {
     const { items, bytes } = this.before;
     const own = this.own.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
@@ -60,19 +60,19 @@ export class Conversation {
     return "[]".length + bytes + own + commas;
   }
 
-  /** Keeps what came of it in memory too, so that the next turn can go on from there. */
-  goOn(output: readonly WrittenItem[]): ThreadPoint | null {
+  /** Adds the turn's output to the thread in memory, so that the next turn can continue from there. */
+  continueWith(output: readonly SerializedItem[]): ThreadPoint | null {
     const { thread, items } = this.before;
     const isLast = thread.items.length === items;
     const isPlain = this.#unsealed === null && output.every(({ item }) => !isCompaction(item));
     if (!isLast || !isPlain) return null;
     thread.add(this.own);
-    // As they will be read: what the model gave stays the model's.
+    // Parsed from JSON, as after a restart: the model keeps its own objects.
     thread.add(output.map(({ text }) => ({ item: JSON.parse(text), text })));
     return thread.point;
   }
 
-  #ownItems(): readonly WireItem[] {
+  #getOwnItems(): readonly WireItem[] {
     return this.own.map(({ item }) => item);
   }
 }
@@ -81,7 +81,7 @@ export function isCompaction({ type }: WireItem): boolean {
   return type === "compaction";
 }
 
-/** The first `count` of a thread's items, and what comes after: one copy, if any. */
-function joined(all: readonly WireItem[], count: number, own: readonly WireItem[]) {
+/** Appends items to a thread's first `count` items. Copies at most once. */
+function joinItems(all: readonly WireItem[], count: number, own: readonly WireItem[]) {
   return (all.length === count ? all : all.slice(0, count)).concat(own);
 }

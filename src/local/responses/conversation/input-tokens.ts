@@ -1,8 +1,8 @@
 import type { WireItem } from "../../../openai/wire.ts";
 import type { Conversation } from "./conversation.ts";
 
-/** What a request comes to, by the one measure that usage, counting and compaction share. */
-export function inputTokens(
+/** Counts the input tokens of a request. Usage, token counting and compaction all use this count. */
+export function countInputTokens(
   request: { readonly instructions: string | null; readonly tools: readonly WireItem[] },
   { bytes }: Pick<Conversation, "bytes">,
 ): number {

@@ -1,56 +1,57 @@
 import type { Thread, ThreadPoint } from "./thread.ts";
 
-/** How much is remembered. */
+/** Limits of the cache. */
 export interface RecentLimits {
-  /** @default 64 */
+  /** The maximum number of threads. @default 64 */
   readonly threads?: number | undefined;
-  /** About how much memory they take, all together. @default 32 MiB */
+  /** The approximate memory of all threads together. @default 32 MiB */
   readonly bytes?: number | undefined;
 }
 
 /**
- * Conversations that were read or written lately, by the responses that they can be gone on from. What
- * was used longest ago is forgotten first, and the last one never: it can be read again from the store.
+ * A cache of conversations, by the ids of the responses that they can be continued from. It evicts the least
+ * recently used conversation first, but never the last one. Evicted conversations are read from the database
+ * again.
  */
 export class RecentThreads {
-  readonly #most: { readonly threads: number; readonly bytes: number };
+  readonly #limits: { readonly threads: number; readonly bytes: number };
   readonly #points = new Map<string, ThreadPoint>();
-  /** The one used longest ago comes first. */
-  readonly #held = new Map<Thread, { readonly ids: string[]; bytes: number }>();
+  /** Threads with their response ids and sizes. The least recently used one comes first. */
+  readonly #entries = new Map<Thread, { readonly ids: string[]; bytes: number }>();
   #bytes = 0;
 
   constructor({ threads = 64, bytes = 32 * 2 ** 20 }: RecentLimits = {}) {
-    this.#most = { threads, bytes };
+    this.#limits = { threads, bytes };
   }
 
-  /** Up to that response; `undefined` if it is forgotten. */
+  /** Returns the conversation up to this response, or `undefined` if it is not cached. */
   get(responseId: string): ThreadPoint | undefined {
     const point = this.#points.get(responseId);
-    if (point) this.#use(point.thread);
+    if (point) this.#touch(point.thread);
     return point;
   }
 
   set(responseId: string, point: ThreadPoint): void {
-    const held = this.#use(point.thread);
+    const held = this.#touch(point.thread);
     held.ids.push(responseId);
     this.#points.set(responseId, point);
     this.#bytes += point.thread.size - held.bytes;
     held.bytes = point.thread.size;
-    this.#forget();
+    this.#evict();
   }
 
-  #use(thread: Thread) {
-    const held = this.#held.get(thread) ?? { ids: [], bytes: 0 };
-    this.#held.delete(thread);
-    this.#held.set(thread, held);
+  #touch(thread: Thread) {
+    const held = this.#entries.get(thread) ?? { ids: [], bytes: 0 };
+    this.#entries.delete(thread);
+    this.#entries.set(thread, held);
     return held;
   }
 
-  #forget(): void {
-    for (const [thread, { ids, bytes }] of this.#held) {
-      const isOver = this.#held.size > this.#most.threads || this.#bytes > this.#most.bytes;
-      if (!isOver || this.#held.size === 1) return;
-      this.#held.delete(thread);
+  #evict(): void {
+    for (const [thread, { ids, bytes }] of this.#entries) {
+      const isOver = this.#entries.size > this.#limits.threads || this.#bytes > this.#limits.bytes;
+      if (!isOver || this.#entries.size === 1) return;
+      this.#entries.delete(thread);
       this.#bytes -= bytes;
       for (const id of ids) this.#points.delete(id);
     }

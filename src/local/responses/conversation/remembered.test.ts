@@ -1,51 +1,66 @@
 import { describe, expect, test } from "vitest";
 import type { WireItem } from "../../../openai/wire.ts";
 import { builtInCatalog } from "../../tools/index.ts";
-import { remembered } from "./remembered.ts";
+import { createCompactionDigest } from "./remembered.ts";
 
-const said = (role: string, content: string) => ({ type: "message", role, content });
-const call = (id: string) => ({ type: "function_call", call_id: id, name: "look" });
-const answer = (id: string) => ({ type: "function_call_output", call_id: id, output: id });
+const createMessage = (role: string, content: string) => ({ type: "message", role, content });
+const createCall = (id: string) => ({ type: "function_call", call_id: id, name: "look" });
+const createOutput = (id: string) => ({ type: "function_call_output", call_id: id, output: id });
 const thought = { type: "reasoning", id: "rs_1" };
 
-const atMost = (count: number) => (items: readonly WireItem[]) => items.length <= count;
+const fitsCount = (count: number) => (items: readonly WireItem[]) => items.length <= count;
 
-describe("what a compaction remembers", () => {
-  test("is everything, where that fits", () => {
-    const items = [said("user", "One."), call("a"), answer("a")];
-    expect(remembered(items, atMost(3), builtInCatalog)).toBe(items);
+describe("createCompactionDigest()", () => {
+  test("returns all items if they fit", () => {
+    const items = [createMessage("user", "One."), createCall("a"), createOutput("a")];
+    expect(createCompactionDigest(items, fitsCount(3), builtInCatalog)).toBe(items);
   });
 
-  test("is the newest that fits, and all that the model was told", () => {
+  test("returns the newest items that fit, and all input messages", () => {
     const [system, user, developer] = ["system", "user", "developer"].map((role) =>
-      said(role, role),
+      createMessage(role, role),
     );
     const told = [system ?? {}, user ?? {}];
-    const old = [call("a"), answer("a"), said("assistant", "Old.")];
-    const recent = [said("assistant", "New."), call("b"), answer("b")];
+    const old = [createCall("a"), createOutput("a"), createMessage("assistant", "Old.")];
+    const recent = [createMessage("assistant", "New."), createCall("b"), createOutput("b")];
     const items = [...told, ...old, developer ?? {}, ...recent];
-    expect(remembered(items, atMost(6), builtInCatalog)).toEqual([...told, developer, ...recent]);
-    expect(remembered(items, atMost(5), builtInCatalog)).toEqual([
+    expect(createCompactionDigest(items, fitsCount(6), builtInCatalog)).toEqual([
       ...told,
       developer,
-      call("b"),
-      answer("b"),
+      ...recent,
+    ]);
+    expect(createCompactionDigest(items, fitsCount(5), builtInCatalog)).toEqual([
+      ...told,
+      developer,
+      createCall("b"),
+      createOutput("b"),
     ]);
   });
 
-  test("never is half a call, nor what a thought led to without the thought", () => {
-    const items = [thought, call("a"), call("b"), answer("a"), answer("b"), said("assistant", "1")];
+  test("never splits a call from its output or reasoning from its following item", () => {
+    const items = [
+      thought,
+      createCall("a"),
+      createCall("b"),
+      createOutput("a"),
+      createOutput("b"),
+      createMessage("assistant", "1"),
+    ];
     for (const count of [5, 4, 3, 2, 1]) {
-      expect(remembered(items, atMost(count), builtInCatalog)).toEqual([said("assistant", "1")]);
+      expect(createCompactionDigest(items, fitsCount(count), builtInCatalog)).toEqual([
+        createMessage("assistant", "1"),
+      ]);
     }
   });
 
-  test("is at least the last of what was done, though it be too much", () => {
-    const items = [said("assistant", "Old."), call("a"), answer("a")];
-    expect(remembered(items, atMost(1), builtInCatalog)).toEqual([call("a"), answer("a")]);
-    expect(remembered([call("a"), answer("a")], atMost(0), builtInCatalog)).toEqual([
-      call("a"),
-      answer("a"),
+  test("returns at least the newest group of items, even if it does not fit", () => {
+    const items = [createMessage("assistant", "Old."), createCall("a"), createOutput("a")];
+    expect(createCompactionDigest(items, fitsCount(1), builtInCatalog)).toEqual([
+      createCall("a"),
+      createOutput("a"),
     ]);
+    expect(
+      createCompactionDigest([createCall("a"), createOutput("a")], fitsCount(0), builtInCatalog),
+    ).toEqual([createCall("a"), createOutput("a")]);
   });
 });

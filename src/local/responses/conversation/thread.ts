@@ -1,27 +1,27 @@
 import { deepFreeze } from "../../../base/freeze.ts";
 import type { WireItem } from "../../../openai/wire.ts";
-import type { WrittenItem } from "../../store/written-item.ts";
+import type { SerializedItem } from "../../store/written-item.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
 import { History, type HistoryPoint } from "../history.ts";
 
-/** A conversation up to some response: a part of a thread, of which nothing is copied. */
+/** A conversation up to some response: a prefix of a thread, without copies. */
 export interface ThreadPoint {
   readonly thread: Thread;
-  /** How many of the thread's items it has; the other lists likewise. */
+  /** The length of the prefix of the thread's `items`. `readable` and `notable` are lengths too. */
   readonly items: number;
   readonly readable: number;
   readonly notable: number;
-  /** Of its items' JSON. */
+  /** The byte length of its items' JSON. */
   readonly bytes: number;
   readonly history: HistoryPoint;
 }
 
-/** A conversation in memory, parsed, checked and readable. Items are only ever added. */
+/** A conversation in memory, parsed and checked. Append-only. */
 export class Thread {
   readonly items: WireItem[] = [];
-  /** The same for the model: with what is sealed in it made readable. */
+  /** The items as the model reads them: with compactions opened. */
   readonly readable: WireItem[] = [];
-  /** Those of `readable` that every later turn asks for. */
+  /** The items of `readable` that every later turn needs. */
   readonly notable: WireItem[] = [];
   readonly #containers = new Set<unknown>();
   readonly #catalog: ToolCatalog;
@@ -34,7 +34,7 @@ export class Thread {
     this.#history = new History(catalog);
   }
 
-  /** About how many bytes of memory it takes. */
+  /** The approximate memory it uses, in bytes. */
   get size(): number {
     return this.#size;
   }
@@ -51,10 +51,10 @@ export class Thread {
   }
 
   /**
-   * Adds items. `readable` is what the model reads instead of them, if that differs. Models see the same objects
-   * turn after turn, so they are frozen.
+   * Adds items. `readable` replaces them for the model, if it differs. The items are frozen, because models see the
+   * same objects in every turn.
    */
-  add(items: readonly WrittenItem[], readable: readonly WireItem[] | null = null): void {
+  add(items: readonly SerializedItem[], readable: readonly WireItem[] | null = null): void {
     const bytes = items.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
     this.#bytes += bytes;
     for (const { item } of items) {
@@ -64,13 +64,13 @@ export class Thread {
     const read = readable?.map((item) => deepFreeze(item)) ?? items.map(({ item }) => item);
     for (const item of read) {
       this.readable.push(item);
-      if (this.isNotable(item) && !this.#isKnown(item)) this.notable.push(item);
+      if (this.isNotable(item) && !this.#hasSeenContainer(item)) this.notable.push(item);
     }
     const readBytes = readable ? Buffer.byteLength(JSON.stringify(readable)) : 0;
     this.#size += bytes + readBytes + BYTES_PER_ITEM * read.length;
   }
 
-  /** Whether turns look for the item in everything before them: it adds tools, or needs its container. */
+  /** Returns whether later turns need the item: it adds tools, or its container must be alive. */
   isNotable(item: WireItem): boolean {
     const { type } = item;
     if (type === "additional_tools") return true;
@@ -78,8 +78,8 @@ export class Thread {
     return isNeeded && this.#catalog.findContainer(item) !== null;
   }
 
-  /** Another call in the same container. */
-  #isKnown(item: WireItem): boolean {
+  /** Returns whether an earlier item has the same container. */
+  #hasSeenContainer(item: WireItem): boolean {
     const id = this.#catalog.findContainer(item);
     if (id === null) return false;
     const isKnown = this.#containers.has(id);
@@ -88,5 +88,5 @@ export class Thread {
   }
 }
 
-/** An object takes several times its JSON, however short that is. */
+/** The overhead of an object in memory, however short its JSON is. */
 const BYTES_PER_ITEM = 512;

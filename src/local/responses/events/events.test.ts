@@ -3,27 +3,27 @@ import { ApiProblem } from "../../api-problem.ts";
 import { builtInCatalog } from "../../tools/index.ts";
 import {
   EventWriter,
-  eventsOf as eventsWith,
+  createEvents as eventsWith,
+  formatEvent,
   type ResponseStep,
   type StreamEvent,
-  sse,
 } from "./events.ts";
 
-const eventsOf = (steps: Iterable<ResponseStep>) => eventsWith(steps, builtInCatalog);
+const createEvents = (steps: Iterable<ResponseStep>) => eventsWith(steps, builtInCatalog);
 
 const begin = { id: "resp_1", status: "in_progress", output: [] };
 const end = { id: "resp_1", status: "completed", output: [] };
 
-/** Types without `response.`, the same in a row counted once. */
-function orderOf(events: readonly StreamEvent[]): readonly string[] {
+/** Event types without `response.`; consecutive duplicates are merged. */
+function listOrder(events: readonly StreamEvent[]): readonly string[] {
   const types = events.map(({ type }) => type.replace("response.", ""));
   return types.filter((type, at) => type !== types[at - 1]);
 }
 
-const eventsOfItem = (item: object) => eventsOf([{ item: { ...item } }]);
+const createItemEvents = (item: object) => createEvents([{ item: { ...item } }]);
 
 const text = "Parrots talk. They do so at length, and in several tongues.";
-const message = (...content: readonly object[]) => ({
+const createMessage = (...content: readonly object[]) => ({
   id: "msg_1",
   type: "message",
   role: "assistant",
@@ -33,9 +33,9 @@ const message = (...content: readonly object[]) => ({
 const said = { type: "output_text", text, annotations: [], logprobs: [] };
 
 describe("a stream", () => {
-  test("begins, tells of each item, and ends", () => {
-    const events = eventsOf([{ begin }, { item: message(said) }, { end }]);
-    expect(orderOf(events)).toEqual([
+  test("has start events, item events and an end event", () => {
+    const events = createEvents([{ begin }, { item: createMessage(said) }, { end }]);
+    expect(listOrder(events)).toEqual([
       "created",
       "in_progress",
       "output_item.added",
@@ -51,13 +51,16 @@ describe("a stream", () => {
     expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, at) => at));
   });
 
-  test.each(["completed", "failed", "incomplete"])("ends as its response did: %s", (status) => {
-    expect(eventsOf([{ end: { status } }])[0]?.type).toBe(`response.${status}`);
-  });
+  test.each(["completed", "failed", "incomplete"])(
+    "ends with the status of its response: %s",
+    (status) => {
+      expect(createEvents([{ end: { status } }])[0]?.type).toBe(`response.${status}`);
+    },
+  );
 
-  test("nests what went wrong, and fails next", () => {
+  test("contains a nested error, followed by the failed response", () => {
     const problem = new ApiProblem(500, "Oh.", { code: "server_error" });
-    const events = eventsOf([{ begin }, { problem }, { end: { status: "failed" } }]);
+    const events = createEvents([{ begin }, { problem }, { end: { status: "failed" } }]);
     expect(events.slice(2)).toEqual([
       {
         type: "error",
@@ -69,35 +72,35 @@ describe("a stream", () => {
   });
 
   test("numbers its items", () => {
-    const events = eventsOf([
-      { item: message(said) },
+    const events = createEvents([
+      { item: createMessage(said) },
       { item: { type: "compaction", id: "cmp_1" } },
     ]);
     const done = events.filter(({ type }) => type === "response.output_item.done");
     expect(done.map((event) => event["output_index"])).toEqual([0, 1]);
   });
 
-  test("is told in time: a call before it runs, and the rest when it has", () => {
+  test("has the start events of a call before it runs, and the rest afterward", () => {
     const events: StreamEvent[] = [];
     const writer = new EventWriter(builtInCatalog, (event) => events.push(event));
     const call = { id: "ci_1", type: "code_interpreter_call", status: "in_progress", code: "1" };
-    writer.start(call);
-    expect(orderOf(events).at(-1)).toBe("code_interpreter_call.interpreting");
-    expect(() => writer.start(call)).toThrow("The item before was not finished");
+    writer.startItem(call);
+    expect(listOrder(events).at(-1)).toBe("code_interpreter_call.interpreting");
+    expect(() => writer.startItem(call)).toThrow("The previous item is not finished.");
     const outputs = [{ type: "logs", logs: "1" }];
-    writer.finish({ ...call, status: "completed", outputs });
-    expect(orderOf(events).slice(-2)).toEqual([
+    writer.finishItem({ ...call, status: "completed", outputs });
+    expect(listOrder(events).slice(-2)).toEqual([
       "code_interpreter_call.completed",
       "output_item.done",
     ]);
     expect(events.at(-1)?.["item"]).toMatchObject({ outputs });
-    expect(() => writer.finish(call)).toThrow("No item was started");
+    expect(() => writer.finishItem(call)).toThrow("No item is started.");
   });
 
-  test("is sent as server-sent events", () => {
+  test("is formatted as server-sent events", () => {
     const event = { type: "response.created", sequence_number: 0, response: { text: "a\nb" } };
-    expect(sse(event)).toBe(`event: response.created\ndata: ${JSON.stringify(event)}\n\n`);
-    expect(sse(event).split("\n")).toHaveLength(4);
+    expect(formatEvent(event)).toBe(`event: response.created\ndata: ${JSON.stringify(event)}\n\n`);
+    expect(formatEvent(event).split("\n")).toHaveLength(4);
   });
 });
 
@@ -110,7 +113,7 @@ const entry = (stdout: string, stderr: string) => ({
 describe("the events of an item", () => {
   test.each<readonly [item: object, order: string]>([
     [
-      message(said, { type: "refusal", refusal: "No." }),
+      createMessage(said, { type: "refusal", refusal: "No." }),
       "content_part.added output_text.delta output_text.done content_part.done content_part.added refusal.delta refusal.done content_part.done",
     ],
     [{ type: "reasoning", id: "rs_1", summary: [] }, ""],
@@ -179,9 +182,9 @@ describe("the events of an item", () => {
     ],
     [{ type: "compaction", id: "cmp_1", encrypted_content: "sealed" }, ""],
     [{ type: "something_new", id: "x_1", status: "completed" }, ""],
-  ])("%j come in order", (item, order) => {
+  ])("%j are in OpenAI's order", (item, order) => {
     const between = order === "" ? [] : order.split(" ");
-    expect(orderOf(eventsOfItem(item))).toEqual([
+    expect(listOrder(createItemEvents(item))).toEqual([
       "output_item.added",
       ...between,
       "output_item.done",
@@ -189,7 +192,7 @@ describe("the events of an item", () => {
   });
 
   test.each<readonly [item: object, added: object]>([
-    [message(said), { status: "in_progress", content: [] }],
+    [createMessage(said), { status: "in_progress", content: [] }],
     [
       { type: "function_call", status: "completed", arguments: "{}" },
       { status: "in_progress", arguments: "" },
@@ -223,23 +226,28 @@ describe("the events of an item", () => {
       { type: "reasoning", status: "completed", summary: [1] },
       { status: "in_progress", summary: [] },
     ],
-  ])("%j begin with what is not known yet", (item, added) => {
-    const [first] = eventsOfItem(item);
+  ])("%j start with an item without its results", (item, added) => {
+    const [first] = createItemEvents(item);
     expect(first?.["item"]).toMatchObject(added);
   });
 
-  test("show a web search's action, and what is sealed, only when it is done", () => {
-    const [search] = eventsOfItem({ type: "web_search_call", id: "ws_1", action: {}, results: [] });
+  test("show a web search's action and encrypted content only when the item is done", () => {
+    const [search] = createItemEvents({
+      type: "web_search_call",
+      id: "ws_1",
+      action: {},
+      results: [],
+    });
     expect(search?.["item"]).toEqual({ type: "web_search_call", id: "ws_1" });
     for (const type of ["reasoning", "compaction"]) {
-      const events = eventsOfItem({ type, summary: [], encrypted_content: "sealed" });
+      const events = createItemEvents({ type, summary: [], encrypted_content: "sealed" });
       expect(events[0]?.["item"]).toMatchObject({ encrypted_content: "sea" });
       expect(events.at(-1)?.["item"]).toMatchObject({ encrypted_content: "sealed" });
     }
   });
 
-  test("name an item, save those of a shell's commands", () => {
-    const [, command] = eventsOfItem({
+  test("contain the item id, except shell command events", () => {
+    const [, command] = createItemEvents({
       type: "shell_call",
       id: "sh_1",
       action: { commands: ["ls"] },
@@ -251,18 +259,18 @@ describe("the events of an item", () => {
       command_index: 0,
       command: "",
     });
-    const [, delta] = eventsOfItem({ type: "function_call", id: "fc_1", arguments: "{}" });
+    const [, delta] = createItemEvents({ type: "function_call", id: "fc_1", arguments: "{}" });
     expect(delta).toMatchObject({ item_id: "fc_1", output_index: 0, delta: "{}" });
   });
 
-  test("bring each citation right after its words, and files last", () => {
+  test("have each citation right after its text, and file citations last", () => {
     const annotations = [
       { type: "url_citation", url: "u", title: "t", start_index: 0, end_index: 13 },
       { type: "file_citation", file_id: "f", filename: "n", index: 20 },
       { type: "file_path", file_id: "f" },
       { type: "container_file_citation", file_id: "c", start_index: 0, end_index: 0 },
     ];
-    const events = eventsOfItem(message({ ...said, annotations }));
+    const events = createItemEvents(createMessage({ ...said, annotations }));
     let told = "";
     const places = events.flatMap((event) => {
       if (event.type === "response.output_text.delta") told += String(event["delta"]);
@@ -279,10 +287,10 @@ describe("the events of an item", () => {
     expect(told).toBe(text);
   });
 
-  test("are those of nothing where an item lacks what it should have", () => {
+  test("handle an item with missing fields", () => {
     for (const type of ["message", "reasoning", "function_call", "shell_call", "shell_call_output"])
-      expect(eventsOfItem({ type }).at(-1)?.type).toBe("response.output_item.done");
-    const broken = eventsOfItem({ type: "shell_call_output", output: [5] });
+      expect(createItemEvents({ type }).at(-1)?.type).toBe("response.output_item.done");
+    const broken = createItemEvents({ type: "shell_call_output", output: [5] });
     expect(broken[1]).toMatchObject({ output: [5] });
   });
 });

@@ -3,9 +3,9 @@ import type { WireItem } from "../../../openai/wire.ts";
 import { createDeltas, createNoEvents, toInProgress } from "../../tools/item-events.ts";
 import type { LocalToolEvents } from "../../tools/local-tool.ts";
 import type { ToolCatalog } from "../../tools/tool-catalog.ts";
-import { messageEvents, reasoningEvents } from "./texts.ts";
+import { createMessageEvents, createReasoningEvents } from "./texts.ts";
 
-/** Returns the events of an item by its type. An unknown type has only the two that all items have. */
+/** Returns the events of an item by its type. Items of unknown types have only the `added` and `done` events. */
 export function createItemEvents(item: WireItem, { byItem }: ToolCatalog): LocalToolEvents {
   const { type } = item;
   const create = creators.get(type) ?? byItem.get(type)?.events ?? createNoEvents;
@@ -15,14 +15,14 @@ export function createItemEvents(item: WireItem, { byItem }: ToolCatalog): Local
 type Creator = (item: WireItem) => LocalToolEvents;
 
 const creators: ReadonlyMap<unknown, Creator> = new Map<unknown, Creator>([
-  ["message", messageEvents],
-  ["reasoning", reasoningEvents],
+  ["message", createMessageEvents],
+  ["reasoning", createReasoningEvents],
   ["function_call", (item) => createTextEvents(item, "arguments", "function_call_arguments")],
   ["custom_tool_call", (item) => createTextEvents(item, "input", "custom_tool_call_input")],
   ["compaction", createCompactionEvents],
 ]);
 
-/** A text that the model writes into a call of the client's. */
+/** Returns the events of a client tool call, whose arguments are streamed as text. */
 function createTextEvents(item: WireItem, key: string, name: string): LocalToolEvents {
   const text = textAt(item, key);
   return {
@@ -32,7 +32,7 @@ function createTextEvents(item: WireItem, key: string, name: string): LocalToolE
   };
 }
 
-/** The sealed content is whole only when the item is done: half of it cannot be opened. */
+/** Sends half of the encrypted content first, which cannot be opened. The finished item contains the rest. */
 function createCompactionEvents(item: WireItem): LocalToolEvents {
   const sealed = textAt(item, "encrypted_content");
   const added = { ...item, encrypted_content: sealed.slice(0, sealed.length / 2) };
