@@ -148,7 +148,7 @@ describe("wink serve as a command", () => {
   test("prints its URL, sandbox, model and connection examples", async () => {
     const { out, url } = await startServer("--sandbox", "wasm");
     expect(out()).toContain(`OpenAI API running locally: ${url}\n`);
-    expect(out()).toContain("sandbox  wasm\n           (wasm: it is installed, and is tried when");
+    expect(out()).toContain("sandbox  wasm\n           (wasm: it is installed, and is tested when");
     expect(out()).toContain("model    an echo (use --model or --upstream for another)");
     expect(out()).toContain(`OPENAI_BASE_URL=${url} OPENAI_API_KEY=local node agent.js`);
     expect(out()).toContain(`new OpenAI({ baseURL: "${url}", apiKey: "local" })`);
@@ -186,7 +186,7 @@ describe("wink serve as a command", () => {
       /^InvalidOptionError: --host must be a loopback address unless an API key is set, got "0\.0\.0\.0". Set WINK_API_KEY, pass --api-key, or omit --host/,
     ],
     [["--api-key", ""], 1, /^InvalidOptionError: --api-key must be a non-empty string/],
-    [["--web", "/nowhere"], 1, /^InvalidOptionError: --web must be a folder of pages/],
+    [["--web", "/nowhere"], 1, /^InvalidOptionError: --web must be an existing folder of pages/],
     [
       ["--data-dir", "/dev/null"],
       1,

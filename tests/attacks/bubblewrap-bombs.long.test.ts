@@ -1,25 +1,25 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import {
-  bubblewrapRuns,
+  isBubblewrapUsable,
+  listProcesses,
   MEBIBYTE,
   openTarget,
-  processesOf,
 } from "../support/attacks/bubblewrap-stage.ts";
 
-const runs = await bubblewrapRuns();
+const runs = await isBubblewrapUsable();
 const LOST = "Its variables are lost.";
-const DISK = `Stopped: /mnt/data may hold ${64 * MEBIBYTE} bytes, every entry counting at least 4096.`;
+const DISK = `Stopped: /mnt/data may contain at most ${64 * MEBIBYTE} bytes; every entry counts as at least 4096.`;
 
-describe.skipIf(!runs)("bubblewrap bounds", () => {
-  test("processes: a fork bomb in Python stops at the limit, root or not", async () => {
+describe.skipIf(!runs)("Bubblewrap limits", () => {
+  test("stop a fork bomb in Python at the process limit, as root or not", async () => {
     const target = await openTarget();
     const run = await target.python(COUNT_FORKS);
     expect(Number(run.stdout)).toBeGreaterThan(20);
     expect(Number(run.stdout)).toBeLessThan(40);
   });
 
-  test("processes: a fork bomb that ignores the limit is killed when its time is up", async () => {
+  test("kill a fork bomb that ignores the process limit after the timeout", async () => {
     const target = await openTarget();
     const bomb = "import os\nwhile True:\n  try: os.fork()\n  except OSError: pass";
     expect(await target.python(bomb, { timeoutMs: 700 })).toMatchObject({ timedOut: true });
@@ -27,7 +27,7 @@ describe.skipIf(!runs)("bubblewrap bounds", () => {
     expect(run).toMatchObject({ timedOut: true, exitCode: null });
   });
 
-  test("memory of one process: Python raises MemoryError and goes on", async () => {
+  test("make Python raise MemoryError and continue when one process uses too much memory", async () => {
     const target = await openTarget();
     await target.python("x = 1");
     const run = await target.python("bytearray(10 ** 9)");
@@ -35,19 +35,19 @@ describe.skipIf(!runs)("bubblewrap bounds", () => {
     expect((await target.python("x")).stdout).toBe("1\n");
   });
 
-  test("memory of all processes together: everything is killed", async () => {
+  test("kill everything when all processes together use too much memory", async () => {
     const target = await openTarget();
     const run = await target.python(MANY_HEAPS);
     expect(run).toMatchObject({ died: true, timedOut: false });
     expect(run.error).toBe(
-      `Stopped: the container may use ${300 * MEBIBYTE} bytes of memory. ${LOST}`,
+      `Stopped: the container may use at most ${300 * MEBIBYTE} bytes of memory. ${LOST}`,
     );
     const command = await target.shell(`python3 -c '${MANY_HEAPS}'`);
     expect(command).toMatchObject({ exitCode: 137, timedOut: false });
     expect(command.stderr).toContain("bytes of memory.");
   });
 
-  test("memory that is not a process's: /tmp and /dev/shm are small and hold few files", async () => {
+  test("keep /tmp and /dev/shm small and allow few files there", async () => {
     const target = await openTarget();
     for (const folder of ["/tmp", "/dev/shm"]) {
       const run = await target.shell(
@@ -61,16 +61,16 @@ describe.skipIf(!runs)("bubblewrap bounds", () => {
     expect(run.error).toBe(`Stopped: too many files in /tmp or /dev/shm. ${LOST}`);
   });
 
-  test("one file, by refusing to write on", async () => {
+  test("stop writes to a file that is too large", async () => {
     const target = await openTarget();
     const run = await target.python(
       "with open('big', 'wb') as f:\n  while True: f.write(bytes(10 ** 6))",
     );
-    expect(run.error).toMatch(/File too large|may hold/);
+    expect(run.error).toMatch(/File too large|may contain at most/);
     expect((await target.shell("rm -f big; yes > big; rm big")).exitCode).toBe(0);
   });
 
-  test("the folder, by killing who fills it; what is above the limit can be removed", async () => {
+  test("kill a run that fills the folder, and allow removing files above the limit", async () => {
     const target = await openTarget();
     const fill =
       "for i in range(400): open(f'f{i}', 'wb').write(bytes(10 ** 6))\nimport time; time.sleep(5)";
@@ -80,7 +80,7 @@ describe.skipIf(!runs)("bubblewrap bounds", () => {
     expect(await target.shell("rm -f f* more; ls -A")).toMatchObject({ stdout: "", exitCode: 0 });
   });
 
-  test("the folder, whatever hides in it: deleted files, closed folders, deep ones", async () => {
+  test("count deleted files, unreadable folders and deep folders", async () => {
     const target = await openTarget();
     expect((await target.python(DELETED_FILES)).error).toBe(`${DISK} ${LOST}`);
     expect((await target.python(CLOSED_FOLDER)).error).toBe(`${DISK} ${LOST}`);
@@ -88,11 +88,11 @@ describe.skipIf(!runs)("bubblewrap bounds", () => {
     const deep = await target.python(
       "import os, time\nfor i in range(3000):\n  os.mkdir('d'); os.chdir('d')\ntime.sleep(5)",
     );
-    expect(deep.error).toContain("nested 400 deep");
+    expect(deep.error).toContain("nested at most 400 levels deep");
     expect(await target.shell("rm -rf d too-deep-*; ls -A")).toMatchObject({ stdout: "" });
   });
 
-  test("the number of files: a million of them never come to be", async () => {
+  test("stop the creation of a million files", async () => {
     const target = await openTarget();
     const run = await target.python("for i in range(10 ** 6): open(f'f{i}', 'w').close()", {
       timeoutMs: 20_000,
@@ -102,7 +102,7 @@ describe.skipIf(!runs)("bubblewrap bounds", () => {
     await target.shell("find . -type f -delete", { timeoutMs: 20_000 });
   });
 
-  test("output: a flood is dropped, and the run ends in time", async () => {
+  test("drop a flood of output, and end the run in time", async () => {
     const target = await openTarget();
     for (const run of [
       await target.python("while True: print('x' * 1000)", { timeoutMs: 500 }),
@@ -113,15 +113,15 @@ describe.skipIf(!runs)("bubblewrap bounds", () => {
     }
   });
 
-  test("time between runs: threads and processes left behind get none", async () => {
+  test("stop leftover threads and processes between runs", async () => {
     const target = await openTarget();
     await target.python(TICKING);
     const before = Number((await target.python("print(ticks[0])")).stdout);
     await new Promise((resolve) => setTimeout(resolve, 500));
     const after = Number((await target.python("print(ticks[0])")).stdout);
-    // A hundred ticks a second, were it running.
+    // It would tick 100 times a second if it were running.
     expect(after - before).toBeLessThan(20);
-    expect(processesOf(target.root).length).toBeGreaterThan(0);
+    expect(listProcesses(target.root).length).toBeGreaterThan(0);
   });
 });
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { bubblewrapRuns, openTarget } from "../support/attacks/bubblewrap-stage.ts";
+import { isBubblewrapUsable, openTarget } from "../support/attacks/bubblewrap-stage.ts";
 
-const runs = await bubblewrapRuns();
+const runs = await isBubblewrapUsable();
 
-describe.skipIf(!runs)("an interpreter in bubblewrap hurts nobody but itself", () => {
-  test("by writing to every descriptor it has", async () => {
+describe.skipIf(!runs)("The interpreter in bubblewrap harms only itself", () => {
+  test("when it writes to every open descriptor", async () => {
     const target = await openTarget();
     const forge = (bytes: string) =>
       `import os\nfor fd in range(3, 256):\n  try: os.write(fd, ${bytes})\n  except OSError: pass\nimport time; time.sleep(1)`;
@@ -15,28 +15,28 @@ describe.skipIf(!runs)("an interpreter in bubblewrap hurts nobody but itself", (
     ]) {
       const run = await target.python(forge(bytes));
       expect(run).toMatchObject({ died: true, timedOut: false });
-      expect(run.error).toContain("something else than the interpreter answered");
+      expect(run.error).toContain("a process other than the interpreter sent a response");
     }
   });
 
-  test("by answering in the interpreter's name what is no answer", async () => {
+  test("when it forges an invalid answer of the interpreter", async () => {
     const target = await openTarget();
     const run = await target.python(FORGED_ANSWER);
     expect(run).toMatchObject({
       died: true,
       images: [],
-      error: "The interpreter is gone. Its variables are lost.",
+      error: "The interpreter ended unexpectedly. Its variables are lost.",
     });
   });
 
-  test("by closing all it has open", async () => {
+  test("when it closes all its descriptors", async () => {
     const target = await openTarget();
     expect(await target.python("import os\nos.closerange(0, 1024)")).toMatchObject({ died: true });
     await target.python("import os\nos.close(1); os.close(2)\nprint('lost')");
     expect((await target.python("print('heard')")).stdout).toBe("heard\n");
   });
 
-  test("by replacing its output", async () => {
+  test("when it replaces its output", async () => {
     const target = await openTarget();
     await target.python("import sys\nsys.stdout = sys.stderr = None");
     expect((await target.python("print(1)")).stdout).toBe("1\n");
@@ -45,7 +45,7 @@ describe.skipIf(!runs)("an interpreter in bubblewrap hurts nobody but itself", (
     expect(await target.python(`import sys\n${evil}`)).toMatchObject({ died: false });
   });
 
-  test("by replacing what it is made of", async () => {
+  test("when it replaces its own functions", async () => {
     const target = await openTarget();
     await target.python("import builtins, json, os\nos.write = json.dumps = None", {
       timeoutMs: 500,
@@ -53,7 +53,7 @@ describe.skipIf(!runs)("an interpreter in bubblewrap hurts nobody but itself", (
     expect((await target.python("print(1)")).stdout).toBe("1\n");
   });
 
-  test("by recursing without end, even where Python allows it", async () => {
+  test("when it recurses endlessly, even if Python allows it", async () => {
     const target = await openTarget();
     const recurse = "def f(): f()\nf()";
     expect((await target.python(recurse)).error).toContain("RecursionError");
@@ -61,10 +61,10 @@ describe.skipIf(!runs)("an interpreter in bubblewrap hurts nobody but itself", (
       timeoutMs: 1_500,
     });
     const crash = await target.python("import ctypes\nctypes.string_at(0)");
-    expect(crash.error).toBe("The interpreter was ended by signal 11. Its variables are lost.");
+    expect(crash.error).toBe("The interpreter was killed by signal 11. Its variables are lost.");
   });
 
-  test("by raising what cannot be told", async () => {
+  test("when it raises an exception that cannot be printed", async () => {
     const target = await openTarget();
     const run = await target.python(
       "class Bad(Exception):\n  def __str__(self): raise SystemExit\nraise Bad()",
@@ -73,7 +73,7 @@ describe.skipIf(!runs)("an interpreter in bubblewrap hurts nobody but itself", (
     expect(run.error).toContain("Bad");
   });
 
-  test("by stopping itself", async () => {
+  test("when it stops itself", async () => {
     const target = await openTarget();
     const stop = "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)";
     expect(await target.python(stop, { timeoutMs: 300 })).toMatchObject({
@@ -85,15 +85,15 @@ describe.skipIf(!runs)("an interpreter in bubblewrap hurts nobody but itself", (
     });
   });
 
-  test("by killing all it can see, or process 1", async () => {
+  test("when it kills all visible processes or process 1", async () => {
     const target = await openTarget();
     await target.python("import os, signal\nfor n in range(1, 32): os.kill(1, n)");
     await target.shell("kill -9 -1");
     const run = await target.python("import os\nos.kill(os.getpid(), 9)");
-    expect(run.error).toBe("The interpreter was ended by signal 9. Its variables are lost.");
+    expect(run.error).toBe("The interpreter was killed by signal 9. Its variables are lost.");
   });
 
-  test("by taking process 1 its rights: the container ends", async () => {
+  test("when it lowers the limits of process 1: the container ends", async () => {
     const target = await openTarget();
     const run = await target.python(
       "import resource, time\nresource.prlimit(1, resource.RLIMIT_NOFILE, (0, 0))\ntime.sleep(2)",
@@ -101,7 +101,7 @@ describe.skipIf(!runs)("an interpreter in bubblewrap hurts nobody but itself", (
     expect(run).toMatchObject({ died: true });
   });
 
-  test("by hiding from the count of what it uses: it is killed", async () => {
+  test("when it hides its resource usage: it is killed", async () => {
     const target = await openTarget();
     const run = await target.python(
       "import ctypes, time\nctypes.CDLL(None).prctl(4, 0)\ntime.sleep(2)",
@@ -109,7 +109,7 @@ describe.skipIf(!runs)("an interpreter in bubblewrap hurts nobody but itself", (
     expect(run).toMatchObject({ died: true, timedOut: false });
   });
 
-  test("by leaving threads and processes that go on", async () => {
+  test("when it leaves threads and processes running", async () => {
     const target = await openTarget();
     await target.python(
       "import threading, subprocess\ndef spin():\n  while True: pass\n" +
@@ -118,7 +118,7 @@ describe.skipIf(!runs)("an interpreter in bubblewrap hurts nobody but itself", (
     expect((await target.python("print(1)")).stdout).toBe("1\n");
   });
 
-  test("by waiting for what does not hear an interrupt", async () => {
+  test("when it waits for a command that ignores interrupts", async () => {
     const target = await openTarget();
     const run = await target.python("import os\nos.system('sleep 50')\nprint('after')", {
       timeoutMs: 300,
@@ -127,7 +127,7 @@ describe.skipIf(!runs)("an interpreter in bubblewrap hurts nobody but itself", (
   });
 });
 
-/** Takes the ticket from the kernel's own frame, which code of the same interpreter can always do. */
+/** Reads the ticket from the kernel's stack frame, which code in the same interpreter can always do. */
 const FORGED_ANSWER = `
 import os, struct, sys, time
 frame = sys._getframe()

@@ -3,24 +3,24 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { gzipBomb, zipBomb } from "../support/attacks/archives.ts";
-import { type Served, servedProcess } from "../support/attacks/served-process.ts";
+import { createGzipBomb, createZipBomb } from "../support/attacks/archives.ts";
+import { type ServerProcess, startServer } from "../support/attacks/served-process.ts";
 import { temporaryTree } from "../support/temporary-tree.ts";
 
 const MiB = 2 ** 20;
 const isLinux = process.platform === "linux";
 
-/** A server over a folder that the test can look into, and OpenAI's client for it. */
-async function target() {
+/** Starts a server with a visible data folder, and OpenAI's client for it. */
+async function startTarget() {
   const dataDir = temporaryTree();
-  const served = await servedProcess("--data-dir", dataDir);
-  await served.turn();
+  const served = await startServer("--data-dir", dataDir);
+  await served.requestTurn();
   const client = new OpenAI({ baseURL: served.url, apiKey: "none", maxRetries: 0 });
   return { ...served, client, dataDir };
 }
 
-/** Every file below a folder, by its path, with its size. */
-function filesIn(folder: string): Readonly<Record<string, number>> {
+/** Maps the name of every file below a folder to its size. */
+function listFileSizes(folder: string): Readonly<Record<string, number>> {
   const found = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
     (entry) => !entry.isDirectory(),
   );
@@ -29,31 +29,34 @@ function filesIn(folder: string): Readonly<Record<string, number>> {
   );
 }
 
-/** What the server holds besides its own database and key. */
-function bytesKept(dataDir: string): number {
+/** Sums the sizes of the stored files, except the server's database and key. */
+function countStoredBytes(dataDir: string): number {
   const own = /^(local\.sqlite|seal\.key)/;
-  const kept = Object.entries(filesIn(dataDir)).filter(([name]) => !own.test(name));
+  const kept = Object.entries(listFileSizes(dataDir)).filter(([name]) => !own.test(name));
   return kept.reduce((sum, [, bytes]) => sum + bytes, 0);
 }
 
-/** How much more memory than before `work` the server ever had. */
-async function memoryFor({ peakMemory }: Served, work: () => Promise<void>): Promise<number> {
-  const before = isLinux ? peakMemory() : 0;
+/** Measures how far `work` raises the server's peak memory. */
+async function measurePeakMemory(
+  { readPeakMemory }: ServerProcess,
+  work: () => Promise<void>,
+): Promise<number> {
+  const before = isLinux ? readPeakMemory() : 0;
   await work();
-  return isLinux ? peakMemory() - before : 0;
+  return isLinux ? readPeakMemory() - before : 0;
 }
 
-/** What became of a file in a vector store, once that is known. */
-async function indexed(client: OpenAI, fileId: string) {
+/** Indexes a file in a vector store and returns its final state. */
+async function indexFile(client: OpenAI, fileId: string) {
   const { id } = await client.vectorStores.create({ file_ids: [fileId] });
-  const file = () => client.vectorStores.files.retrieve(fileId, { vector_store_id: id });
-  await expect.poll(async () => (await file()).status).not.toBe("in_progress");
-  return await file();
+  const retrieve = () => client.vectorStores.files.retrieve(fileId, { vector_store_id: id });
+  await expect.poll(async () => (await retrieve()).status).not.toBe("in_progress");
+  return await retrieve();
 }
 
-describe("an archive that would unpack to gigabytes", () => {
-  const zip = zipBomb();
-  const gzip = gzipBomb();
+describe("An archive that would unpack to gigabytes", () => {
+  const zip = createZipBomb();
+  const gzip = createGzipBomb();
 
   test.each([
     ["bomb.zip", zip],
@@ -61,10 +64,10 @@ describe("an archive that would unpack to gigabytes", () => {
     ["bomb.xlsx", zip],
     ["bomb.gz", gzip],
     ["bomb.tar.gz", gzip],
-  ])("is kept as it is: %s", async (name, bytes) => {
-    const on = await target();
+  ])("is stored without unpacking: %s", async (name, bytes) => {
+    const on = await startTarget();
     const { client, dataDir } = on;
-    const grown = await memoryFor(on, async () => {
+    const grown = await measurePeakMemory(on, async () => {
       const upload = new File([new Uint8Array(bytes)], name);
       const file = await client.files.create({ file: upload, purpose: "assistants" });
       expect(file).toMatchObject({ filename: name, bytes: bytes.length });
@@ -77,23 +80,23 @@ describe("an archive that would unpack to gigabytes", () => {
       expect(data.map((one) => one.bytes)).toEqual([bytes.length, bytes.length]);
       for (const { path } of data) expect(path).toMatch(/^\/mnt\/data\/[\w-]+-bomb\.[\w.]+$/);
 
-      expect(await indexed(client, file.id)).toMatchObject({
+      expect(await indexFile(client, file.id)).toMatchObject({
         status: "failed",
         usage_bytes: 0,
         last_error: { code: "unsupported_file", message: "The file type is not supported." },
       });
     });
-    expect(bytesKept(dataDir)).toBe(3 * bytes.length); // of the upload, and in the container twice
+    expect(countStoredBytes(dataDir)).toBe(3 * bytes.length); // the upload, and two copies in the container
     expect(grown).toBeLessThan(64 * MiB);
   });
 
-  test("is no text, whatever it is called", async () => {
-    const on = await target();
-    const grown = await memoryFor(on, async () => {
+  test("is rejected as text under any name", async () => {
+    const on = await startTarget();
+    const grown = await measurePeakMemory(on, async () => {
       for (const name of ["bomb.txt", "bomb.html", "bomb.json"]) {
         const file = new File([new Uint8Array(gzip)], name);
         const { id } = await on.client.files.create({ file, purpose: "assistants" });
-        const { status, last_error } = await indexed(on.client, id);
+        const { status, last_error } = await indexFile(on.client, id);
         expect({ status, code: last_error?.code }).toEqual({
           status: "failed",
           code: "invalid_file",
@@ -103,10 +106,10 @@ describe("an archive that would unpack to gigabytes", () => {
     expect(grown).toBeLessThan(64 * MiB);
   });
 
-  test("is not unpacked as the body of a request either", async () => {
-    const on = await target();
+  test("is not unpacked as a request body", async () => {
+    const on = await startTarget();
     const body = gzipSync(Buffer.alloc(256 * MiB, " "), { level: 9 });
-    const grown = await memoryFor(on, async () => {
+    const grown = await measurePeakMemory(on, async () => {
       for (const encoding of ["gzip", "deflate", "br"]) {
         const headers = { "content-type": "application/json", "content-encoding": encoding };
         for (const path of ["responses", "containers", "vector_stores"]) {
@@ -120,7 +123,7 @@ describe("an archive that would unpack to gigabytes", () => {
   });
 });
 
-describe("a text that would grow when it is read", () => {
+describe("A text that would grow when it is parsed", () => {
   const laughs = Array.from(
     { length: 10 },
     (_, level) => `<!ENTITY l${level + 1} "${`&l${level};`.repeat(10)}">`,
@@ -134,22 +137,22 @@ describe("a text that would grow when it is read", () => {
     ["open.html", "<a href='".repeat(100_000)],
     ["deep.json", "[".repeat(1_000_000)],
     ["line.txt", "x".repeat(4_000_000)],
-  ])("is read as it is: %s", async (name, text) => {
-    const on = await target();
-    const grown = await memoryFor(on, async () => {
+  ])("is read without expansion: %s", async (name, text) => {
+    const on = await startTarget();
+    const grown = await measurePeakMemory(on, async () => {
       const file = await on.client.files.create({
         file: new File([text], name),
         purpose: "assistants",
       });
-      const { status } = await indexed(on.client, file.id);
+      const { status } = await indexFile(on.client, file.id);
       expect(["completed", "failed"]).toContain(status);
-      expect(await on.turn()).toBeLessThan(1_000);
+      expect(await on.requestTurn()).toBeLessThan(1_000);
     });
     expect(grown).toBeLessThan(256 * MiB);
   });
 });
 
-/** A form whose part is called so, byte by byte. */
+/** Sends a form with a verbatim content disposition. */
 async function sendNamed(url: string, disposition: string): Promise<Response> {
   const head = `content-disposition: form-data; name="file"; ${disposition}`;
   return await fetch(url, {
@@ -159,7 +162,7 @@ async function sendNamed(url: string, disposition: string): Promise<Response> {
   });
 }
 
-describe("a file that is sent into a container", () => {
+describe("A file uploaded to a container", () => {
   const names: readonly (readonly [string, string])[] = [
     ['filename="../../../etc/passwd"', "passwd"],
     ['filename="..\\\\..\\\\boot.ini"', "boot.ini"],
@@ -172,8 +175,8 @@ describe("a file that is sent into a container", () => {
     ['filename="$(touch x); `id`.txt"', "$(touch x); `id`.txt"],
   ];
 
-  test("is a flat file in it, whatever it is called", async () => {
-    const { url, client, dataDir } = await target();
+  test("is stored as a flat file under any name", async () => {
+    const { url, client, dataDir } = await startTarget();
     for (const [disposition, name] of names) {
       const { id } = await client.containers.create({ name: "c" });
       const response = await sendNamed(`${url}/containers/${id}/files`, disposition);
@@ -186,13 +189,13 @@ describe("a file that is sent into a container", () => {
       const answer = await content.retrieve(file?.id ?? "", { container_id: id });
       expect([await answer.text(), answer.headers.get("x-evil")]).toEqual(["hello", null]);
       expect(readdirSync(join(dataDir, "containers", id, "data"))).toEqual([kept]);
-      expect(bytesKept(dataDir)).toBe(5);
+      expect(countStoredBytes(dataDir)).toBe(5);
       await client.containers.delete(id);
     }
   });
 
-  test("is refused if its name is broken over lines or in a way that forms do not have", async () => {
-    const { url, client, dataDir } = await target();
+  test("is rejected if its name spans lines or is malformed", async () => {
+    const { url, client, dataDir } = await startTarget();
     const { id } = await client.containers.create({ name: "c" });
     for (const name of [
       'filename="a\nb.txt"',
@@ -204,6 +207,6 @@ describe("a file that is sent into a container", () => {
       expect(await response.text()).toContain("invalid_request_error");
     }
     expect((await client.containers.files.list(id)).data).toEqual([]);
-    expect(bytesKept(dataDir)).toBe(0);
+    expect(countStoredBytes(dataDir)).toBe(0);
   });
 });

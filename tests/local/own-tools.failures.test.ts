@@ -100,7 +100,7 @@ describe("a failing custom tool", () => {
     };
     const { whole } = await collectFailures(createDice({ run }));
     expect(Object(whole.body["error"]).message).toBe(
-      "Tool 'dice' failed in run: cite() needs a list, got null",
+      "Tool 'dice' failed in run: cite() needs an array, got null",
     );
   });
 
@@ -117,7 +117,7 @@ describe("a failing custom tool", () => {
     const item: LocalToolItem = { check: () => "Roll again." };
     const { whole } = await collectFailures(createDice({}, item));
     expect(Object(whole.body["error"]).message).toBe(
-      "Tool 'dice' failed in run: it returned an item that is refused: Roll again.",
+      "Tool 'dice' failed in run: it returned an invalid item: Roll again.",
     );
   });
 

@@ -101,7 +101,7 @@ describe("LocalProvider", () => {
     });
     const tools = [{ type: "code_interpreter", container: { type: "auto" } }];
     const message =
-      'sandbox must be one that works here, got "host". Bwrap is missing: install it.';
+      'sandbox must be a sandbox that works on this host, got "host". Bwrap is missing: install it.';
     const { ask } = asking(provider.fetch, at);
     const { status, body } = await ask("POST /responses", { model: "any", input: "Go.", tools });
     expect(status).toBe(500);
@@ -113,7 +113,7 @@ describe("LocalProvider", () => {
     const name: string = "docker";
     await using provider = new LocalProvider({ sandbox: name as "auto" });
     await expect(provider.fetch(`${at}/models`)).rejects.toThrow(
-      'sandbox must be a sandbox or the name of one, got "docker"',
+      'sandbox must be a Sandbox or a sandbox name, got "docker"',
     );
   });
 
@@ -131,7 +131,7 @@ describe("LocalProvider", () => {
 
   test("can be disposed without being started", async () => {
     const provider = new LocalProvider({ web: "/nowhere" });
-    await expect(provider.listen()).rejects.toThrow("web must be a folder of pages");
+    await expect(provider.listen()).rejects.toThrow("web must be an existing folder of pages");
     await provider[Symbol.asyncDispose]();
     const other = new LocalProvider();
     await expect(other[Symbol.asyncDispose]()).resolves.toBeUndefined();

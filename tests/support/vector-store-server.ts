@@ -7,7 +7,7 @@ import { vectorStoreRoutes } from "../../src/local/routes/vector-stores.ts";
 import { responseProblems } from "./openapi.ts";
 import { openStores } from "./vector-stores.ts";
 
-/** The routes on a real socket, and the official client at it. Each answer is held against OpenAI's own. */
+/** Serves the routes on a real socket, with the official client. Validates every response against OpenAI's specification. */
 export async function servedStores() {
   const opened = openStores();
   const { clock, stores, faults } = opened;
@@ -40,7 +40,7 @@ export async function servedStores() {
     if (response.ok) expect(responseProblems(route.split("?")[0] ?? "", answer) ?? []).toEqual([]);
     return { status: response.status, answer };
   };
-  const checked: typeof fetch = async (input, init) => {
+  const checkedFetch: typeof fetch = async (input, init) => {
     const response = await fetch(input, {
       ...init,
       headers: { ...Object.fromEntries(new Headers(init?.headers)), connection: "close" },
@@ -51,6 +51,6 @@ export async function servedStores() {
       expect(responseProblems(route, await response.clone().json()) ?? []).toEqual([]);
     return response;
   };
-  const client = new OpenAI({ baseURL, apiKey: "none", maxRetries: 0, fetch: checked });
+  const client = new OpenAI({ baseURL, apiKey: "none", maxRetries: 0, fetch: checkedFetch });
   return { ...opened, client, send };
 }

@@ -1,5 +1,5 @@
 /**
- * A process that fills a vector store until it is killed, and names the store and its files once a few
+ * A process that fills a vector store until it is killed. Prints the ids of the store and its files once a few
  * of them are indexed: `node tests/support/vector-store-writer.ts DIRECTORY`.
  */
 import { writeSync } from "node:fs";

@@ -12,7 +12,7 @@ import { openDatabase } from "../../src/local/store/database.ts";
 import { FileStore } from "../../src/local/store/file-store.ts";
 import { fakeClock } from "../../src/testing/fake-clock.ts";
 
-/** A store about which nothing is said. */
+/** A store with default settings. */
 export const plain: NewVectorStore = {
   name: null,
   description: null,
@@ -22,7 +22,7 @@ export const plain: NewVectorStore = {
   sizes: defaultSizes,
 };
 
-/** Files, each about something else. */
+/** Files with different topics. */
 export const birds = {
   "owl.md":
     "# Owls\nOwls are nocturnal birds of prey. They hunt mice in the dark, and fly without noise.",
@@ -34,7 +34,7 @@ export const birds = {
   "tokyo.txt": "東京都は日本の首都です。フクロウは夜に飛びます。",
 };
 
-/** Stores over a folder of their own, with what is needed to fill them. */
+/** Opens stores in a new folder, or in `given`, with functions to fill and search them. */
 export function openStores(given?: string) {
   const folder = given ?? mkdtempSync(join(tmpdir(), "wink-search-"));
   const database = openDatabase(folder);

@@ -19,35 +19,35 @@ import {
   openInFolder,
   removeInFolder,
   searchFolder,
-  stampOf,
+  toFileStamp,
 } from "./container-folder.ts";
-import { EmptyFolders, lastChangeOf } from "./empty-folder.ts";
+import { EmptyFolders, getFolderChangeTime } from "./empty-folder.ts";
 
-/** A file of a container, as OpenAI shows it. */
+/** A container file in OpenAI's format. */
 export interface ContainerFileRecord {
   readonly id: string;
   readonly object: "container.file";
   readonly container_id: string;
   readonly created_at: number;
   readonly bytes: number;
-  /** As code sees it: `"/mnt/data/sub/x.txt"`. */
+  /** Path as code sees it: `"/mnt/data/sub/x.txt"`. */
   readonly path: string;
   readonly source: "user" | "assistant";
 }
 
-/** Its bytes, and its name without folders. */
+/** An open file and its name without folders. */
 export interface OpenedFile {
   readonly handle: FileHandle;
   readonly filename: string;
 }
 
-/** One container's folder. */
+/** A container's folder. */
 export interface ContainerFolder {
   readonly id: string;
   readonly root: string;
 }
 
-/** What container files are made of. */
+/** Options of {@link ContainerFiles}. */
 export interface ContainerFilesOptions {
   readonly store: ContainerFileStore;
   readonly files: FileStore;
@@ -56,22 +56,22 @@ export interface ContainerFilesOptions {
   readonly maxListedFiles: number;
 }
 
-/** With the longest id before it, a name still fits into the 255 bytes that file systems allow. */
+/** Leaves space for the longest id before the name: file systems allow 255 bytes. */
 const MAX_NAME_BYTES = 180;
 
-const NOTHING: FolderSearch = { files: [], isPartial: false, isEmpty: true };
+const EMPTY_SEARCH: FolderSearch = { files: [], isPartial: false, isEmpty: true };
 
-/** The sandbox may run code as another user. */
+/** Readable by all, because the sandbox may run code as another user. */
 const FILE_MODE = 0o644;
 
-/** The files in containers' folders: some were sent by users, the others were made by code. */
+/** The files in containers' folders, uploaded by users or created by code. */
 export class ContainerFiles {
   readonly #store: ContainerFileStore;
   readonly #files: FileStore;
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #maxListedFiles: number;
-  readonly #empty = new EmptyFolders();
+  readonly #emptyFolders = new EmptyFolders();
 
   constructor({ store, files, clock, ids, maxListedFiles }: ContainerFilesOptions) {
     this.#store = store;
@@ -81,7 +81,7 @@ export class ContainerFiles {
     this.#maxListedFiles = maxListedFiles;
   }
 
-  /** Moves an upload in, under a flat name of its own. */
+  /** Moves an upload into the folder under a unique flat name. */
   async upload(folder: ContainerFolder, file: UploadedFile): Promise<ContainerFileRecord> {
     const prefix = createHash("sha256").update(this.#ids.next("")).digest("hex").slice(0, 32);
     return await this.#moveIn(folder, {
@@ -90,9 +90,9 @@ export class ContainerFiles {
     });
   }
 
-  /** Copies an uploaded file in. Refuses an id that is not known. */
+  /** Copies an uploaded file into the folder. Throws 404 for an unknown id. */
   async copy(folder: ContainerFolder, fileId: string): Promise<ContainerFileRecord> {
-    const name = this.nameOf(fileId);
+    const name = this.getCopyName(fileId);
     const path = this.#files.incoming.place();
     try {
       await this.#files.copy(fileId, path);
@@ -102,76 +102,76 @@ export class ContainerFiles {
     }
   }
 
-  /** Forgets the files of a container that is gone. */
+  /** Deletes the records of an ended container's files. */
   forget(containerId: string): void {
-    this.#empty.forget(containerId);
+    this.#emptyFolders.forget(containerId);
     this.#store.forget(containerId);
   }
 
-  /** What a copy of an uploaded file is called. Refuses an id that is not known. */
-  nameOf(fileId: string, param = "file_id"): string {
+  /** Returns the name for a copy of an uploaded file. Throws 404 for an unknown id. */
+  getCopyName(fileId: string, param = "file_id"): string {
     const file = this.#files.get(fileId);
     if (!file) throw new ApiProblem(404, `No such File object: ${fileId}`, { param });
     return `${fileId}-${safeFileName(file.filename, MAX_NAME_BYTES)}`;
   }
 
-  /** Looks through the folder, and gives one page of what is there. */
+  /** Searches the folder and returns one page of its files. */
   async list(
     folder: ContainerFolder,
     query: PageQuery,
   ): Promise<{ readonly records: readonly ContainerFileRecord[]; readonly hasMore: boolean }> {
-    await this.#search(folder);
+    await this.#refresh(folder);
     const { files, hasMore } = this.#store.list(folder.id, query);
-    return { records: files.map(toRecord), hasMore };
+    return { records: files.map(toFileRecord), hasMore };
   }
 
-  /** As it is now: code may have changed it. */
+  /** Returns the file's current state: code may have changed it. */
   async retrieve(folder: ContainerFolder, fileId: string): Promise<ContainerFileRecord> {
     const { handle, file } = await this.#open(folder, fileId);
     try {
-      return { ...toRecord(file), bytes: (await handle.stat()).size };
+      return { ...toFileRecord(file), bytes: (await handle.stat()).size };
     } finally {
       await handle.close();
     }
   }
 
-  /** For reading; whoever asks closes the handle. */
+  /** Opens a file for reading. The caller closes the handle. */
   async open(folder: ContainerFolder, fileId: string): Promise<OpenedFile> {
     const { handle, file } = await this.#open(folder, fileId);
     return { handle, filename: basename(file.name) };
   }
 
-  /** Removes it; what stands in its place and is no file stays. */
+  /** Deletes a file. If its path is no longer a regular file, throws 404 and deletes nothing. */
   async delete(folder: ContainerFolder, fileId: string): Promise<void> {
     const file = this.#store.get(folder.id, fileId);
-    if (!file || !(await removeInFolder(folder.root, file.name))) throw unknownFile(fileId);
+    if (!file || !(await removeInFolder(folder.root, file.name))) throw createFileNotFound(fileId);
     this.#store.delete(file.id);
   }
 
-  /** Does `work`, and tells which files code made or changed meanwhile. */
-  async during<Result>(
+  /** Runs `work` and adds the files that code created or changed in that time. */
+  async trackChanges<Result>(
     folder: ContainerFolder,
     work: () => Promise<Result>,
   ): Promise<Result & { readonly files: readonly ContainerFileRecord[] }> {
     const mark = this.#store.mark();
     const result = await work();
-    await this.#search(folder);
+    await this.#refresh(folder);
     const hasChanged = this.#store.mark() !== mark;
-    const files = hasChanged ? this.#store.changedSince(folder.id, mark).map(toRecord) : [];
+    const files = hasChanged ? this.#store.changedSince(folder.id, mark).map(toFileRecord) : [];
     return { ...result, files };
   }
 
-  async #search({ id, root }: ContainerFolder): Promise<void> {
+  async #refresh({ id, root }: ContainerFolder): Promise<void> {
     const since = this.#store.mark();
-    const change = lastChangeOf(root);
-    const found = this.#empty.has(id, change)
-      ? NOTHING
+    const change = getFolderChangeTime(root);
+    const found = this.#emptyFolders.has(id, change)
+      ? EMPTY_SEARCH
       : await searchFolder(root, this.#maxListedFiles);
-    if (found.isEmpty) this.#empty.note(id, change);
-    this.#store.reconcile(id, { ...found, since }, this.#seconds());
+    if (found.isEmpty) this.#emptyFolders.add(id, change);
+    this.#store.reconcile(id, { ...found, since }, this.#nowInSeconds());
   }
 
-  /** The file is known before it is there, both within one step: no search comes between. */
+  /** Stores the record and moves the file synchronously, so that no search runs in between. */
   async #moveIn(
     { id, root }: ContainerFolder,
     { path, name }: { readonly path: string; readonly name: string },
@@ -179,9 +179,9 @@ export class ContainerFiles {
     await chmod(path, FILE_MODE);
     const file = this.#store.add({
       containerId: id,
-      ...found(path, name),
+      ...readFoundFile(path, name),
       source: "user",
-      at: this.#seconds(),
+      at: this.#nowInSeconds(),
     });
     try {
       renameSync(path, join(root, name));
@@ -189,7 +189,7 @@ export class ContainerFiles {
       this.#store.delete(file.id);
       throw error;
     }
-    return toRecord(file);
+    return toFileRecord(file);
   }
 
   async #open(
@@ -199,24 +199,24 @@ export class ContainerFiles {
     const file = this.#store.get(id, fileId);
     const handle = file && (await openInFolder(root, file.name));
     if (file && handle) return { handle, file };
-    throw unknownFile(fileId);
+    throw createFileNotFound(fileId);
   }
 
-  #seconds(): number {
+  #nowInSeconds(): number {
     return Math.floor(this.#clock.now() / 1000);
   }
 }
 
-function unknownFile(fileId: string): ApiProblem {
+function createFileNotFound(fileId: string): ApiProblem {
   return new ApiProblem(404, `Container file with id '${fileId}' not found.`);
 }
 
-function found(path: string, name: string): FoundFile {
+function readFoundFile(path: string, name: string): FoundFile {
   const stat = lstatSync(path, { bigint: true });
-  return { name, bytes: Number(stat.size), stamp: stampOf(stat) };
+  return { name, bytes: Number(stat.size), stamp: toFileStamp(stat) };
 }
 
-function toRecord(file: StoredContainerFile): ContainerFileRecord {
+function toFileRecord(file: StoredContainerFile): ContainerFileRecord {
   return {
     id: file.id,
     object: "container.file",

@@ -14,16 +14,16 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { localStorage, temporaryDataDir } from "../../../tests/support/local-storage.ts";
 import { openInFolder, removeInFolder, searchFolder } from "./container-folder.ts";
-import { removeFolder } from "./container-removal.ts";
+import { removeUntrustedFolder } from "./container-removal.ts";
 
 const ALL = { limit: 100, order: "asc" } as const;
 
-async function names(root: string, max = 10_000): Promise<readonly string[]> {
+async function listNames(root: string, max = 10_000): Promise<readonly string[]> {
   return (await searchFolder(root, max)).files.map(({ name }) => name).sort();
 }
 
-describe("a folder that code has filled", () => {
-  it("has no files but regular ones: no link is followed and no pipe waited at", async () => {
+describe("A container folder", () => {
+  it("lists only regular files, without following links or waiting on pipes", async () => {
     using folder = temporaryDataDir();
     const root = folder.path;
     writeFileSync(join(root, "real"), "x");
@@ -32,7 +32,7 @@ describe("a folder that code has filled", () => {
     symlinkSync("/etc", join(root, "etc"));
     symlinkSync(".", join(root, "loop"));
     execFileSync("mkfifo", [join(root, "pipe")]);
-    expect(await names(root)).toEqual(["hard", "real"]);
+    expect(await listNames(root)).toEqual(["hard", "real"]);
     for (const name of ["link", "etc/passwd", "loop/real", "pipe", "none", "real/x", ".."]) {
       expect(await openInFolder(root, name)).toBeNull();
       expect(await removeInFolder(root, name)).toBe(false);
@@ -41,7 +41,7 @@ describe("a folder that code has filled", () => {
     expect(await removeInFolder(root, "real")).toBe(true);
   });
 
-  it("is searched as far as is fair, and says so", async () => {
+  it("is searched up to the limit of files, and the result is marked as partial", async () => {
     using folder = temporaryDataDir();
     const root = folder.path;
     for (let index = 0; index < 1200; index++) writeFileSync(join(root, `f${index}`), "");
@@ -59,7 +59,7 @@ describe("a folder that code has filled", () => {
     expect(await searchFolder(join(root, "empty", "d1"), 10)).toMatchObject({ isEmpty: true });
   });
 
-  it("has the files that are nearest, where it has too many to find all", async () => {
+  it("lists the nearest files first if there are too many", async () => {
     using folder = temporaryDataDir();
     const root = folder.path;
     mkdirSync(join(root, "a"));
@@ -80,32 +80,32 @@ describe("a folder that code has filled", () => {
     expect([files.map(({ name }) => name), isPartial]).toEqual([["d/y"], true]);
   });
 
-  it("may be gone, but not out of reach for another reason", async () => {
+  it("may be missing, but other errors are reported", async () => {
     using folder = temporaryDataDir();
-    expect(await names(join(folder.path, "none"))).toEqual([]);
-    await expect(names("a\0b")).rejects.toThrow("without null bytes");
+    expect(await listNames(join(folder.path, "none"))).toEqual([]);
+    await expect(listNames("a\0b")).rejects.toThrow("without null bytes");
     await expect(openInFolder("a\0b", "x")).rejects.toThrow("without null bytes");
   });
 
-  it("is removed whatever it is like: not to be entered, or too deep for a path", async () => {
+  it("is removed even if it cannot be entered or is too deep for a path", async () => {
     using folder = temporaryDataDir();
     const closed = join(folder.path, "closed");
     mkdirSync(join(closed, "a", "b"), { recursive: true });
     chmodSync(join(closed, "a"), 0o000);
-    await removeFolder(closed);
+    await removeUntrustedFolder(closed);
     const deep = join(folder.path, "deep");
     mkdirSync(deep);
     const code =
       "import os, sys\nos.chdir(sys.argv[1])\nfor i in range(600):\n open('f', 'w'); os.mkdir('d' * 20); os.chdir('d' * 20)";
     execFileSync("python3", ["-c", code, deep]);
-    await removeFolder(deep);
-    await removeFolder(join(folder.path, "none"));
+    await removeUntrustedFolder(deep);
+    await removeUntrustedFolder(join(folder.path, "none"));
     expect(readdirSync(folder.path)).toEqual([]);
   });
 });
 
-describe("a container's file that code has turned into a link", () => {
-  it("is no file any more: its target is neither shown, sent nor removed", async () => {
+describe("A container file that code replaced with a link", () => {
+  it("is not a file anymore: its target is not listed, sent or removed", async () => {
     await using api = await localStorage();
     const { id } = await api.containers.create({ name: "a" });
     const root = join(api.dataDir, "containers", id, "data");
@@ -136,7 +136,7 @@ describe("a container's file that code has turned into a link", () => {
     expect(existsSync("/etc/passwd")).toBe(true);
   });
 
-  it("stays in the list's bounds when there are too many", async () => {
+  it("limits the list if there are too many files", async () => {
     await using api = await localStorage({ limits: { maxListedFiles: 5 } });
     const { id } = await api.containers.create({ name: "a" });
     const root = join(api.dataDir, "containers", id, "data");

@@ -18,55 +18,55 @@ import type { FoundFile } from "../store/container-file-store.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
-/** Opens a folder, and nothing that only points at one. */
+/** Opens a folder, never a link to one. */
 const FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 
-/** Opens a file, and neither follows a link nor waits at a pipe. */
+/** Opens a file without following a link or blocking on a pipe. */
 const FILE = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
 
-/** Folders deeper than this are not searched: each level holds one open. */
-const DEEPEST = 32;
+/** Deeper folders are not searched, because each level keeps a descriptor open. */
+const MAX_DEPTH = 32;
 
-/** Other work may go on after so many entries. */
+/** Yields to other work after this many entries. */
 const ENTRIES_PER_TURN = 500;
 
-/** A folder has no more entries than bytes, in any file system: one this small is read at once. */
+/** On any file system a folder has at most as many entries as bytes. One this small is read at once. */
 const SMALL_FOLDER_BYTES = 4_096;
 
-/** What is in a folder that code may do anything to, as far as it is searched. */
+/** Result of searching a folder that untrusted code can change at any time. */
 export interface FolderSearch {
   readonly files: readonly FoundFile[];
   readonly isPartial: boolean;
-  /** There was nothing at all, neither files nor anything else. */
+  /** Whether the folder has no entries of any kind. */
   readonly isEmpty: boolean;
 }
 
 /**
- * Every regular file below a folder that untrusted code writes to, perhaps at this moment. Links,
- * pipes and devices are no files of it: none is followed or opened.
+ * Finds every regular file below a folder, while untrusted code may be writing to it. Skips links, pipes
+ * and devices without following or opening them.
  */
 export async function searchFolder(root: string, maxFiles: number): Promise<FolderSearch> {
-  const mostEntries = maxFiles * 2;
+  const maxEntries = maxFiles * 2;
   const search: Search = {
     files: [],
-    entriesLeft: mostEntries,
+    entriesLeft: maxEntries,
     maxFiles,
     isTooDeep: false,
     isOver: false,
   };
-  // Code can put nothing in the place of the folder itself, so its path leads there.
+  // Code cannot replace the root folder itself, so its path is safe to use.
   await searchIn({ path: root, place: root }, [], search);
   const { files, isTooDeep, isOver } = search;
-  // Folders have an order of their own, which nobody can know.
+  // The order of a folder's entries is unspecified.
   files.sort((a, b) => (a.name < b.name ? -1 : 1));
-  const isEmpty = search.entriesLeft === mostEntries;
+  const isEmpty = search.entriesLeft === maxEntries;
   return { files, isPartial: isTooDeep || isOver, isEmpty };
 }
 
-/** A file below the folder, opened for reading; `null` if there is no regular file of that name. */
+/** Opens a file below the folder for reading; `null` if `name` is not a regular file. */
 export async function openInFolder(root: string, name: string): Promise<FileHandle | null> {
-  return await atPlaceOf(root, name, async (place) => {
-    // Looked at first, for opening a device can do something.
+  return await withPlace(root, name, async (place) => {
+    // Check the type first, because opening a device can have side effects.
     if (!lstatSync(place).isFile()) return null;
     const handle = await open(place, FILE);
     if ((await handle.stat()).isFile()) return handle;
@@ -75,9 +75,9 @@ export async function openInFolder(root: string, name: string): Promise<FileHand
   });
 }
 
-/** Removes a file below the folder; `false` if there is no regular file of that name. */
+/** Removes a file below the folder; `false` if `name` is not a regular file. */
 export async function removeInFolder(root: string, name: string): Promise<boolean> {
-  const removed = await atPlaceOf(root, name, async (place) => {
+  const removed = await withPlace(root, name, async (place) => {
     if (!lstatSync(place).isFile()) return false;
     unlinkSync(place);
     return true;
@@ -85,8 +85,8 @@ export async function removeInFolder(root: string, name: string): Promise<boolea
   return removed ?? false;
 }
 
-/** What tells one state of a file from another. Who owns it or may read it is not part of that. */
-export function stampOf({ ino, size, mtimeNs }: BigIntStats): string {
+/** Returns a fingerprint of a file's state, not including owner and permissions. */
+export function toFileStamp({ ino, size, mtimeNs }: BigIntStats): string {
   return `${ino}:${size}:${mtimeNs}`;
 }
 
@@ -94,24 +94,24 @@ interface Search {
   readonly files: FoundFile[];
   readonly maxFiles: number;
   entriesLeft: number;
-  /** Some folder was passed over. */
+  /** Some folder was too deep and was skipped. */
   isTooDeep: boolean;
-  /** No more is looked at. */
+  /** A limit was reached and the search stopped. */
   isOver: boolean;
 }
 
-/** Something in a folder: by its path, and by a name for it that no other path leads to. */
+/** An entry by its path, and by a name through a descriptor that no link can redirect. */
 interface Place {
   readonly path: string;
   readonly place: string;
 }
 
-interface Opened extends Place {
+interface OpenFolder extends Place {
   readonly descriptor: number;
 }
 
 async function searchBelow(at: Place, parents: readonly string[], search: Search): Promise<void> {
-  const folder = ifThere(() => openFolder(at));
+  const folder = nullIfGone(() => openFolder(at));
   if (!folder) return;
   try {
     await searchIn(folder, parents, search);
@@ -120,29 +120,29 @@ async function searchBelow(at: Place, parents: readonly string[], search: Search
   }
 }
 
-/** The files of a folder come before those below it: where not all are found, they are the nearest. */
+/** Lists a folder's own files before those in its subfolders, so that a partial result has the nearest files. */
 async function searchIn(folder: Place, parents: readonly string[], search: Search): Promise<void> {
   const folders: Dirent[] = [];
-  for (const entry of entriesOf(folder.place)) {
+  for (const entry of listEntries(folder.place)) {
     if (search.entriesLeft-- <= 0) search.isOver = true;
     if (search.isOver) return;
     if (search.entriesLeft % ENTRIES_PER_TURN === 0) await nextTurn();
     if (entry.isDirectory()) folders.push(entry);
-    else noteFile(childOf(folder, entry.name), [...parents, entry.name], search);
+    else addFile(toChildPlace(folder, entry.name), [...parents, entry.name], search);
   }
   for (const { name } of folders) {
     if (search.isOver) return;
     const names = [...parents, name];
-    if (names.length >= DEEPEST) search.isTooDeep = true;
-    else await searchBelow(childOf(folder, name), names, search);
+    if (names.length >= MAX_DEPTH) search.isTooDeep = true;
+    else await searchBelow(toChildPlace(folder, name), names, search);
   }
 }
 
-/** Whatever is in a folder; of a large one not all is read if not all is asked for. */
-function* entriesOf(place: string): Generator<Dirent> {
-  const size = ifThere(() => statSync(place).size) ?? 0;
+/** Yields a folder's entries. A large folder is read only as far as the caller iterates. */
+function* listEntries(place: string): Generator<Dirent> {
+  const size = nullIfGone(() => statSync(place).size) ?? 0;
   if (size <= SMALL_FOLDER_BYTES) {
-    yield* ifThere(() => readdirSync(place, { withFileTypes: true })) ?? [];
+    yield* nullIfGone(() => readdirSync(place, { withFileTypes: true })) ?? [];
     return;
   }
   const listing = opendirSync(place);
@@ -153,31 +153,36 @@ function* entriesOf(place: string): Generator<Dirent> {
   }
 }
 
-function noteFile({ place }: Place, names: readonly string[], search: Search): void {
-  const stat = ifThere(() => lstatSync(place, { bigint: true }));
+function addFile({ place }: Place, names: readonly string[], search: Search): void {
+  const stat = nullIfGone(() => lstatSync(place, { bigint: true }));
   if (!stat?.isFile()) return;
   if (search.files.length >= search.maxFiles) search.isOver = true;
-  else search.files.push({ name: names.join("/"), bytes: Number(stat.size), stamp: stampOf(stat) });
+  else
+    search.files.push({
+      name: names.join("/"),
+      bytes: Number(stat.size),
+      stamp: toFileStamp(stat),
+    });
 }
 
-function openFolder({ path, place }: Place): Opened {
+function openFolder({ path, place }: Place): OpenFolder {
   const descriptor = openSync(place, FOLDER);
-  return { path, descriptor, place: throughDescriptor(descriptor) ?? path };
+  return { path, descriptor, place: getDescriptorPath(descriptor) ?? path };
 }
 
-/** Goes down to what `name` is, no link followed; `null` if the way there is not there. */
-async function atPlaceOf<Result>(
+/** Descends to `name` without following links and runs `work` there; `null` if the path does not exist. */
+async function withPlace<Result>(
   root: string,
   name: string,
   work: (place: string) => Promise<Result>,
 ): Promise<Result | null> {
-  const opened: Opened[] = [];
+  const opened: OpenFolder[] = [];
   try {
     let at: Place = { path: root, place: root };
     for (const part of name.split("/")) {
       const folder = openFolder(at);
       opened.push(folder);
-      at = childOf(folder, part);
+      at = toChildPlace(folder, part);
     }
     return await work(at.place);
   } catch (error) {
@@ -188,8 +193,8 @@ async function atPlaceOf<Result>(
   }
 }
 
-/** `null` if it went, or became a link or something else, between two looks. */
-function ifThere<Result>(look: () => Result): Result | null {
+/** Returns `null` if the entry was deleted or replaced in the meantime. */
+function nullIfGone<Result>(look: () => Result): Result | null {
   try {
     return look();
   } catch (error) {
@@ -198,15 +203,15 @@ function ifThere<Result>(look: () => Result): Result | null {
   }
 }
 
-function childOf(folder: Place, name: string): Place {
+function toChildPlace(folder: Place, name: string): Place {
   return { path: join(folder.path, name), place: join(folder.place, name) };
 }
 
 /**
- * Through an open descriptor nobody can put a link in the way between a look and an opening. Where
- * the system has no such names the path is used, and only a link that is there already is seen.
+ * Returns a path through an open descriptor. Code cannot insert a link between the check and the opening
+ * there. `undefined` if the system does not support that; only links that already exist are then detected.
  */
-function throughDescriptor(descriptor: number): string | undefined {
+function getDescriptorPath(descriptor: number): string | undefined {
   const place = `/proc/self/fd/${descriptor}`;
   return existsSync(place) ? place : undefined;
 }

@@ -7,8 +7,8 @@ import type { Sandbox, SandboxProcess } from "../sandbox/sandbox.ts";
 
 const LIMITS = { timeoutMs: 5000, maxOutputBytes: 10_000 };
 
-describe("a sandbox that fails", () => {
-  it("to open is tried again by the next run", async () => {
+describe("A failing sandbox", () => {
+  it("is opened again by the next run after a failed open", async () => {
     const host = hostSandbox();
     let tries = 0;
     const sandbox: Sandbox = {
@@ -22,7 +22,7 @@ describe("a sandbox that fails", () => {
     expect((await api.containers.shell(id, "echo on", LIMITS)).stdout).toBe("on\n");
   });
 
-  it("to open leaves nothing to end", async () => {
+  it("requires no cleanup after a failed open", async () => {
     const opening = Promise.withResolvers<SandboxProcess>();
     let opens = 0;
     const open = () => {
@@ -40,7 +40,7 @@ describe("a sandbox that fails", () => {
     await Promise.all([deleted, outcome]);
   });
 
-  it("to end does not keep the container", async () => {
+  it("does not keep the container if its process fails to end", async () => {
     const host = hostSandbox();
     const sandbox: Sandbox = {
       ...host,
@@ -54,13 +54,13 @@ describe("a sandbox that fails", () => {
     await api.containers.shell(id, "true", LIMITS);
     await api.containers.delete(id);
     expect(() => api.containers.check(id)).toThrow("not found");
-    // Its folder stays for what may still run in it, and goes at the next start.
+    // Its folder remains for processes that may still use it, and is removed at the next start.
     expect(existsSync(join(api.dataDir, "containers", id))).toBe(true);
   });
 });
 
-describe("a sandbox that is still opening", () => {
-  it("is called off when its container is deleted, or all are closed", async () => {
+describe("A sandbox that is still opening", () => {
+  it("is canceled when its container is deleted or all containers close", async () => {
     const calledOff: unknown[] = [];
     const sandbox: Sandbox = {
       ...hostSandbox(),
@@ -92,8 +92,8 @@ describe("a sandbox that is still opening", () => {
   });
 });
 
-describe("a name that code has taken for a folder", () => {
-  it("keeps a copy out, and nothing of that is left", async () => {
+describe("A file name that code used for a folder", () => {
+  it("rejects a copied file and leaves no trace of it", async () => {
     await using api = await localStorage();
     const path = api.files.incoming.place();
     writeFileSync(path, "x");

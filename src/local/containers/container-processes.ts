@@ -1,45 +1,45 @@
 import type { Sandbox, SandboxOptions, SandboxProcess } from "../sandbox/sandbox.ts";
 
-/** The sandbox processes of containers: one each, opened when first needed, used by one at a time. */
+/** The sandbox processes of containers: one per container, opened on first use, one run at a time. */
 export class ContainerProcesses implements AsyncDisposable {
   readonly #sandbox: Sandbox;
-  readonly #lanes = new Map<string, Lane>();
-  #isOver = false;
+  readonly #queues = new Map<string, ProcessQueue>();
+  #isClosed = false;
 
   constructor(sandbox: Sandbox) {
     this.#sandbox = sandbox;
   }
 
-  /** Does `work` in the container's process, after what was asked for before. */
+  /** Runs `work` in the container's process, after all earlier work. */
   async run<Result>(
     containerId: string,
     options: SandboxOptions,
     work: (process: SandboxProcess) => Promise<Result>,
   ): Promise<Result> {
-    if (this.#isOver) throw new Error("The containers are closed.");
+    if (this.#isClosed) throw new Error("The containers are closed.");
     const open = (signal: AbortSignal) => this.#sandbox.open({ ...options, signal });
-    const lane = this.#lanes.get(containerId) ?? new Lane(open);
-    this.#lanes.set(containerId, lane);
+    const lane = this.#queues.get(containerId) ?? new ProcessQueue(open);
+    this.#queues.set(containerId, lane);
     return await lane.run(work);
   }
 
   /** Kills the container's process, even while it runs. */
   async end(containerId: string): Promise<void> {
-    const lane = this.#lanes.get(containerId);
-    this.#lanes.delete(containerId);
+    const lane = this.#queues.get(containerId);
+    this.#queues.delete(containerId);
     await lane?.end();
   }
 
-  /** Kills all; none is opened any more. */
+  /** Kills all processes. No new one can be opened. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isOver = true;
-    await Promise.all([...this.#lanes.keys()].map((id) => this.end(id)));
+    this.#isClosed = true;
+    await Promise.all([...this.#queues.keys()].map((id) => this.end(id)));
   }
 }
 
-class Lane {
+class ProcessQueue {
   readonly #open: (signal: AbortSignal) => Promise<SandboxProcess>;
-  readonly #over = new AbortController();
+  readonly #disposal = new AbortController();
   #process: Promise<SandboxProcess> | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -48,21 +48,21 @@ class Lane {
   }
 
   run<Result>(work: (process: SandboxProcess) => Promise<Result>): Promise<Result> {
-    const result = this.#last.then(async () => work(await this.#opened()));
-    this.#last = result.catch(() => undefined); // a failure is for who asked
+    const result = this.#last.then(async () => work(await this.#ensureOpen()));
+    this.#last = result.catch(() => undefined); // the caller gets the error
     return result;
   }
 
-  /** An opening is called off; a sandbox that goes on with it is waited for. */
+  /** Cancels an opening in progress and waits for it, then kills the process. */
   async end(): Promise<void> {
-    this.#over.abort(new Error("The container has ended."));
-    const process = await this.#process?.catch(() => undefined); // who opened it was told
+    this.#disposal.abort(new Error("The container has ended."));
+    const process = await this.#process?.catch(() => undefined); // already reported to the caller
     await process?.[Symbol.asyncDispose]();
   }
 
-  /** A failure is forgotten, so that the next one tries again. */
-  #opened(): Promise<SandboxProcess> {
-    const { signal } = this.#over;
+  /** Opens the process on first use. After a failure the next call retries. */
+  #ensureOpen(): Promise<SandboxProcess> {
+    const { signal } = this.#disposal;
     if (signal.aborted) return Promise.reject(signal.reason);
     this.#process ??= this.#open(signal).catch((error: unknown) => {
       this.#process = undefined;

@@ -2,18 +2,18 @@ import { rmSync } from "node:fs";
 import { chmod, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Removes a folder whatever untrusted code has made of it. Its processes must have ended. */
-export async function removeFolder(path: string): Promise<void> {
+/** Removes a folder in any state that untrusted code left it in. Its processes must have ended. */
+export async function removeUntrustedFolder(path: string): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true });
   } catch {
-    // Folders that may not be entered, or so deep that their paths are too long for a call.
+    // A folder is not accessible, or so deep that its path is too long for a system call.
     await makeAccessible(path);
     rmSync(path, { recursive: true, force: true });
   }
 }
 
-/** As deep as paths go; below that the removal itself finds its way. */
+/** Makes folders accessible as deep as paths can reach. The removal handles deeper ones itself. */
 async function makeAccessible(path: string): Promise<void> {
   try {
     await chmod(path, 0o700);
@@ -21,6 +21,6 @@ async function makeAccessible(path: string): Promise<void> {
       if (entry.isDirectory()) await makeAccessible(join(path, entry.name));
     }
   } catch {
-    // Too deep, or another user's: the removal says so if it matters.
+    // Too deep, or owned by another user: if it matters, the removal fails.
   }
 }

@@ -22,7 +22,7 @@ import {
 } from "../validators/shapes.ts";
 import type { ContainerOptions } from "./containers.ts";
 
-/** Checks the body of `POST /v1/containers`. */
+/** Validates the body of `POST /v1/containers`. */
 export function containerOptions(body: unknown): ContainerOptions {
   const fields = checkBody(newContainer, body);
   const { network_policy: policy } = fields;
@@ -35,18 +35,18 @@ export function containerOptions(body: unknown): ContainerOptions {
   };
 }
 
-/** Checks the body of `POST /v1/containers/{id}/files` that names a file. */
+/** Validates a body of `POST /v1/containers/{id}/files` that contains a file id. */
 export function fileIdIn(body: unknown): string {
   return textAt(checkBody(object({ file_id: text() }), body), "file_id");
 }
 
-/** The error for a container with a network, which none has here. */
+/** Creates the error for a container with network access, which the local provider does not offer. */
 export function noNetwork(param: string): ApiProblem {
   const message = `Containers of the local provider have no network: '${param}' must be 'disabled'.`;
   return new ApiProblem(400, message, { param, code: "invalid_value" });
 }
 
-/** The error for skills, which nothing would read here. */
+/** Creates the error for skills, which the local provider does not support. */
 export function noSkills(param: string): ApiProblem {
   const message = `Unsupported parameter: '${param}' is not supported by the local provider.`;
   return new ApiProblem(400, message, { param, code: "unsupported_parameter" });
@@ -58,8 +58,8 @@ function checkBody(shape: Shape, body: unknown): UnknownRecord {
   return body;
 }
 
-/** One of a few strings. A value that is no string is answered with their list, too. */
-function exactly(...values: readonly string[]): Shape {
+/** Accepts only the given strings. The error for any other value lists them. */
+function oneOfStrings(...values: readonly string[]): Shape {
   return (value, path) =>
     values.some((one) => one === value) ? null : invalidValue(path, value, values);
 }
@@ -69,14 +69,14 @@ const fileIds: Shape = (value, path) =>
     ? list(text())(value, path)
     : invalidType(path, "an array of strings", value);
 
-/** OpenAI documents 20 minutes alone; less is accepted, so that expiry can be tested. */
+/** OpenAI documents only 20 minutes. Less is accepted here so that expiry can be tested. */
 const expiresAfter = object({
-  anchor: exactly("last_active_at"),
+  anchor: oneOfStrings("last_active_at"),
   minutes: integer({ min: 1, max: 20 }),
 });
 
 const policyFields = object(
-  { type: exactly("disabled", "allowlist") },
+  { type: oneOfStrings("disabled", "allowlist") },
   { allowed_domains: anything, domain_secrets: anything },
 );
 
@@ -93,7 +93,7 @@ const newContainer = object(
   {
     file_ids: fileIds,
     expires_after: expiresAfter,
-    memory_limit: maybe(exactly(...MEMORY_TIERS)),
+    memory_limit: maybe(oneOfStrings(...MEMORY_TIERS)),
     network_policy: maybe(networkPolicy),
     skills: (_value, path) => noSkills(path),
   },

@@ -9,8 +9,8 @@ const sandbox = bubblewrapSandbox();
 const { usable, reason } = await sandbox.probe();
 if (!usable) process.stdout.write(`Containers are not tried with bubblewrap: ${reason}\n`);
 
-/** How many processes have this in their command line. */
-function running(text: string): number {
+/** Counts the processes with `text` in their command line. */
+function countProcesses(text: string): number {
   return readdirSync("/proc").filter((pid) => {
     try {
       return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(text);
@@ -20,12 +20,12 @@ function running(text: string): number {
   }).length;
 }
 
-/** Leaves a process behind that can be found by the container's id. */
-const background = (id: string) =>
+/** Code that starts a background process, identifiable by the container's id. */
+const startBackground = (id: string) =>
   `import subprocess; subprocess.Popen(["sh", "-c", "sleep 60; : ${id}"])`;
 
-describe.skipIf(!usable)("a container in a real sandbox", () => {
-  it("keeps Python's state, sees uploads at their paths, and shows what code makes", async () => {
+describe.skipIf(!usable)("A container in a real sandbox", () => {
+  it("keeps Python's state, sees uploads at their paths, and lists files created by code", async () => {
     await using api = await localStorage({ sandbox });
     const { id } = await api.containers.create({ name: "a" });
     const incoming = api.files.incoming.place();
@@ -48,30 +48,30 @@ print(total)`;
     expect(shell).toMatchObject({ stdout: "42", exitCode: 0, files: [] });
   });
 
-  it("is gone with its process when its time is over", async () => {
+  it("ends its process when it expires", async () => {
     await using api = await localStorage({ sandbox });
     const { id } = await api.containers.create({ name: "a" });
     const root = join(api.dataDir, "containers", id);
     await api.containers.shell(id, "mkdir closed && touch closed/x && chmod 000 closed", LIMITS);
-    await api.containers.python(id, background(id), LIMITS);
-    expect(running(id)).toBeGreaterThan(0);
+    await api.containers.python(id, startBackground(id), LIMITS);
+    expect(countProcesses(id)).toBeGreaterThan(0);
     await api.clock.advance(20 * 60_000);
-    await expect.poll(() => [running(id), existsSync(root)]).toEqual([0, false]);
+    await expect.poll(() => [countProcesses(id), existsSync(root)]).toEqual([0, false]);
   });
 
-  it("ends its run when it is deleted, and leaves no process when all is closed", async () => {
+  it("stops a run when it is deleted, and leaves no process after closing", async () => {
     await using api = await localStorage({ sandbox });
     const [one, two] = [
       await api.containers.create({ name: "a" }),
       await api.containers.create({ name: "b" }),
     ];
-    for (const { id } of [one, two]) await api.containers.python(id, background(id), LIMITS);
-    expect([running(one.id), running(two.id)]).not.toContain(0);
+    for (const { id } of [one, two]) await api.containers.python(id, startBackground(id), LIMITS);
+    expect([countProcesses(one.id), countProcesses(two.id)]).not.toContain(0);
     const run = api.containers.python(one.id, "import time; time.sleep(60)", LIMITS);
     const outcome = expect(run).rejects.toMatchObject({ status: 404 });
     await api.containers.delete(one.id);
     await outcome;
     await api.containers[Symbol.asyncDispose]();
-    expect([running(one.id), running(two.id)]).toEqual([0, 0]);
+    expect([countProcesses(one.id), countProcesses(two.id)]).toEqual([0, 0]);
   });
 });

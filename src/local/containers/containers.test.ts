@@ -10,20 +10,20 @@ const MINUTE = 60_000;
 
 type Api = Awaited<ReturnType<typeof localStorage>>;
 
-async function paths({ containers }: Api, id: string) {
+async function listPaths({ containers }: Api, id: string) {
   const { data } = await containers.listFiles(id, ALL);
   return data.map(({ path, source, bytes }) => [path, source, bytes]);
 }
 
-/** Takes bytes in as an upload. */
+/** Uploads a file to a container. */
 function upload({ containers, files }: Api, id: string, content: string) {
   const path = files.incoming.place();
   writeFileSync(path, content);
   return containers.upload(id, { path, bytes: content.length, filename: "in.txt" });
 }
 
-/** The paths of all files that this process has open, where the system tells. */
-function openedHere(): readonly string[] {
+/** Lists the paths of all open files of this process, if the system supports it. */
+function listOpenFiles(): readonly string[] {
   if (!existsSync("/proc/self/fd")) return [];
   return readdirSync("/proc/self/fd").flatMap((descriptor) => {
     try {
@@ -34,8 +34,8 @@ function openedHere(): readonly string[] {
   });
 }
 
-describe("a file of a container", () => {
-  it("that dies while the file is opened is closed again", async () => {
+describe("A container file", () => {
+  it("is closed again if the container ends while the file is opened", async () => {
     await using api = await localStorage();
     const { id } = await api.containers.create({ name: "a" });
     const { id: fileId, path } = await upload(api, id, "one");
@@ -43,12 +43,12 @@ describe("a file of a container", () => {
     await Promise.all([opening, api.containers.expire(id)]);
     expect(await opening).toBe("Container is expired.");
     const name = path.replace("/mnt/data/", "");
-    expect(openedHere().filter((file) => file.includes(name))).toEqual([]);
+    expect(listOpenFiles().filter((file) => file.includes(name))).toEqual([]);
   });
 });
 
-describe("code in a container", () => {
-  it("makes files that are then listed as its own, with their real paths and lasting ids", async () => {
+describe("Code in a container", () => {
+  it("creates files that are listed with source assistant, real paths and stable ids", async () => {
     await using api = await localStorage();
     const service: ContainerService = api.containers;
     const { id } = await service.create({ name: "a" });
@@ -74,7 +74,7 @@ describe("code in a container", () => {
     expect(api.host.opened).toHaveLength(1);
   });
 
-  it("is told apart from users: what it changes is its own, what it removes is gone", async () => {
+  it("becomes the source of files it changes, and removes files it deletes", async () => {
     await using api = await localStorage();
     const { id } = await api.containers.create({ name: "a" });
     const one = await upload(api, id, "one");
@@ -83,23 +83,23 @@ describe("code in a container", () => {
     const command = `printf more >> ${name(one.path)}; rm ${name(two.path)}; chmod 600 *`;
     const run = await api.containers.shell(id, command, LIMITS);
     expect(run.files).toEqual([{ ...one, bytes: 7, source: "assistant" }]);
-    expect(await paths(api, id)).toEqual([[one.path, "assistant", 7]]);
+    expect(await listPaths(api, id)).toEqual([[one.path, "assistant", 7]]);
     await expect(api.containers.retrieveFile(id, two.id)).rejects.toThrow("not found");
     await expect(api.containers.deleteFile(id, two.id)).rejects.toThrow("not found");
   });
 
-  it("has its files told to its own run, also if somebody lists them meanwhile", async () => {
+  it("gets its files reported to its own run, even if another caller lists them in the meantime", async () => {
     await using api = await localStorage();
     const { id } = await api.containers.create({ name: "a" });
     const running = api.containers.shell(id, "echo 1 > early; sleep 0.3; echo 2 > late", LIMITS);
-    await expect.poll(() => paths(api, id)).toHaveLength(1);
+    await expect.poll(() => listPaths(api, id)).toHaveLength(1);
     await upload(api, id, "meanwhile");
     const { files } = await running;
     expect(files.map(({ path }) => path)).toEqual(["/mnt/data/early", "/mnt/data/late"]);
-    expect(await paths(api, id)).toHaveLength(3);
+    expect(await listPaths(api, id)).toHaveLength(3);
   });
 
-  it("runs one after the other", async () => {
+  it("runs one call after the other", async () => {
     await using api = await localStorage();
     const { id } = await api.containers.create({ name: "a" });
     const runs = await Promise.all(
@@ -113,7 +113,7 @@ describe("code in a container", () => {
     await expect(late).rejects.toThrow("The client has gone.");
   });
 
-  it("keeps its container alive while it runs, and from then on", async () => {
+  it("keeps its container alive while it runs and afterward", async () => {
     await using api = await localStorage();
     const { id } = await api.containers.create({ name: "a" });
     const running = api.containers.shell(id, "sleep 0.3; echo on", LIMITS);
@@ -140,15 +140,15 @@ describe("code in a container", () => {
   });
 });
 
-describe("a container's time", () => {
-  it("is over when nobody has used it for so long: files and process are gone for good", async () => {
+describe("Container expiry", () => {
+  it("removes files and process permanently after the idle time", async () => {
     await using api = await localStorage();
     const { id } = await api.containers.create({ name: "a", expiresAfterMinutes: 2 });
     const other = await api.containers.create({ name: "b" });
     await api.containers.shell(id, "echo 1 > x", LIMITS);
     const folder = join(api.dataDir, "containers", id);
     await api.clock.advance(2 * MINUTE);
-    // Nobody has asked: the clock alone does it.
+    // No request is made: the clock alone expires it.
     await expect.poll(() => existsSync(folder)).toBe(false);
     expect(api.host.ended).toEqual(api.host.opened);
     expect(api.containers.retrieve(id)).toMatchObject({
@@ -161,7 +161,7 @@ describe("a container's time", () => {
     expect(api.containers.retrieve(other.id).status).toBe("running");
   });
 
-  it("starts again with every use", async () => {
+  it("is postponed by every use", async () => {
     await using api = await localStorage();
     const { id } = await api.containers.create({ name: "a" });
     const file = await upload(api, id, "x");
@@ -182,7 +182,7 @@ describe("a container's time", () => {
     });
   });
 
-  it("is not shown by a list, which says of each that it is active now, and keeps none alive", async () => {
+  it("is not postponed or shown by a list, which reports every container as active now", async () => {
     await using api = await localStorage();
     const first = await api.containers.create({ name: "a" });
     await api.clock.advance(15 * MINUTE);
@@ -197,7 +197,7 @@ describe("a container's time", () => {
     expect(api.containers.retrieve(first.id).last_active_at).toBe(START / 1000);
   });
 
-  it("can be ended at once", async () => {
+  it("can be forced at once", async () => {
     await using api = await localStorage();
     const { id } = await api.containers.create({ name: "a" });
     await api.containers.expire(id);
@@ -206,35 +206,35 @@ describe("a container's time", () => {
   });
 });
 
-describe("a restart", () => {
-  it("finds containers as the clock left them, with their files", async () => {
+describe("Restarting the containers", () => {
+  it("restores containers by the clock, with their files", async () => {
     using folder = temporaryDataDir();
     const dataDir = folder.path;
-    const made = { live: "", dead: "", deleted: "" };
+    const ids = { live: "", dead: "", deleted: "" };
     {
       await using api = await localStorage({ dataDir });
-      made.dead = (await api.containers.create({ name: "dead", expiresAfterMinutes: 1 })).id;
-      made.live = (await api.containers.create({ name: "live" })).id;
-      made.deleted = (await api.containers.create({ name: "deleted" })).id;
-      await api.containers.delete(made.deleted);
-      await api.containers.shell(made.live, "mkdir sub; echo 1 > sub/x", LIMITS);
-      await upload(api, made.live, "up");
-      await upload(api, made.dead, "up");
+      ids.dead = (await api.containers.create({ name: "dead", expiresAfterMinutes: 1 })).id;
+      ids.live = (await api.containers.create({ name: "live" })).id;
+      ids.deleted = (await api.containers.create({ name: "deleted" })).id;
+      await api.containers.delete(ids.deleted);
+      await api.containers.shell(ids.live, "mkdir sub; echo 1 > sub/x", LIMITS);
+      await upload(api, ids.live, "up");
+      await upload(api, ids.dead, "up");
     }
     await using api = await localStorage({ dataDir });
     await api.clock.advance(2 * MINUTE);
-    expect(api.containers.retrieve(made.live).status).toBe("running");
-    expect(api.containers.retrieve(made.dead).status).toBe("expired");
-    expect(() => api.containers.retrieve(made.deleted)).toThrow("not found");
-    expect(await paths(api, made.live)).toEqual([
+    expect(api.containers.retrieve(ids.live).status).toBe("running");
+    expect(api.containers.retrieve(ids.dead).status).toBe("expired");
+    expect(() => api.containers.retrieve(ids.deleted)).toThrow("not found");
+    expect(await listPaths(api, ids.live)).toEqual([
       ["/mnt/data/sub/x", "assistant", 2],
       [expect.stringMatching(/-in\.txt$/), "user", 2],
     ]);
-    const run = await api.containers.shell(made.live, "cat sub/x", LIMITS);
+    const run = await api.containers.shell(ids.live, "cat sub/x", LIMITS);
     expect(run).toMatchObject({ stdout: "1\n", files: [] });
   });
 
-  it("is not a way on: a closed one runs nothing", async () => {
+  it("does not reopen closed containers", async () => {
     const api = await localStorage();
     const { id } = await api.containers.create({ name: "a" });
     await api.containers[Symbol.asyncDispose]();
@@ -245,8 +245,8 @@ describe("a restart", () => {
   });
 });
 
-describe("a container that cannot be made", () => {
-  it("is refused by its tier, and leaves nothing", async () => {
+describe("Creating a container", () => {
+  it("rejects an unknown memory tier or a deleted file, and leaves nothing behind", async () => {
     await using api = await localStorage();
     await expect(api.containers.create({ name: "a", memoryLimit: "8g" })).rejects.toThrow(
       "Invalid value: '8g'.",

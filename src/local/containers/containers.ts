@@ -26,10 +26,10 @@ import {
   type ContainerFolder,
   type OpenedFile,
 } from "./container-files.ts";
-import { ContainerLife } from "./container-life.ts";
+import { ContainerLifecycle } from "./container-life.ts";
 import { ContainerProcesses } from "./container-processes.ts";
 
-/** What containers are made of. */
+/** Options of {@link Containers}. */
 export interface ContainersOptions {
   readonly database: Database;
   readonly files: FileStore;
@@ -40,29 +40,29 @@ export interface ContainersOptions {
   readonly limits?: ContainerLimits | undefined;
 }
 
-/** How much one container may hold, besides its memory. */
+/** Limits of each container, in addition to memory. */
 export interface ContainerLimits {
-  /** @default what the sandbox takes for it */
+  /** Limit in bytes for the container's files. @default the sandbox's default */
   readonly diskBytes?: number | undefined;
-  /** @default what the sandbox takes for it */
+  /** Maximum number of processes at the same time. @default the sandbox's default */
   readonly maxProcesses?: number | undefined;
-  /** Files of a container that are listed; code may make more. @default 10000 */
+  /** Maximum number of files listed; code may create more. @default 10000 */
   readonly maxListedFiles?: number | undefined;
 }
 
-/** How a container is made. */
+/** Options for creating a container. */
 export interface ContainerOptions {
   readonly name: string;
   /** `"1g"`, `"4g"`, `"16g"` or `"64g"`. @default "1g" */
   readonly memoryLimit?: string | undefined;
-  /** How long it lives when nobody uses it. @default 20 */
+  /** Minutes without use after which it expires. @default 20 */
   readonly expiresAfterMinutes?: number | undefined;
-  /** Uploaded files to copy in. @default none */
+  /** Ids of uploaded files to copy into it. @default none */
   readonly fileIds?: readonly string[] | undefined;
   readonly networkPolicy?: NetworkPolicy | undefined;
 }
 
-/** A container, as OpenAI shows it. */
+/** A container in OpenAI's format. */
 export interface ContainerRecord {
   readonly id: string;
   readonly object: "container";
@@ -75,12 +75,12 @@ export interface ContainerRecord {
   readonly network_policy?: NetworkPolicy;
 }
 
-/** What a run did, and the files that it made or changed. */
+/** The result of a run and the files it created or changed. */
 export type ContainerRun<Run> = Run & { readonly files: readonly ContainerFileRecord[] };
 
 const GIBIBYTE = 2 ** 30;
 
-/** The containers of a local provider: what routes show and hosted tools run code in. */
+/** The local provider's containers, served by routes and used by hosted tools to run code. */
 export class Containers implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #ids: Ids;
@@ -88,7 +88,7 @@ export class Containers implements AsyncDisposable {
   readonly #store: ContainerStore;
   readonly #files: ContainerFiles;
   readonly #processes: ContainerProcesses;
-  readonly #life: ContainerLife;
+  readonly #lifecycle: ContainerLifecycle;
 
   constructor(options: ContainersOptions) {
     const { database, files, dataDir, sandbox, clock, ids, limits = {} } = options;
@@ -100,7 +100,7 @@ export class Containers implements AsyncDisposable {
     const store = new ContainerFileStore(database, ids);
     this.#files = new ContainerFiles({ store, files, clock, ids, maxListedFiles });
     this.#processes = new ContainerProcesses(sandbox);
-    this.#life = new ContainerLife({
+    this.#lifecycle = new ContainerLifecycle({
       store: this.#store,
       dataDir,
       clock,
@@ -111,14 +111,14 @@ export class Containers implements AsyncDisposable {
     });
   }
 
-  /** Makes one; its process starts when something is to be run. */
+  /** Creates a container. Its process starts on the first run. */
   async create(options: ContainerOptions): Promise<ContainerRecord> {
     const { name, memoryLimit = "1g", expiresAfterMinutes = 20, networkPolicy = null } = options;
     if (!MEMORY_TIERS.includes(memoryLimit)) {
       throw invalidValue("memory_limit", memoryLimit, MEMORY_TIERS);
     }
     const fileIds = new Set(options.fileIds);
-    for (const fileId of fileIds) this.#files.nameOf(fileId, "file_ids");
+    for (const fileId of fileIds) this.#files.getCopyName(fileId, "file_ids");
     const id = this.#ids.next("cntr_");
     const now = this.#clock.now();
     const container: StoredContainer = {
@@ -131,96 +131,98 @@ export class Containers implements AsyncDisposable {
       networkPolicy,
       expired: false,
     };
-    await this.#life.add(container, async (root) => {
+    await this.#lifecycle.add(container, async (root) => {
       for (const fileId of fileIds) await this.#files.copy({ id, root }, fileId);
     });
-    return toRecord(container);
+    return toContainerRecord(container);
   }
 
-  /** One page of all, or of those of one name. As OpenAI's, it says of each that it is active now. */
+  /** Returns one page of all containers, or of those with one name. Like OpenAI, reports each as active now. */
   list(query: PageQuery, name?: string): ListPage<ContainerRecord> {
     const { containers, hasMore } = this.#store.list(query, name);
     const lastActiveAt = this.#clock.now();
-    const records = containers.map((one) => toRecord({ ...this.#life.current(one), lastActiveAt }));
+    const records = containers.map((one) =>
+      toContainerRecord({ ...this.#lifecycle.refresh(one), lastActiveAt }),
+    );
     return toPage(records, hasMore);
   }
 
-  /** What it is; this keeps a live one alive. */
+  /** Returns the container. Extends its life if it has not expired. */
   retrieve(id: string): ContainerRecord {
-    if (!this.#life.find(id).expired) this.#life.touch(id);
-    return toRecord(this.#life.find(id));
+    if (!this.#lifecycle.find(id).expired) this.#lifecycle.touch(id);
+    return toContainerRecord(this.#lifecycle.find(id));
   }
 
-  /** Refuses one that is unknown or has expired, in OpenAI's words. */
+  /** Throws OpenAI's error if the container does not exist or has expired. */
   check(id: string): void {
-    this.#life.check(id);
+    this.#lifecycle.requireLive(id);
   }
 
-  /** It is gone, with its files and its process. */
+  /** Deletes the container with its files and its process. */
   delete(id: string): Promise<void> {
-    return this.#life.delete(id);
+    return this.#lifecycle.delete(id);
   }
 
-  /** Ends its life now, as if its time were over. */
+  /** Expires the container now. */
   expire(id: string): Promise<void> {
-    return this.#life.expire(id);
+    return this.#lifecycle.expire(id);
   }
 
-  /** Takes a file that was sent to the container itself. */
+  /** Stores a file uploaded directly to the container. */
   upload(id: string, file: UploadedFile): Promise<ContainerFileRecord> {
-    return this.#life.use(id, () => this.#files.upload(this.#folderOf(id), file));
+    return this.#lifecycle.use(id, () => this.#files.upload(this.#getFolder(id), file));
   }
 
-  /** Copies a file that was uploaded before. */
+  /** Copies an uploaded file into the container. */
   copyFile(id: string, fileId: string): Promise<ContainerFileRecord> {
-    return this.#life.use(id, () => this.#files.copy(this.#folderOf(id), fileId));
+    return this.#lifecycle.use(id, () => this.#files.copy(this.#getFolder(id), fileId));
   }
 
-  /** One page of the files that users sent and code made. */
+  /** Returns one page of the files that users uploaded and code created. */
   async listFiles(id: string, query: PageQuery): Promise<ListPage<ContainerFileRecord>> {
-    const found = await this.#life.use(id, () => this.#files.list(this.#folderOf(id), query));
+    const found = await this.#lifecycle.use(id, () => this.#files.list(this.#getFolder(id), query));
     return toPage(found.records, found.hasMore);
   }
 
-  /** One of its files. */
+  /** Returns one file. */
   retrieveFile(id: string, fileId: string): Promise<ContainerFileRecord> {
-    return this.#life.use(id, () => this.#files.retrieve(this.#folderOf(id), fileId));
+    return this.#lifecycle.use(id, () => this.#files.retrieve(this.#getFolder(id), fileId));
   }
 
-  /** One of its files, opened: whoever asks closes it. */
+  /** Opens one file. The caller closes it. */
   async openFile(id: string, fileId: string): Promise<OpenedFile> {
     const opened: OpenedFile[] = [];
     try {
-      return await this.#life.use(id, async () => {
-        const file = await this.#files.open(this.#folderOf(id), fileId);
+      return await this.#lifecycle.use(id, async () => {
+        const file = await this.#files.open(this.#getFolder(id), fileId);
         opened.push(file);
         return file;
       });
     } catch (error) {
-      for (const { handle } of opened) await handle.close(); // the container has died meanwhile
+      for (const { handle } of opened) await handle.close(); // the container has ended in the meantime
       throw error;
     }
   }
 
-  /** Removes one of its files. */
+  /** Deletes one file. */
   deleteFile(id: string, fileId: string): Promise<void> {
-    return this.#life.use(id, () => this.#files.delete(this.#folderOf(id), fileId));
+    return this.#lifecycle.use(id, () => this.#files.delete(this.#getFolder(id), fileId));
   }
 
-  /** Runs statements in the container's one interpreter. */
+  /** Runs statements in the container's single interpreter. */
   python(id: string, code: string, limits: RunLimits): Promise<ContainerRun<PythonRun>> {
     return this.#run(id, limits, (process) => process.python(code, limits));
   }
 
-  /** Runs a command beside it, on the same files. */
+  /** Runs a shell command on the same files. */
   shell(id: string, command: string, limits: RunLimits): Promise<ContainerRun<ShellRun>> {
     return this.#run(id, limits, (process) => process.shell(command, limits));
   }
 
-  /** Kills every process; containers and their files stay for the next start. */
+  /** Kills every process. Containers and their files remain for the next start. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#processes[Symbol.asyncDispose]();
-    await this.#life[Symbol.asyncDispose]();
+    await this.#lifecycle[Symbol.asyncDispose]();
   }
 
   #run<Run extends object>(
@@ -228,26 +230,26 @@ export class Containers implements AsyncDisposable {
     { signal }: RunLimits,
     work: (process: SandboxProcess) => Promise<Run>,
   ): Promise<ContainerRun<Run>> {
-    return this.#life.use(id, (container) =>
-      this.#processes.run(id, this.#sandboxOptions(container), (process) => {
+    return this.#lifecycle.use(id, (container) =>
+      this.#processes.run(id, this.#createSandboxOptions(container), (process) => {
         signal?.throwIfAborted();
-        return this.#files.during(this.#folderOf(id), () => work(process));
+        return this.#files.trackChanges(this.#getFolder(id), () => work(process));
       }),
     );
   }
 
-  #sandboxOptions({ id, memoryLimit }: StoredContainer): SandboxOptions {
+  #createSandboxOptions({ id, memoryLimit }: StoredContainer): SandboxOptions {
     const { diskBytes, maxProcesses } = this.#limits;
     const memoryBytes = Number.parseInt(memoryLimit, 10) * GIBIBYTE;
-    return { root: this.#life.rootOf(id), memoryBytes, diskBytes, maxProcesses };
+    return { root: this.#lifecycle.getRoot(id), memoryBytes, diskBytes, maxProcesses };
   }
 
-  #folderOf(id: string): ContainerFolder {
-    return { id, root: this.#life.rootOf(id) };
+  #getFolder(id: string): ContainerFolder {
+    return { id, root: this.#lifecycle.getRoot(id) };
   }
 }
 
-function toRecord(container: StoredContainer): ContainerRecord {
+function toContainerRecord(container: StoredContainer): ContainerRecord {
   return {
     id: container.id,
     object: "container",

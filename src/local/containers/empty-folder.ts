@@ -1,32 +1,34 @@
 import { statSync } from "node:fs";
 import { type Clock, systemClock } from "../../base/clock.ts";
 
-/** File systems tell time in ticks, some in seconds: within one, a folder may change and not show it. */
-const BLUR_MS = 1_100;
+/** Some file systems round times to seconds. A folder may change twice within that time and show it once. */
+const TIMESTAMP_TOLERANCE_MS = 1_100;
 
-const NANOSECONDS = 1_000_000n;
+const NANOSECONDS_PER_MS = 1_000_000n;
 
 /**
- * Folders in which nothing was found. Nothing comes into one without its time of change moving on,
- * which no code can set back; while that stays, the folder is empty still and need not be read.
+ * Records empty folders by their change time. Adding an entry always advances a folder's change time,
+ * and code cannot reset that time. While it is unchanged, the folder is still empty, so reading it is unnecessary.
  */
 export class EmptyFolders {
   readonly #clock: Clock;
   readonly #changes = new Map<string, bigint>();
 
-  /** Files bear the times of the machine's clock, whichever others go by. */
+  /** Defaults to the system clock, which is also the source of file times. */
   constructor(clock: Clock = systemClock) {
     this.#clock = clock;
   }
 
-  /** Whether the folder was empty and is. */
+  /** Whether the folder was empty and has not changed since. */
   has(id: string, change: bigint | null): boolean {
     return change !== null && this.#changes.get(id) === change;
   }
 
-  /** Notes a folder that was empty when it was read; `change` is from before that. */
-  note(id: string, change: bigint | null): void {
-    const isSure = change !== null && this.#clock.now() - Number(change / NANOSECONDS) > BLUR_MS;
+  /** Records a folder that was found empty. `change` is its change time from before it was read. */
+  add(id: string, change: bigint | null): void {
+    const isSure =
+      change !== null &&
+      this.#clock.now() - Number(change / NANOSECONDS_PER_MS) > TIMESTAMP_TOLERANCE_MS;
     if (isSure) this.#changes.set(id, change);
   }
 
@@ -35,7 +37,7 @@ export class EmptyFolders {
   }
 }
 
-/** When something last came, went or was renamed in a folder, or its rights changed; `null` if it is not there. */
-export function lastChangeOf(root: string): bigint | null {
+/** Returns the time when an entry was last added, removed or renamed, or permissions changed; `null` if the folder does not exist. */
+export function getFolderChangeTime(root: string): bigint | null {
   return statSync(root, { bigint: true, throwIfNoEntry: false })?.ctimeNs ?? null;
 }

@@ -3,8 +3,8 @@ import { InvalidOptionError } from "../../base/errors.ts";
 import { chooseSandbox, knownSandboxes } from "./choose-sandbox.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-/** A sandbox of which only the probe is of interest. */
-function sandbox(name: string, usable: boolean, reason: string): Sandbox {
+/** Creates a sandbox that implements only the probe. */
+function createSandbox(name: string, usable: boolean, reason: string): Sandbox {
   return {
     name,
     isolation: "none",
@@ -13,11 +13,11 @@ function sandbox(name: string, usable: boolean, reason: string): Sandbox {
   };
 }
 
-const broken = sandbox("bubblewrap", false, "bwrap is missing: apt install bubblewrap");
-const works = sandbox("wasm", true, "a trial run succeeded");
+const broken = createSandbox("bubblewrap", false, "bwrap is missing: apt install bubblewrap");
+const works = createSandbox("wasm", true, "a trial run succeeded");
 
-describe("chooseSandbox", () => {
-  test("takes the first that works, and says why not the ones before", async () => {
+describe("chooseSandbox()", () => {
+  test("takes the first usable sandbox, and reports why earlier ones were rejected", async () => {
     const chosen = await chooseSandbox("auto", [broken, works]);
     expect(chosen).toEqual({
       sandbox: works,
@@ -25,7 +25,7 @@ describe("chooseSandbox", () => {
     });
   });
 
-  test("takes the one that is named or given", async () => {
+  test("takes a sandbox by name or as an object", async () => {
     expect((await chooseSandbox("wasm", [broken, works])).sandbox).toBe(works);
     expect(await chooseSandbox(works)).toEqual({
       sandbox: works,
@@ -33,9 +33,9 @@ describe("chooseSandbox", () => {
     });
   });
 
-  test("refuses a sandbox that does not work here, with what the probe said", async () => {
+  test("rejects a sandbox that does not work on this host, with the probe's reason", async () => {
     const message =
-      'sandbox must be one that works here, got "bubblewrap". Bwrap is missing: apt install bubblewrap';
+      'sandbox must be a sandbox that works on this host, got "bubblewrap". Bwrap is missing: apt install bubblewrap';
     for (const which of ["bubblewrap", broken] as const) {
       const choosing = chooseSandbox(which, [broken, works]);
       await expect(choosing).rejects.toThrow(message);
@@ -43,21 +43,21 @@ describe("chooseSandbox", () => {
     }
   });
 
-  test("refuses auto where none works, with the reasons of all", async () => {
+  test("rejects auto if no sandbox works, with all reasons", async () => {
     await expect(chooseSandbox("auto", [broken])).rejects.toThrow(
-      'sandbox must be one that works here, got "auto". Bubblewrap: bwrap is missing',
+      'sandbox must be a sandbox that works on this host, got "auto". Bubblewrap: bwrap is missing',
     );
-    await expect(chooseSandbox("auto", [])).rejects.toThrow("give a Sandbox of your own");
+    await expect(chooseSandbox("auto", [])).rejects.toThrow("Pass your own Sandbox.");
   });
 
-  test("refuses a name that no sandbox has, and lists those that one has", async () => {
+  test("rejects an unknown name and lists the known names", async () => {
     const name: string = "docker";
     await expect(chooseSandbox(name as "auto", [broken, works])).rejects.toThrow(
-      'sandbox must be a sandbox or the name of one, got "docker". Write "auto", "bubblewrap", "wasm", or give a Sandbox',
+      'sandbox must be a Sandbox or a sandbox name, got "docker". Use "auto", "bubblewrap", "wasm", or pass a Sandbox',
     );
   });
 
-  test("of the known ones takes one that works here, or says why none does", async () => {
+  test("takes a built-in sandbox that works on this host, or reports why none does", async () => {
     const known = await knownSandboxes();
     const chosen = await chooseSandbox("auto").catch((error: unknown) => error);
     const names = known.map(({ name }) => name);
@@ -67,7 +67,7 @@ describe("chooseSandbox", () => {
       expect(chosen).toMatchObject({ sandbox: { name: expect.stringMatching(names.join("|")) } });
   });
 
-  test("knows bubblewrap and wasm, in this order", async () => {
+  test("lists bubblewrap and wasm, in this order", async () => {
     expect((await knownSandboxes()).map(({ name }) => name)).toEqual(["bubblewrap", "wasm"]);
   });
 });

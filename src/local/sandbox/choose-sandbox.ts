@@ -2,66 +2,68 @@ import { InvalidOptionError } from "../../base/errors.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { wasmSandbox } from "./wasm/wasm.ts";
 
-/** By name, one of one's own, or the first that a trial run shows to work here. */
+/** A sandbox: by name, your own implementation, or `"auto"` for the first to pass a trial run on this host. */
 export type SandboxChoice = "auto" | "bubblewrap" | "wasm" | Sandbox;
 
-/** The sandbox that was chosen, and why that one, for people. */
+/** The chosen sandbox and the reason for the choice. */
 export interface ChosenSandbox {
+  /** The sandbox. */
   readonly sandbox: Sandbox;
+  /** Why it was chosen, in words for people. */
   readonly reason: string;
 }
 
-/** The sandboxes there are, the strongest first. */
+/** Lists the built-in sandboxes, strongest first. */
 export async function knownSandboxes(): Promise<readonly Sandbox[]> {
   const { bubblewrapSandbox } = await import("./bubblewrap/bubblewrap.ts");
   return [bubblewrapSandbox(), wasmSandbox()];
 }
 
 /**
- * The sandbox that `which` stands for; a trial run has succeeded in it.
+ * Resolves `which` to a sandbox that passed a trial run.
  *
- * @throws {InvalidOptionError} If it does not work here, or none does.
+ * @throws {InvalidOptionError} If that sandbox does not work on this host, or none does.
  */
 export async function chooseSandbox(
   which: SandboxChoice,
   candidates?: readonly Sandbox[],
 ): Promise<ChosenSandbox> {
-  if (which === "auto") return firstUsable(candidates ?? (await knownSandboxes()));
-  if (typeof which === "object") return tried(which);
+  if (which === "auto") return chooseFirstUsable(candidates ?? (await knownSandboxes()));
+  if (typeof which === "object") return requireUsable(which);
   const known = candidates ?? (await knownSandboxes());
   const named = known.find(({ name }) => name === which);
-  if (named) return tried(named);
+  if (named) return requireUsable(named);
   throw new InvalidOptionError({
     field: "sandbox",
     value: which,
-    rule: "must be a sandbox or the name of one",
-    remedy: `write ${["auto", ...known.map(({ name }) => name)].map((name) => `"${name}"`).join(", ")}, or give a Sandbox`,
+    rule: "must be a Sandbox or a sandbox name",
+    remedy: `use ${["auto", ...known.map(({ name }) => name)].map((name) => `"${name}"`).join(", ")}, or pass a Sandbox`,
   });
 }
 
-async function firstUsable(candidates: readonly Sandbox[]): Promise<ChosenSandbox> {
-  const passedOver: string[] = [];
+async function chooseFirstUsable(candidates: readonly Sandbox[]): Promise<ChosenSandbox> {
+  const rejections: string[] = [];
   for (const sandbox of candidates) {
     const { usable, reason } = await sandbox.probe();
     if (usable)
-      return { sandbox, reason: [...passedOver, `${sandbox.name}: ${reason}`].join("; ") };
-    passedOver.push(`${sandbox.name}: ${reason}`);
+      return { sandbox, reason: [...rejections, `${sandbox.name}: ${reason}`].join("; ") };
+    rejections.push(`${sandbox.name}: ${reason}`);
   }
   throw new InvalidOptionError({
     field: "sandbox",
     value: "auto",
-    rule: "must be one that works here",
-    remedy: passedOver.join("; ") || "give a Sandbox of your own",
+    rule: "must be a sandbox that works on this host",
+    remedy: rejections.join("; ") || "pass your own Sandbox",
   });
 }
 
-async function tried(sandbox: Sandbox): Promise<ChosenSandbox> {
+async function requireUsable(sandbox: Sandbox): Promise<ChosenSandbox> {
   const { usable, reason } = await sandbox.probe();
   if (usable) return { sandbox, reason: `${sandbox.name}: ${reason}` };
   throw new InvalidOptionError({
     field: "sandbox",
     value: sandbox.name,
-    rule: "must be one that works here",
+    rule: "must be a sandbox that works on this host",
     remedy: reason,
   });
 }

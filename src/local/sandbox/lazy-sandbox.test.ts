@@ -3,21 +3,21 @@ import { LazySandbox } from "./lazy-sandbox.ts";
 import type { Sandbox, SandboxProcess } from "./sandbox.ts";
 import { isPyodideInstalled } from "./wasm/child.ts";
 
-interface Told extends Sandbox {
-  /** What was asked of it, in order. */
-  readonly asked: string[];
+interface RecordingSandbox extends Sandbox {
+  /** Names of the calls, in order. */
+  readonly calls: string[];
 }
 
-/** A sandbox that does what its test says, in place of a real one that would have to be broken. */
-function sandbox(
+/** Creates a sandbox with the given behavior, so that no real sandbox has to fail. */
+function createSandbox(
   name: string,
   { usable = true, reason = "a trial run succeeded", opens = true } = {},
-): Told {
+): RecordingSandbox {
   const asked: string[] = [];
   return {
     name,
     isolation: "none",
-    asked,
+    calls: asked,
     probe: async () => {
       asked.push("probe");
       return { usable, reason };
@@ -33,15 +33,15 @@ function sandbox(
 const options = { root: "/nowhere", memoryBytes: 1 };
 const missing = { usable: false, reason: "bwrap is not installed: apt-get install bubblewrap" };
 
-describe("a lazy sandbox", () => {
-  test("is chosen when it is first opened, and tried once for all", async () => {
-    const [bubblewrap, wasm] = [sandbox("bubblewrap"), sandbox("wasm")];
+describe("LazySandbox", () => {
+  test("is chosen on first open, and tested once for all callers", async () => {
+    const [bubblewrap, wasm] = [createSandbox("bubblewrap"), createSandbox("wasm")];
     await using lazy = new LazySandbox("auto", [bubblewrap, wasm]);
     await lazy.check();
-    expect(bubblewrap.asked).toEqual([]);
+    expect(bubblewrap.calls).toEqual([]);
     await Promise.all([lazy.open(options), lazy.open(options), lazy.tried(), lazy.chosen()]);
-    expect(bubblewrap.asked).toEqual(["probe", "open", "open"]);
-    expect(wasm.asked).toEqual([]);
+    expect(bubblewrap.calls).toEqual(["probe", "open", "open"]);
+    expect(wasm.calls).toEqual([]);
     expect(await lazy.tried()).toEqual({
       sandbox: bubblewrap,
       reason: "bubblewrap: a trial run succeeded",
@@ -49,90 +49,90 @@ describe("a lazy sandbox", () => {
     expect(await lazy.probe()).toEqual({ usable: true, reason: "a trial run succeeded" });
   });
 
-  test("that was named and cannot be is refused before code runs", async () => {
-    const lazy = new LazySandbox("bubblewrap", [sandbox("bubblewrap", missing)]);
+  test("rejects a named sandbox that does not work before code runs", async () => {
+    const lazy = new LazySandbox("bubblewrap", [createSandbox("bubblewrap", missing)]);
     expect(lazy.name).toBe("bubblewrap");
     await expect(lazy.check()).rejects.toThrow(
-      'sandbox must be one that works here, got "bubblewrap". Bwrap is not installed: apt-get install bubblewrap',
+      'sandbox must be a sandbox that works on this host, got "bubblewrap". Bwrap is not installed: apt-get install bubblewrap',
     );
     const name: string = "docker";
     await expect(new LazySandbox(name as "auto", []).check()).rejects.toThrow(
-      'sandbox must be a sandbox or the name of one, got "docker"',
+      'sandbox must be a Sandbox or a sandbox name, got "docker"',
     );
   });
 
-  test("that was given is tried when it is first opened, and again after a failure", async () => {
-    const given = sandbox("mine", { usable: false, reason: "not yet" });
+  test("tests a given sandbox on first open, and again after a failure", async () => {
+    const given = createSandbox("mine", { usable: false, reason: "not yet" });
     const lazy = new LazySandbox(given);
     expect(lazy.name).toBe("mine");
     await lazy.check();
-    expect(given.asked).toEqual([]);
+    expect(given.calls).toEqual([]);
     await expect(lazy.open(options)).rejects.toThrow('got "mine". Not yet');
-    Object.assign(given, sandbox("mine"));
+    Object.assign(given, createSandbox("mine"));
     await lazy.open(options);
     expect(await lazy.tried()).toEqual({ sandbox: given, reason: "mine: a trial run succeeded" });
   });
 
-  test("waits, when it is disposed of, for a trial that is under way", async () => {
+  test("waits on dispose for a running trial", async () => {
     const trial = Promise.withResolvers<{ usable: boolean; reason: string }>();
-    const lazy = new LazySandbox({ ...sandbox("mine"), probe: () => trial.promise });
+    const lazy = new LazySandbox({ ...createSandbox("mine"), probe: () => trial.promise });
     const chosen = lazy.tried().catch((error: Error) => error.message);
-    let isOver = false;
-    const over = lazy[Symbol.asyncDispose]().then(() => {
-      isOver = true;
+    let isDisposed = false;
+    const disposal = lazy[Symbol.asyncDispose]().then(() => {
+      isDisposed = true;
     });
     await new Promise(setImmediate);
-    expect(isOver).toBe(false);
+    expect(isDisposed).toBe(false);
     trial.resolve({ usable: false, reason: "broken" });
-    await over;
-    expect(await chosen).toContain("broken");
+    await disposal;
+    expect(await chosen).toContain("Broken");
   });
 });
 
-const UNTRIED = "wasm: it is installed, and is tried when code first runs";
+const UNTRIED = "wasm: it is installed, and is tested when code first runs";
 
-describe.skipIf(!isPyodideInstalled())("a lazy sandbox of WebAssembly", () => {
-  test("is named at once, and tried only by whoever wants that", async () => {
-    const wasm = sandbox("wasm");
-    await using lazy = new LazySandbox("auto", [sandbox("bubblewrap", missing), wasm]);
+describe.skipIf(!isPyodideInstalled())("LazySandbox with WebAssembly", () => {
+  test("is chosen at once, and tested only on request", async () => {
+    const wasm = createSandbox("wasm");
+    await using lazy = new LazySandbox("auto", [createSandbox("bubblewrap", missing), wasm]);
     const { sandbox: chosen, reason } = await lazy.chosen();
     expect(chosen.name).toBe("wasm");
     expect(reason).toBe(`bubblewrap: ${missing.reason}; ${UNTRIED}`);
-    expect(wasm.asked).toEqual([]);
+    expect(wasm.calls).toEqual([]);
     expect((await lazy.tried()).reason).toBe(
       `bubblewrap: ${missing.reason}; wasm: a trial run succeeded`,
     );
-    expect(wasm.asked).toEqual(["probe"]);
+    expect(wasm.calls).toEqual(["probe"]);
   });
 
-  test("is tried by its start", async () => {
-    const wasm = sandbox("wasm");
+  test("is tested by its start", async () => {
+    const wasm = createSandbox("wasm");
     await using lazy = new LazySandbox("wasm", [wasm]);
     await lazy.check();
     await lazy.open(options);
-    expect(wasm.asked).toEqual(["open"]);
+    expect(wasm.calls).toEqual(["open"]);
   });
 
-  test("that does not start says what to do, where its trial knows", async () => {
+  test("reports the trial's remedy if it does not start", async () => {
     const reason = "a trial run failed: npm install pyodide@314";
-    const broken = sandbox("wasm", { usable: false, reason, opens: false });
+    const broken = createSandbox("wasm", { usable: false, reason, opens: false });
     await expect(new LazySandbox("wasm", [broken]).open(options)).rejects.toThrow(
-      `sandbox must be one that works here, got "wasm": ${reason}`,
+      `sandbox must be a sandbox that works on this host, got "wasm". A${reason.slice(1)}.`,
     );
-    const odd = sandbox("wasm", { opens: false });
+    const odd = createSandbox("wasm", { opens: false });
     await expect(new LazySandbox("wasm", [odd]).open(options)).rejects.toThrow("it does not start");
-    expect(odd.asked).toEqual(["open", "probe"]);
+    expect(odd.calls).toEqual(["open", "probe"]);
   });
 
-  test("whose start is called off is not tried", async () => {
-    const wasm = sandbox("wasm", { opens: false });
+  test("is not tested if its start is canceled", async () => {
+    const wasm = createSandbox("wasm", { opens: false });
     const signal = AbortSignal.abort(new Error("called off"));
     const opening = new LazySandbox("wasm", [wasm]).open({ ...options, signal });
     await expect(opening).rejects.toThrow("called off");
-    expect(wasm.asked).toEqual(["open"]);
+    expect(wasm.calls).toEqual(["open"]);
   });
 
-  test("is there, of the real ones, before it could have been tried", async () => {
+  test("is chosen among the built-in sandboxes faster than a trial run takes", async () => {
     await using lazy = new LazySandbox("wasm");
     const started = performance.now();
     await lazy.check();

@@ -7,14 +7,14 @@ import {
 import type { Sandbox, SandboxOptions, SandboxProcess } from "./sandbox.ts";
 import { isPyodideInstalled } from "./wasm/child.ts";
 
-/** A sandbox that is chosen when code first runs, once for all who run some. */
+/** A sandbox that is chosen when code first runs. All callers share the choice. */
 export class LazySandbox implements Sandbox, AsyncDisposable {
   readonly name: string;
-  readonly isolation = "That of the sandbox that is chosen when code first runs.";
+  readonly isolation = "That of the sandbox chosen when code first runs.";
   readonly #which: SandboxChoice;
   readonly #candidates: Once<readonly Sandbox[]>;
-  readonly #chosen = new Once(() => this.#choose());
-  readonly #tried = new Once(() => this.#try());
+  readonly #choice = new Once(() => this.#choose());
+  readonly #testedChoice = new Once(() => this.#testChoice());
 
   constructor(which: SandboxChoice, candidates?: readonly Sandbox[]) {
     this.name = typeof which === "string" ? which : which.name;
@@ -22,19 +22,19 @@ export class LazySandbox implements Sandbox, AsyncDisposable {
     this.#candidates = new Once(async () => candidates ?? (await knownSandboxes()));
   }
 
-  /** Refuses what was named and cannot be, before there is code to run. */
+  /** Rejects a named sandbox that does not work, before any code runs. */
   async check(): Promise<void> {
     if (typeof this.#which === "string" && this.#which !== "auto") await this.chosen();
   }
 
-  /** Which it is. A trial run has succeeded in it, unless its start takes seconds: `reason` then says so. */
+  /** Returns the chosen sandbox. It passed a trial run, unless starting it takes seconds, as `reason` then explains. */
   chosen(): Promise<ChosenSandbox> {
-    return this.#chosen.result();
+    return this.#choice.get();
   }
 
-  /** The same after a trial run, however long that takes. */
+  /** Returns the chosen sandbox after a trial run, which may take seconds. */
   tried(): Promise<ChosenSandbox> {
-    return this.#tried.result();
+    return this.#testedChoice.get();
   }
 
   async probe(): ReturnType<Sandbox["probe"]> {
@@ -48,41 +48,41 @@ export class LazySandbox implements Sandbox, AsyncDisposable {
       return await sandbox.open(options);
     } catch (error) {
       options.signal?.throwIfAborted();
-      await this.tried(); // where its trial fails as well, that says what to do
+      await this.tried(); // if the trial fails too, its error explains what to do
       throw error;
     }
   }
 
-  /** Waits for a trial that is under way: it has a folder and a process. */
+  /** Waits for a running trial, which owns a folder and a process. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#chosen.settled();
-    await this.#tried.settled();
+    await this.#choice.waitUntilSettled();
+    await this.#testedChoice.waitUntilSettled();
   }
 
   async #choose(): Promise<ChosenSandbox> {
-    const candidates = await this.#candidates.result();
-    return await chooseSandbox(this.#which, candidates.map(triedByItsStart));
+    const candidates = await this.#candidates.get();
+    return await chooseSandbox(this.#which, candidates.map(skipWasmTrial));
   }
 
-  async #try(): Promise<ChosenSandbox> {
+  async #testChoice(): Promise<ChosenSandbox> {
     const chosen = await this.chosen();
-    const candidates = await this.#candidates.result();
+    const candidates = await this.#candidates.get();
     const isTried = typeof this.#which === "object" || candidates.includes(chosen.sandbox);
     return isTried ? chosen : await chooseSandbox(this.#which, candidates);
   }
 }
 
 /**
- * WebAssembly, where it is installed, takes seconds to start, and that is its trial: to start it once
- * more before would only take as long again. Nothing comes after it, so nothing is chosen by its trial.
+ * Skips the trial run of an installed WebAssembly sandbox. It takes seconds to start, and that start is
+ * itself the trial. It is also the last candidate, so no later choice depends on the trial.
  */
-function triedByItsStart(sandbox: Sandbox): Sandbox {
+function skipWasmTrial(sandbox: Sandbox): Sandbox {
   if (sandbox.name !== "wasm" || !isPyodideInstalled()) return sandbox;
-  const reason = "it is installed, and is tried when code first runs";
+  const reason = "it is installed, and is tested when code first runs";
   return { ...sandbox, probe: async () => ({ usable: true, reason }) };
 }
 
-/** Done when first asked for, for all who ask. A failure is forgotten, so that the next one tries again. */
+/** Runs an async task on first use and shares the result. After a failure the next caller retries. */
 class Once<Result> {
   readonly #work: () => Promise<Result>;
   #result: Promise<Result> | null = null;
@@ -91,7 +91,7 @@ class Once<Result> {
     this.#work = work;
   }
 
-  result(): Promise<Result> {
+  get(): Promise<Result> {
     this.#result ??= this.#work().catch((error: unknown) => {
       this.#result = null;
       throw error;
@@ -99,7 +99,7 @@ class Once<Result> {
     return this.#result;
   }
 
-  async settled(): Promise<void> {
-    await this.#result?.catch(() => undefined); // whoever asked was told
+  async waitUntilSettled(): Promise<void> {
+    await this.#result?.catch(() => undefined); // already reported to the caller
   }
 }

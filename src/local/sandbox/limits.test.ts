@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { containerLimits } from "./limits.ts";
+import { toContainerLimits } from "./limits.ts";
 
-describe("a container's limits", () => {
-  test("are filled in", () => {
-    expect(containerLimits({ root: "/", memoryBytes: 64 * 1024 ** 3 })).toEqual({
+describe("toContainerLimits()", () => {
+  test("applies the defaults", () => {
+    expect(toContainerLimits({ root: "/", memoryBytes: 64 * 1024 ** 3 })).toEqual({
       memoryBytes: 64 * 1024 ** 3,
       diskBytes: 1024 ** 3,
       maxProcesses: 64,
@@ -11,9 +11,9 @@ describe("a container's limits", () => {
     });
   });
 
-  test("are the caller's where given", () => {
-    expect(containerLimits({ root: "/", memoryBytes: 400, diskBytes: 2, maxProcesses: 3 })).toEqual(
-      { memoryBytes: 400, diskBytes: 2, maxProcesses: 3, temporaryBytes: 100 },
-    );
+  test("keeps the caller's values", () => {
+    expect(
+      toContainerLimits({ root: "/", memoryBytes: 400, diskBytes: 2, maxProcesses: 3 }),
+    ).toEqual({ memoryBytes: 400, diskBytes: 2, maxProcesses: 3, temporaryBytes: 100 });
   });
 });

@@ -1,40 +1,40 @@
 import type { SandboxOptions } from "./sandbox.ts";
 
 /**
- * What one container may use, and who sees to it. None of it asks who we are: all of it holds when
- * we are root, because then the container's code runs as a user of its own, unlike any other.
+ * Resources that one container may use, and how each limit is enforced. Every limit also holds when
+ * this process runs as root, because the container's code then runs as a separate user.
  *
- * | limit | of one process | of the whole sandbox |
+ * | limit | per process | whole sandbox |
  * |---|---|---|
- * | memory | `RLIMIT_AS`: Python raises `MemoryError` and goes on | counted 20 times a second; above it, everything is killed |
- * | file size | `RLIMIT_FSIZE` | the folder and what was deleted but is still open are counted; above it, everything is killed |
+ * | memory | `RLIMIT_AS`: Python raises `MemoryError` and continues | measured 20 times a second; above the limit, all processes are killed |
+ * | file size | `RLIMIT_FSIZE` | the folder and deleted files that are still open are measured; above the limit, all processes are killed |
  * | processes | | `RLIMIT_NPROC` of the container's own user |
  * | `/tmp`, `/dev/shm` | | size of the mount; at most 32,768 entries, counted |
- * | CPU | `RLIMIT_CPU` (commands) | the run's time; between runs everything is stopped |
+ * | CPU | `RLIMIT_CPU` (commands) | the run's time limit; between runs all processes are stopped |
  *
- * Counting is not a wall: between two looks a container may overshoot by what the disk or the
- * memory takes in that time.
+ * Measured limits are not exact: between two measurements a container can overshoot by as much as it
+ * writes or allocates in that time.
  */
 export interface ContainerLimits {
   readonly memoryBytes: number;
   readonly diskBytes: number;
   readonly maxProcesses: number;
-  /** Of `/tmp` and of `/dev/shm`, each. */
+  /** Size of `/tmp` and of `/dev/shm`, each. */
   readonly temporaryBytes: number;
 }
 
 const GIBIBYTE = 1024 ** 3;
-const MOST_TEMPORARY_BYTES = GIBIBYTE / 4;
+const MAX_TEMPORARY_BYTES = GIBIBYTE / 4;
 
-/** The supervisors of the interpreter and of a command beside it are processes of the same user. */
-export const SUPERVISING_PROCESSES = 4;
+/** Extra processes for the supervisors, which run as the container's user: the interpreter's and a command's. */
+export const SUPERVISOR_PROCESSES = 4;
 
-/** Fills in what the caller left open. */
-export function containerLimits(options: SandboxOptions): ContainerLimits {
+/** Applies the defaults to a container's limits. */
+export function toContainerLimits(options: SandboxOptions): ContainerLimits {
   return Object.freeze({
     memoryBytes: options.memoryBytes,
     diskBytes: options.diskBytes ?? GIBIBYTE,
     maxProcesses: options.maxProcesses ?? 64,
-    temporaryBytes: Math.min(MOST_TEMPORARY_BYTES, Math.ceil(options.memoryBytes / 4)),
+    temporaryBytes: Math.min(MAX_TEMPORARY_BYTES, Math.ceil(options.memoryBytes / 4)),
   });
 }

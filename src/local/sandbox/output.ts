@@ -1,8 +1,8 @@
-/** Bytes somebody else writes, kept up to a limit and counted beyond it. */
+/** Collects bytes up to a limit and records whether more were written. */
 export class BoundedOutput {
   readonly #limit: number;
   readonly #chunks: Buffer[] = [];
-  #kept = 0;
+  #storedBytes = 0;
   #truncated = false;
 
   constructor(limit: number) {
@@ -14,25 +14,25 @@ export class BoundedOutput {
   }
 
   write(bytes: Buffer): void {
-    const room = this.#limit - this.#kept;
+    const room = this.#limit - this.#storedBytes;
     if (bytes.length > room) this.#truncated = true;
     if (room <= 0) return;
     const part = bytes.subarray(0, room);
-    // A copy: a slice would keep the whole chunk it was read in.
+    // Copy the bytes: a slice would retain the whole chunk it was read from.
     this.#chunks.push(Buffer.from(part));
-    this.#kept += part.length;
+    this.#storedBytes += part.length;
   }
 
-  /** As UTF-8; a character that the limit cut in two is left out. */
-  text(): string {
+  /** Decodes the output as UTF-8. A character cut by the limit is dropped. */
+  toText(): string {
     const bytes = Buffer.concat(this.#chunks);
-    const end = this.#truncated ? wholeCharacters(bytes) : bytes.length;
+    const end = this.#truncated ? countWholeCharacterBytes(bytes) : bytes.length;
     return bytes.toString("utf8", 0, end);
   }
 }
 
-/** Where the last whole character ends: at most three bytes of a begun one are looked at. */
-function wholeCharacters(bytes: Buffer): number {
+/** Returns the length in bytes without an incomplete last character. Inspects at most three bytes. */
+function countWholeCharacterBytes(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes.readUInt8(bytes.length - back);
     if (byte < 0x80) break;

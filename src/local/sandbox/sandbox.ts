@@ -1,74 +1,86 @@
-/** Where code that a model wrote runs. What it isolates from is for each to say, and to prove. */
+/** Runs code written by a model. Each implementation documents its isolation, and its tests prove it. */
 export interface Sandbox {
+  /** Identifies the sandbox in options and messages, such as `"bubblewrap"`. */
   readonly name: string;
-  /** What it keeps out and what it does not, in a sentence for people. */
+  /** One sentence for people about what is isolated and what is not. */
   readonly isolation: string;
-  /** Whether a trial run succeeded here, and if not, why and what to do. */
+  /** Runs a trial and reports whether the sandbox works on this host. `reason` explains a failure and its remedy. */
   probe(): Promise<{ readonly usable: boolean; readonly reason: string }>;
-  /** A container's own process: nothing of it is shared with another. */
+  /** Opens a process for one container. Containers share nothing with each other. */
   open(options: SandboxOptions): Promise<SandboxProcess>;
 }
 
-/** What one container's process may use. */
+/** Resources that one container's process may use. */
 export interface SandboxOptions {
-  /** The host's folder that code sees as `/mnt/data`, and the only one it may write to for good. */
+  /** Folder on the host that code sees as `/mnt/data`. It is the only place where writes persist. */
   readonly root: string;
+  /** Memory limit in bytes. */
   readonly memoryBytes: number;
-  /** Of all that is below `root`, and of any one file. @default 1 GiB */
+  /** Limit in bytes for everything below `root`, and for any single file. @default 1 GiB */
   readonly diskBytes?: number | undefined;
-  /** How many processes and threads at once. @default 64 */
+  /** Maximum number of processes and threads at the same time. @default 64 */
   readonly maxProcesses?: number | undefined;
   /**
-   * Ends the opening when it aborts: `open` then rejects with its reason, once nothing of the
-   * process is left. What is open already does not mind it.
+   * Cancels the opening: `open` rejects with the signal's reason once no part of the process is left.
+   * Has no effect on a process that is already open.
    */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A place where Python keeps its state between calls, and commands see the same files. */
+/** A running sandbox. Python keeps its state between calls, and shell commands see the same files. */
 export interface SandboxProcess extends AsyncDisposable {
-  /** Runs statements in the one interpreter of the container. Never rejects for what the code did. */
+  /** Runs statements in the container's single interpreter. Failures of the code are returned, never thrown. */
   python(code: string, limits: RunLimits): Promise<PythonRun>;
-  /** Runs one command in a shell of its own, in `/mnt/data`. Never rejects for what it did. */
+  /** Runs one command in a new shell, in `/mnt/data`. Failures of the command are returned, never thrown. */
   shell(command: string, limits: RunLimits): Promise<ShellRun>;
 }
 
-/** How long and how loud one run may be. */
+/** Limits on the time and output of one run. */
 export interface RunLimits {
+  /** Time limit in milliseconds. */
   readonly timeoutMs: number;
-  /** Of stdout and of stderr, each; what is more is dropped, and `truncated` says so. */
+  /** Limit in bytes for stdout and stderr, each. Output beyond it is dropped and sets `truncated`. */
   readonly maxOutputBytes: number;
-  /** Ends the run when it aborts; the run then rejects with its reason. */
+  /** Stops the run when it aborts; the run then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What some Python did. */
+/** The result of running Python code. */
 export interface PythonRun {
+  /** Standard output, up to `maxOutputBytes`. */
   readonly stdout: string;
+  /** Standard error, up to `maxOutputBytes`. */
   readonly stderr: string;
-  /** The traceback, if it raised; `null` if it did not. */
+  /** Traceback of the exception that the code raised, or `null`. */
   readonly error: string | null;
   /** Figures that were shown or left open, and values that are images. */
   readonly images: readonly SandboxImage[];
+  /** Whether the run exceeded `timeoutMs`. */
   readonly timedOut: boolean;
+  /** Whether stdout or stderr exceeded `maxOutputBytes`. */
   readonly truncated: boolean;
-  /** The interpreter is gone, and what it held with it: the next run starts with a new one. */
+  /** Whether the interpreter died and lost its variables. The next run starts a new one. */
   readonly died: boolean;
 }
 
-/** A picture that code made. */
+/** An image created by code. */
 export interface SandboxImage {
-  /** `"image/png"`. */
+  /** Always `"image/png"`. */
   readonly mediaType: string;
+  /** The image's bytes, base64-encoded. */
   readonly base64: string;
 }
 
-/** What one command did. */
+/** The result of running one shell command. */
 export interface ShellRun {
+  /** Standard output, up to `maxOutputBytes`. */
   readonly stdout: string;
+  /** Standard error, up to `maxOutputBytes`. */
   readonly stderr: string;
-  /** `null` if it timed out. */
+  /** `null` if the command timed out. */
   readonly exitCode: number | null;
+  /** Whether the command exceeded `timeoutMs`. */
   readonly timedOut: boolean;
+  /** Whether stdout or stderr exceeded `maxOutputBytes`. */
   readonly truncated: boolean;
 }

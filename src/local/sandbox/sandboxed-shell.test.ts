@@ -18,8 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-describe.skipIf(!usable)("sandboxedShell", () => {
-  test("runs commands in order in its folder, one output for each", async () => {
+describe.skipIf(!usable)("sandboxedShell()", () => {
+  test("runs commands in order in its folder, with one output each", async () => {
     await using shell = sandboxedShell({ root });
     const outputs = await shell.run(["echo hi > a; cat a", "cat a >&2; exit 3"], UNSAID);
     expect(outputs).toEqual([
@@ -29,21 +29,21 @@ describe.skipIf(!usable)("sandboxedShell", () => {
     expect(await readFile(join(root, "a"), "utf8")).toBe("hi\n");
   });
 
-  test("says when a command's time was up, and goes on with the next", async () => {
+  test("reports a timeout and continues with the next command", async () => {
     await using shell = sandboxedShell({ root, sandbox: "bubblewrap" });
     const outputs = await shell.run(["sleep 60", "echo next"], { ...UNSAID, timeoutMs: 300 });
     expect(outputs.map(({ outcome }) => outcome.type)).toEqual(["timeout", "exit"]);
   });
 
-  test("gives no more output than is wanted", async () => {
+  test("limits the output to the requested length", async () => {
     await using shell = sandboxedShell({ root });
     const [output] = await shell.run(["echo 123456"], { ...UNSAID, maxOutputLength: 3 });
     expect(output?.stdout).toBe("123");
   });
 });
 
-describe("sandboxedShell on a sandbox of one's own", () => {
-  function recording(fails = 0) {
+describe("sandboxedShell() with a custom sandbox", () => {
+  function createRecordingSandbox(fails = 0) {
     const seen: RunLimits[] = [];
     const opened: object[] = [];
     let closed = 0;
@@ -70,8 +70,8 @@ describe("sandboxedShell on a sandbox of one's own", () => {
     return { sandbox, seen, opened, closed: () => closed };
   }
 
-  test("opens one process for all runs, with a minute, a megabyte and a gibibyte by default", async () => {
-    const { sandbox, seen, opened, closed } = recording();
+  test("opens one process for all runs, with defaults of a minute, a megabyte and a gibibyte", async () => {
+    const { sandbox, seen, opened, closed } = createRecordingSandbox();
     {
       await using shell = sandboxedShell({ root, sandbox });
       await Promise.all([shell.run(["a"], UNSAID), shell.run(["b"], UNSAID)]);
@@ -81,8 +81,8 @@ describe("sandboxedShell on a sandbox of one's own", () => {
     expect(closed()).toBe(1);
   });
 
-  test("calls a start off that is under way when it is disposed of", async () => {
-    const { sandbox } = recording();
+  test("cancels a start in progress when it is disposed of", async () => {
+    const { sandbox } = createRecordingSandbox();
     const opening = Promise.withResolvers<AbortSignal | undefined>();
     const open: Sandbox["open"] = ({ signal: over }) => {
       opening.resolve(over);
@@ -97,8 +97,8 @@ describe("sandboxedShell on a sandbox of one's own", () => {
     await outcome;
   });
 
-  test("tries again after a start that failed, and needs no start to be disposed of", async () => {
-    const { sandbox, opened } = recording(1);
+  test("retries after a failed start, and can be disposed of without a start", async () => {
+    const { sandbox, opened } = createRecordingSandbox(1);
     await using shell = sandboxedShell({ root, sandbox, memoryBytes: 5 });
     await expect(shell.run(["a"], UNSAID)).rejects.toThrow("not yet");
     expect(await shell.run(["a"], UNSAID)).toHaveLength(1);

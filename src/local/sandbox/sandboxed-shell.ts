@@ -5,77 +5,82 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_OUTPUT_BYTES = 1_000_000;
 const DEFAULT_MEMORY_BYTES = 1024 * 1024 * 1024;
 
-/** Where the commands of `sandboxedShell` run. */
+/** Options of {@link sandboxedShell}. */
 export interface SandboxedShellOptions {
-  /** @default "auto" */
+  /** Sandbox that runs the commands. @default "auto" */
   readonly sandbox?: SandboxChoice | undefined;
-  /** The folder that commands see as `/mnt/data`, and the only one they may write to for good. */
+  /** Folder on the host that commands see as `/mnt/data`. It is the only place where writes persist. */
   readonly root: string;
-  /** @default 1 GiB */
+  /** Memory limit in bytes. @default 1 GiB */
   readonly memoryBytes?: number | undefined;
 }
 
-/** How long and how loud commands may be. */
+/** Limits on the time and output of shell commands. */
 export interface SandboxedShellLimits {
-  /** Of each command; `null` for a minute. */
+  /** Time limit in milliseconds for each command; `null` for one minute. */
   readonly timeoutMs: number | null;
-  /** Of stdout and of stderr of each command, in characters; `null` for a million. */
+  /** Limit for stdout and stderr of each command, each, counted in UTF-8 bytes; `null` for a million. */
   readonly maxOutputLength: number | null;
+  /** Stops the commands when it aborts. */
   readonly signal: AbortSignal;
 }
 
-/** What one command gave. */
+/** The output of one command. */
 export interface SandboxedShellOutput {
+  /** Standard output, up to the limit. */
   readonly stdout: string;
+  /** Standard error, up to the limit. */
   readonly stderr: string;
+  /** How the command ended. */
   readonly outcome:
     | { readonly type: "exit"; readonly exitCode: number }
     | { readonly type: "timeout" };
 }
 
-/** Runs commands in a sandbox: what `shellTool` takes as its executor. */
+/** Runs commands in a sandbox. Pass it to `shellTool` as the executor. */
 export interface SandboxedShell extends AsyncDisposable {
+  /** Runs the commands one after the other and returns one output per command. */
   run(
     commands: readonly string[],
     limits: SandboxedShellLimits,
   ): Promise<readonly SandboxedShellOutput[]>;
 }
 
-/** An executor for shell commands that run on this machine, and reach one folder of it. Dispose of it when done. */
+/** Creates an executor for shell commands that run on this host, with access to a single folder. Dispose of it when done. */
 export function sandboxedShell({
   sandbox = "auto",
   root,
   memoryBytes = DEFAULT_MEMORY_BYTES,
 }: SandboxedShellOptions): SandboxedShell {
   let opened: Promise<SandboxProcess> | undefined;
-  let over = new AbortController();
+  let lifetime = new AbortController();
   const open = async ({ signal }: AbortController) =>
     (await chooseSandbox(sandbox)).sandbox.open({ root, memoryBytes, signal });
   return {
     async run(commands, limits) {
       limits.signal.throwIfAborted();
-      // A start that failed is forgotten, so that the next run tries again.
-      opened ??= open(over).catch((error: unknown) => {
+      // Discard a failed start so that the next run retries.
+      opened ??= open(lifetime).catch((error: unknown) => {
         opened = undefined;
         throw error;
       });
       const process = await opened;
       const outputs: SandboxedShellOutput[] = [];
-      for (const command of commands) outputs.push(await runOne(process, command, limits));
+      for (const command of commands) outputs.push(await runShellCommand(process, command, limits));
       return outputs;
     },
     async [Symbol.asyncDispose]() {
       const opening = opened;
       opened = undefined;
-      over.abort(new Error("The shell was disposed of."));
-      over = new AbortController();
+      lifetime.abort(new Error("The shell was disposed of."));
+      lifetime = new AbortController();
       const process = await opening?.catch(() => undefined); // it never started
       await process?.[Symbol.asyncDispose]();
     },
   };
 }
 
-async function runOne(
+async function runShellCommand(
   process: SandboxProcess,
   command: string,
   { timeoutMs, maxOutputLength, signal }: SandboxedShellLimits,

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { attributesShape, filterShape, isLetThrough } from "./attribute-filter.ts";
+import { attributesShape, filterShape, matchesFilter } from "./attribute-filter.ts";
 
 const file = { kind: "owl", age: 3, wild: true, found: "2024-05-01" };
-const compare = (type: string, key: string, value: unknown) => ({ type, key, value });
+const createComparison = (type: string, key: string, value: unknown) => ({ type, key, value });
 
-describe("a comparison lets a file through", () => {
+describe("matchesFilter() with a comparison", () => {
   test.each([
     ["eq", "kind", "owl", true],
     ["eq", "kind", "Owl", false],
@@ -43,19 +43,19 @@ describe("a comparison lets a file through", () => {
     ["eq", "toString", "x", false],
     ["ne", "__proto__", "x", true],
   ])("%s %s %j: %s", (type, key, value, expected) => {
-    const filter = compare(type, key, value);
+    const filter = createComparison(type, key, value);
     expect(filterShape(filter, "filters")).toBe(null);
-    expect(isLetThrough(file, filter)).toBe(expected);
+    expect(matchesFilter(file, filter)).toBe(expected);
   });
 
-  test("if there is none", () => {
-    expect(isLetThrough(file, null)).toBe(true);
+  test("matches every file without a filter", () => {
+    expect(matchesFilter(file, null)).toBe(true);
   });
 });
 
-describe("filters are put together", () => {
-  const yes = compare("eq", "kind", "owl");
-  const no = compare("eq", "kind", "hen");
+describe("matchesFilter() with compound filters", () => {
+  const yes = createComparison("eq", "kind", "owl");
+  const no = createComparison("eq", "kind", "hen");
 
   test.each([
     [{ type: "and", filters: [yes, yes] }, true],
@@ -78,46 +78,46 @@ describe("filters are put together", () => {
       },
       false,
     ],
-  ])("as in %j: %s", (filter, expected) => {
+  ])("evaluates %j to %s", (filter, expected) => {
     expect(filterShape(filter, "filters")).toBe(null);
-    expect(isLetThrough(file, filter)).toBe(expected);
+    expect(matchesFilter(file, filter)).toBe(expected);
   });
 });
 
-describe("a filter is refused", () => {
+describe("filterShape", () => {
   test.each([
     ["owl", "Invalid type for 'filters': expected an object, but got a string instead."],
     [{ key: "a", value: 1 }, "Missing required parameter: 'filters.type'."],
-    [compare("like", "a", 1), "Invalid value: 'like'."],
+    [createComparison("like", "a", 1), "Invalid value: 'like'."],
     [{ type: "eq", key: "a" }, "Missing required parameter: 'filters.value'."],
-    [{ ...compare("eq", "a", 1), not: 1 }, "Unknown parameter: 'filters.not'."],
-    [compare("eq", "a", ["x"]), "Invalid type for 'filters.value'"],
-    [compare("eq", "a", null), "Invalid type for 'filters.value'"],
-    [compare("in", "a", "x"), "Invalid type for 'filters.value': expected an array"],
-    [compare("in", "a", [true]), "Invalid type for 'filters.value[0]'"],
+    [{ ...createComparison("eq", "a", 1), not: 1 }, "Unknown parameter: 'filters.not'."],
+    [createComparison("eq", "a", ["x"]), "Invalid type for 'filters.value'"],
+    [createComparison("eq", "a", null), "Invalid type for 'filters.value'"],
+    [createComparison("in", "a", "x"), "Invalid type for 'filters.value': expected an array"],
+    [createComparison("in", "a", [true]), "Invalid type for 'filters.value[0]'"],
     [
-      { type: "and", filters: [{ type: "or", filters: [compare("gt", "a", {})] }] },
+      { type: "and", filters: [{ type: "or", filters: [createComparison("gt", "a", {})] }] },
       "'filters.filters[0].filters[0].value'",
     ],
     [{ type: "and", filters: {} }, "Invalid type for 'filters.filters': expected an array"],
-  ])("if it is %j", (filter, message) => {
+  ])("rejects %j", (filter, message) => {
     expect(filterShape(filter, "filters")?.message).toContain(message);
   });
 });
 
-describe("attributes are refused", () => {
+describe("attributesShape", () => {
   const many = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`a${index}`, 1]));
   test.each([
-    ["of which there are 17", many, "too many properties"],
-    ["with a text of 513 characters", { a: "x".repeat(513) }, "maximum length 512"],
-    ["with a key of 65 characters", { ["x".repeat(65)]: 1 }, "maximum length 64"],
-    ["with a list", { a: ["x"] }, "Invalid type for 'attributes.a'"],
-    ["with null", { a: null }, "Invalid type for 'attributes.a'"],
-  ])("%s", (_, attributes, message) => {
+    ["17 attributes", many, "too many properties"],
+    ["a string of 513 characters", { a: "x".repeat(513) }, "maximum length 512"],
+    ["a key of 65 characters", { ["x".repeat(65)]: 1 }, "maximum length 64"],
+    ["an array", { a: ["x"] }, "Invalid type for 'attributes.a'"],
+    ["null", { a: null }, "Invalid type for 'attributes.a'"],
+  ])("rejects %s", (_, attributes, message) => {
     expect(attributesShape(attributes, "attributes")?.message).toContain(message);
   });
 
-  test("only then", () => {
+  test("accepts strings of 512 characters, numbers and booleans", () => {
     expect(attributesShape({ a: "x".repeat(512), b: 1.5, c: false }, "attributes")).toBe(null);
   });
 });

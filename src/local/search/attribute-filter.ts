@@ -2,7 +2,7 @@ import { isPlainObject } from "../../base/freeze.ts";
 import { invalidType } from "../api-problem.ts";
 import { byType, list, map, object, type Shape, text } from "../validators/shapes.ts";
 
-/** What a user says of a file, to filter by. */
+/** User-defined attributes of a file, for filtering. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 const scalar: Shape = (value, path) =>
@@ -18,34 +18,34 @@ const stringOrNumber: Shape = (value, path) =>
 const attribute: Shape = (value, path) =>
   typeof value === "string" ? text({ max: 512 })(value, path) : scalar(value, path);
 
-/** `attributes`: 16 at most, with strings of at most 512 characters. */
+/** Validates `attributes`: at most 16, with strings of at most 512 characters. */
 export const attributesShape: Shape = map(attribute, { keys: 16, keyLength: 64 });
 
-const comparison = (value: Shape) => object({ type: text(), key: text(), value });
-const one = comparison(scalar);
-const many = comparison(list(stringOrNumber));
+const createComparisonShape = (value: Shape) => object({ type: text(), key: text(), value });
+const one = createComparisonShape(scalar);
+const many = createComparisonShape(list(stringOrNumber));
 const compound = object({ type: text(), filters: list((value, path) => filterShape(value, path)) });
 
-/** `filters`: a comparison, or `and` and `or` of filters. */
+/** Validates `filters`: a comparison, or `and` and `or` of filters. */
 export const filterShape: Shape = byType({
   ...{ eq: one, ne: one, gt: one, gte: one, lt: one, lte: one },
   ...{ in: many, nin: many, and: compound, or: compound },
 });
 
-/** Whether a file is let through by a filter of the shape above; `null` lets every file through. */
-export function isLetThrough(attributes: Attributes, filter: unknown): boolean {
+/** Whether attributes match a filter of the shape above. `null` matches every file. */
+export function matchesFilter(attributes: Attributes, filter: unknown): boolean {
   if (!isPlainObject(filter)) return true;
   const { type, key, value, filters } = filter;
   const parts = Array.isArray(filters) ? filters : [];
-  if (type === "and") return parts.every((part) => isLetThrough(attributes, part));
-  if (type === "or") return parts.some((part) => isLetThrough(attributes, part));
+  if (type === "and") return parts.every((part) => matchesFilter(attributes, part));
+  if (type === "or") return parts.some((part) => matchesFilter(attributes, part));
   const name = String(key);
   const actual = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
-  return compares(String(type), actual, value);
+  return matchesComparison(String(type), actual, value);
 }
 
-/** An attribute that is not there is unequal to everything, and is neither more nor less. */
-function compares(operator: string, actual: unknown, value: unknown): boolean {
+/** Compares one attribute. A missing attribute is unequal to everything, and neither greater nor less. */
+function matchesComparison(operator: string, actual: unknown, value: unknown): boolean {
   switch (operator) {
     case "eq":
       return actual === value;
@@ -56,18 +56,18 @@ function compares(operator: string, actual: unknown, value: unknown): boolean {
     case "nin":
       return Array.isArray(value) && !value.includes(actual);
     default:
-      return isOrdered(operator, order(actual, value));
+      return matchesOrder(operator, compareValues(actual, value));
   }
 }
 
-function isOrdered(operator: string, difference: number): boolean {
+function matchesOrder(operator: string, difference: number): boolean {
   if (operator === "gt") return difference > 0;
   if (operator === "gte") return difference >= 0;
   return operator === "lt" ? difference < 0 : difference <= 0;
 }
 
-/** Numbers by size, texts by their characters (dates as ISO writes them); others in no order. */
-function order(actual: unknown, value: unknown): number {
+/** Orders numbers by size and strings by their characters, like ISO dates. Other values have no order. */
+function compareValues(actual: unknown, value: unknown): number {
   if (typeof actual === "number" && typeof value === "number") return actual - value;
   if (typeof actual !== "string" || typeof value !== "string") return Number.NaN;
   return actual < value ? -1 : actual > value ? 1 : 0;

@@ -11,27 +11,27 @@ const names = [
 ];
 const tableNames = ["caption", "col", "table", "tbody", "td", "th", "tr"];
 
-/** Tags and words in any order. */
-const pages = (from: readonly string[]) => {
+/** Generates pages with tags and words in random order. */
+const generatePages = (from: readonly string[]) => {
   const tag = fc.constantFrom(...from.flatMap((name) => [`<${name}>`, `</${name}>`]));
   const words = fc.constantFrom("one", "two", " ", "\n", "&amp", "<!-- no -->", "\0");
   return fc.array(fc.oneof(tag, tag, words), { maxLength: 40 }).map((parts) => parts.join(""));
 };
 
-test("readHtml finds the same text as the tree of the standard on random tags", () => {
+test("readHtml() finds the same text as the standard's tree on random tags", () => {
   fc.assert(
-    fc.property(pages(names), (page) => {
-      expect(readHtml(page).text).toBe(textOfTree(page));
+    fc.property(generatePages(names), (page) => {
+      expect(readHtml(page).text).toBe(readTreeText(page));
     }),
     { numRuns: 2000 },
   );
 });
 
-test("readHtml finds the same words on random tables, where the tree has another order", () => {
-  const wordsIn = (text: string) => text.match(/one|two|&/g)?.toSorted() ?? [];
+test("readHtml() finds the same words on random tables, where the tree has another order", () => {
+  const listWords = (text: string) => text.match(/one|two|&/g)?.toSorted() ?? [];
   fc.assert(
-    fc.property(pages([...names, ...tableNames, ...tableNames]), (page) => {
-      expect(wordsIn(readHtml(page).text)).toEqual(wordsIn(textOfTree(page)));
+    fc.property(generatePages([...names, ...tableNames, ...tableNames]), (page) => {
+      expect(listWords(readHtml(page).text)).toEqual(listWords(readTreeText(page)));
     }),
     { numRuns: 2000 },
   );
@@ -45,7 +45,7 @@ test.each([
   ["foreignObject", "<svg><foreignObject>"],
   ["form in divs", "<form><div>"],
   ["select", "<table><td><select>"],
-])("readHtml reads what follows 10,000 nested %s elements", (_, tag) => {
+])("readHtml() reads the content after 10,000 nested %s elements", (_, tag) => {
   const nested = tag.repeat(10_000) + "<div>".repeat(2_001);
   const page = readHtml(`${nested}<p>one<table><td>two</table><title>three</title><h1>four`);
   expect(page.text).toMatch(/one\ntwo\nfour$/);
@@ -53,7 +53,7 @@ test.each([
   expect(page.heading).toBe("four");
 });
 
-test("readHtml keeps scripts and titles out of the text at the depth limit", () => {
+test("readHtml() keeps scripts and titles out of the text at the depth limit", () => {
   for (const depth of [1_996, 1_997, 1_998, 1_999, 2_000]) {
     const nested = "<div>".repeat(depth);
     expect(readHtml(`${nested}<script><p>no</script>a<title>b</title>c`)).toMatchObject({
@@ -63,7 +63,7 @@ test("readHtml keeps scripts and titles out of the text at the depth limit", () 
   }
 });
 
-function textOfTree(page: string): string {
+function readTreeText(page: string): string {
   const text = new HtmlText();
   const walk = (node: DefaultTreeAdapterTypes.Node): void => {
     if (node.nodeName === "#text" && "value" in node) text.add(node.value);

@@ -2,15 +2,15 @@ import { type DefaultTreeAdapterMap, InsertionMode, Parser, Token } from "parse5
 
 /** The deepest nesting that is tracked. Chrome flattens its tree at 512. */
 const MAX_DEPTH = 2_000;
-/** How many words and spaces directly in a table wait for the next tag. */
+/** How many words and spaces directly in a table are buffered until the next tag. */
 const MAX_PENDING = 1_000;
 
 /**
  * The HTML parser of parse5 with bounded state, so that hostile pages can neither slow it down nor
- * exhaust memory. It differs from the HTML standard in ways that keep the words of a page:
+ * exhaust memory. It differs from the HTML standard in ways that preserve a page's words:
  *
  * - Formatting elements such as `<b>` are not reopened after a block has closed them. By the standard,
- *   n of them followed by m paragraphs make n × m elements.
+ *   n of them followed by m paragraphs create n × m elements.
  * - An element nested more than 2,000 deep closes all elements around it.
  * - A long text directly in a table is processed in parts.
  */
@@ -32,7 +32,7 @@ export class BoundedParser extends Parser<DefaultTreeAdapterMap> {
     this.#limitPendingText();
   }
 
-  /** An empty comment makes the parser process the text that it holds back inside a table. */
+  /** Inserts an empty comment, which makes the parser process the text it buffers inside a table. */
   #limitPendingText(): void {
     if (this.insertionMode !== InsertionMode.IN_TABLE_TEXT) return;
     if (this.pendingCharacterTokens.length < MAX_PENDING) return;

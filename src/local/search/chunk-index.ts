@@ -1,9 +1,9 @@
 import type { Database } from "../store/database.ts";
 import { numberIn, type Row, textIn } from "../store/row.ts";
 import type { Chunk } from "./chunks.ts";
-import { FullText } from "./full-text.ts";
+import { FullTextIndex } from "./full-text.ts";
 
-/** A piece of a file that has some of the terms. */
+/** A chunk that contains some of the terms. */
 export interface ChunkMatch {
   readonly chunk: number;
   /** The row of its file. */
@@ -11,13 +11,13 @@ export interface ChunkMatch {
   readonly score: number;
 }
 
-/** The pieces of all files in all stores, and one full-text index for each store. */
+/** The chunks of all files in all stores, with one full-text index per store. */
 export class ChunkIndex {
   readonly #database: Database;
-  readonly #indexes = new Map<number, FullText>();
+  readonly #indexes = new Map<number, FullTextIndex>();
   readonly #insert;
   readonly #delete;
-  readonly #ofFile;
+  readonly #selectByFile;
   readonly #get;
   readonly #file;
   readonly #count;
@@ -29,7 +29,7 @@ export class ChunkIndex {
       "INSERT INTO vector_store_chunks (file, start, text) VALUES (?, ?, ?)",
     );
     this.#delete = database.prepare("DELETE FROM vector_store_chunks WHERE file = ?");
-    this.#ofFile = database.prepare(
+    this.#selectByFile = database.prepare(
       "SELECT id, start, text FROM vector_store_chunks WHERE file = ? ORDER BY start",
     );
     this.#get = database.prepare("SELECT start, text FROM vector_store_chunks WHERE id = ?");
@@ -40,9 +40,9 @@ export class ChunkIndex {
     );
   }
 
-  /** Adds pieces of a file, all or none. */
+  /** Adds chunks of a file, all or none. */
   add(store: number, file: number, pieces: readonly Chunk[]): void {
-    const index = this.#indexOf(store);
+    const index = this.#getIndex(store);
     this.#database.transaction(() => {
       for (const { start, text } of pieces) {
         const { lastInsertRowid } = this.#insert.run(file, start, text);
@@ -52,46 +52,46 @@ export class ChunkIndex {
     });
   }
 
-  /** Forgets a file. */
+  /** Removes the chunks of a file. */
   remove(store: number, file: number): void {
-    const index = this.#indexOf(store);
+    const index = this.#getIndex(store);
     this.#database.transaction(() => {
-      const rows = this.#ofFile.all(file);
+      const rows = this.#selectByFile.all(file);
       for (const row of rows) index.remove(numberIn(row, "id"));
       this.#delete.run(file);
       this.#grow.run(-rows.length, store);
     });
   }
 
-  /** Forgets a store's index; its files are forgotten one by one. */
+  /** Deletes a store's index and the chunks of its files. */
   drop(store: number, files: readonly number[]): void {
     this.#database.transaction(() => {
       this.#indexes.delete(store);
-      this.#database.exec(`DROP TABLE IF EXISTS ${tableOf(store)}`);
+      this.#database.exec(`DROP TABLE IF EXISTS ${toTableName(store)}`);
       for (const file of files) this.#delete.run(file);
     });
   }
 
-  /** The pieces of a store that have any of the terms, best first. */
-  *matches(store: number, terms: readonly string[]): Generator<ChunkMatch> {
-    const count = numberIn(present(this.#count.get(store)), "chunk_count");
+  /** Yields the chunks of a store that contain any of the terms, best first. */
+  *findMatches(store: number, terms: readonly string[]): Generator<ChunkMatch> {
+    const count = numberIn(requireRow(this.#count.get(store)), "chunk_count");
     if (count === 0) return;
-    for (const { row, score } of this.#indexOf(store).matches(terms, count)) {
-      yield { chunk: row, file: numberIn(present(this.#file.get(row)), "file"), score };
+    for (const { row, score } of this.#getIndex(store).findMatches(terms, count)) {
+      yield { chunk: row, file: numberIn(requireRow(this.#file.get(row)), "file"), score };
     }
   }
 
-  /** A piece. */
+  /** Returns a chunk. */
   get(chunk: number): Chunk {
-    const row = present(this.#get.get(chunk));
+    const row = requireRow(this.#get.get(chunk));
     return { start: numberIn(row, "start"), text: textIn(row, "text") };
   }
 
-  /** The text of a file, put together from its pieces. */
-  wholeText(file: number): string {
+  /** Returns the text of a file, reassembled from its chunks. */
+  getFileText(file: number): string {
     const parts: string[] = [];
     let end = 0;
-    for (const row of this.#ofFile.all(file)) {
+    for (const row of this.#selectByFile.all(file)) {
       const text = textIn(row, "text");
       const start = numberIn(row, "start");
       parts.push(text.slice(Math.max(0, end - start)));
@@ -100,25 +100,25 @@ export class ChunkIndex {
     return parts.join("");
   }
 
-  /** Made when it is first needed: a store without files needs none. */
-  #indexOf(store: number): FullText {
+  /** Creates the index on first use: a store without files needs none. */
+  #getIndex(store: number): FullTextIndex {
     const known = this.#indexes.get(store);
     if (known) return known;
-    if (this.#indexes.size >= MOST_OPEN) this.#indexes.clear();
-    const index = new FullText(this.#database, tableOf(store), { text: 1 });
+    if (this.#indexes.size >= MAX_OPEN_INDEXES) this.#indexes.clear();
+    const index = new FullTextIndex(this.#database, toTableName(store), { text: 1 });
     this.#indexes.set(store, index);
     return index;
   }
 }
 
-/** How many indexes keep their statements prepared. */
-const MOST_OPEN = 256;
+/** Maximum number of indexes with prepared statements. */
+const MAX_OPEN_INDEXES = 256;
 
-function present(row: Row | undefined): Row {
-  if (row === undefined) throw new Error("The index has a piece that is not kept.");
+function requireRow(row: Row | undefined): Row {
+  if (row === undefined) throw new Error("The index refers to a chunk that does not exist.");
   return row;
 }
 
-function tableOf(store: number): string {
+function toTableName(store: number): string {
   return `vector_store_index_${store}`;
 }

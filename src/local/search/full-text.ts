@@ -1,28 +1,28 @@
 import type { StatementSync } from "node:sqlite";
 import type { Database } from "../store/database.ts";
 import { numberIn } from "../store/row.ts";
-import { indexable, matchExpression } from "./terms.ts";
+import { matchExpression, toIndexableText } from "./terms.ts";
 
-/** What the index needs of a database. */
+/** The database methods that the index needs. */
 export type IndexDatabase = Pick<Database, "exec" | "prepare">;
 
-/** A row that has some of the terms. */
-export interface Match {
+/** A row that contains some of the terms. */
+export interface IndexMatch {
   readonly row: number;
-  /** 0..1; the better the higher. */
+  /** From 0 to 1; higher is better. */
   readonly score: number;
 }
 
 /**
- * An index of FTS5 over rows whose text is kept elsewhere, ranked by BM25. Words count without their
- * accents, and English ones by their stems: who asks for "installing" finds "installed".
+ * An FTS5 index over rows whose text is stored separately, ranked by BM25. It ignores accents and compares
+ * English words by their stems: "installing" finds "installed".
  */
-export class FullText {
+export class FullTextIndex {
   readonly #insert: StatementSync;
   readonly #delete: StatementSync;
   readonly #select: StatementSync;
 
-  /** Makes the table unless it is there. Its name and columns are the program's own, never a user's. */
+  /** Creates the table if it does not exist. `table` and the columns go into SQL: never pass user input. */
   constructor(database: IndexDatabase, table: string, weights: Readonly<Record<string, number>>) {
     const columns = Object.keys(weights);
     database.exec(
@@ -40,23 +40,23 @@ export class FullText {
     );
   }
 
-  /** Indexes a row: one text for each column. */
+  /** Indexes a row, with one text per column. */
   add(row: number, texts: readonly string[]): void {
-    this.#insert.run(row, ...texts.map(indexable));
+    this.#insert.run(row, ...texts.map(toIndexableText));
   }
 
-  /** Forgets a row. */
+  /** Removes a row. */
   remove(row: number): void {
     this.#delete.run(row);
   }
 
-  /** The rows that have any of the terms, best first; read only as far as the caller goes on. */
-  *matches(terms: readonly string[], rowCount: number): Generator<Match> {
+  /** Yields the rows that contain any of the terms, best first. Reads only as far as the caller iterates. */
+  *findMatches(terms: readonly string[], rowCount: number): Generator<IndexMatch> {
     const expression = matchExpression(terms);
     if (expression === null) return;
-    const most = bestRank(terms.length, rowCount);
+    const most = computeMaxRank(terms.length, rowCount);
     for (const found of this.#select.iterate(expression)) {
-      // BM25 is negative here: the less, the better.
+      // BM25 ranks are negative here: lower is better.
       const score = Math.sqrt(Math.min(1, -numberIn(found, "rank") / most));
       yield { row: numberIn(found, "rowid"), score };
     }
@@ -64,16 +64,16 @@ export class FullText {
 }
 
 /**
- * What BM25 cannot exceed: each term in one row only, and in that one without end. A score is the root
- * of the share of it that a row has; the root, because no text comes near to that limit.
+ * Computes an upper bound of BM25: each term occurs in only one row, infinitely often. A score is the
+ * square root of the rank divided by this bound, because real texts stay far below it.
  */
-function bestRank(terms: number, rows: number): number {
+function computeMaxRank(terms: number, rows: number): number {
   const rarest = Math.log((rows - 0.5) / 1.5);
-  return terms * SATURATION * (rarest > 0 ? rarest : SMALLEST_IDF);
+  return terms * SATURATION * (rarest > 0 ? rarest : MIN_IDF);
 }
 
 /** FTS5's k1 + 1. */
 const SATURATION = 2.2;
 
-/** What FTS5 takes for the weight of a term that is in more than half of the rows. */
-const SMALLEST_IDF = 1e-6;
+/** FTS5's weight of a term that occurs in more than half of the rows. */
+const MIN_IDF = 1e-6;

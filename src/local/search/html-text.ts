@@ -20,7 +20,7 @@ export class HtmlText {
     else this.#addCollapsed(text);
   }
 
-  /** An element starts, which may end a line or a cell. */
+  /** Handles the start of an element, which may end a line or a cell. */
   start(name: string): void {
     if (cells.has(name)) this.add(" ");
     if (!blocks.has(name)) return;
@@ -31,7 +31,7 @@ export class HtmlText {
     if (this.#heading === null) this.#openHeading = [];
   }
 
-  /** An element ends, which may end a line or a cell. */
+  /** Handles the end of an element, which may end a line or a cell. */
   end(name: string): void {
     if (cells.has(name)) this.add(" ");
     if (!blocks.has(name)) return;
@@ -88,7 +88,7 @@ const cells: ReadonlySet<string> = new Set(["td", "th"]);
 const headings: ReadonlySet<string> = new Set(["h1", "h2", "h3", "h4", "h5", "h6"]);
 const preformatted: ReadonlySet<string> = new Set(["listing", "plaintext", "pre", "xmp"]);
 
-/** Elements that are shown on their own lines, and `br`. */
+/** Elements displayed on separate lines, and `br`. */
 const blocks: ReadonlySet<string> = new Set([
   ...["address", "article", "aside", "blockquote", "body", "br", "caption", "center", "dd"],
   ...["details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure"],

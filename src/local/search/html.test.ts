@@ -2,53 +2,55 @@ import { performance } from "node:perf_hooks";
 import { describe, expect, test } from "vitest";
 import { readHtml } from "./html.ts";
 
-const textOf = (html: string) => readHtml(html).text;
+const readText = (html: string) => readHtml(html).text;
 
 /** Repeats a part 50,000 times, with `#` replaced by its number. */
-const numbered = (part: string) =>
+const repeatNumbered = (part: string) =>
   Array.from({ length: 50_000 }, (_, at) => part.replace("#", `${at}`)).join("");
 
-describe("the text of a page", () => {
+describe("The text of a page", () => {
   test("has one line per block, with white space collapsed as in browsers", () => {
     const html = "<h1>Owls</h1><p>They  <b>hunt</b>\n at night.<p>And sleep<br>by day.</p>";
-    expect(textOf(html)).toBe("Owls\nThey hunt at night.\nAnd sleep\nby day.");
+    expect(readText(html)).toBe("Owls\nThey hunt at night.\nAnd sleep\nby day.");
   });
 
   test("keeps lines and spaces in preformatted elements", () => {
-    expect(textOf("<p>a</p><pre>if x:\n    y\n\n\n\nz</pre><p>b")).toBe("a\nif x:\n    y\n\nz\nb");
-    expect(textOf("</pre><p>a  b</p>")).toBe("a b");
-    expect(textOf("a<pre>\n\n  b</pre>")).toBe("a\n\n  b");
-    expect(textOf("<listing>a\n  b</listing><xmp><b>c</b>\n  d</xmp>e")).toBe(
+    expect(readText("<p>a</p><pre>if x:\n    y\n\n\n\nz</pre><p>b")).toBe(
+      "a\nif x:\n    y\n\nz\nb",
+    );
+    expect(readText("</pre><p>a  b</p>")).toBe("a b");
+    expect(readText("a<pre>\n\n  b</pre>")).toBe("a\n\n  b");
+    expect(readText("<listing>a\n  b</listing><xmp><b>c</b>\n  d</xmp>e")).toBe(
       "a\n  b\n<b>c</b>\n  d\ne",
     );
   });
 
-  test("separates the cells of a table, also of a nested one", () => {
-    expect(textOf("<table><tr><th>a<th>b<tr><td>1</td><td>2</td></table>")).toBe("a b\n1 2");
-    expect(textOf("<table><tr><td>a<table><tr><td>b<td>c</table>d<td>e</table>f")).toBe(
+  test("separates the cells of a table, including a nested one", () => {
+    expect(readText("<table><tr><th>a<th>b<tr><td>1</td><td>2</td></table>")).toBe("a b\n1 2");
+    expect(readText("<table><tr><td>a<table><tr><td>b<td>c</table>d<td>e</table>f")).toBe(
       "a\nb c\nd e\nf",
     );
-    expect(textOf("<table>a<tr><td>b</table>c")).toBe("a\nb\nc");
+    expect(readText("<table>a<tr><td>b</table>c")).toBe("a\nb\nc");
   });
 
   test("reads an end tag of br as one line break", () => {
-    expect(textOf("<pre>one</br>two</pre>")).toBe("one\ntwo");
+    expect(readText("<pre>one</br>two</pre>")).toBe("one\ntwo");
   });
 
-  test("continues the line of an element that outlives the form around it", () => {
-    expect(textOf("<form><a>one</form>two</a>three")).toBe("onetwo\nthree");
-    expect(textOf("<form><div><a>one</form>two</a></div>three")).toBe("onetwo\nthree");
+  test("continues the line of an element that ends after the form around it", () => {
+    expect(readText("<form><a>one</form>two</a>three")).toBe("onetwo\nthree");
+    expect(readText("<form><div><a>one</form>two</a></div>three")).toBe("onetwo\nthree");
   });
 
   test("omits scripts, styles, comments, frames and declarations", () => {
     const html =
       "<!doctype html><?xml x?><style>p{}</style>a<script>if (a</b) '</p>'</SCRIPT >b<!-- <p>no</p> -->c<![CDATA[no]]>d</ no>e<iframe>no</iframe>";
-    expect(textOf(html)).toBe("abcde");
+    expect(readText(html)).toBe("abcde");
   });
 
-  test("includes the content of textarea, and everything after plaintext", () => {
-    expect(textOf("<textarea><p>a&amp;b</p></textarea>")).toBe("<p>a&b</p>");
-    expect(textOf("a<plaintext><b>x</b>")).toBe("a\n<b>x</b>");
+  test("includes the content of textarea, and all text after plaintext", () => {
+    expect(readText("<textarea><p>a&amp;b</p></textarea>")).toBe("<p>a&b</p>");
+    expect(readText("a<plaintext><b>x</b>")).toBe("a\n<b>x</b>");
   });
 
   test.each([
@@ -62,7 +64,7 @@ describe("the text of a page", () => {
     ["&copy 2026 &amp &eacutex &notit; &euro &hellip", "© 2026 & éx ¬it; &euro &hellip"],
     ["&CounterClockwiseContourIntegral; &nvlt;", "∳ <\u20d2"],
   ])("decodes the character references in %s", (html, text) => {
-    expect(textOf(html)).toBe(text);
+    expect(readText(html)).toBe(text);
   });
 
   test.each([
@@ -90,20 +92,20 @@ describe("the text of a page", () => {
     ["<a>a<div>b<a>c</a>d</div>e", "a\nbcd\ne"],
     ["a\0b<svg><text>\0</text></svg>", "ab\ufffd"],
     ["", ""],
-  ])("of the malformed %j is what browsers show", (html, text) => {
-    expect(textOf(html)).toBe(text);
+  ])("matches what browsers show for the malformed %j", (html, text) => {
+    expect(readText(html)).toBe(text);
   });
 
-  test("omits templates, and includes what is shown without scripting", () => {
-    expect(textOf("a<template><p>no<table><td>no</template>b")).toBe("ab");
-    expect(textOf("<noscript><p>Turn on scripts</p></noscript>a")).toBe("Turn on scripts\na");
+  test("omits templates, and includes content for browsers without scripting", () => {
+    expect(readText("a<template><p>no<table><td>no</template>b")).toBe("ab");
+    expect(readText("<noscript><p>Turn on scripts</p></noscript>a")).toBe("Turn on scripts\na");
   });
 
   test("includes SVG and MathML text, but not their titles, styles and scripts", () => {
-    expect(textOf("<svg><title>no</title><style>no</style><text>a</text></svg>b")).toBe("ab");
-    expect(textOf("<svg><script/><text><![CDATA[a<b]]></text></svg><![CDATA[no]]>")).toBe("a<b");
-    expect(textOf("<math><mi>x</mi><mtext>a<p>b</mtext></math>")).toBe("xa\nb");
-    expect(textOf("<svg><g><p>a</p>b</svg>c")).toBe("a\nbc");
+    expect(readText("<svg><title>no</title><style>no</style><text>a</text></svg>b")).toBe("ab");
+    expect(readText("<svg><script/><text><![CDATA[a<b]]></text></svg><![CDATA[no]]>")).toBe("a<b");
+    expect(readText("<math><mi>x</mi><mtext>a<p>b</mtext></math>")).toBe("xa\nb");
+    expect(readText("<svg><g><p>a</p>b</svg>c")).toBe("a\nbc");
   });
 
   const length = 200_000;
@@ -125,33 +127,33 @@ describe("the text of a page", () => {
     ["spaces", `a${" ".repeat(length)}b`],
     ["lines", `<pre>${" \n".repeat(length)}</pre>`],
     ["headings", "<h1>x".repeat(length)],
-  ])("of endless %s is read in linear time", (_, html) => {
+  ])("is read in linear time from endlessly repeated %s", (_, html) => {
     const before = performance.now();
-    expect(textOf(html).length).toBeLessThanOrEqual(html.length);
+    expect(readText(html).length).toBeLessThanOrEqual(html.length);
     expect(performance.now() - before).toBeLessThan(1_500);
   });
 
   const count = 50_000;
   test.each([
-    ["distinct attributes", `<a ${numbered("a# ")}`],
-    ["distinct names", numbered("<x#>")],
-    ["formatting in a paragraph", `<p>${numbered("<b a#>")}${"<p>x".repeat(count)}`],
-    ["formatting that is misnested", numbered("<i a#><nobr>")],
+    ["distinct attributes", `<a ${repeatNumbered("a# ")}`],
+    ["distinct names", repeatNumbered("<x#>")],
+    ["formatting in a paragraph", `<p>${repeatNumbered("<b a#>")}${"<p>x".repeat(count)}`],
+    ["formatting that is misnested", repeatNumbered("<i a#><nobr>")],
     ["end tags without start tags", `${"<div>".repeat(count)}${"</span>".repeat(count)}`],
     ["tables", "<table><td>".repeat(count)],
     ["text in a table", `<table>${"x ".repeat(count)}`],
     ["text and tags in a table", `<table>${"x<i></i>".repeat(count)}`],
     ["templates", "<template>".repeat(count)],
     ["svg", "<svg><title>".repeat(count)],
-  ])("of many %s is read in linear time", (_, html) => {
+  ])("is read in linear time with 50,000 repetitions: %s", (_, html) => {
     const before = performance.now();
-    expect(textOf(html).length).toBeLessThanOrEqual(html.length);
+    expect(readText(html).length).toBeLessThanOrEqual(html.length);
     expect(performance.now() - before).toBeLessThan(1_500);
   });
 });
 
-describe("the metadata of a page", () => {
-  test("has its title, first heading, canonical address and base", () => {
+describe("The metadata of a page", () => {
+  test("includes its title, first heading, canonical address and base", () => {
     const page = readHtml(
       `<base href=" https://a.example/ "><title> Owls
          &amp; more </title><link rel="icon" href="i"><link href='/owls?a=1&amp;b=2' REL="nofollow Canonical">
@@ -174,7 +176,7 @@ describe("the metadata of a page", () => {
     expect(page.canonical).toBe("/?a=1&copy=2&c=3");
   });
 
-  test("is null where the page has none", () => {
+  test("is null if the page declares no metadata", () => {
     expect(readHtml("<link rel=canonical><base><title> </title></link></base>a<h1>b")).toEqual({
       text: "a\nb",
       title: null,

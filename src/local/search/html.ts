@@ -46,7 +46,7 @@ function createAdapter(reader: PageReader): TreeAdapter<DefaultTreeAdapterMap> {
     onItemPop: (element) => reader.close(element),
     insertText: (_parent, text) => reader.add(text),
     insertTextBefore: (_parent, text) => reader.add(text),
-    // The parser asks for the parent of a table, but never for children.
+    // The parser reads the parent of a table, but never children.
     appendChild: setParent,
     insertBefore: setParent,
     adoptAttributes: () => undefined,
@@ -68,7 +68,7 @@ class PageReader {
   readonly #openHidden = new Set<Element>();
   /** Every open element, outermost first. */
   readonly #open: Element[] = [];
-  /** Elements whose end tag came before that of an element inside: only a form can do that. */
+  /** Elements whose end tag came before that of an inner element. Only forms can do that. */
   readonly #closedEarly = new Set<Element>();
   #run: string[] = [];
   /** The text of the open `title`; `null` outside of one. */
@@ -77,14 +77,14 @@ class PageReader {
   #canonical: string | null = null;
   #base: string | null = null;
 
-  /** Called for every element, including those that the parser implies. */
+  /** Called for every element, including elements implied by the parser. */
   start({ tagName, attrs, namespaceURI }: Element): void {
     if (this.#openHidden.size > 0 || namespaceURI !== html.NS.HTML) return;
     this.#flush();
     if (tagName === "title") this.#openTitle = [];
-    else if (tagName === "base") this.#base ??= attributeIn(attrs, "href");
+    else if (tagName === "base") this.#base ??= getAttribute(attrs, "href");
     else if (tagName === "link" && isCanonical(attrs)) {
-      this.#canonical ??= attributeIn(attrs, "href");
+      this.#canonical ??= getAttribute(attrs, "href");
     }
     this.#text.start(tagName);
   }
@@ -99,10 +99,10 @@ class PageReader {
     if (this.#openHidden.size === 0 && this.#run.push(text) >= RUN_LENGTH) this.#flush();
   }
 
-  /** Called for every open element, except for those that the page leaves open at its end. */
+  /** Called for every open element, except elements still open at the end of the page. */
   close(element: Element): void {
     if (this.#open.at(-1) !== element) {
-      this.#closedEarly.add(element); // it ends with what is still open inside, as in a browser's tree
+      this.#closedEarly.add(element); // it ends with its still open inner elements, as in a browser
       return;
     }
     this.#open.pop();
@@ -147,9 +147,9 @@ const hiddenNames: ReadonlySet<string> = new Set([
 ]);
 
 function isCanonical(attributes: Element["attrs"]): boolean {
-  return attributeIn(attributes, "rel")?.toLowerCase().split(/\s/).includes("canonical") ?? false;
+  return getAttribute(attributes, "rel")?.toLowerCase().split(/\s/).includes("canonical") ?? false;
 }
 
-function attributeIn(attributes: Element["attrs"], wanted: string): string | null {
+function getAttribute(attributes: Element["attrs"], wanted: string): string | null {
   return attributes.find(({ name }) => name === wanted)?.value.trim() ?? null;
 }

@@ -3,8 +3,8 @@ import type { Database } from "../store/database.ts";
 import { numberIn, type Row, textIn } from "../store/row.ts";
 import { tokensIn } from "../tokens.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
-import { type Chunk, chunks } from "./chunks.ts";
-import { type FileProblem, type FileText, textOf } from "./text-of.ts";
+import { type Chunk, splitIntoChunks } from "./chunks.ts";
+import { extractText, type FileProblem, type FileText } from "./text-of.ts";
 
 /** The uploaded files. */
 export interface SearchableFiles {
@@ -29,12 +29,12 @@ export interface IndexerOptions {
 }
 
 /** OpenAI's limit on the text of a file, in tokens. */
-const MOST_TOKENS = 5_000_000;
+const MAX_TOKENS = 5_000_000;
 /** Limit before a file is read. It is higher than the token limit, because pages may be mostly markup. */
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 
 /** How many chunks are indexed before the event loop continues. */
-const SLICE = 32;
+const CHUNKS_PER_SLICE = 32;
 
 /**
  * Indexes files with status `in_progress` one at a time, in slices that keep the process responsive.
@@ -65,33 +65,33 @@ export class Indexer {
     );
   }
 
-  /** Starts indexing if any files wait and it is not running. */
-  wake(): void {
+  /** Starts indexing if files are waiting and it is not running. */
+  start(): void {
     if (!this.#isClosed) this.#running ??= this.#run();
   }
 
-  /** Resolves when no files wait. */
-  async idle(): Promise<void> {
+  /** Resolves when no files are waiting. */
+  async waitUntilIdle(): Promise<void> {
     while (this.#running) await this.#running;
   }
 
   /** Stops after the current slice. The remaining files are indexed after the next start. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.idle();
+    await this.waitUntilIdle();
   }
 
   async #run(): Promise<void> {
     await nextTurn(); // the response to the attach request still reports in_progress
     try {
-      for (let file = this.#take(); file; file = this.#take()) await this.#indexOne(file);
+      for (let file = this.#takeNext(); file; file = this.#takeNext()) await this.#indexOne(file);
     } catch (error) {
-      this.#onFault(error); // the database failed; the next wake() continues
+      this.#onFault(error); // the database failed; the next start() continues
     }
     this.#running = null;
   }
 
-  #take(): Row | undefined {
+  #takeNext(): Row | undefined {
     return this.#isClosed ? undefined : this.#next.get();
   }
 
@@ -106,18 +106,18 @@ export class Indexer {
   async #read(file: Row): Promise<FileText> {
     const id = textIn(file, "file_id");
     const source = this.#files.get(id);
-    if (source === undefined) return gone;
-    if (source.bytes > MOST_BYTES) return tooLarge;
+    if (source === undefined) return fileDeleted;
+    if (source.bytes > MAX_BYTES) return fileTooLarge;
     try {
-      const found = await textOf(textIn(file, "filename"), await this.#bytesOf(id));
-      return found.ok && tokensIn(found.text) > MOST_TOKENS ? tooLarge : found;
+      const found = await extractText(textIn(file, "filename"), await this.#readBytes(id));
+      return found.ok && tokensIn(found.text) > MAX_TOKENS ? fileTooLarge : found;
     } catch (error) {
       this.#onFault(error);
-      return unread;
+      return fileUnreadable;
     }
   }
 
-  async #bytesOf(id: string): Promise<Uint8Array> {
+  async #readBytes(id: string): Promise<Uint8Array> {
     const file = await this.#files.open(id);
     try {
       return await file.readFile();
@@ -133,9 +133,9 @@ export class Indexer {
     };
     let bytes = 0;
     let slice: Chunk[] = [];
-    for (const chunk of chunks(text, sizes)) {
+    for (const chunk of splitIntoChunks(text, sizes)) {
       bytes += Buffer.byteLength(chunk.text);
-      if (slice.push(chunk) < SLICE) continue;
+      if (slice.push(chunk) < CHUNKS_PER_SLICE) continue;
       if (!this.#add(file, slice)) return;
       slice = [];
       await nextTurn();
@@ -147,33 +147,33 @@ export class Indexer {
 
   /** Returns false if the file was removed or canceled in the meantime. */
   #add(file: Row, slice: readonly Chunk[]): boolean {
-    if (this.#isClosed || !this.#isWanted(file)) return false;
+    if (this.#isClosed || !this.#isInProgress(file)) return false;
     this.#index.add(numberIn(file, "store"), numberIn(file, "row"), slice);
     return true;
   }
 
-  #isWanted(file: Row): boolean {
+  #isInProgress(file: Row): boolean {
     return this.#status.get(numberIn(file, "row"))?.["status"] === "in_progress";
   }
 
   #fail(file: Row, error: FileProblem): void {
-    if (!this.#isWanted(file)) return;
+    if (!this.#isInProgress(file)) return;
     this.#index.remove(numberIn(file, "store"), numberIn(file, "row"));
     this.#finish.run("failed", JSON.stringify(error), 0, numberIn(file, "row"));
   }
 }
 
-const gone: FileText = Object.freeze({
+const fileDeleted: FileText = Object.freeze({
   ok: false,
   error: Object.freeze({ code: "invalid_file", message: "The file was deleted." }),
 });
 
-const unread: FileText = Object.freeze({
+const fileUnreadable: FileText = Object.freeze({
   ok: false,
   error: Object.freeze({ code: "server_error", message: "The file could not be read." }),
 });
 
-const tooLarge: FileText = Object.freeze({
+const fileTooLarge: FileText = Object.freeze({
   ok: false,
   error: Object.freeze({
     code: "invalid_file",

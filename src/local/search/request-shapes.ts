@@ -25,11 +25,11 @@ const staticSizes = object({
 
 const chunkingStrategy = byType({
   auto: object({ type: text() }),
-  static: object({ type: text(), static: overlapping }),
+  static: object({ type: text(), static: checkChunkSizes }),
 });
 
-/** No more of two pieces may be shared than half of one. */
-function overlapping(value: unknown, path: string): ApiProblem | null {
+/** Validates chunk sizes: chunks may overlap by at most half of their size. */
+function checkChunkSizes(value: unknown, path: string): ApiProblem | null {
   const problem = staticSizes(value, path);
   if (problem) return problem;
   const sizes = recordAt({ value }, "value");
@@ -49,7 +49,7 @@ const expiresAfter = object({
 const metadata = map(text({ max: 512 }), { keys: 16, keyLength: 64 });
 const fileId = text({ min: 1 });
 
-/** `POST /vector_stores`. */
+/** Validates the body of `POST /vector_stores`. */
 export const newStoreShape: Shape = object(
   {},
   {
@@ -62,22 +62,22 @@ export const newStoreShape: Shape = object(
   },
 );
 
-/** `POST /vector_stores/{id}`. */
+/** Validates the body of `POST /vector_stores/{id}`. */
 export const storeChangeShape: Shape = object(
   {},
   { name: maybe(text()), expires_after: maybe(expiresAfter), metadata: maybe(metadata) },
 );
 
-/** `POST /vector_stores/{id}/files`. */
+/** Validates the body of `POST /vector_stores/{id}/files`. */
 export const newFileShape: Shape = object(
   { file_id: fileId },
   { attributes: maybe(attributesShape), chunking_strategy: maybe(chunkingStrategy) },
 );
 
-/** `POST /vector_stores/{id}/files/{file_id}`. */
+/** Validates the body of `POST /vector_stores/{id}/files/{file_id}`. */
 export const fileChangeShape: Shape = object({ attributes: maybe(attributesShape) });
 
-/** `POST /vector_stores/{id}/file_batches`. */
+/** Validates the body of `POST /vector_stores/{id}/file_batches`. */
 export const newBatchShape: Shape = object(
   {},
   {
@@ -91,7 +91,7 @@ export const newBatchShape: Shape = object(
 const share = decimal({ min: 0, max: 1 });
 const weight = decimal({ min: 0 });
 
-/** `POST /vector_stores/{id}/search`. */
+/** Validates the body of `POST /vector_stores/{id}/search`. */
 export const searchShape: Shape = object(
   { query: either({ string: text(), array: list(text(), { min: 1 }) }) },
   {
@@ -102,7 +102,7 @@ export const searchShape: Shape = object(
       {
         ranker: oneOf("none", "auto", "default-2024-11-15"),
         score_threshold: share,
-        // Weights are checked and change nothing: there is no embedding here to weigh words against.
+        // Weights are validated but have no effect, because embeddings are not used.
         hybrid_search: maybe(object({ embedding_weight: weight, text_weight: weight })),
       },
     ),

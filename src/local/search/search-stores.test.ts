@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { birds, openStores, plain } from "../../../tests/support/vector-stores.ts";
 import { defaultSizes } from "./chunks.ts";
 
-describe("a search in a store", () => {
+describe("searchStores()", () => {
   test.each([
     ["Which birds hunt mice at night in the dark?", "owl.md"],
     ["swimming in the sea", "penguin.txt"],
@@ -11,7 +11,7 @@ describe("a search in a store", () => {
     ["CAFE", "install.md"],
     ["日本の首都", "tokyo.txt"],
     ["夜", "tokyo.txt"],
-  ])("for %j has the right passage first", async (query, filename) => {
+  ])("ranks the right passage first for %j", async (query, filename) => {
     await using opened = openStores();
     const { stores, attach, search } = opened;
     const { id } = stores.create(plain);
@@ -21,7 +21,7 @@ describe("a search in a store", () => {
     expect(first?.filename).toBe(filename);
   });
 
-  test("gives scores between 0 and 1, best first, and the same each time", async () => {
+  test("returns scores between 0 and 1, best first, deterministically", async () => {
     await using opened = openStores();
     const { stores, attach, search } = opened;
     const { id } = stores.create(plain);
@@ -42,7 +42,7 @@ describe("a search in a store", () => {
     );
   });
 
-  test("gives a telling score also where there is one file only", async () => {
+  test("returns a meaningful score even for a single file", async () => {
     await using opened = openStores();
     const { stores, attach, search } = opened;
     const { id } = stores.create(plain);
@@ -51,7 +51,7 @@ describe("a search in a store", () => {
     expect(search("nocturnal birds", { vectorStoreIds: [id] })[0]?.score).toBeGreaterThan(0.5);
   });
 
-  test("goes over several stores and queries, and gives each piece once", async () => {
+  test("searches several stores and queries, and returns each chunk once", async () => {
     await using opened = openStores();
     const { stores, attach, search } = opened;
     const [one, two] = [stores.create(plain).id, stores.create(plain).id];
@@ -64,7 +64,7 @@ describe("a search in a store", () => {
     expect(search("krill", { vectorStoreIds: [one] })).toEqual([]);
   });
 
-  test("lets through what its filter does, though better pieces are left out", async () => {
+  test("returns chunks that match the filter, even if better chunks do not", async () => {
     await using opened = openStores();
     const { stores, attach, search } = opened;
     const { id } = stores.create(plain);
@@ -106,7 +106,7 @@ describe("a search in a store", () => {
     [Array.from({ length: 20_000 }, (_, index) => `w${index}`).join(" "), "20,000 words"],
     ["x".repeat(100_000), "a word of 10^5 characters"],
     ["東".repeat(100_000), "10^5 characters without a space"],
-  ])("is not led astray by %.20j (%s)", async (query) => {
+  ])("treats %.20j as plain words (%s)", async (query) => {
     await using opened = openStores();
     const { stores, attach, search } = opened;
     const { id } = stores.create(plain);
@@ -116,7 +116,7 @@ describe("a search in a store", () => {
     expect(hits.length).toBe(/owls/.test(query) ? 1 : 0);
   });
 
-  test.each(["", "   ", "?!…", "\0"])("for %j finds nothing", async (query) => {
+  test.each(["finds nothing for %j", "   ", "?!…", "\0"])("for %j finds nothing", async (query) => {
     await using opened = openStores();
     const { stores, attach, search } = opened;
     const { id } = stores.create(plain);
@@ -125,7 +125,7 @@ describe("a search in a store", () => {
     expect(search(query, { vectorStoreIds: [id] })).toEqual([]);
   });
 
-  test("finds words that are everywhere if it asks for nothing else", async () => {
+  test("finds stop words if the query contains only those", async () => {
     await using opened = openStores();
     const { stores, attach, search } = opened;
     const { id } = stores.create(plain);
@@ -134,7 +134,7 @@ describe("a search in a store", () => {
     expect(search("are the", { vectorStoreIds: [id] })).toHaveLength(1);
   });
 
-  test("finds one of 2,000 documents", async () => {
+  test("finds a single document among 2,000", async () => {
     await using opened = openStores();
     const { stores, upload, search } = opened;
     const fileIds = Array.from({ length: 2000 }, (_, index) =>

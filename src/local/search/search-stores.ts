@@ -1,50 +1,50 @@
 import type { Database } from "../store/database.ts";
 import { textIn } from "../store/row.ts";
-import { type Attributes, isLetThrough } from "./attribute-filter.ts";
+import { type Attributes, matchesFilter } from "./attribute-filter.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
-import { attributesOf } from "./store-objects.ts";
+import { parseAttributes } from "./store-objects.ts";
 import { termsOf } from "./terms.ts";
 
-/** What is looked for. */
+/** A search over several stores. */
 export interface StoreQuery {
-  /** Rows of the stores, each once. */
+  /** Rows of the stores, without duplicates. */
   readonly stores: readonly number[];
   readonly queries: readonly string[];
   readonly maxResults: number;
-  /** Of the shape of `filterShape`, or `null`. */
+  /** A filter valid by `filterShape`, or `null`. */
   readonly filters: unknown;
   readonly scoreThreshold: number;
 }
 
-/** A piece that was found. */
+/** A matching chunk. */
 export interface SearchHit {
   readonly fileId: string;
   readonly filename: string;
-  /** 0..1. */
+  /** From 0 to 1. */
   readonly score: number;
   readonly attributes: Attributes;
   readonly text: string;
 }
 
-/** Searches several stores for several queries at once. Each piece is given once, by its best score. */
+/** Searches several stores for several queries at once. Returns each chunk once, with its best score. */
 export function searchStores(
   database: Pick<Database, "prepare">,
   index: ChunkIndex,
   query: StoreQuery,
 ): readonly SearchHit[] {
-  const fileOf = fileReader(database, query.filters);
+  const readFile = createFileReader(database, query.filters);
   const found = new Map<string, SearchHit>();
   for (const store of query.stores) {
     for (const terms of query.queries.map(termsOf)) {
       let left = query.maxResults;
-      for (const { chunk, file, score } of index.matches(store, terms)) {
+      for (const { chunk, file, score } of index.findMatches(store, terms)) {
         if (left === 0 || score < query.scoreThreshold) break;
-        const facts = fileOf(file);
+        const facts = readFile(file);
         if (facts === null) continue;
         left -= 1;
         const { start, text } = index.get(chunk);
         const hit = { ...facts, score, text };
-        // A file may be in several stores, where its pieces are others but say the same.
+        // The same file may be in several stores, as separate chunks with the same text.
         const key = `${hit.fileId} ${start} ${text}`;
         const before = found.get(key);
         if (before === undefined || before.score < score) found.set(key, hit);
@@ -57,8 +57,8 @@ export function searchStores(
 
 type FileFacts = Pick<SearchHit, "fileId" | "filename" | "attributes">;
 
-/** Reads each file once; `null` for one that is not indexed as a whole or is filtered out. */
-function fileReader(
+/** Creates a function that reads each file once. It returns `null` if the file is not fully indexed or does not match the filter. */
+function createFileReader(
   database: Pick<Database, "prepare">,
   filters: unknown,
 ): (file: number) => FileFacts | null {
@@ -69,8 +69,8 @@ function fileReader(
   const read = (file: number): FileFacts | null => {
     const row = statement.get(file);
     if (row === undefined) return null;
-    const attributes = attributesOf(row);
-    if (!isLetThrough(attributes, filters)) return null;
+    const attributes = parseAttributes(row);
+    if (!matchesFilter(attributes, filters)) return null;
     return { fileId: textIn(row, "file_id"), filename: textIn(row, "filename"), attributes };
   };
   return (file) => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { birds, openStores, plain } from "../../../tests/support/vector-stores.ts";
 import { defaultSizes } from "./chunks.ts";
 
-describe("a file in a store", () => {
+describe("A file in a vector store", () => {
   test("is in progress, then completed, and counts by its bytes", async () => {
     await using opened = openStores();
     const { stores, upload } = opened;
@@ -28,7 +28,7 @@ describe("a file in a store", () => {
     expect(stores.files.content(store.id, fileId)).toBe(birds["owl.md"]);
   });
 
-  test("that is long is found by any of its pieces and has its whole text", async () => {
+  test("is found by any of its chunks if it is long, and returns its whole text", async () => {
     await using opened = openStores();
     const { stores, attach, search } = opened;
     const { id } = stores.create(plain);
@@ -64,24 +64,27 @@ describe("a file in a store", () => {
       "invalid_file",
       "The file could not be parsed because it is too large.",
     ],
-  ])("named %s fails if it cannot be searched", async (filename, content, code, message) => {
-    await using opened = openStores();
-    const { stores, upload } = opened;
-    const fileId = upload(filename, content);
-    const { id } = stores.create({ ...plain, fileIds: [fileId] });
-    await stores.idle();
-    expect(stores.files.get(id, fileId)).toMatchObject({
-      status: "failed",
-      last_error: { code, message },
-      usage_bytes: 0,
-    });
-    expect(stores.get(id)).toMatchObject({
-      status: "completed",
-      file_counts: { failed: 1, total: 1 },
-    });
-  });
+  ])(
+    "fails with an error if it cannot be searched: %s",
+    async (filename, content, code, message) => {
+      await using opened = openStores();
+      const { stores, upload } = opened;
+      const fileId = upload(filename, content);
+      const { id } = stores.create({ ...plain, fileIds: [fileId] });
+      await stores.idle();
+      expect(stores.files.get(id, fileId)).toMatchObject({
+        status: "failed",
+        last_error: { code, message },
+        usage_bytes: 0,
+      });
+      expect(stores.get(id)).toMatchObject({
+        status: "completed",
+        file_counts: { failed: 1, total: 1 },
+      });
+    },
+  );
 
-  test("fails if its upload is gone or cannot be read when its turn comes", async () => {
+  test("fails if its upload was deleted or cannot be read when it is indexed", async () => {
     await using opened = openStores();
     const { stores, files, upload, faults } = opened;
     const [gone, unreadable] = [upload("a.txt", "owls"), upload("b.txt", "owls")];
@@ -102,7 +105,7 @@ describe("a file in a store", () => {
     expect(faults).toEqual([new Error("EIO")]);
   });
 
-  test("may be taken out while it is being read, whatever is in it", async () => {
+  test("can be removed while it is being read, with any content", async () => {
     await using opened = openStores();
     const { stores, files, upload, faults } = opened;
     const fileId = upload("a.png", "x");
@@ -117,7 +120,7 @@ describe("a file in a store", () => {
     expect(faults).toEqual([]);
   });
 
-  test("is indexed anew if it is attached again, and found no more once taken out", async () => {
+  test("is indexed again if it is attached again, and is not found after removal", async () => {
     await using opened = openStores();
     const { stores, attach, search, database } = opened;
     const { id } = stores.create(plain);
@@ -133,7 +136,7 @@ describe("a file in a store", () => {
     expect(database.prepare("SELECT count(*) AS n FROM vector_store_chunks").get()?.["n"]).toBe(0);
   });
 
-  test("is taken out of all stores when its upload is deleted", async () => {
+  test("is removed from all stores when its upload is deleted", async () => {
     await using opened = openStores();
     const { stores, upload } = opened;
     const fileId = upload("owl.md", birds["owl.md"]);
@@ -143,7 +146,7 @@ describe("a file in a store", () => {
     for (const id of ids) expect(stores.get(id).file_counts.total).toBe(0);
   });
 
-  test("that was taken out while it was indexed leaves nothing behind", async () => {
+  test("leaves no chunks behind if it is removed while it is indexed", async () => {
     await using opened = openStores();
     const { stores, attach, database, search } = opened;
     const { id } = stores.create(plain);

@@ -9,39 +9,39 @@ import type { ChunkIndex } from "./chunk-index.ts";
 import type { ChunkSizes } from "./chunks.ts";
 import type { SearchableFiles } from "./indexer.ts";
 import {
-  batchObject,
   type FileBatchObject,
-  fileObject,
+  toBatchObject,
+  toFileObject,
   type VectorStoreFileObject,
 } from "./store-objects.ts";
 
-/** A file to be attached. */
+/** A file to attach. */
 export interface NewStoreFile {
   readonly fileId: string;
   readonly attributes: Attributes;
   readonly sizes: ChunkSizes;
 }
 
-/** Which files of a store are listed. */
+/** Selects which of a store's files are listed. */
 export interface FileScope {
   readonly batchId?: string | undefined;
-  /** Those in that state. */
+  /** Only files with this status. */
   readonly filter?: string | undefined;
 }
 
-/** What the files of stores work with. */
+/** Options of {@link StoreFiles}. */
 export interface StoreFilesOptions {
   readonly database: Database;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly files: SearchableFiles;
   readonly index: ChunkIndex;
-  /** The row of a store that may be used. */
+  /** Returns the row of a store. Throws if it does not exist or has expired. */
   readonly openStore: (id: string) => Row;
   readonly onAttached: () => void;
 }
 
-/** The files in vector stores: attached one by one or in batches, indexed in the background. */
+/** The files in vector stores. They are attached one by one or in batches, and indexed in the background. */
 export class StoreFiles {
   readonly #options: StoreFilesOptions;
   readonly #database: Database;
@@ -51,41 +51,42 @@ export class StoreFiles {
     this.#database = options.database;
   }
 
-  /** Attaches a file. One that is already there is indexed anew. */
+  /** Attaches a file. A file that is already attached is indexed again. */
   attach(storeId: string, file: NewStoreFile): VectorStoreFileObject {
     this.insert(this.#options.openStore(storeId), [file], null);
     this.#options.onAttached();
     return this.get(storeId, file.fileId);
   }
 
-  /** Attaches several. */
+  /** Attaches several files as a batch. */
   attachBatch(storeId: string, files: readonly NewStoreFile[]): FileBatchObject {
     const store = this.#options.openStore(storeId);
     const id = this.#options.ids.next("vsfb_");
     this.#database.transaction(() => {
       const { lastInsertRowid } = this.#database
         .prepare("INSERT INTO vector_store_batches (id, store, created_at) VALUES (?, ?, ?)")
-        .run(id, numberIn(store, "row"), this.#now());
+        .run(id, numberIn(store, "row"), this.#nowInSeconds());
       this.insert(store, files, Number(lastInsertRowid));
     });
     this.#options.onAttached();
     return this.batch(storeId, id);
   }
 
-  /** A file in a store. 404 if it is not in it. */
+  /** Returns a file in a store. Throws 404 if it is not attached. */
   get(storeId: string, fileId: string): VectorStoreFileObject {
-    return fileObject(this.#row(storeId, fileId), storeId);
+    return toFileObject(this.#requireRow(storeId, fileId), storeId);
   }
 
-  /** One page of a store's or a batch's files. */
+  /** Returns one page of a store's or a batch's files. */
   list(
     storeId: string,
     query: PageQuery,
     { batchId, filter }: FileScope = {},
   ): ListPage<VectorStoreFileObject> {
-    const store = this.#store(storeId);
-    const batch = batchId === undefined ? null : numberIn(this.#batch(storeId, batchId), "row");
-    const where = `store = ?${batch === null ? "" : " AND batch = ?"}${filter === undefined ? "" : " AND status = ?"}`;
+    const store = this.#requireStore(storeId);
+    const getBatch =
+      batchId === undefined ? null : numberIn(this.#requireBatch(storeId, batchId), "row");
+    const where = `store = ?${getBatch === null ? "" : " AND batch = ?"}${filter === undefined ? "" : " AND status = ?"}`;
     const scope = {
       table: "vector_store_files",
       place: "row",
@@ -94,20 +95,20 @@ export class StoreFiles {
       cursorsWhere: where,
       values: [
         store,
-        ...(batch === null ? [] : [batch]),
+        ...(getBatch === null ? [] : [getBatch]),
         ...(filter === undefined ? [] : [filter]),
       ],
     };
     const { rows, hasMore } = readRowPage(this.#database, scope, query);
     return toPage(
-      rows.map((row) => fileObject(row, storeId)),
+      rows.map((row) => toFileObject(row, storeId)),
       hasMore,
     );
   }
 
-  /** Replaces what the user said of a file. */
+  /** Replaces a file's attributes. */
   update(storeId: string, fileId: string, attributes: Attributes): VectorStoreFileObject {
-    const row = this.#row(storeId, fileId);
+    const row = this.#requireRow(storeId, fileId);
     this.#options.openStore(storeId);
     this.#database
       .prepare("UPDATE vector_store_files SET attributes = ? WHERE row = ?")
@@ -115,42 +116,44 @@ export class StoreFiles {
     return this.get(storeId, fileId);
   }
 
-  /** The text that was read from a file; empty until it is indexed. */
+  /** Returns the text extracted from a file; empty until it is indexed. */
   content(storeId: string, fileId: string): string {
-    const row = this.#row(storeId, fileId);
+    const row = this.#requireRow(storeId, fileId);
     this.#options.openStore(storeId);
-    return row["status"] === "completed" ? this.#options.index.wholeText(numberIn(row, "row")) : "";
+    return row["status"] === "completed"
+      ? this.#options.index.getFileText(numberIn(row, "row"))
+      : "";
   }
 
-  /** Takes a file out of a store; the upload stays. */
+  /** Removes a file from a store. The upload remains. */
   remove(storeId: string, fileId: string): void {
-    const row = this.#row(storeId, fileId);
+    const row = this.#requireRow(storeId, fileId);
     this.#options.openStore(storeId);
-    this.#forget(row);
+    this.#deleteRow(row);
   }
 
-  /** Takes a file out of all stores: its upload was deleted. */
+  /** Removes a file from all stores, after its upload was deleted. */
   removeEverywhere(fileId: string): void {
     const rows = this.#database
       .prepare("SELECT * FROM vector_store_files WHERE file_id = ?")
       .all(fileId);
-    for (const row of rows) this.#forget(row);
+    for (const row of rows) this.#deleteRow(row);
   }
 
-  /** A batch. 404 if the store has none with that id. */
+  /** Returns a batch. Throws 404 if the store has no batch with that id. */
   batch(storeId: string, batchId: string): FileBatchObject {
-    const batch = this.#batch(storeId, batchId);
+    const batch = this.#requireBatch(storeId, batchId);
     const states = this.#database
       .prepare(
         "SELECT status, count(*) AS files FROM vector_store_files WHERE batch = ? GROUP BY status",
       )
       .all(numberIn(batch, "row"));
-    return batchObject(batch, states, storeId);
+    return toBatchObject(batch, states, storeId);
   }
 
-  /** Leaves what of a batch is not indexed yet unindexed. */
+  /** Cancels a batch's files that are not indexed yet. */
   cancelBatch(storeId: string, batchId: string): FileBatchObject {
-    const batch = numberIn(this.#batch(storeId, batchId), "row");
+    const batch = numberIn(this.#requireBatch(storeId, batchId), "row");
     const store = numberIn(this.#options.openStore(storeId), "row");
     this.#database.transaction(() => {
       const waiting = this.#database
@@ -169,15 +172,15 @@ export class StoreFiles {
     return this.batch(storeId, batchId);
   }
 
-  /** Puts files into a store, to be indexed anew. 404, and nothing is done, if one was not uploaded. */
+  /** Adds files to a store for indexing. If a file was not uploaded, throws 404 and changes nothing. */
   insert(store: Row, files: readonly NewStoreFile[], batch: number | null): void {
     const row = numberIn(store, "row");
-    const named = this.#named(files);
-    const now = this.#now();
+    const named = this.#resolveNames(files);
+    const now = this.#nowInSeconds();
     this.#database.transaction(() => {
       for (const { fileId, filename, attributes, sizes } of named) {
-        const before = this.#find(row, fileId);
-        if (before) this.#forget(before);
+        const before = this.#findRow(row, fileId);
+        if (before) this.#deleteRow(before);
         this.#database
           .prepare(
             `INSERT INTO vector_store_files
@@ -198,7 +201,7 @@ export class StoreFiles {
     });
   }
 
-  #named(files: readonly NewStoreFile[]): readonly (NewStoreFile & { filename: string })[] {
+  #resolveNames(files: readonly NewStoreFile[]): readonly (NewStoreFile & { filename: string })[] {
     const named = [];
     const missing: string[] = [];
     for (const file of files) {
@@ -211,7 +214,7 @@ export class StoreFiles {
     throw new ApiProblem(404, message, { param: "file_ids" });
   }
 
-  #forget(file: Row): void {
+  #deleteRow(file: Row): void {
     this.#database.transaction(() => {
       this.#options.index.remove(numberIn(file, "store"), numberIn(file, "row"));
       this.#database
@@ -220,34 +223,34 @@ export class StoreFiles {
     });
   }
 
-  #store(id: string): number {
+  #requireStore(id: string): number {
     const row = this.#database.prepare("SELECT row FROM vector_stores WHERE id = ?").get(id);
     if (row === undefined) throw notFound("Vector store", id);
     return numberIn(row, "row");
   }
 
-  #find(store: number, fileId: string): Row | undefined {
+  #findRow(store: number, fileId: string): Row | undefined {
     return this.#database
       .prepare("SELECT * FROM vector_store_files WHERE store = ? AND file_id = ?")
       .get(store, fileId);
   }
 
-  #row(storeId: string, fileId: string): Row {
-    const row = this.#find(this.#store(storeId), fileId);
+  #requireRow(storeId: string, fileId: string): Row {
+    const row = this.#findRow(this.#requireStore(storeId), fileId);
     if (row) return row;
     const message = `No file found with id '${fileId}' in vector store '${storeId}'.`;
     throw new ApiProblem(404, message, { param: "file_id" });
   }
 
-  #batch(storeId: string, batchId: string): Row {
+  #requireBatch(storeId: string, batchId: string): Row {
     const batch = this.#database
       .prepare("SELECT * FROM vector_store_batches WHERE id = ? AND store = ?")
-      .get(batchId, this.#store(storeId));
+      .get(batchId, this.#requireStore(storeId));
     if (batch) return batch;
     throw notFound("File batch", batchId);
   }
 
-  #now(): number {
+  #nowInSeconds(): number {
     return Math.floor(this.#options.clock.now() / 1000);
   }
 }

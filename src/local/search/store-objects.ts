@@ -2,7 +2,7 @@ import { isPlainObject } from "../../base/freeze.ts";
 import { numberIn, numberOrNullIn, type Row, textIn, textOrNullIn } from "../store/row.ts";
 import type { Attributes } from "./attribute-filter.ts";
 
-/** How many files are in which state. */
+/** Numbers of files by status. */
 export interface FileCounts {
   readonly in_progress: number;
   readonly completed: number;
@@ -11,7 +11,7 @@ export interface FileCounts {
   readonly total: number;
 }
 
-/** A vector store, as clients get it. */
+/** A vector store in OpenAI's format. */
 export interface VectorStoreObject {
   readonly id: string;
   readonly object: "vector_store";
@@ -27,7 +27,7 @@ export interface VectorStoreObject {
   readonly metadata: unknown;
 }
 
-/** A file in a vector store, as clients get it. */
+/** A file in a vector store, in OpenAI's format. */
 export interface VectorStoreFileObject {
   readonly id: string;
   readonly object: "vector_store.file";
@@ -40,7 +40,7 @@ export interface VectorStoreFileObject {
   readonly attributes: Attributes;
 }
 
-/** Files that were attached together, as clients get them. */
+/** A batch of files in OpenAI's format. */
 export interface FileBatchObject {
   readonly id: string;
   readonly object: "vector_store.file_batch";
@@ -50,18 +50,18 @@ export interface FileBatchObject {
   readonly file_counts: FileCounts;
 }
 
-/** When a store ends if nobody uses it; `null` if never. */
-export function expiryOf(store: Row): number | null {
+/** Returns when an unused store expires, in seconds since the epoch; `null` if never. */
+export function getExpiry(store: Row): number | null {
   const days = numberOrNullIn(store, "expires_days");
-  return days === null ? null : numberIn(store, "last_active_at") + days * SECONDS_A_DAY;
+  return days === null ? null : numberIn(store, "last_active_at") + days * SECONDS_PER_DAY;
 }
 
-const SECONDS_A_DAY = 86_400;
+const SECONDS_PER_DAY = 86_400;
 
-/** A store's object. `states` are its files by status: `{ status, files, bytes }`. */
-export function storeObject(store: Row, states: readonly Row[], now: number): VectorStoreObject {
-  const counts = countsOf(states);
-  const expiresAt = expiryOf(store);
+/** Converts a row to a store. `states` are its files by status: `{ status, files, bytes }`. */
+export function toStoreObject(store: Row, states: readonly Row[], now: number): VectorStoreObject {
+  const counts = countFiles(states);
+  const expiresAt = getExpiry(store);
   const days = numberOrNullIn(store, "expires_days");
   const isBusy = counts.in_progress > 0;
   const isOver = expiresAt !== null && now >= expiresAt;
@@ -81,8 +81,8 @@ export function storeObject(store: Row, states: readonly Row[], now: number): Ve
   };
 }
 
-/** A file's object. */
-export function fileObject(file: Row, storeId: string): VectorStoreFileObject {
+/** Converts a row to a file. */
+export function toFileObject(file: Row, storeId: string): VectorStoreFileObject {
   const error = textOrNullIn(file, "error");
   return {
     id: textIn(file, "file_id"),
@@ -99,13 +99,17 @@ export function fileObject(file: Row, storeId: string): VectorStoreFileObject {
         chunk_overlap_tokens: numberIn(file, "overlap_tokens"),
       },
     },
-    attributes: attributesOf(file),
+    attributes: parseAttributes(file),
   };
 }
 
-/** A batch's object. `states` are its files by status. */
-export function batchObject(batch: Row, states: readonly Row[], storeId: string): FileBatchObject {
-  const counts = countsOf(states);
+/** Converts a row to a batch. `states` are its files by status. */
+export function toBatchObject(
+  batch: Row,
+  states: readonly Row[],
+  storeId: string,
+): FileBatchObject {
+  const counts = countFiles(states);
   const ended = numberIn(batch, "is_cancelled") === 1 ? "cancelled" : "completed";
   return {
     id: textIn(batch, "id"),
@@ -117,22 +121,22 @@ export function batchObject(batch: Row, states: readonly Row[], storeId: string)
   };
 }
 
-/** What the user said of a file. */
-export function attributesOf(file: Row): Attributes {
+/** Parses a file's attributes. */
+export function parseAttributes(file: Row): Attributes {
   const attributes: unknown = JSON.parse(textIn(file, "attributes"));
   return isPlainObject(attributes) ? (attributes as Attributes) : {};
 }
 
-function countsOf(states: readonly Row[]): FileCounts {
-  const files = (status: string) => {
+function countFiles(states: readonly Row[]): FileCounts {
+  const countByStatus = (status: string) => {
     const state = states.find((one) => one["status"] === status);
     return state === undefined ? 0 : numberIn(state, "files");
   };
   const counts = {
-    in_progress: files("in_progress"),
-    completed: files("completed"),
-    failed: files("failed"),
-    cancelled: files("cancelled"),
+    in_progress: countByStatus("in_progress"),
+    completed: countByStatus("completed"),
+    failed: countByStatus("failed"),
+    cancelled: countByStatus("cancelled"),
   };
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   return { ...counts, total };

@@ -1,7 +1,7 @@
 import type { Database } from "../store/database.ts";
 
-/** The tables of vector stores. `row` is the order of creation. Each store has an index of its own. */
-const steps = [
+/** The tables of vector stores. `row` is the order of creation. Each store has a separate index. */
+const migrations = [
   `CREATE TABLE vector_stores (
      row INTEGER PRIMARY KEY AUTOINCREMENT,
      id TEXT NOT NULL UNIQUE,
@@ -47,7 +47,7 @@ const steps = [
    CREATE INDEX vector_store_chunks_by_file ON vector_store_chunks (file, start);`,
 ];
 
-/** Makes the tables, or brings them up to date. */
+/** Creates the tables, or migrates them to the current version. */
 export function prepareTables(database: Pick<Database, "tables">): void {
-  database.tables("vector_stores", steps);
+  database.tables("vector_stores", migrations);
 }

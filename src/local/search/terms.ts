@@ -1,31 +1,32 @@
 /**
- * The words that a question asks for, in lower case and each once: at most 64 of them. English words
- * that are in every text are left out where others remain. Text without spaces between its words
- * (Chinese, Japanese, Thai, …) gives pairs of its characters.
+ * Extracts the search terms of a query: unique, in lower case, at most 64. English stop words are
+ * dropped if other words remain. Text in scripts without spaces between words (Chinese, Japanese, Thai, …)
+ * yields pairs of characters.
  */
 export function termsOf(query: string): readonly string[] {
   const all = new Set<string>();
-  for (const [word] of query.slice(0, LONGEST_QUERY).matchAll(wordPattern)) {
-    for (const term of unspaced.test(word) ? pairs(word) : [word.toLowerCase()]) all.add(term);
+  for (const [word] of query.slice(0, MAX_QUERY_LENGTH).matchAll(wordPattern)) {
+    for (const term of unspaced.test(word) ? toCharacterPairs(word) : [word.toLowerCase()])
+      all.add(term);
   }
-  const telling = [...all].filter((term) => !everywhere.has(term));
-  return (telling.length > 0 ? telling : [...all]).slice(0, MOST_TERMS);
+  const specific = [...all].filter((term) => !stopWords.has(term));
+  return (specific.length > 0 ? specific : [...all]).slice(0, MAX_TERMS);
 }
 
-/** Any of the terms, as FTS5 reads it; `null` if there is none. Terms hold letters and digits only. */
+/** Builds an FTS5 expression that matches any of the terms; `null` if there are none. Terms must consist of letters and digits. */
 export function matchExpression(terms: readonly string[]): string | null {
   return terms.length === 0 ? null : terms.map((term) => `"${term}"`).join(" OR ");
 }
 
-/** Text as it is indexed: characters of writing without spaces stand apart, so that pairs are found. */
-export function indexable(text: string): string {
+/** Prepares text for the index: separates the characters of scripts without spaces, so that pairs match. */
+export function toIndexableText(text: string): string {
   return unspaced.test(text) ? text.replaceAll(unspacedCharacter, " $& ") : text;
 }
 
-const LONGEST_QUERY = 100_000;
-const MOST_TERMS = 64;
+const MAX_QUERY_LENGTH = 100_000;
+const MAX_TERMS = 64;
 
-/** What FTS5's unicode61 takes for words. */
+/** Matches words as FTS5's unicode61 tokenizer does. */
 const wordPattern = /[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu;
 
 const scripts = ["Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"];
@@ -33,13 +34,13 @@ const unspacedClass = `[${scripts.map((name) => `\\p{Script=${name}}`).join("")}
 const unspaced = new RegExp(unspacedClass, "u");
 const unspacedCharacter = new RegExp(`${unspacedClass}\\p{M}*`, "gu");
 
-function pairs(word: string): readonly string[] {
-  const characters = indexable(word).trim().toLowerCase().split(/ +/);
+function toCharacterPairs(word: string): readonly string[] {
+  const characters = toIndexableText(word).trim().toLowerCase().split(/ +/);
   if (characters.length === 1) return characters;
   return characters.slice(1).map((character, index) => `${characters[index]} ${character}`);
 }
 
-const everywhere: ReadonlySet<string> = new Set(
+const stopWords: ReadonlySet<string> = new Set(
   (
     "a an and are as at be by can could did do does for from had has have how i if in into is it its me my " +
     "of on or our s shall should so t than that the their them then there these they this to us was we " +

@@ -10,13 +10,13 @@ export interface FileProblem {
 }
 
 /** Returns the text to search in a file: plain text, Markdown, source code, JSON, CSV or HTML. */
-export async function textOf(filename: string, bytes: Uint8Array): Promise<FileText> {
-  const extension = extensionOf(filename);
+export async function extractText(filename: string, bytes: Uint8Array): Promise<FileText> {
+  const extension = getExtension(filename);
   if (!isHtml(extension) && !plain.has(extension)) return unsupported;
-  const text = decoded(bytes);
+  const text = decodeText(bytes);
   if (text === null) return unreadable;
   if (!isHtml(extension)) return { ok: true, text };
-  const { readHtml } = await import("./html.ts"); // brings the HTML parser, which few programs need
+  const { readHtml } = await import("./html.ts"); // loads the HTML parser only when needed
   const { title, text: words } = readHtml(text);
   return { ok: true, text: title === null ? words : `${title}\n\n${words}` };
 }
@@ -35,12 +35,12 @@ const unreadable: FileText = Object.freeze({
 });
 
 /** Returns the extension in lower case, without the dot; empty if there is none. */
-export function extensionOf(filename: string): string {
+export function getExtension(filename: string): string {
   return /\.([a-z0-9+-]+)$/i.exec(filename)?.[1]?.toLowerCase() ?? "";
 }
 
 /** Decodes UTF-8, or UTF-16 with a byte order mark; `null` for any other encoding and for binary. */
-export function decoded(bytes: Uint8Array): string | null {
+export function decodeText(bytes: Uint8Array): string | null {
   const [first, second] = bytes;
   const encoding =
     first === 0xff && second === 0xfe

@@ -8,8 +8,8 @@ import { randomIds } from "../ids.ts";
 import { defaultSizes } from "./chunks.ts";
 import { VectorStores } from "./vector-stores.ts";
 
-describe("a store", () => {
-  test("expires when it has not been used for its days, and is then of no use", async () => {
+describe("A vector store", () => {
+  test("expires after its days without use, and then rejects all use", async () => {
     await using opened = openStores();
     const { stores, attach, search, clock } = opened;
     const { id } = stores.create({ ...plain, expiresDays: 1 });
@@ -33,7 +33,7 @@ describe("a store", () => {
     expect(() => stores.get(id)).toThrow(`Vector store with id '${id}' not found.`);
   });
 
-  test("is made with all of its files or not at all", async () => {
+  test("is created with all of its files or not at all", async () => {
     await using opened = openStores();
     const { stores, upload } = opened;
     const fileIds = [upload("a.txt", "a"), "file-1", "file-2"];
@@ -43,7 +43,7 @@ describe("a store", () => {
     expect(stores.list({ limit: 20, order: "desc" }).data).toEqual([]);
   });
 
-  test("goes on indexing when it is woken after the database failed", async () => {
+  test("continues indexing when it is started again after the database failed", async () => {
     await using opened = openStores();
     const { stores, attach, database, faults, search } = opened;
     const { id } = stores.create(plain);
@@ -60,7 +60,7 @@ describe("a store", () => {
     expect(search("owls", { vectorStoreIds: [id] })).toHaveLength(1);
   });
 
-  test("changes in what is given only", async () => {
+  test("changes only the fields that are set", async () => {
     await using opened = openStores();
     const { stores } = opened;
     const { id } = stores.create({ ...plain, name: "a", description: "d", metadata: { b: "c" } });
@@ -76,7 +76,7 @@ describe("a store", () => {
     expect(stores.update(id, { metadata: {} })).toMatchObject({ name: "a", metadata: {} });
   });
 
-  test("is not indexed further once closed", async () => {
+  test("is not indexed further after closing", async () => {
     await using opened = openStores();
     const { stores, attach, faults } = opened;
     const { id } = stores.create(plain);
@@ -88,7 +88,7 @@ describe("a store", () => {
     expect(faults).toEqual([]);
   });
 
-  test("may be closed while a file is read, or half indexed", async () => {
+  test("can be closed while a file is read or half indexed", async () => {
     await using opened = openStores();
     const { stores, attach, files, database } = opened;
     const { id } = stores.create(plain);
@@ -111,7 +111,7 @@ describe("a store", () => {
     expect(faults).toEqual([]);
   });
 
-  test("is one of hundreds", async () => {
+  test("works among hundreds of stores", async () => {
     await using opened = openStores();
     const { stores, upload, search } = opened;
     const fileId = upload("owl.md", birds["owl.md"]);
@@ -124,12 +124,12 @@ describe("a store", () => {
   });
 });
 
-describe("after a kill", () => {
-  test("what was acknowledged is there, and what was being indexed is finished", {
+describe("After a kill", () => {
+  test("acknowledged files are kept, and indexing is resumed", {
     timeout: 20_000,
   }, async () => {
     const folder = temporaryTree();
-    const { id, fileIds } = await killedWriter(folder);
+    const { id, fileIds } = await runAndKillWriter(folder);
     await using opened = openStores(folder);
     const { stores, search, database } = opened;
     const { in_progress: left, total } = stores.get(id).file_counts;
@@ -153,23 +153,25 @@ describe("after a kill", () => {
   });
 });
 
-/** How many pieces each of the writer's files makes. */
+/** Number of chunks in each of the writer's files. */
 const PIECES_A_FILE = 4;
 
-/** Lets another process fill a store and kills it once a few files are indexed. */
-async function killedWriter(folder: string): Promise<{ id: string; fileIds: readonly string[] }> {
+/** Starts a process that fills a store, and kills it once a few files are indexed. */
+async function runAndKillWriter(
+  folder: string,
+): Promise<{ id: string; fileIds: readonly string[] }> {
   const script = fileURLToPath(
     new URL("../../../tests/support/vector-store-writer.ts", import.meta.url),
   );
   const writer = spawn(process.execPath, [script, folder], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  let said = "";
+  let output = "";
   for await (const part of writer.stdout) {
-    said += part;
-    if (said.includes("\n")) break;
+    output += part;
+    if (output.includes("\n")) break;
   }
   writer.kill("SIGKILL");
   if (writer.signalCode === null) await once(writer, "exit");
-  return JSON.parse(said.split("\n")[0] ?? "");
+  return JSON.parse(output.split("\n")[0] ?? "");
 }

@@ -11,20 +11,20 @@ import type { ChunkSizes } from "./chunks.ts";
 import { Indexer, type SearchableFiles } from "./indexer.ts";
 import { type SearchHit, searchStores } from "./search-stores.ts";
 import { type NewStoreFile, StoreFiles } from "./store-files.ts";
-import { expiryOf, storeObject, type VectorStoreObject } from "./store-objects.ts";
+import { getExpiry, toStoreObject, type VectorStoreObject } from "./store-objects.ts";
 import { prepareTables } from "./tables.ts";
 
-/** What vector stores work with. */
+/** Options of {@link VectorStores}. */
 export interface VectorStoresOptions {
   readonly database: Database;
   readonly files: SearchableFiles;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Told what must not happen and did. */
+  /** Called with unexpected errors. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** A store to be made. */
+/** A store to create. */
 export interface NewVectorStore {
   readonly name: string | null;
   readonly description: string | null;
@@ -34,27 +34,27 @@ export interface NewVectorStore {
   readonly sizes: ChunkSizes;
 }
 
-/** What of a store is to change. */
+/** The fields of a store to change. */
 export interface VectorStoreChange {
   readonly name?: string | null | undefined;
   readonly expiresDays?: number | null | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What to look for in which stores. */
+/** A search over one or more stores. */
 export interface VectorStoreSearch {
   readonly vectorStoreIds: readonly string[];
-  /** Several: what is found for any of them. */
+  /** With several queries, returns the hits of any of them. */
   readonly query: string | readonly string[];
   readonly maxResults: number;
-  /** As on the wire; `null` for none. */
+  /** Filters in wire format; `null` for none. */
   readonly filters: unknown;
   readonly scoreThreshold: number;
 }
 
-/** Files made searchable: OpenAI's vector stores, with BM25 in place of vectors. */
+/** Searchable files: OpenAI's vector stores, with BM25 instead of embeddings. */
 export class VectorStores {
-  /** The files of the stores, and their batches. */
+  /** The stores' files and batches. */
   readonly files: StoreFiles;
   readonly #database: Database;
   readonly #clock: Clock;
@@ -64,7 +64,7 @@ export class VectorStores {
   readonly #find;
   readonly #touch;
 
-  /** Goes on with what a process that was killed had not yet indexed. */
+  /** Resumes indexing the files that a killed process left unfinished. */
   constructor({ database, files, clock, ids, onFault }: VectorStoresOptions) {
     prepareTables(database);
     this.#database = database;
@@ -80,13 +80,13 @@ export class VectorStores {
       ids,
       files,
       index: this.#index,
-      openStore: (id) => this.#open(id),
-      onAttached: () => this.#indexer.wake(),
+      openStore: (id) => this.#openStore(id),
+      onAttached: () => this.#indexer.start(),
     });
-    this.#indexer.wake();
+    this.#indexer.start();
   }
 
-  /** Makes a store; its files are indexed in the background. */
+  /** Creates a store. Its files are indexed in the background. */
   create(given: NewVectorStore): VectorStoreObject {
     const attached: readonly NewStoreFile[] = given.fileIds.map((fileId) => ({
       fileId,
@@ -94,7 +94,7 @@ export class VectorStores {
       attributes: {},
     }));
     const id = this.#ids.next("vs_");
-    const now = this.#now();
+    const now = this.#nowInSeconds();
     this.#database.transaction(() => {
       this.#database
         .prepare(
@@ -110,30 +110,30 @@ export class VectorStores {
           given.expiresDays,
           JSON.stringify(given.metadata),
         );
-      this.files.insert(this.#row(id), attached, null);
+      this.files.insert(this.#requireRow(id), attached, null);
     });
-    this.#indexer.wake();
+    this.#indexer.start();
     return this.get(id);
   }
 
-  /** A store. 404 if there is none. */
+  /** Returns a store. Throws 404 if it does not exist. */
   get(id: string): VectorStoreObject {
-    return this.#object(this.#row(id));
+    return this.#toObject(this.#requireRow(id));
   }
 
-  /** One page of the stores. */
+  /** Returns one page of the stores. */
   list(query: PageQuery): ListPage<VectorStoreObject> {
     const scope = { table: "vector_stores", place: "row", where: "TRUE", values: [] };
     const { rows, hasMore } = readRowPage(this.#database, scope, query);
     return toPage(
-      rows.map((row) => this.#object(row)),
+      rows.map((row) => this.#toObject(row)),
       hasMore,
     );
   }
 
-  /** Changes what is given. */
+  /** Changes the fields that are set. */
   update(id: string, { name, expiresDays, metadata }: VectorStoreChange): VectorStoreObject {
-    const row = numberIn(this.#open(id), "row");
+    const row = numberIn(this.#openStore(id), "row");
     const set = (column: string, value: string | number | null) =>
       this.#database
         .prepare(`UPDATE vector_stores SET ${column} = ? WHERE row = ?`)
@@ -146,9 +146,9 @@ export class VectorStores {
     return this.get(id);
   }
 
-  /** Forgets a store and what was indexed for it; the uploaded files stay. */
+  /** Deletes a store and its index. The uploaded files remain. */
   delete(id: string): void {
-    const row = numberIn(this.#row(id), "row");
+    const row = numberIn(this.#requireRow(id), "row");
     this.#database.transaction(() => {
       const files = this.#database.prepare("SELECT row FROM vector_store_files WHERE store = ?");
       this.#index.drop(
@@ -162,11 +162,13 @@ export class VectorStores {
     });
   }
 
-  /** The best pieces of all files in some stores, best first. */
+  /** Returns the best chunks from all files in some stores, best first. */
   search(given: VectorStoreSearch): readonly SearchHit[] {
     const { filters, query } = given;
     if (filters !== null) assertShape(filterShape, filters, "filters");
-    const stores = [...new Set(given.vectorStoreIds)].map((id) => numberIn(this.#open(id), "row"));
+    const stores = [...new Set(given.vectorStoreIds)].map((id) =>
+      numberIn(this.#openStore(id), "row"),
+    );
     return searchStores(this.#database, this.#index, {
       stores,
       queries: typeof query === "string" ? [query] : query,
@@ -176,27 +178,27 @@ export class VectorStores {
     });
   }
 
-  /** When everything attached has been indexed. */
+  /** Resolves when all attached files are indexed. */
   async idle(): Promise<void> {
-    await this.#indexer.idle();
+    await this.#indexer.waitUntilIdle();
   }
 
-  /** Stops indexing; close the database after it. */
+  /** Stops indexing. Close the database afterward. */
   async close(): Promise<void> {
     await this.#indexer.close();
   }
 
-  #row(id: string): Row {
+  #requireRow(id: string): Row {
     const row = this.#find.get(id);
     if (row === undefined) throw notFound("Vector store", id);
     return row;
   }
 
-  /** A store to be used, which puts its end off. */
-  #open(id: string): Row {
-    const row = this.#row(id);
-    const now = this.#now();
-    const end = expiryOf(row);
+  /** Returns a store and renews its expiry. Throws if it has expired. */
+  #openStore(id: string): Row {
+    const row = this.#requireRow(id);
+    const now = this.#nowInSeconds();
+    const end = getExpiry(row);
     if (end !== null && now >= end) {
       throw new ApiProblem(400, `Vector store with id '${id}' is expired.`, { param: "id" });
     }
@@ -204,17 +206,17 @@ export class VectorStores {
     return row;
   }
 
-  #object(row: Row): VectorStoreObject {
+  #toObject(row: Row): VectorStoreObject {
     const states = this.#database
       .prepare(
         `SELECT status, count(*) AS files, sum(usage_bytes) AS bytes
          FROM vector_store_files WHERE store = ? GROUP BY status`,
       )
       .all(numberIn(row, "row"));
-    return storeObject(row, states, this.#now());
+    return toStoreObject(row, states, this.#nowInSeconds());
   }
 
-  #now(): number {
+  #nowInSeconds(): number {
     return Math.floor(this.#clock.now() / 1000);
   }
 }

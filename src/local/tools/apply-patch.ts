@@ -2,7 +2,7 @@ import { isPlainObject } from "../../base/freeze.ts";
 import { recordAt, recordsAt, textAt } from "../../base/reading.ts";
 import type { WireItem } from "../../openai/wire.ts";
 import { byType, maybe, object, oneOf, text } from "../validators/shapes.ts";
-import { createObjectSchema, isText, joinTexts } from "./function-schema.ts";
+import { createObjectSchema, isString, joinParagraphs } from "./function-schema.ts";
 import { createDeltas, createNoEvents } from "./item-events.ts";
 import {
   allowed_callers,
@@ -17,9 +17,9 @@ import type { LocalToolEvents } from "./local-tool.ts";
 import type { ToolRecord } from "./tool-record.ts";
 
 const file = { type, path: text({ min: 1 }) };
-const diffed = object({ ...file, diff: longText });
+const operationWithDiff = object({ ...file, diff: longText });
 
-/** Changes files at the client, one call for each. https://platform.openai.com/docs/guides/tools-apply-patch */
+/** Changes files at the client, with one call per file. https://platform.openai.com/docs/guides/tools-apply-patch */
 export const applyPatch: ToolRecord = {
   kind: "apply_patch",
   check: object({ type }, { allowed_callers }),
@@ -55,7 +55,10 @@ export const applyPatch: ToolRecord = {
             properties: {
               type: { type: "string", enum: ["create_file", "update_file", "delete_file"] },
               path: { type: "string", description: "The file's path." },
-              diff: { type: "string", description: "What to write or change; left out to delete." },
+              diff: {
+                type: "string",
+                description: "The content to write or change. Omit it to delete the file.",
+              },
             },
             required: ["type", "path"],
             additionalProperties: false,
@@ -63,7 +66,7 @@ export const applyPatch: ToolRecord = {
           minItems: 1,
         },
       }),
-      /** Models often give one operation without the list around it. */
+      /** Models often pass a single operation without the array. */
       read({ operations, ...alone }) {
         const all = Array.isArray(operations) ? operations : [operations ?? alone];
         return all.length > 0 && all.every(isOperation) ? { operations: all } : null;
@@ -78,8 +81,8 @@ export const applyPatch: ToolRecord = {
           ...callFields,
           status: oneOf("in_progress", "completed"),
           operation: byType({
-            create_file: diffed,
-            update_file: diffed,
+            create_file: operationWithDiff,
+            update_file: operationWithDiff,
             delete_file: object(file),
           }),
         },
@@ -95,16 +98,16 @@ export const applyPatch: ToolRecord = {
         { id: itemId, caller, output: maybe(longText), created_by },
       ),
       toResult: ({ status, output }) =>
-        joinTexts([`The patch ${status === "failed" ? "failed" : "was applied"}.`, output]),
+        joinParagraphs([`The patch ${status === "failed" ? "failed" : "was applied"}.`, output]),
     },
   },
 };
 
 function isOperation(value: unknown): boolean {
-  if (!isPlainObject(value) || !isText(value["path"])) return false;
+  if (!isPlainObject(value) || !isString(value["path"])) return false;
   if (value["type"] === "delete_file") return true;
   const isWriting = value["type"] === "create_file" || value["type"] === "update_file";
-  return isWriting && isText(value["diff"]);
+  return isWriting && isString(value["diff"]);
 }
 
 function createEvents(item: WireItem): LocalToolEvents {

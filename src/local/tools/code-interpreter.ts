@@ -3,7 +3,7 @@ import type { WireItem } from "../../openai/wire.ts";
 import type { PythonRun } from "../sandbox/sandbox.ts";
 import { byType, either, list, maybe, object, oneOf, text } from "../validators/shapes.ts";
 import { hideContainerSecrets, newContainerFields } from "./container-fields.ts";
-import { createTextsSchema, isText, joinTexts } from "./function-schema.ts";
+import { createStringsSchema, isString, joinParagraphs } from "./function-schema.ts";
 import { createDeltas, createStages, toInProgress } from "./item-events.ts";
 import { allowed_callers, created_by, longText, type } from "./item-fields.ts";
 import type { LocalToolEvents, LocalToolPastCall } from "./local-tool.ts";
@@ -46,13 +46,13 @@ export const codeInterpreter: ToolRecord = {
     {
       name: "python",
       description:
-        "Runs Python in a sandbox without network and gives back what it printed. State is kept between calls. Files are in /mnt/data; save there what is to be kept.",
-      parameters: createTextsSchema({ code: "The Python code to run." }),
-      read: ({ code }) => (isText(code) ? { code } : null),
+        "Runs Python in a sandbox without network access and returns the printed output. State persists between calls. Files are in /mnt/data; save files there to keep them.",
+      parameters: createStringsSchema({ code: "The Python code to run." }),
+      read: ({ code }) => (isString(code) ? { code } : null),
     },
   ],
   forced: {
-    /** The only Python block of the last message: any model would run that. */
+    /** Returns the only Python block of the last message: any model would run that. */
     readArgs(said) {
       const blocks = [...said.matchAll(BLOCK)];
       const code = blocks.length === 1 ? blocks[0]?.[1] : undefined;
@@ -97,7 +97,7 @@ export const codeInterpreter: ToolRecord = {
 
 const BLOCK = /^```python\n([\s\S]*?)\n```[ \t]*$/gm;
 
-/** One text of everything that was printed, as the API has it: it does not tell errors apart. */
+/** Combines all output into one text, like the API, which does not separate errors. */
 function toOutputs(run: PythonRun): readonly object[] {
   const printed = [run.stdout, run.stderr, run.error ?? "", describeEnd(run)];
   const lines = printed.filter((part) => part !== "");
@@ -111,9 +111,8 @@ function toOutputs(run: PythonRun): readonly object[] {
 
 function describeEnd({ timedOut, died, truncated }: PythonRun): string {
   if (timedOut) return "The code was interrupted: it took too long.";
-  if (died)
-    return "The interpreter was killed: it used too much, or ended itself. Its state is lost.";
-  return truncated ? "The output was cut off." : "";
+  if (died) return "The interpreter was killed: it exceeded a limit or exited. Its state is lost.";
+  return truncated ? "The output was truncated." : "";
 }
 
 function createEvents(item: WireItem): LocalToolEvents {
@@ -131,8 +130,8 @@ function createEvents(item: WireItem): LocalToolEvents {
 
 function toCall(item: WireItem): LocalToolPastCall {
   const outputs = recordsAt(item, "outputs").map(({ type: kind, logs }) =>
-    kind === "image" ? "[A picture was made.]" : logs,
+    kind === "image" ? "[An image was created.]" : logs,
   );
-  const result = joinTexts(outputs, "It printed nothing.");
+  const result = joinParagraphs(outputs, "It printed nothing.");
   return { args: { code: item["code"] ?? "" }, result };
 }

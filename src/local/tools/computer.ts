@@ -11,7 +11,7 @@ import {
 import { bare, callFields, itemId, status, type } from "./item-fields.ts";
 import type { ToolRecord } from "./tool-record.ts";
 
-/** Operates a computer of the client's. No model here calls it; its items are understood. https://platform.openai.com/docs/guides/tools-computer-use */
+/** Operates a computer at the client. Local models never call it, but its items are accepted. https://platform.openai.com/docs/guides/tools-computer-use */
 export const computer: ToolRecord = {
   kind: "computer",
   aliases: ["computer_use_preview"],

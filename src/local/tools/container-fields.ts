@@ -3,7 +3,7 @@ import type { WireItem } from "../../openai/wire.ts";
 import { byType, list, maybe, object, oneOf, type Shape, text } from "../validators/shapes.ts";
 import { type } from "./item-fields.ts";
 
-/** Validates where a container's programs may connect to. */
+/** Validates which domains a container's programs may connect to. */
 const networkPolicy: Shape = byType({
   disabled: object({ type }),
   allowlist: object(
@@ -12,14 +12,14 @@ const networkPolicy: Shape = byType({
   ),
 });
 
-/** The fields of a tool's new container. */
+/** Validators for the fields of a tool's new container. */
 export const newContainerFields = {
   file_ids: list(text({ min: 1 }), { max: 50 }),
   memory_limit: maybe(oneOf("1g", "4g", "16g", "64g")),
   network_policy: networkPolicy,
 };
 
-/** Returns a tool without the secrets of its container's network policy, which responses do not repeat. */
+/** Returns a tool without the secrets of its container's network policy. Responses do not repeat them. */
 export function hideContainerSecrets(entry: WireItem, containerField: string): WireItem {
   const container = recordAt(entry, containerField);
   const { domain_secrets: secrets, ...policy } = recordAt(container, "network_policy");

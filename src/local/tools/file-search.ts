@@ -15,7 +15,7 @@ import {
   type Shape,
   text,
 } from "../validators/shapes.ts";
-import { createTextsSchema, isText, joinTexts } from "./function-schema.ts";
+import { createStringsSchema, isString, joinParagraphs } from "./function-schema.ts";
 import { createStages, toInProgress } from "./item-events.ts";
 import { created_by, type } from "./item-fields.ts";
 import type { LocalToolPastCall } from "./local-tool.ts";
@@ -35,7 +35,7 @@ const comparison = object({
   },
 });
 
-/** Filters within filters, at most `depth` deep. */
+/** Creates a validator of filters, nested at most `depth` levels deep. */
 function createFilter(depth: number): Shape {
   const names = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"];
   const shapes = Object.fromEntries(names.map((name) => [name, comparison]));
@@ -119,7 +119,7 @@ export const fileSearch: ToolRecord = {
 
   shorthand: {
     key: "search",
-    /** A bare text searches files, if the request offers that. */
+    /** A plain string searches files if the request offers file search. */
     fromAction(action, isOffered) {
       if (!("search" in action)) return null;
       const { search } = action;
@@ -133,9 +133,9 @@ export const fileSearch: ToolRecord = {
   functions: [
     {
       name: "file_search",
-      description: "Searches the files that were given and gives back the passages that fit best.",
-      parameters: createTextsSchema({ query: "What to look for, in words." }),
-      read: ({ query }) => (isText(query) ? { query } : null),
+      description: "Searches the provided files and returns the best-matching passages.",
+      parameters: createStringsSchema({ query: "The search query, in words." }),
+      read: ({ query }) => (isString(query) ? { query } : null),
     },
   ],
 
@@ -167,5 +167,5 @@ function toCall(item: WireItem): LocalToolPastCall {
   const found = recordsAt(item, "results").map(
     ({ filename, file_id: id, text: passage }) => `[${filename ?? id}]\n${passage ?? ""}`,
   );
-  return { args: { query }, result: joinTexts(found, "Nothing was found.") };
+  return { args: { query }, result: joinParagraphs(found, "Nothing was found.") };
 }

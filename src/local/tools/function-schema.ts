@@ -10,21 +10,21 @@ export function createObjectSchema(properties: Readonly<Record<string, object>>)
   };
 }
 
-/** Returns the JSON Schema of an object of texts, given what each of them is. */
-export function createTextsSchema(descriptions: Readonly<Record<string, string>>): WireItem {
+/** Returns the JSON Schema of an object of strings, from a description of each property. */
+export function createStringsSchema(descriptions: Readonly<Record<string, string>>): WireItem {
   const texts = Object.entries(descriptions).map(
     ([name, description]) => [name, { type: "string", description }] as const,
   );
   return createObjectSchema(Object.fromEntries(texts));
 }
 
-/** Whether a value is a text. */
-export function isText(value: unknown): value is string {
+/** Whether a value is a string. */
+export function isString(value: unknown): value is string {
   return typeof value === "string";
 }
 
-/** Joins the texts among `parts`, a blank line between them; `otherwise` if there are none. */
-export function joinTexts(parts: readonly unknown[], otherwise = ""): string {
-  const text = parts.filter((part) => isText(part) && part !== "").join("\n\n");
+/** Joins the non-empty strings among `parts` with blank lines; returns `otherwise` if there are none. */
+export function joinParagraphs(parts: readonly unknown[], otherwise = ""): string {
+  const text = parts.filter((part) => isString(part) && part !== "").join("\n\n");
   return text === "" ? otherwise : text;
 }

@@ -3,7 +3,7 @@ import { createStages } from "./item-events.ts";
 import { type } from "./item-fields.ts";
 import type { ToolRecord } from "./tool-record.ts";
 
-/** Draws images. Nothing here can, so that requests are refused. https://platform.openai.com/docs/guides/tools-image-generation */
+/** Generates images. The local provider does not support it and rejects requests that offer it. https://platform.openai.com/docs/guides/tools-image-generation */
 export const imageGeneration: ToolRecord = {
   kind: "image_generation",
   isRefused: true,

@@ -12,7 +12,7 @@ import type { ToolRecord } from "./tool-record.ts";
 import { toolSearch } from "./tool-search.ts";
 import { webSearch } from "./web-search.ts";
 
-/** The hosted kinds that OpenAI has, run here or not. A new kind is a file beside this one and a line here. */
+/** OpenAI's hosted tool kinds, including kinds that do not run locally. To add a kind, create a file in this folder and list it here. */
 export const builtInTools: readonly ToolRecord[] = [
   fileSearch,
   computer,
@@ -27,10 +27,10 @@ export const builtInTools: readonly ToolRecord[] = [
   applyPatch,
 ];
 
-/** The catalog of a server without tools of the user's. */
+/** The catalog of a server without custom tools. */
 export const builtInCatalog = new ToolCatalog(builtInTools);
 
-/** The orders in which OpenAI's errors list the values that it knows. Values that are not here follow in any order. */
+/** The order in which OpenAI's errors list known values. Values missing here follow in any order. */
 export const errorOrders = {
   tools: [
     "function",

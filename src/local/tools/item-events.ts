@@ -3,12 +3,12 @@ import type { WireItem } from "../../openai/wire.ts";
 import { chunksOf } from "../event-chunks.ts";
 import type { LocalToolEvent, LocalToolEvents } from "./local-tool.ts";
 
-/** Returns an item as it is before it is done. */
+/** Returns an item in the state before it completes. */
 export function toInProgress(item: WireItem): WireItem {
   return "status" in item ? { ...item, status: "in_progress" } : item;
 }
 
-/** Returns events that say only how far a call has come: `response.<type>.<stage>`. */
+/** Returns events that report only progress: `response.<type>.<stage>`. */
 export function createStages(
   item: WireItem,
   ...stages: readonly string[]
@@ -19,7 +19,7 @@ export function createStages(
   }));
 }
 
-/** Yields a text of an item in pieces, and then `whole`. */
+/** Yields a text of an item in chunks, followed by a final event with `whole`. */
 export function* createDeltas(
   name: string,
   item: WireItem,
@@ -31,7 +31,7 @@ export function* createDeltas(
   yield { type: `${name}.done`, item_id, ...whole };
 }
 
-/** Returns the events of a call about which nothing is known but that it runs and ends. */
+/** Returns the default events of a call: it runs and ends. */
 export function createPlainEvents(item: WireItem): LocalToolEvents {
   const { id, type, call_id } = item;
   return {
@@ -41,7 +41,7 @@ export function createPlainEvents(item: WireItem): LocalToolEvents {
   };
 }
 
-/** Returns the events of an item that has none besides `output_item.added` and `output_item.done`. */
+/** Returns the events of an item with only `output_item.added` and `output_item.done`. */
 export function createNoEvents(item: WireItem): LocalToolEvents {
   return { added: toInProgress(item), running: [], finished: [] };
 }

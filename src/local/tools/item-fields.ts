@@ -9,33 +9,33 @@ import {
   text,
 } from "../validators/shapes.ts";
 
-/** `type` of a value whose validator was chosen by it. */
+/** Validates a `type` that already selected the validator. */
 export const type: Shape = anything;
 
-/** Validates a tool, or a choice of one, that has no fields but its `type`. */
+/** Validates a tool or tool choice whose only field is `type`. */
 export const bare: Shape = object({ type });
 
-/** Validates a text as long as OpenAI accepts in one piece: ten megabytes. */
+/** Validates a string up to OpenAI's maximum length of 10 MiB. */
 export const longText: Shape = text({ max: 10_485_760 });
 
-/** Validates the id that ties an output to its call. */
+/** Validates the id that links an output to its call. */
 export const callId: Shape = text({ min: 1, max: 64 });
 
 /** Validates the optional id of an item. */
 export const itemId: Shape = maybe(text());
 
-/** Validates how far an item has come. */
+/** Validates an item's status. */
 export const status: Shape = maybe(oneOf("in_progress", "completed", "incomplete"));
 
-/** Validates who called: the model, or a program of its. */
+/** Validates the caller: the model or a program written by it. */
 export const caller: Shape = maybe(
   byType({ direct: object({ type }), program: object({ type, caller_id: text() }) }),
 );
 
-/** Validates a field that the API returns and no client needs to send. */
+/** Validates a field that the API returns and clients may omit. */
 export const created_by: Shape = maybe(text());
 
-/** Validates who may call a tool: the model itself, or its programs. */
+/** Validates who may call a tool: the model itself or its programs. */
 export const allowed_callers: Shape = maybe(list(oneOf("direct", "programmatic"), { min: 1 }));
 
 /** The required fields of every item with a `call_id`. */

@@ -4,7 +4,7 @@ import { createNoEvents } from "./item-events.ts";
 import { bare, callFields, callId, itemId, longText, status, type } from "./item-fields.ts";
 import type { ToolRecord } from "./tool-record.ts";
 
-/** Commands of older models, which the client runs. No model here calls it; its items are understood. */
+/** Shell commands of older models, run by the client. Local models never call it, but its items are accepted. */
 export const localShell: ToolRecord = {
   kind: "local_shell",
   check: bare,

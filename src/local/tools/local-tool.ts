@@ -2,8 +2,8 @@ import type { WireItem } from "../../openai/wire.ts";
 import type { PythonRun, ShellRun } from "../sandbox/sandbox.ts";
 
 /**
- * A hosted tool that the local provider runs: everything that is specific to one kind, in one record. The
- * built-in kinds are records of this form. `kind`, `items` and `run` are required; the rest has defaults.
+ * A hosted tool that the local provider runs: one record contains everything specific to one kind. The built-in
+ * kinds have the same form. `kind`, `items` and `run` are required; the rest has defaults.
  *
  * @example
  * const dice: LocalTool<{ sides: number }> = {
@@ -14,85 +14,85 @@ import type { PythonRun, ShellRun } from "../sandbox/sandbox.ts";
  * new LocalProvider({ tools: [dice], model: scriptedModel([[{ use: { kind: "dice", args: { sides: 6 } } }]]) });
  */
 export interface LocalTool<Args extends object = WireItem> {
-  /** The `type` of the tool in a request's `tools`; scripts name it in `use`. 1-64 of a-z, 0-9, _ and -. */
+  /** The tool's `type` in a request's `tools`. Scripts use it in `use`. 1-64 of a-z, 0-9, _ and -. */
   readonly kind: string;
-  /** Other values of `type` that mean the same tool. @default none */
+  /** Other values of `type` for the same tool. @default none */
   readonly aliases?: readonly string[] | undefined;
-  /** The items that a call consists of, by their `type`. The first is the call itself. */
+  /** The types of items that a call consists of. The first is the call itself. */
   readonly items: Readonly<Record<string, LocalToolItem>>;
   /**
-   * Runs one call and returns its items. `type` (that of the call), `id` and `status` ("completed") are filled
-   * in where they are missing. If it throws, the response fails with an error that names the tool.
+   * Runs one call and returns its items. Fills in `type` (that of the call), `id` and `status` ("completed") where
+   * they are missing. If it throws, the response fails with an error that names the tool.
    */
   run(
     call: LocalToolCall<Args>,
     context: LocalToolContext,
   ): LocalToolOutput | Promise<LocalToolOutput>;
-  /** Tells an upstream model what the tool does. Needs `parameters`. @default an upstream model is not offered it */
+  /** Describes the tool to an upstream model. Requires `parameters`. @default upstream models are not offered the tool */
   readonly description?: string | undefined;
-  /** JSON Schema of the arguments, an object. Arguments that do not match never reach `run`. @default any object */
+  /** JSON Schema of the arguments, of type object. Arguments that do not match never reach `run`. @default any object */
   readonly parameters?: WireItem | undefined;
-  /** The functions that an upstream model is offered, if one is not enough. Excludes `description` and `parameters`. */
+  /** Functions to offer an upstream model, if one is not enough. Cannot be combined with `description` and `parameters`. */
   readonly functions?: readonly LocalToolFunction[] | undefined;
-  /** Checks the tool in a request's `tools`. @default any fields are accepted */
+  /** Validates the tool in a request's `tools`. @default accepts any fields */
   readonly check?: LocalToolCheck | undefined;
-  /** Checks a `tool_choice` of this tool. @default `type` and nothing else */
+  /** Validates a `tool_choice` of this tool. @default accepts only `type` */
   readonly checkChoice?: LocalToolCheck | undefined;
-  /** The tool as responses repeat it, for example without its secrets. @default as it was sent */
+  /** Returns the tool as responses repeat it, for example without secrets. @default the tool as sent */
   echo?(entry: WireItem): WireItem;
-  /** The field of the tool that says which container it runs in; requests that name a lost one are refused. @default none */
+  /** The tool's field that selects its container. Requests that name a lost container are rejected. @default none */
   readonly containerField?: string | undefined;
 }
 
-/** One type of item of a `LocalTool`. Every field has a default. */
+/** One item type of a `LocalTool`. Every field has a default. */
 export interface LocalToolItem {
-  /** Checks an item that `run` returned, or that a client sends back. @default an object with an `id` */
+  /** Validates an item that `run` returns or a client sends back. @default accepts an object with an `id` */
   readonly check?: LocalToolCheck | undefined;
-  /** The stream's events between `output_item.added` and `output_item.done`. @default `in_progress`, then `completed` or `failed` */
+  /** Creates the stream events between `output_item.added` and `output_item.done`. @default `in_progress`, then `completed` or `failed` */
   events?(item: WireItem): LocalToolEvents;
-  /** Values of `include`, `"<type>.<field>"`, and what the item is without each. @default items are always shown whole */
+  /** Values of `include` (`"<type>.<field>"`), each with a function that removes the field. @default items are always complete */
   readonly includes?: Readonly<Record<string, (item: WireItem) => WireItem>> | undefined;
-  /** The type of the item with which the client answers this call; the turn ends with it. @default the provider runs the call */
+  /** The type of the item with which the client answers this call, which ends the turn. @default the provider runs the call */
   readonly answer?: string | undefined;
-  /** Whether this call is one that the client must answer. @default true, if `answer` is set */
+  /** Whether the client must answer this call. @default true if `answer` is set */
   needsAnswer?(item: WireItem): boolean;
-  /** The item as a call of a function, for upstream models. @default fields named in `parameters` are arguments, all others the result */
+  /** Converts the item to a function call for upstream models. @default fields named in `parameters` are arguments, all others the result */
   toCall?(item: WireItem): LocalToolPastCall;
-  /** The result in an item that answers a call, for upstream models. @default its fields as JSON */
+  /** Converts an item that answers a call to a result for upstream models. @default its fields as JSON */
   toResult?(item: WireItem): string;
-  /** Where the item names the container that it ran in: `["container_id"]`. Later calls run there too. @default nowhere */
+  /** The path in the item to the id of the container it ran in: `["container_id"]`. Later calls reuse that container. @default none */
   readonly containerAt?: readonly [string, ...string[]] | undefined;
-  /** Whether requests that continue from the item are refused once its container is lost. @default false */
+  /** Whether requests that continue from the item are rejected once its container is lost. @default false */
   readonly needsContainer?: boolean | undefined;
 }
 
-/** What `run` is called with. */
+/** The call passed to `run`. */
 export interface LocalToolCall<Args extends object = WireItem> {
-  /** The tool in the request's `tools`, checked. */
+  /** The validated tool in the request's `tools`. */
   readonly entry: WireItem;
   /** The model's arguments. They match `parameters`. */
   readonly args: Args;
 }
 
-/** The items of one call: one, or several in their order. */
+/** One call's items: a single item, or several in order. */
 export type LocalToolOutput = WireItem | readonly WireItem[];
 
-/** What a running call may use. */
+/** What `run` can use. */
 export interface LocalToolContext {
-  /** Aborts when the client is gone or the provider closes. */
+  /** Aborts when the client disconnects or the provider closes. */
   readonly signal: AbortSignal;
   /** Returns a new id: `newId("dice_")`. */
   newId(prefix: string): string;
   /** The server's containers. */
   readonly containers: LocalToolContainers;
-  /** Makes these the hits that the model may cite next, with `citations: [{ hit: 0 }]`. */
+  /** Sets the hits that the model may cite next, with `citations: [{ hit: 0 }]`. */
   cite(hits: readonly LocalToolHit[]): void;
 }
 
-/** Containers as a tool uses them. Files that a run creates or changes can be cited by name. */
+/** The server's containers for a tool. Files that a run creates or changes can be cited by name. */
 export interface LocalToolContainers {
   /**
-   * Returns the id of the container to run in: the one that `place` names (an id, or an object with
+   * Returns the id of the container to run in: the container that `place` names (an id, or an object with
    * `container_id`), otherwise the conversation's, otherwise a new one.
    */
   resolve(place?: unknown): Promise<string>;
@@ -102,48 +102,65 @@ export interface LocalToolContainers {
   shell(containerId: string, command: string): Promise<ShellRun>;
 }
 
-/** Something that a tool found and a message may cite. */
+/** A search hit that a message may cite. */
 export type LocalToolHit =
-  | { readonly type: "file"; readonly fileId: string; readonly filename: string }
-  | { readonly type: "url"; readonly url: string; readonly title: string };
+  | {
+      /** A file. */
+      readonly type: "file";
+      /** Id of the file. */
+      readonly fileId: string;
+      /** Name of the file. */
+      readonly filename: string;
+    }
+  | {
+      /** A web page. */
+      readonly type: "url";
+      /** Address of the page. */
+      readonly url: string;
+      /** Title of the page. */
+      readonly title: string;
+    };
 
 /**
- * Says what is wrong with a value, in a sentence or as an error, or returns `null`. `path` is its place in the
- * request: `tools[0]`. The request is refused with status 400.
+ * Validates a value: returns a sentence or an error that describes the problem, or `null`. `path` is the value's
+ * place in the request, such as `tools[0]`. A problem rejects the request with status 400.
  */
 export type LocalToolCheck = (value: unknown, path: string) => Error | string | null;
 
-/** One event of an item; `output_index` and `sequence_number` are added. */
-export type LocalToolEvent = WireItem & { readonly type: string };
+/** One event of an item. `output_index` and `sequence_number` are added. */
+export type LocalToolEvent = WireItem & {
+  /** Type of the event, such as `"response.dice_call.completed"`. */
+  readonly type: string;
+};
 
-/** How a stream shows one item. */
+/** How a stream presents one item. */
 export interface LocalToolEvents {
-  /** The item of `output_item.added`, as it is before it has run. */
+  /** The item in `output_item.added`, in the state before the tool runs. */
   readonly added: WireItem;
-  /** Events from before the tool has run. */
+  /** Events sent before the tool runs. */
   readonly running: Iterable<LocalToolEvent>;
-  /** Events from after it has run. */
+  /** Events sent after the tool has run. */
   readonly finished: readonly LocalToolEvent[];
 }
 
-/** A function under which an upstream model calls the tool. */
+/** A function with which an upstream model calls the tool. */
 export interface LocalToolFunction {
-  /** 1-64 of a-z, A-Z, 0-9, _ and -; no other tool's function has it. */
+  /** 1-64 of a-z, A-Z, 0-9, _ and -. Must be unique among all tools' functions. */
   readonly name: string;
-  /** Tells the model what the function does. */
+  /** Describes the function to the model. */
   readonly description: string;
-  /** JSON Schema of the arguments, an object. */
+  /** JSON Schema of the arguments, of type object. */
   readonly parameters: WireItem;
-  /** The arguments for `run`, or `null` if these do not fit. @default those that match `parameters` */
+  /** Converts the model's arguments for `run`, or returns `null` if they are invalid. @default accepts arguments that match `parameters` */
   read?(args: WireItem): WireItem | null;
 }
 
-/** An earlier call as an upstream model is told of it. */
+/** An earlier call, as presented to an upstream model. */
 export interface LocalToolPastCall {
-  /** The function that was called. @default the first of the tool's */
+  /** The function that was called. @default the tool's first function */
   readonly name?: string | undefined;
   /** Its arguments. */
   readonly args: object;
-  /** What it returned. @default what the item says that answers the call */
+  /** The returned text. @default the content of the item that answers the call */
   readonly result?: string | undefined;
 }

@@ -43,7 +43,7 @@ const fields = object(
   },
 );
 
-/** One of the three ways to reach a server is required. */
+/** Requires a server's URL, connector or tunnel. */
 const check: Shape = (value, path) => {
   const problem = fields(value, path);
   const places = ["server_url", "connector_id", "tunnel_id"];
@@ -53,7 +53,7 @@ const check: Shape = (value, path) => {
 
 const serverItem = { type, id: text({ min: 1 }), server_label: text() };
 
-/** Calls tools of MCP servers. Nothing here does, so that requests are refused. https://platform.openai.com/docs/guides/tools-connectors-mcp */
+/** Calls tools of MCP servers. The local provider does not support it and rejects requests that offer it. https://platform.openai.com/docs/guides/tools-connectors-mcp */
 export const mcp: ToolRecord = {
   kind: "mcp",
   isRefused: true,
@@ -111,7 +111,7 @@ export const mcp: ToolRecord = {
 
 const REDACTED = "<redacted>";
 
-/** Responses do not repeat how to reach the server. */
+/** Redacts the URL path, headers and authorization: responses do not repeat them. */
 function echo(entry: WireItem): WireItem {
   const { authorization, server_url: url } = entry;
   const names = Object.keys(recordAt(entry, "headers"));

@@ -2,7 +2,7 @@ import { object, oneOf, text } from "../validators/shapes.ts";
 import { bare, callFields, longText } from "./item-fields.ts";
 import type { ToolRecord } from "./tool-record.ts";
 
-/** Lets the model call tools from programs. No model here does; the items are understood. */
+/** Lets the model call tools from programs. Local models never do, but the items are accepted. */
 export const programmaticToolCalling: ToolRecord = {
   kind: "programmatic_tool_calling",
   check: bare,

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { turnState } from "../../../tests/support/local/turn-state.ts";
 import { useTool } from "../responses/use-tool.ts";
 
-describe("commands", () => {
-  test("that took too long say so, and nothing of how they ended", async () => {
+describe("Shell commands", () => {
+  test("report a timeout without an exit code", async () => {
     const tools = [{ type: "shell", environment: { type: "container_auto" } }];
     const state = turnState({ tools, shell: { stdout: "1", exitCode: null, timedOut: true } });
     expect(await useTool({ shell: ["sleep 9"] }, state)).toBe(false);
@@ -13,7 +13,7 @@ describe("commands", () => {
   });
 
   test.each([{}, { environment: null }, { environment: { type: "local" } }])(
-    "are the client's with %j",
+    "are passed to the client with %j",
     async (more) => {
       const state = turnState({ tools: [{ type: "shell", ...more }] });
       expect(await useTool({ shell: ["ls"] }, state)).toBe(true);

@@ -5,7 +5,7 @@ import { chunksOf } from "../event-chunks.ts";
 import type { ShellRun } from "../sandbox/sandbox.ts";
 import { byType, integer, list, maybe, object, oneOf, text } from "../validators/shapes.ts";
 import { hideContainerSecrets, newContainerFields } from "./container-fields.ts";
-import { createObjectSchema, isText, joinTexts } from "./function-schema.ts";
+import { createObjectSchema, isString, joinParagraphs } from "./function-schema.ts";
 import { toInProgress } from "./item-events.ts";
 import {
   allowed_callers,
@@ -47,7 +47,7 @@ const environment = byType({
 
 const outcome = byType({ exit: object({ type, exit_code: integer() }), timeout: object({ type }) });
 
-/** Runs commands in a container, or hands them to the client. https://platform.openai.com/docs/guides/tools-shell */
+/** Runs commands in a container, or passes them to the client. https://platform.openai.com/docs/guides/tools-shell */
 export const shell: ToolRecord = {
   kind: "shell",
   check: object({ type }, { environment: maybe(environment), allowed_callers }),
@@ -97,7 +97,7 @@ export const shell: ToolRecord = {
   functions: [
     {
       name: "shell",
-      description: "Runs shell commands one after the other and gives back what each printed.",
+      description: "Runs shell commands one after the other and returns the output of each.",
       parameters: createObjectSchema({
         commands: {
           type: "array",
@@ -107,8 +107,10 @@ export const shell: ToolRecord = {
         },
       }),
       read({ commands }) {
-        const all = isText(commands) ? [commands] : commands; // models often give just one
-        return Array.isArray(all) && all.length > 0 && all.every(isText) ? { commands: all } : null;
+        const all = isString(commands) ? [commands] : commands; // models often pass a single string
+        return Array.isArray(all) && all.length > 0 && all.every(isString)
+          ? { commands: all }
+          : null;
       },
     },
   ],
@@ -143,7 +145,7 @@ export const shell: ToolRecord = {
         { ...callOptions, max_output_length: maybe(integer()) },
       ),
       events: createOutputEvents,
-      toResult: (item) => joinTexts(recordsAt(item, "output").map(describeOutput)),
+      toResult: (item) => joinParagraphs(recordsAt(item, "output").map(describeOutput)),
     },
   },
 };
@@ -171,7 +173,7 @@ function createCallEvents(item: WireItem): LocalToolEvents {
   };
 }
 
-/** One entry for each command. The item is `completed` from its first event on. */
+/** Creates one entry per command. The item is `completed` from its first event on. */
 function createOutputEvents(item: WireItem): LocalToolEvents {
   const name = "response.shell_call_output_content";
   const { output } = item;
@@ -194,7 +196,7 @@ function createOutputEvents(item: WireItem): LocalToolEvents {
 function describeOutput(output: WireItem): string {
   const { stdout, stderr } = output;
   const { type: how, exit_code: code } = recordAt(output, "outcome");
-  const end = how === "timeout" ? "It took too long and was stopped." : `Exit code: ${code}`;
+  const end = how === "timeout" ? "It timed out and was stopped." : `Exit code: ${code}`;
   const parts = [stdout, stderr && `stderr:\n${stderr}`, end];
-  return parts.filter((part) => isText(part) && part !== "").join("\n");
+  return parts.filter((part) => isString(part) && part !== "").join("\n");
 }

@@ -3,26 +3,26 @@ import type { WireItem } from "../../openai/wire.ts";
 import type { ModelAction } from "../model-action.ts";
 import type { ItemRecord, ToolRecord } from "./tool-record.ts";
 
-/** One type of item of one kind. */
+/** One item type together with its kind. */
 export interface KnownItem extends ItemRecord {
   readonly type: string;
   readonly tool: ToolRecord;
 }
 
-/** The hosted kinds of one server, looked up by what they are named on the wire. Build it once per server. */
+/** Looks up the hosted kinds of one server by their names on the wire. Build it once per server. */
 export class ToolCatalog {
   readonly tools: readonly ToolRecord[];
-  /** By `type` of an entry of `tools`. */
+  /** By `type` in a request's `tools`. */
   readonly byType: ReadonlyMap<unknown, ToolRecord>;
   /** By `type` of a `tool_choice`. */
   readonly byChoice: ReadonlyMap<unknown, ToolRecord>;
   /** By `type` of an item. */
   readonly byItem: ReadonlyMap<unknown, KnownItem>;
-  /** By the key of a model action that stands for a call. */
+  /** By the key of a model action that calls the kind. */
   readonly byAction: ReadonlyMap<string, readonly ToolRecord[]>;
-  /** The type of the call, by the type of the item with which a client answers it. */
+  /** Types of calls, by the type of the item with which a client answers them. */
   readonly calls: ReadonlyMap<string, string>;
-  readonly #answered: ReadonlySet<string>;
+  readonly #answeredTypes: ReadonlySet<string>;
 
   constructor(tools: readonly ToolRecord[]) {
     this.tools = tools;
@@ -42,27 +42,27 @@ export class ToolCatalog {
         answer === undefined ? [] : [[answer, type] as const],
       ),
     ]);
-    this.#answered = new Set(this.calls.values());
+    this.#answeredTypes = new Set(this.calls.values());
   }
 
-  /** The kind that a `type` stands for, whichever of its names that is; other types stand for themselves. */
+  /** Returns the kind for any of its names. Other types are returned unchanged. */
   findKind(type: unknown): unknown {
     return (this.byType.get(type) ?? this.byChoice.get(type))?.kind ?? type;
   }
 
-  /** Whether items of a type are calls that the client answers, or may have to. */
+  /** Whether the client sometimes or always answers items with this type. */
   isAnswered(type: string): boolean {
-    return this.#answered.has(type);
+    return this.#answeredTypes.has(type);
   }
 
-  /** Whether an item is a call that the client must answer. */
+  /** Whether the client must answer this item. */
   needsAnswer(item: WireItem): boolean {
     const { type } = item;
-    if (typeof type !== "string" || !this.#answered.has(type)) return false;
+    if (typeof type !== "string" || !this.#answeredTypes.has(type)) return false;
     return this.byItem.get(type)?.needsAnswer?.(item) ?? true;
   }
 
-  /** The id of the container that an item ran in; `null` if it names none. */
+  /** Returns the id of the container that an item ran in; `null` without a container. */
   findContainer(item: WireItem): string | null {
     const path = this.byItem.get(item["type"])?.containerAt;
     if (!path) return null;
@@ -72,13 +72,13 @@ export class ToolCatalog {
   }
 }
 
-/** Whether every call of a kind is one that the client answers. */
+/** Whether the client answers all of a kind's calls. */
 export function isHandedOver({ items }: ToolRecord): boolean {
   const [call] = Object.values(items);
   return call?.answer !== undefined && call.needsAnswer === undefined;
 }
 
-/** Returns the action that calls a tool: its own if it has one, otherwise `use`. */
+/** Returns the action that calls a tool: its shorthand if it has one, otherwise `use`. */
 export function toAction({ kind, shorthand }: ToolRecord, args: WireItem): ModelAction {
   return shorthand?.toAction(args) ?? { use: { kind, args } };
 }

@@ -10,72 +10,72 @@ import type {
 } from "./local-tool.ts";
 import type { ToolServices } from "./tool-services.ts";
 
-/** A hosted kind as the server uses it: a `LocalTool`, and what only the built-in kinds have. */
+/** A hosted kind as the server uses it: a `LocalTool` plus fields that only built-in kinds have. */
 export interface ToolRecord
   extends Omit<LocalTool, "run" | "items" | "check" | "checkChoice" | "functions" | "echo"> {
   readonly items: Readonly<Record<string, ItemRecord>>;
   readonly check?: Shape | undefined;
   readonly checkChoice?: Shape | undefined;
   readonly functions?: readonly FunctionRecord[] | undefined;
-  /** Absent for kinds that nothing runs here. */
+  /** Runs a call. Absent for kinds that do not run locally. */
   run?(
     call: LocalToolCall,
     context: ToolContext,
   ): readonly WireItem[] | Promise<readonly WireItem[]>;
-  /** The tool as responses repeat it: with OpenAI's defaults, without secrets. @default as it was sent */
+  /** Returns the tool as responses repeat it: with OpenAI's defaults, without secrets. @default the tool as sent */
   echo?(entry: WireItem, containerId: string | null): WireItem;
-  /** Requests that offer the kind are refused. @default they are accepted, also if nothing runs it */
+  /** Rejects requests that offer the kind. @default requests are accepted, even if the kind cannot run */
   readonly isRefused?: true | undefined;
-  /** The types by which `tool_choice` names the kind. @default `kind` and `aliases` */
+  /** Values of `type` that select the kind in `tool_choice`. @default `kind` and `aliases` */
   readonly choiceTypes?: readonly string[] | undefined;
-  /** The field that tells several tools of this kind apart in a `tool_choice`. @default none */
+  /** The field that distinguishes several tools with the same kind in a `tool_choice`. @default none */
   readonly label?: string | undefined;
-  /** The model actions, besides `use`, that are calls of this kind. */
+  /** The model action, in addition to `use`, that calls this kind. */
   readonly shorthand?: ToolShorthand | undefined;
-  /** The arguments with which the echo model calls the kind if it must. @default the smallest that match */
+  /** Returns the arguments with which the echo model calls the kind when it must. @default the smallest valid arguments */
   echoArgs?(text: string): WireItem;
-  /** For requests that leave the model no choice. */
+  /** Handles requests that leave the model no choice. */
   readonly forced?: ForcedCall | undefined;
 }
 
-/** One type of item of a kind. */
+/** One item type of a kind. */
 export interface ItemRecord extends Omit<LocalToolItem, "check"> {
   readonly check?: Shape | undefined;
-  /** Whether its `tools` are tools like those of a request. @default false */
+  /** Whether its `tools` have the same format as a request's. @default false */
   readonly listsTools?: true | undefined;
 }
 
-/** A function under which an upstream model calls a kind. */
+/** A function with which an upstream model calls a kind. */
 export interface FunctionRecord extends LocalToolFunction {
   read(args: WireItem): WireItem | null;
 }
 
-/** What a running call of a built-in kind may use. */
+/** What `run` of a built-in kind can use. */
 export interface ToolContext extends LocalToolContext {
   readonly services: Pick<ToolServices, "vectorStores" | "web">;
 }
 
-/** A model action of its own for one kind: `{ code }`. */
+/** A model action specific to one kind, such as `{ code }`. */
 export interface ToolShorthand {
   /** The action's key. Several kinds may share one; the first that accepts an action performs it. */
   readonly key: string;
-  /** The call that an action stands for, or `null` if another kind performs it. */
+  /** Converts an action to a call, or returns `null` if another kind handles it. */
   fromAction(action: ModelAction, isOffered: boolean): ShorthandCall | null;
-  /** The action that stands for a call with these arguments. */
+  /** Converts arguments to the action that calls the kind with them. */
   toAction(args: WireItem): ModelAction;
 }
 
-/** The call that an action stands for. */
+/** The call that an action represents. */
 export interface ShorthandCall {
   readonly args: WireItem;
-  /** What the model did, for an error: `"ran code"`. */
+  /** The model's action, for error messages: `"ran code"`. */
   readonly did: string;
 }
 
-/** The only sensible call of a request that forces a kind, so that no model is asked. */
+/** The only sensible call for a request that forces a kind. The server makes it without a model. */
 export interface ForcedCall {
-  /** The arguments that the last message holds, or `null` if the model has to decide. */
+  /** Reads the arguments from the last message, or returns `null` if the model has to decide. */
   readArgs(text: string): WireItem | null;
-  /** What the model says after the call. */
+  /** Returns the model's text after the call. */
   answer(call: WireItem): string;
 }

@@ -5,7 +5,7 @@ import type { ToolRecord } from "./tool-record.ts";
 const execution = oneOf("server", "client");
 const options = { id: itemId, call_id: maybe(callId), execution, status, created_by };
 
-/** Finds tools whose loading is deferred. No model here calls it; its items are understood. */
+/** Finds tools whose loading is deferred. Local models never call it, but its items are accepted. */
 export const toolSearch: ToolRecord = {
   kind: "tool_search",
   choiceTypes: [],

@@ -9,21 +9,21 @@ export interface ToolServices {
   readonly web: WebService | null;
 }
 
-/** Containers, in which code and commands run. */
+/** Containers in which code and commands run. */
 export interface ContainerService {
   /** Creates a container. */
   create(options: NewContainer): Promise<{ readonly id: string }>;
-  /** Refuses a container that is unknown or has expired, with OpenAI's error. */
+  /** Throws OpenAI's error if the container does not exist or has expired. */
   check(id: string): void;
   /** Runs Python in a container. */
-  python(id: string, code: string, limits: RunLimits): Promise<PythonRun & Changed>;
+  python(id: string, code: string, limits: RunLimits): Promise<PythonRun & ChangedFiles>;
   /** Runs a shell command in a container. */
-  shell(id: string, command: string, limits: RunLimits): Promise<ShellRun & Changed>;
-  /** Ends a container now, as if its time were over. */
+  shell(id: string, command: string, limits: RunLimits): Promise<ShellRun & ChangedFiles>;
+  /** Expires a container now. */
   expire(id: string): Promise<void>;
 }
 
-/** What a new container is created with. */
+/** Options for creating a container. */
 export interface NewContainer {
   readonly name: string;
   readonly memoryLimit?: string | undefined;
@@ -32,16 +32,16 @@ export interface NewContainer {
 }
 
 /** The files that a run created or changed. */
-export interface Changed {
+export interface ChangedFiles {
   readonly files: readonly { readonly id: string; readonly path: string }[];
 }
 
-/** Search over vector stores. */
+/** Searches vector stores. */
 export interface VectorStoreService {
   search(query: FileQuery): readonly FileHit[] | Promise<readonly FileHit[]>;
 }
 
-/** What to search vector stores for. */
+/** A query to vector stores. */
 export interface FileQuery {
   readonly vectorStoreIds: readonly string[];
   readonly query: string;
@@ -59,7 +59,7 @@ export interface FileHit {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** Search over the provider's folder of pages. */
+/** Searches the provider's folder of pages. */
 export interface WebService {
   search(
     query: string,

@@ -16,7 +16,7 @@ import {
   oneOf,
   text,
 } from "../validators/shapes.ts";
-import { createTextsSchema, isText, joinTexts } from "./function-schema.ts";
+import { createStringsSchema, isString, joinParagraphs } from "./function-schema.ts";
 import { createStages, toInProgress } from "./item-events.ts";
 import { created_by, type } from "./item-fields.ts";
 import type { LocalToolPastCall } from "./local-tool.ts";
@@ -59,7 +59,7 @@ const sources = maybe(
   list(byType({ url: object({ type, url: text() }), api: object({ type, name: text() }) })),
 );
 
-/** Searches the provider's pages, opens one, or looks for words in one. https://platform.openai.com/docs/guides/tools-web-search */
+/** Searches the provider's pages, opens one, or finds text in one. https://platform.openai.com/docs/guides/tools-web-search */
 export const webSearch: ToolRecord = {
   kind: "web_search",
   aliases: ["web_search_2025_08_26", "web_search_preview", "web_search_preview_2025_03_11"],
@@ -69,7 +69,7 @@ export const webSearch: ToolRecord = {
     web_search_preview: preview,
     web_search_preview_2025_03_11: preview,
   }),
-  /** A search without a location is one from the United States. */
+  /** Like OpenAI, reports the United States as the default location. */
   echo(entry) {
     const { user_location: location } = entry;
     const empty = { type: "approximate", city: null, country: null, region: null, timezone: null };
@@ -85,10 +85,10 @@ export const webSearch: ToolRecord = {
   run({ entry, args }, context) {
     const call = { id: context.newId("ws_"), type: "web_search_call" };
     const { query, url, pattern } = args;
-    if (isText(query)) return [{ ...call, ...searchPages(query, entry, context) }];
+    if (isString(query)) return [{ ...call, ...searchPages(query, entry, context) }];
     const page = textAt({ url }, "url");
-    if (!isText(pattern)) return [{ ...call, ...openPage(page, context) }];
-    const results = findPages(context)
+    if (!isString(pattern)) return [{ ...call, ...openPage(page, context) }];
+    const results = requireWeb(context)
       .find(page, pattern)
       .map((found) => ({ type: "text", url: page, text: found.text }));
     const action = { type: "find_in_page", url: page, pattern };
@@ -97,35 +97,35 @@ export const webSearch: ToolRecord = {
 
   shorthand: {
     key: "search",
-    fromAction: (action) => ("search" in action ? readSearch(action.search) : null),
+    fromAction: (action) => ("search" in action ? toSearchCall(action.search) : null),
     toAction({ query, url, pattern }) {
-      if (isText(query)) return { search: { web: query } };
+      if (isString(query)) return { search: { web: query } };
       const page = String(url);
-      return { search: isText(pattern) ? { find: pattern, in: page } : { open: page } };
+      return { search: isString(pattern) ? { find: pattern, in: page } : { open: page } };
     },
   },
   echoArgs: (said) => ({ query: said || "anything" }),
   functions: [
     {
       name: "web_search",
-      description: "Searches the web and gives back pages with their addresses.",
-      parameters: createTextsSchema({ query: "What to look for, in words." }),
-      read: ({ query }) => (isText(query) ? { query } : null),
+      description: "Searches the web and returns pages with their addresses.",
+      parameters: createStringsSchema({ query: "The search query, in words." }),
+      read: ({ query }) => (isString(query) ? { query } : null),
     },
     {
       name: "open_page",
-      description: "Opens a page that a web search found and gives back its text.",
-      parameters: createTextsSchema({ url: "The page's address." }),
-      read: ({ url }) => (isText(url) ? { url } : null),
+      description: "Opens a page that a web search found and returns its text.",
+      parameters: createStringsSchema({ url: "The page's address." }),
+      read: ({ url }) => (isString(url) ? { url } : null),
     },
     {
       name: "find_in_page",
-      description: "Gives back the places in a page where some words are.",
-      parameters: createTextsSchema({
+      description: "Returns the places in a page that contain some words.",
+      parameters: createStringsSchema({
         url: "The page's address.",
-        pattern: "The words to look for.",
+        pattern: "The words to find.",
       }),
-      read: ({ url, pattern }) => (isText(url) && isText(pattern) ? { url, pattern } : null),
+      read: ({ url, pattern }) => (isString(url) && isString(pattern) ? { url, pattern } : null),
     },
   ],
 
@@ -159,11 +159,11 @@ export const webSearch: ToolRecord = {
         };
       },
       includes: {
-        "web_search_call.results": (item) => omit(item, "results"),
+        "web_search_call.results": (item) => omitKey(item, "results"),
         "web_search_call.action.sources": (item) => {
           const { action } = item;
           return isPlainObject(action) && "sources" in action
-            ? { ...item, action: omit(action, "sources") }
+            ? { ...item, action: omitKey(action, "sources") }
             : item;
         },
       },
@@ -174,7 +174,7 @@ export const webSearch: ToolRecord = {
 
 function searchPages(query: string, entry: WireItem, context: ToolContext): WireItem {
   const filters = recordAt(entry, "filters");
-  const found = findPages(context).search(query, {
+  const found = requireWeb(context).search(query, {
     allowedDomains: textsAt(filters, "allowed_domains"),
     blockedDomains: textsAt(filters, "blocked_domains"),
   });
@@ -190,9 +190,9 @@ function searchPages(query: string, entry: WireItem, context: ToolContext): Wire
   return { status: "completed", action, results };
 }
 
-/** A page that does not exist fails to open, as on the web. */
+/** Opens a page. A page that does not exist fails to open, as on the web. */
 function openPage(url: string, context: ToolContext): WireItem {
-  const page = findPages(context).open(url);
+  const page = requireWeb(context).open(url);
   if (page) context.cite([{ type: "url", url: page.url, title: page.title }]);
   const action = { type: "open_page", url };
   return page
@@ -200,14 +200,14 @@ function openPage(url: string, context: ToolContext): WireItem {
     : { status: "failed", action, results: [] };
 }
 
-function findPages({ services }: ToolContext): WebService {
+function requireWeb({ services }: ToolContext): WebService {
   if (services.web) return services.web;
   const message =
     "There are no pages to search: start the server with a folder of pages (--web FOLDER, or the option web).";
   throw new ApiProblem(500, message, { code: "web_search_unavailable" });
 }
 
-function readSearch(
+function toSearchCall(
   search: Extract<ModelAction, { search: unknown }>["search"],
 ): ShorthandCall | null {
   if (typeof search === "string") return { args: { query: search }, did: "searched the web" };
@@ -217,7 +217,7 @@ function readSearch(
   return { args: { url: search.in, pattern: search.find }, did: "looked into a page" };
 }
 
-function omit(record: WireItem, key: string): WireItem {
+function omitKey(record: WireItem, key: string): WireItem {
   if (!(key in record)) return record;
   const { [key]: _omitted, ...rest } = record;
   return rest;
@@ -226,19 +226,19 @@ function omit(record: WireItem, key: string): WireItem {
 function toCall(item: WireItem): LocalToolPastCall {
   const action = recordAt(item, "action");
   const { type: did, url, pattern, query, queries } = action;
-  const result = joinTexts(describePages(item, action), "Nothing was found.");
+  const result = joinParagraphs(describePages(item, action), "Nothing was found.");
   if (did === "open_page") return { name: "open_page", args: { url }, result };
   if (did === "find_in_page") return { name: "find_in_page", args: { url, pattern }, result };
   const words = query ?? (Array.isArray(queries) ? queries.join("; ") : "");
   return { args: { query: words }, result };
 }
 
-/** Pages with their text if the item has it, otherwise with their addresses alone. */
+/** Describes pages with their text if the item includes it, otherwise only by address. */
 function describePages(item: WireItem, action: WireItem): readonly string[] {
   const found = recordsAt(item, "results");
   const pages = found.length > 0 ? found : recordsAt(action, "sources");
   return pages.map(({ title, url, text: words }) => {
     const parts = [title && url ? `${title} (${url})` : url, words];
-    return parts.filter((part) => isText(part) && part !== "").join("\n");
+    return parts.filter((part) => isString(part) && part !== "").join("\n");
   });
 }

@@ -7,8 +7,8 @@ const passage = { type: "file", fileId: "file-1", filename: "owls.md" } as const
 const page = { type: "url", url: "https://owls.example", title: "Owls" } as const;
 const none = { hits: [], files: [] };
 
-describe("the annotations of a text", () => {
-  test("are what the model cites of what was found", () => {
+describe("createAnnotations()", () => {
+  test("cites the hits that the model selects", () => {
     const hits = [passage, page];
     expect(annotationsOf("Owls.", [{ hit: 0 }, { hit: 1 }], { hits, files: [] })).toEqual([
       { type: "file_citation", file_id: "file-1", filename: "owls.md", index: 5 },
@@ -22,7 +22,7 @@ describe("the annotations of a text", () => {
     ]);
   });
 
-  test("stand where the model says, or where the address is", () => {
+  test("uses the model's position, or the position of the address", () => {
     const about = { hits: [page], files: [] };
     const text = "See https://owls.example now.";
     expect(annotationsOf(text, [{ hit: 0 }], about)).toMatchObject([
@@ -33,11 +33,11 @@ describe("the annotations of a text", () => {
     ]);
   });
 
-  test("are none of what is not there", () => {
+  test("ignores citations of missing hits and files", () => {
     expect(annotationsOf("Owls.", [{ hit: 0 }, { file: "owls.txt" }], none)).toEqual([]);
   });
 
-  test("name the newest file of a name, by its name or its path", () => {
+  test("cites the newest file with a name, by name or by path", () => {
     const about = { hits: [], files: [file, newer] };
     for (const name of ["owls.txt", "/mnt/data/owls.txt"])
       expect(annotationsOf("Owls.", [{ file: name, at: [0, 4] }], about)).toEqual([
@@ -52,7 +52,7 @@ describe("the annotations of a text", () => {
       ]);
   });
 
-  test("come with every file that is linked, and only once", () => {
+  test("adds every linked file, only once", () => {
     const about = { hits: [], files: [file] };
     const text = "[Owls](sandbox:/mnt/data/owls.txt)";
     const linked = [{ file_id: "cfile_1", start_index: 7, end_index: 33 }];

@@ -2,21 +2,21 @@ import type { WireItem } from "../../openai/wire.ts";
 import type { ModelCitation } from "../model-action.ts";
 import type { LocalToolHit } from "../tools/local-tool.ts";
 
-/** What a message may cite: what was found last, and the files that code made. */
+/** Sources that a message may cite: the latest search hits, and files produced by code. */
 export interface Citable {
   readonly hits: readonly LocalToolHit[];
-  readonly files: readonly MadeFile[];
+  readonly files: readonly ProducedFile[];
 }
 
 /** A file in a container. */
-export interface MadeFile {
+export interface ProducedFile {
   readonly id: string;
   readonly containerId: string;
-  /** `/mnt/data/plot.png`. */
+  /** Path in the container, such as `/mnt/data/plot.png`. */
   readonly path: string;
 }
 
-/** The annotations of a text: those the model gives, and those of files that it links. */
+/** Creates the annotations of a text: the model's citations, and files that the text links to. */
 export function annotationsOf(
   text: string,
   citations: readonly ModelCitation[],
@@ -24,19 +24,19 @@ export function annotationsOf(
 ): readonly WireItem[] {
   const given = citations.flatMap((citation) =>
     "hit" in citation
-      ? hitAnnotation(text, hits[citation.hit], citation.at)
-      : fileAnnotation(text, fileNamed(files, citation.file), citation.at),
+      ? toHitAnnotation(text, hits[citation.hit], citation.at)
+      : toFileAnnotation(text, findFile(files, citation.file), citation.at),
   );
   const cited = new Set(given.map(({ file_id: id }) => id));
   const linked = files
     .filter(({ id, path }) => !cited.has(id) && text.includes(`sandbox:${path}`))
-    .flatMap((file) => fileAnnotation(text, file));
+    .flatMap((file) => toFileAnnotation(text, file));
   return [...given, ...linked];
 }
 
 type At = readonly [start: number, end: number] | undefined;
 
-function hitAnnotation(text: string, hit: LocalToolHit | undefined, at: At): readonly WireItem[] {
+function toHitAnnotation(text: string, hit: LocalToolHit | undefined, at: At): readonly WireItem[] {
   if (!hit) return [];
   if (hit.type === "file") {
     const { fileId, filename } = hit;
@@ -44,26 +44,30 @@ function hitAnnotation(text: string, hit: LocalToolHit | undefined, at: At): rea
     return [{ type: "file_citation", file_id: fileId, filename, index }];
   }
   const { url, title } = hit;
-  const [start_index, end_index] = at ?? spanOf(text, url);
+  const [start_index, end_index] = at ?? findSpan(text, url);
   return [{ type: "url_citation", url, title, start_index, end_index }];
 }
 
-function fileAnnotation(text: string, file: MadeFile | undefined, at?: At): readonly WireItem[] {
+function toFileAnnotation(
+  text: string,
+  file: ProducedFile | undefined,
+  at?: At,
+): readonly WireItem[] {
   if (!file) return [];
   const { id, containerId, path } = file;
   const filename = path.split("/").at(-1) ?? path;
-  const [start_index, end_index] = at ?? spanOf(text, `sandbox:${path}`);
+  const [start_index, end_index] = at ?? findSpan(text, `sandbox:${path}`);
   const where = { container_id: containerId, file_id: id, filename };
   return [{ type: "container_file_citation", ...where, start_index, end_index }];
 }
 
-/** The latest of that name: code may have written it twice. */
-function fileNamed(files: readonly MadeFile[], name: string): MadeFile | undefined {
+/** Finds the latest file with a name: code may have written it several times. */
+function findFile(files: readonly ProducedFile[], name: string): ProducedFile | undefined {
   return files.findLast(({ path }) => path === name || path.endsWith(`/${name}`));
 }
 
-/** Where the text has it; nowhere, as OpenAI puts what is not linked, if it has not. */
-function spanOf(text: string, part: string): readonly [number, number] {
+/** Returns the position of `part` in the text, or `[0, 0]`, as OpenAI does, if the text does not contain it. */
+function findSpan(text: string, part: string): readonly [number, number] {
   const start = text.indexOf(part);
   return start === -1 ? [0, 0] : [start, start + part.length];
 }

@@ -1,4 +1,4 @@
-/** The model was told to drop the connection: whoever holds it does. */
+/** Thrown when the model is scripted to drop the connection. The connection's owner then closes it. */
 export class Dropped extends Error {
-  override readonly name = "Dropped";
+  override readonly name = "ConnectionDroppedError";
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { lastText } from "./last-text.ts";
 
-test("the last text is that of the last message which is not the model's", () => {
+test("readLastText() returns the text of the last message that is not the model's", () => {
   const user = { role: "user", content: "One." };
   const parts = [{ type: "input_text", text: "Two" }, { type: "input_image" }, "no part"];
   expect(lastText([])).toBe("");

@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../base/freeze.ts";
 import type { WireItem } from "../../openai/wire.ts";
 
-/** What the last user or system message says; `""` if there is none. */
+/** Returns the text of the last user or system message; `""` if there is none. */
 export function lastText(items: readonly WireItem[]): string {
   const last = items.findLast(({ role }) => typeof role === "string" && role !== "assistant");
   const content = last?.["content"];

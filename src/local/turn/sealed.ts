@@ -1,19 +1,21 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { isPlainObject } from "../../base/freeze.ts";
 
-/** Makes texts that only this server can read: reasoning and compactions between requests. */
+/** Encrypts content that only this server can read: reasoning and compactions between requests. */
 export interface Sealer {
+  /** Encrypts an object to a string. */
   seal(content: object): string;
-  /** `null` if it was sealed by another, or changed since. */
+  /** Decrypts a string; `null` if another key sealed it or it was modified. */
   open(text: string): Readonly<Record<string, unknown>> | null;
 }
 
-/** AES-256-GCM with a key of 32 bytes. */
+/** Creates a sealer that uses AES-256-GCM with a key of 32 bytes. */
 export function sealer(
   key: Uint8Array,
   random: (bytes: number) => Uint8Array = randomBytes,
 ): Sealer {
-  if (key.byteLength !== 32) throw new Error("A sealer's key has 32 bytes");
+  if (key.byteLength !== 32)
+    throw new Error(`The key must be 32 bytes long, got ${key.byteLength}.`);
   const secret = Uint8Array.from(key);
   return {
     seal(content) {
@@ -24,9 +26,9 @@ export function sealer(
       return prefix + Buffer.concat(sealed).toString("base64url");
     },
     open(text) {
-      const sealed = bytesOf(text);
-      const opened = sealed && plainOf(sealed, secret);
-      return opened === null ? null : recordOf(opened);
+      const sealed = decodeSealed(text);
+      const opened = sealed && decrypt(sealed, secret);
+      return opened === null ? null : parseRecord(opened);
     },
   };
 }
@@ -37,8 +39,8 @@ const version = Buffer.from(prefix);
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** One text for the same bytes: Node's decoder would skip over what is no digit. */
-function bytesOf(text: string): Buffer | null {
+/** Decodes strictly: Node's decoder would ignore invalid characters, so different strings would yield the same bytes. */
+function decodeSealed(text: string): Buffer | null {
   if (!text.startsWith(prefix)) return null;
   const digits = text.slice(prefix.length);
   const bytes = Buffer.from(digits, "base64url");
@@ -46,7 +48,7 @@ function bytesOf(text: string): Buffer | null {
   return isWhole && bytes.toString("base64url") === digits ? bytes : null;
 }
 
-function plainOf(sealed: Buffer, key: Uint8Array): string | null {
+function decrypt(sealed: Buffer, key: Uint8Array): string | null {
   const nonce = sealed.subarray(0, nonceBytes);
   const body = sealed.subarray(nonceBytes, -tagBytes);
   const options = { authTagLength: tagBytes };
@@ -55,11 +57,11 @@ function plainOf(sealed: Buffer, key: Uint8Array): string | null {
   try {
     return Buffer.concat([decipher.update(body), decipher.final()]).toString("utf8");
   } catch {
-    return null; // it says no more than that the tag does not fit
+    return null; // the error only reports that the tag does not match
   }
 }
 
-function recordOf(json: string): Readonly<Record<string, unknown>> | null {
+function parseRecord(json: string): Readonly<Record<string, unknown>> | null {
   const content: unknown = JSON.parse(json);
   return isPlainObject(content) ? content : null;
 }

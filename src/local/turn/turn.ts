@@ -4,14 +4,14 @@ import type { LocalModel } from "../models/local-model.ts";
 import type { LocalToolHit } from "../tools/local-tool.ts";
 import type { ToolCatalog } from "../tools/tool-catalog.ts";
 import type { ToolServices } from "../tools/tool-services.ts";
-import type { MadeFile } from "./annotations.ts";
+import type { ProducedFile } from "./annotations.ts";
 import type { Sealer } from "./sealed.ts";
 
-/** What a turn is made from: a request, and the conversation that it goes on with. */
+/** The input of a turn: a request and the conversation that it continues. */
 export interface TurnInput {
   readonly model: string;
   readonly instructions: string | null;
-  /** All that was said and done before, readable. */
+  /** All earlier items, decrypted. */
   readonly items: readonly WireItem[];
   readonly tools: readonly WireItem[];
   readonly toolChoice: unknown;
@@ -22,29 +22,29 @@ export interface TurnInput {
   readonly signal: AbortSignal;
 }
 
-/** What all turns of a server share. */
+/** Services shared by all of a server's turns. */
 export interface TurnServices {
   readonly model: LocalModel;
   readonly tools: ToolServices;
-  /** The hosted tools that the server knows. */
+  /** The hosted tools that the server supports. */
   readonly catalog: ToolCatalog;
   readonly sealer: Sealer;
   readonly ids: Ids;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** How often the model was asked, over the server's life. */
+  /** Number of requests to the model since the server started. */
   readonly asked: { count: number };
-  /** How long one run of code or one command may take. */
+  /** Time limit in milliseconds for one run of code or one command. */
   readonly runTimeoutMs: number;
 }
 
-/** What is known while a turn runs; tools add to it. */
+/** The state of a running turn. Tools add to it. */
 export interface TurnState {
   readonly input: TurnInput;
   readonly services: TurnServices;
   readonly output: WireItem[];
   hits: readonly LocalToolHit[];
-  readonly files: MadeFile[];
-  /** The container that code and commands of this turn run in, once there is one. */
+  readonly files: ProducedFile[];
+  /** The container in which code and commands of this turn run, once there is one. */
   containerId: string | null;
   toolCalls: number;
 }
@@ -55,6 +55,6 @@ export interface TurnOutcome {
   readonly output: readonly WireItem[];
   readonly incompleteReason: string | null;
   readonly error: { readonly code: string; readonly message: string } | null;
-  /** By the place in `tools` of the tool that made it. */
+  /** The container in which the turn ran code; `null` if it ran none. */
   readonly containerId: string | null;
 }

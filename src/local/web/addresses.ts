@@ -3,7 +3,7 @@ import { parseJson } from "../../base/json.ts";
 import { readHtml } from "../search/html.ts";
 
 /** The address that a page declares. */
-export interface OwnAddress {
+export interface DeclaredAddress {
   readonly canonical: string | null;
   readonly base: string | null;
 }
@@ -17,19 +17,19 @@ export class Addresses {
   readonly #mapped: ReadonlyMap<string, string>;
 
   constructor(pagesJson: string | null, sitemap: string | null) {
-    this.#listed = pagesJson === null ? new Map() : listedPages(pagesJson);
-    this.#mapped = sitemap === null ? new Map() : sitemapPages(sitemap);
+    this.#listed = pagesJson === null ? new Map() : parsePagesJson(pagesJson);
+    this.#mapped = sitemap === null ? new Map() : parseSitemap(sitemap);
   }
 
   /** Returns all candidate addresses of a page, best first. The last one comes from its path. */
-  of(path: string, { canonical, base }: OwnAddress): readonly string[] {
-    const byFolders = addressOfPath(path);
-    const own = webAddress(base, byFolders);
+  listCandidates(path: string, { canonical, base }: DeclaredAddress): readonly string[] {
+    const byFolders = toPathAddress(path);
+    const own = parseWebAddress(base, byFolders);
     const candidates = [
-      webAddress(this.#listed.get(path) ?? null),
-      webAddress(canonical, own ?? byFolders),
-      this.#mapped.get(pathKey(path)) ?? null,
-      own === null ? null : webAddress(path.slice(path.lastIndexOf("/") + 1), own),
+      parseWebAddress(this.#listed.get(path) ?? null),
+      parseWebAddress(canonical, own ?? byFolders),
+      this.#mapped.get(toPathKey(path)) ?? null,
+      own === null ? null : parseWebAddress(path.slice(path.lastIndexOf("/") + 1), own),
     ];
     return [...candidates.filter((address) => address !== null), byFolders];
   }
@@ -39,45 +39,45 @@ export class Addresses {
  * Returns a key that is equal for all addresses of a page: without scheme, fragment and index file name.
  * Empty if the address is invalid.
  */
-export function addressKey(address: string): string {
+export function toAddressKey(address: string): string {
   const url = URL.parse(address);
   if (url === null) return "";
   const path = url.pathname.replace(/\/(?:index\.html?)?$/, "");
   return `${url.host}${path}${url.search}`;
 }
 
-function webAddress(address: string | null, base?: string): string | null {
+function parseWebAddress(address: string | null, base?: string): string | null {
   const url = address === null ? null : URL.parse(address, base);
   if (url === null || !/^https?:$/.test(url.protocol)) return null;
   url.hash = "";
   return url.href;
 }
 
-function addressOfPath(path: string): string {
+function toPathAddress(path: string): string {
   const [first = "", ...rest] = path.split("/");
-  const encoded = (parts: readonly string[]) => parts.map(encodeURIComponent).join("/");
+  const encodePath = (parts: readonly string[]) => parts.map(encodeURIComponent).join("/");
   if (rest.length > 0 && /^(?:[a-z0-9-]+\.)+[a-z]{2,}$/i.test(first)) {
-    return `https://${first.toLowerCase()}/${encoded(rest)}`;
+    return `https://${first.toLowerCase()}/${encodePath(rest)}`;
   }
-  return `http://localhost/${encoded([first, ...rest])}`;
+  return `http://localhost/${encodePath([first, ...rest])}`;
 }
 
-function listedPages(pagesJson: string): ReadonlyMap<string, string> {
+function parsePagesJson(pagesJson: string): ReadonlyMap<string, string> {
   const json = parseJson(pagesJson);
   const entries = json.ok && isPlainObject(json.value) ? Object.entries(json.value) : [];
   return new Map(entries.flatMap(([path, url]) => (typeof url === "string" ? [[path, url]] : [])));
 }
 
 /** Returns the addresses in a sitemap by the path of the file that would be served there. */
-function sitemapPages(sitemap: string): ReadonlyMap<string, string> {
+function parseSitemap(sitemap: string): ReadonlyMap<string, string> {
   const pages = new Map<string, string>();
   let at = sitemap.indexOf("<loc>");
   while (at >= 0) {
     const end = sitemap.indexOf("</loc>", at);
     if (end < 0) break;
     // Sitemaps escape addresses as HTML escapes text.
-    const address = webAddress(readHtml(sitemap.slice(at + 5, end)).text);
-    const key = address === null ? null : pathKey(decodePath(new URL(address).pathname.slice(1)));
+    const address = parseWebAddress(readHtml(sitemap.slice(at + 5, end)).text);
+    const key = address === null ? null : toPathKey(decodePath(new URL(address).pathname.slice(1)));
     if (address !== null && key !== null && !pages.has(key)) pages.set(key, address);
     at = sitemap.indexOf("<loc>", end);
   }
@@ -85,7 +85,7 @@ function sitemapPages(sitemap: string): ReadonlyMap<string, string> {
 }
 
 /** Returns the same key for `docs/a.html`, `docs/a` and `docs/a/index.html`, which share an address. */
-function pathKey(path: string): string {
+function toPathKey(path: string): string {
   return path.replace(/\.(?:html?|md|txt)$/i, "").replace(/(?:^|\/)(?:index)?$/, "");
 }
 

@@ -1,28 +1,28 @@
-/** Where some words are. */
+/** A match in a text. */
 export interface TextMatch {
-  /** The place of the first character. */
+  /** Index of the first character. */
   readonly start: number;
-  /** The place after the last one. */
+  /** Index after the last character. */
   readonly end: number;
-  /** The words with what stands around them, on one line. */
+  /** The matching words with their context, on one line. */
   readonly text: string;
 }
 
-const MOST_MATCHES = 100;
-const AROUND = 100;
+const MAX_MATCHES = 100;
+const CONTEXT_LENGTH = 100;
 
-/** The first hundred places of a text that have the words: case does not count, and any space is a space. */
+/** Finds the first 100 matches of some words, ignoring case and differences in white space. */
 export function findInText(text: string, pattern: string): readonly TextMatch[] {
-  const words = pattern.slice(0, LONGEST_PATTERN).trim().split(/\s+/);
+  const words = pattern.slice(0, MAX_PATTERN_LENGTH).trim().split(/\s+/);
   if (words[0] === "") return [];
   const literal = words.map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
   const matches: TextMatch[] = [];
   for (const { index, 0: found } of text.matchAll(new RegExp(literal.join("\\s+"), "giu"))) {
     const end = index + found.length;
-    const around = text.slice(Math.max(0, index - AROUND), end + AROUND);
+    const around = text.slice(Math.max(0, index - CONTEXT_LENGTH), end + CONTEXT_LENGTH);
     if (
       matches.push({ start: index, end, text: around.replaceAll(/\s+/g, " ").trim() }) >=
-      MOST_MATCHES
+      MAX_MATCHES
     ) {
       break;
     }
@@ -30,5 +30,5 @@ export function findInText(text: string, pattern: string): readonly TextMatch[] 
   return matches;
 }
 
-/** Nobody looks for more, and an expression of any length is not to be built. */
-const LONGEST_PATTERN = 1000;
+/** Limits the length of the regular expression. Longer searches are not useful. */
+const MAX_PATTERN_LENGTH = 1000;

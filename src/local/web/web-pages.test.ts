@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { type Tree, temporaryTree } from "../../../tests/support/temporary-tree.ts";
 import { WebPages } from "./web-pages.ts";
 
-const opened = (tree: Tree) => WebPages.open(temporaryTree(tree));
+const openPages = (tree: Tree) => WebPages.open(temporaryTree(tree));
 
 const birds = {
   "owls.example/index.html": "<title>Owls</title><p>Owls hunt mice at night.",
@@ -14,9 +14,9 @@ const birds = {
   "picture.png": "mice",
 };
 
-describe("a search of the pages", () => {
-  test("has the right page first, with its address, title and a part of its text", () => {
-    using pages = opened(birds);
+describe("WebPages.search()", () => {
+  test("returns the right page first, with its address, title and a snippet", () => {
+    using pages = openPages(birds);
     expect(pages.size).toBe(4);
     expect(pages.search("Who hunts at night?")[0]).toEqual({
       url: "https://owls.example/index.html",
@@ -29,8 +29,8 @@ describe("a search of the pages", () => {
     expect(pages.search("mice", { max: 2 })).toHaveLength(2);
   });
 
-  test("puts a page whose title has the word before others", () => {
-    using pages = opened({
+  test("ranks a page with the word in its title first", () => {
+    using pages = openPages({
       "a.html": "<title>Hens</title><p>An owl, an owl.",
       "b.html": "<title>Owl</title><p>It flies.",
       "c.html": "<title>Cats</title><p>Cats purr.",
@@ -53,15 +53,15 @@ describe("a search of the pages", () => {
       { allowedDomains: [], blockedDomains: [] },
       ["docs.owls.example", "hens.example", "localhost", "owls.example"],
     ],
-  ])("keeps to its domains, and to those below them: %j", (domains, hosts) => {
-    using pages = opened(birds);
+  ])("filters by domains and their subdomains: %j", (domains, hosts) => {
+    using pages = openPages(birds);
     const found = pages.search("mice night box eggs", domains);
     expect(found.map(({ url }) => new URL(url).hostname).toSorted()).toEqual(hosts);
   });
 
-  test("shows the part of a long page that has most of the words", () => {
+  test("returns the part of a long page with most of the words", () => {
     const filler = "Nothing of interest is said in this sentence. ".repeat(100);
-    using pages = opened({
+    using pages = openPages({
       "a.txt": `Owls here. ${filler}The barn owl nests in towers. ${filler}`,
     });
     const [page] = pages.search("barn owls nesting in a tower");
@@ -70,19 +70,19 @@ describe("a search of the pages", () => {
     expect(page?.snippet.length).toBeLessThan(400);
   });
 
-  test("shows the words of writing that has no spaces", () => {
-    using pages = opened({ "a.txt": `${"鳥".repeat(500)}東京のフクロウ${"鳥".repeat(500)}` });
+  test("returns matching words in scripts without spaces", () => {
+    using pages = openPages({ "a.txt": `${"鳥".repeat(500)}東京のフクロウ${"鳥".repeat(500)}` });
     const [page] = pages.search("東京");
     expect(page?.snippet).toContain("東京");
   });
 
-  test("looks at a bounded part of a page only", () => {
-    using pages = opened({ "a.txt": `${"owl ".repeat(300_000)} barn owl` });
+  test("searches only a bounded part of a page for the snippet", () => {
+    using pages = openPages({ "a.txt": `${"owl ".repeat(300_000)} barn owl` });
     expect(pages.search("barn owl")[0]?.snippet).toMatch(/^owl owl/);
   });
 
-  test("shows the beginning of a page that has the words in its title only, and of one without spaces", () => {
-    using pages = opened({
+  test("returns the start of a page with the words only in its title, and of a page without spaces", () => {
+    using pages = openPages({
       "a.html": "<title>Owls</title><p>Hoot.",
       "b.txt": `owls${"x".repeat(5000)} owls`,
     });
@@ -95,9 +95,9 @@ describe("a search of the pages", () => {
   });
 });
 
-describe("a page is opened", () => {
-  test("by its address, whatever its scheme, fragment or index", () => {
-    using pages = opened(birds);
+describe("WebPages.open()", () => {
+  test("finds a page by its address, ignoring scheme, fragment and index file", () => {
+    using pages = openPages(birds);
     const page = {
       url: "https://owls.example/index.html",
       title: "Owls",
@@ -120,16 +120,16 @@ describe("a page is opened", () => {
     "no address",
     "",
     "file:///etc/passwd",
-  ])("not if there is none at %j", (url) => {
-    using pages = opened(birds);
+  ])("returns null for %j", (url) => {
+    using pages = openPages(birds);
     expect(pages.open(url)).toBe(null);
     expect(pages.find(url, "owls")).toEqual([]);
   });
 });
 
-describe("words are found in a page", () => {
-  test("whatever their case and the spaces between them, with their places", () => {
-    using pages = opened({ "a.txt": "An owl (barn\n owl) and a BARN OWL." });
+describe("WebPages.find()", () => {
+  test("ignores case and white space, and returns the positions", () => {
+    using pages = openPages({ "a.txt": "An owl (barn\n owl) and a BARN OWL." });
     const text = pages.open("http://localhost/a.txt")?.text ?? "";
     const matches = pages.find("http://localhost/a.txt", " barn   owl ");
     expect(matches.map(({ start, end }) => text.slice(start, end))).toEqual([
@@ -148,53 +148,57 @@ describe("words are found in a page", () => {
     ["", 0],
     ["  ", 0],
     ["(".repeat(100_000), 0],
-  ])("as they are written: %.10j", (pattern, count) => {
-    using pages = opened({ "a.txt": "An owl (barn) costs $5/kg?" });
+  ])("treats the pattern as plain text: %.10j", (pattern, count) => {
+    using pages = openPages({ "a.txt": "An owl (barn) costs $5/kg?" });
     expect(pages.find("http://localhost/a.txt", pattern)).toHaveLength(count);
   });
 
-  test("a hundred times at most", () => {
-    using pages = opened({ "a.txt": "owl ".repeat(1000) });
+  test("returns at most 100 matches", () => {
+    using pages = openPages({ "a.txt": "owl ".repeat(1000) });
     expect(pages.find("http://localhost/a.txt", "owl")).toHaveLength(100);
   });
 });
 
-describe("pages have the address", () => {
-  const only = (tree: Tree) => {
-    using pages = opened(tree);
+describe("The address of a page", () => {
+  const listAddresses = (tree: Tree) => {
+    using pages = openPages(tree);
     return pages.search("word").map(({ url }) => url);
   };
 
   test.each([
-    ["of their folders", { "a/b c.txt": "word" }, "http://localhost/a/b%20c.txt"],
+    ["comes from its folders", { "a/b c.txt": "word" }, "http://localhost/a/b%20c.txt"],
     [
-      "of a folder that is named like a host",
+      "comes from a folder named like a host",
       { "A.example/b.txt": "word" },
       "https://a.example/b.txt",
     ],
-    ["of no host if they are not in its folder", { "a.txt": "word" }, "http://localhost/a.txt"],
     [
-      "that they say",
+      "has the host localhost if no folder names a host",
+      { "a.txt": "word" },
+      "http://localhost/a.txt",
+    ],
+    [
+      "comes from its canonical link",
       { "a.html": "<link rel=canonical href='https://a.example/x#y'>word" },
       "https://a.example/x",
     ],
     [
-      "that they say, from their base",
+      "resolves its canonical link against its base",
       { "a.html": "<base href='https://a.example/d/'><link rel=canonical href=x>word" },
       "https://a.example/d/x",
     ],
     [
-      "of their base and name",
+      "comes from its base and file name",
       { "d/a.html": "<base href='https://a.example/d/'>word" },
       "https://a.example/d/a.html",
     ],
     [
-      "of their folders if what they say is none of the web",
+      "comes from its folders if the declared address is not a web address",
       { "a.html": "<base href='data:x'><link rel=canonical href='javascript:x'>word" },
       "http://localhost/a.html",
     ],
     [
-      "in pages.json before all others",
+      "comes from pages.json first",
       {
         "a.html": "<link rel=canonical href='https://a.example/x'>word",
         "pages.json": '{"a.html":"https://b.example/","c":1}',
@@ -202,7 +206,7 @@ describe("pages have the address", () => {
       "https://b.example/",
     ],
     [
-      "in the sitemap",
+      "comes from the sitemap",
       {
         "docs/a.html": "word",
         "sitemap.xml":
@@ -211,27 +215,27 @@ describe("pages have the address", () => {
       "https://s.example/docs/a?x=1&y=2",
     ],
     [
-      "in the sitemap of a folder's index",
+      "comes from the sitemap for a folder's index",
       { "docs/index.html": "word", "sitemap.xml": "<loc>https://s.example/docs/</loc>" },
       "https://s.example/docs/",
     ],
     [
-      "of their folders if pages.json is broken",
+      "comes from its folders if pages.json is invalid",
       { "a.txt": "word", "pages.json": "[1" },
       "http://localhost/a.txt",
     ],
   ])("%s", (_, tree, url) => {
-    expect(only(tree)).toEqual([url]);
+    expect(listAddresses(tree)).toEqual([url]);
   });
 
-  test("that no other page has", () => {
+  test("is unique", () => {
     const claim = "<link rel=canonical href='https://a.example/'>word";
-    expect(only({ "1.html": claim, "2.html": claim }).toSorted()).toEqual([
+    expect(listAddresses({ "1.html": claim, "2.html": claim }).toSorted()).toEqual([
       "http://localhost/2.html",
       "https://a.example/",
     ]);
     expect(
-      only({
+      listAddresses({
         "1.html": "<link rel=canonical href='http://localhost/2.html'>word",
         "2.html": "word",
       }),
@@ -239,8 +243,8 @@ describe("pages have the address", () => {
   });
 });
 
-describe("a folder of pages", () => {
-  test("is not left by links, and pages that are too large or no text are left out", () => {
+describe("A folder of pages", () => {
+  test("does not follow links, and skips pages that are too large or not text", () => {
     const outside = temporaryTree({ "secret.txt": "word" });
     const folder = temporaryTree({
       "a.txt": "word",
@@ -254,27 +258,27 @@ describe("a folder of pages", () => {
     expect(pages.search("word").map(({ url }) => url)).toEqual(["http://localhost/a.txt"]);
   });
 
-  test("must be there", () => {
+  test("must exist", () => {
     const folder = temporaryTree({ "a.txt": "word" });
     for (const path of [join(folder, "none"), join(folder, "a.txt")]) {
       expect(() => WebPages.open(path)).toThrow(
-        /^web must be a folder of pages, got .*. Give the path of a folder that is there$/,
+        /^web must be an existing folder of pages, got .*. Pass the path of an existing folder\.$/,
       );
     }
   });
 
-  test("holds 20,000 pages at most", () => {
+  test("may contain at most 20,000 pages", () => {
     const tree = Object.fromEntries(
       Array.from({ length: 20_001 }, (_, index) => [`${index}.txt`, "x"]),
     );
     const folder = temporaryTree(tree);
     expect(() => WebPages.open(folder)).toThrow(
-      "web must hold at most 20000 pages and 536870912 characters",
+      "web must contain at most 20000 pages and 536870912 characters",
     );
   });
 
-  test("may be disposed of twice", () => {
-    const pages = opened({});
+  test("can be disposed of twice", () => {
+    const pages = openPages({});
     pages[Symbol.dispose]();
     expect(() => pages[Symbol.dispose]()).not.toThrow();
   });

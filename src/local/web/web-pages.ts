@@ -1,117 +1,119 @@
 import { DatabaseSync } from "node:sqlite";
-import { FullText } from "../search/full-text.ts";
+import { FullTextIndex } from "../search/full-text.ts";
 import { readHtml } from "../search/html.ts";
 import { termsOf } from "../search/terms.ts";
-import { Addresses, addressKey } from "./addresses.ts";
-import { isWithin } from "./domains.ts";
+import { Addresses, toAddressKey } from "./addresses.ts";
+import { isAllowedDomain } from "./domains.ts";
 import { findInText, type TextMatch } from "./find-in-text.ts";
-import { type PageFile, readPageFiles, readText } from "./page-files.ts";
-import { snippetOf } from "./snippet.ts";
+import { type PageFile, readPageFiles, readTextFile } from "./page-files.ts";
+import { createSnippet } from "./snippet.ts";
 
-/** A page that was found. */
+/** A search result. */
 export interface FoundPage {
   readonly url: string;
   readonly title: string;
   readonly snippet: string;
 }
 
-/** A page as it is read. */
+/** A page with its text. */
 export interface OpenPage {
   readonly url: string;
   readonly title: string;
   readonly text: string;
 }
 
-/** Which pages, and how many. */
+/** Options of {@link WebPages.search}. */
 export interface PageSearchOptions {
-  /** With their subdomains; none: all. */
+  /** Domains to search, with their subdomains. @default all */
   readonly allowedDomains?: readonly string[] | undefined;
-  /** With their subdomains. */
+  /** Domains to exclude, with their subdomains. @default none */
   readonly blockedDomains?: readonly string[] | undefined;
-  /** @default 10 */
+  /** Maximum number of results. @default 10 */
   readonly max?: number | undefined;
 }
 
-/** A small web of one's own: pages in a folder, searched by their words and opened by their addresses. */
+/** A small local web: pages in a folder, searched by words and opened by address. */
 export class WebPages implements Disposable {
   readonly #database = new DatabaseSync(":memory:");
-  readonly #index = new FullText(this.#database, "pages", { title: 4, text: 1 });
+  readonly #index = new FullTextIndex(this.#database, "pages", { title: 4, text: 1 });
   readonly #pages: OpenPage[] = [];
-  readonly #places = new Map<string, OpenPage>();
+  readonly #pagesByKey = new Map<string, OpenPage>();
 
-  /** Reads every `.html`, `.htm`, `.md` and `.txt` below a folder. */
+  /** Reads every `.html`, `.htm`, `.md` and `.txt` file below a folder. */
   static open(folder: string): WebPages {
     const files = readPageFiles(folder);
-    const sitemap = readText(folder, "sitemap.xml");
-    const addresses = new Addresses(readText(folder, "pages.json"), sitemap);
+    const sitemap = readTextFile(folder, "sitemap.xml");
+    const addresses = new Addresses(readTextFile(folder, "pages.json"), sitemap);
     const pages = new WebPages();
     for (const file of files) pages.#add(file, addresses);
     return pages;
   }
 
-  /** How many there are. */
+  /** Number of pages. */
   get size(): number {
     return this.#pages.length;
   }
 
-  /** The pages that have any of the query's words, best first. */
+  /** Returns the pages that contain any of the query's words, best first. */
   search(query: string, options: PageSearchOptions = {}): readonly FoundPage[] {
     const { max = 10 } = options;
     const terms = termsOf(query);
     const found: FoundPage[] = [];
-    for (const { row } of this.#index.matches(terms, this.#pages.length)) {
+    for (const { row } of this.#index.findMatches(terms, this.#pages.length)) {
       if (found.length >= max) break;
       const page = this.#pages[row];
-      if (!page || !isWithin(page.url, options)) continue;
-      found.push({ url: page.url, title: page.title, snippet: snippetOf(page.text, terms) });
+      if (!page || !isAllowedDomain(page.url, options)) continue;
+      found.push({ url: page.url, title: page.title, snippet: createSnippet(page.text, terms) });
     }
     return found;
   }
 
-  /** The page at an address; `null` if there is none. */
+  /** Returns the page at an address; `null` if it does not exist. */
   open(url: string): OpenPage | null {
-    return this.#places.get(addressKey(url)) ?? null;
+    return this.#pagesByKey.get(toAddressKey(url)) ?? null;
   }
 
-  /** Where a page has some words, as written but for case and spaces. None if there is no such page. */
+  /** Finds words in a page, ignoring case and differences in spaces. Returns an empty array if the page does not exist. */
   find(url: string, pattern: string): readonly TextMatch[] {
     const page = this.open(url);
     return page === null ? [] : findInText(page.text, pattern);
   }
 
-  /** Frees the index. */
+  /** Closes the index. */
   [Symbol.dispose](): void {
     if (this.#database.isOpen) this.#database.close();
   }
 
   #add(file: PageFile, addresses: Addresses): void {
-    const read = readPage(file);
-    // A page cannot take another's address: the first one by its path has it.
-    const url = addresses.of(file.path, read).find((one) => !this.#places.has(addressKey(one)));
+    const read = parsePage(file);
+    // An address that is already in use belongs to the page with the first path.
+    const url = addresses
+      .listCandidates(file.path, read)
+      .find((one) => !this.#pagesByKey.has(toAddressKey(one)));
     if (url === undefined) return;
     const page = { url, title: read.title ?? file.path, text: read.text };
-    this.#places.set(addressKey(url), page);
+    this.#pagesByKey.set(toAddressKey(url), page);
     this.#index.add(this.#pages.push(page) - 1, [page.title, page.text]);
   }
 }
 
-interface ReadPage {
+interface ParsedPage {
   readonly title: string | null;
   readonly text: string;
   readonly canonical: string | null;
   readonly base: string | null;
 }
 
-function readPage({ format, source }: PageFile): ReadPage {
+function parsePage({ format, source }: PageFile): ParsedPage {
   if (format === "html") {
     const { title, heading, text, canonical, base } = readHtml(source);
     return { title: title ?? heading, text, canonical, base };
   }
-  const title = format === "markdown" ? markdownTitle(source) : null;
+  const title = format === "markdown" ? findMarkdownTitle(source) : null;
   return { title, text: source, canonical: null, base: null };
 }
 
-/** The first heading that begins with `#`. */
-function markdownTitle(source: string): string | null {
+/** Returns the first heading that starts with `#`. */
+function findMarkdownTitle(source: string): string | null {
   return /^#{1,6}[ \t]+(\S.*)$/m.exec(source)?.[1]?.trim() ?? null;
 }

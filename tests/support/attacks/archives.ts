@@ -2,22 +2,22 @@ import { crc32, deflateRawSync, gzipSync } from "node:zlib";
 
 const MiB = 2 ** 20;
 
-/** So many zeros, in layers of gzip: some kilobytes that would unpack to a quarter of a gibibyte. */
-export function gzipBomb(bytes: number = 256 * MiB): Buffer {
+/** Creates a gzip bomb: a few kilobytes that unpack in two layers to `bytes` zeros. */
+export function createGzipBomb(bytes: number = 256 * MiB): Buffer {
   return gzipSync(gzipSync(Buffer.alloc(bytes), { level: 9 }), { level: 9 });
 }
 
 /**
- * A zip whose entries all are the same 16 MiB of zeros: some tens of kilobytes that would unpack to
- * `entries` times as much. Its names point out of the folder that it would be unpacked in.
+ * Creates a zip bomb whose entries all share the same 16 MiB of zeros: tens of kilobytes that unpack to
+ * `entries` times as much. Its names point outside the target folder.
  */
-export function zipBomb(entries = 4_000): Buffer {
+export function createZipBomb(entries = 4_000): Buffer {
   const zeros = Buffer.alloc(16 * MiB);
   const packed = deflateRawSync(zeros, { level: 9 });
   const sizes = { packed: packed.length, whole: zeros.length, crc: crc32(zeros) };
-  const local = Buffer.concat([header(LOCAL, "../../0", sizes), packed]);
+  const local = Buffer.concat([createHeader(LOCAL, "../../0", sizes), packed]);
   const central = Array.from({ length: entries }, (_, place) =>
-    header(CENTRAL, `../../${place}`, sizes),
+    createHeader(CENTRAL, `../../${place}`, sizes),
   );
   const directory = Buffer.concat(central);
   const end = Buffer.alloc(22);
@@ -35,11 +35,11 @@ interface Sizes {
   readonly crc: number;
 }
 
-/** Where the fields of the two kinds of header are, after their signatures. */
+/** Offsets of the fields in the two kinds of header. */
 const LOCAL = { signature: 0x04034b50, length: 30, method: 8, crc: 14 };
 const CENTRAL = { signature: 0x02014b50, length: 46, method: 10, crc: 16 };
 
-function header(kind: typeof LOCAL, name: string, { packed, whole, crc }: Sizes): Buffer {
+function createHeader(kind: typeof LOCAL, name: string, { packed, whole, crc }: Sizes): Buffer {
   const fields = Buffer.alloc(kind.length);
   fields.writeUInt32LE(kind.signature, 0);
   fields.writeUInt16LE(8, kind.method); // deflated

@@ -10,15 +10,15 @@ import type {
 } from "../../../src/local/sandbox/sandbox.ts";
 import { temporaryTree } from "../temporary-tree.ts";
 
-/** A container under attack, small enough that its limits are reached soon. */
+/** A container under attack, with limits low enough to reach quickly. */
 export interface Target {
   readonly root: string;
   python(code: string, limits?: Partial<RunLimits>): Promise<PythonRun>;
   shell(command: string, limits?: Partial<RunLimits>): Promise<ShellRun>;
 }
 
-/** Whether bubblewrap works here. */
-export async function bubblewrapRuns(): Promise<boolean> {
+/** Whether bubblewrap works on this host. */
+export async function isBubblewrapUsable(): Promise<boolean> {
   const { usable } = await bubblewrapSandbox().probe();
   return usable;
 }
@@ -26,8 +26,8 @@ export async function bubblewrapRuns(): Promise<boolean> {
 export const MEBIBYTE: number = 1024 ** 2;
 
 /**
- * Opens one. When the test is over a new run must work in it, whatever happened before, and after its
- * end no process of it may be left.
+ * Opens a container. After the test, a new run must still work, and after disposing of the container none
+ * of its processes may be left.
  */
 export async function openTarget(options: Partial<SandboxOptions> = {}): Promise<Target> {
   const root = options.root ?? temporaryTree();
@@ -45,7 +45,7 @@ export async function openTarget(options: Partial<SandboxOptions> = {}): Promise
     } finally {
       await container[Symbol.asyncDispose]();
     }
-    expect(processesOf(root)).toEqual([]);
+    expect(listProcesses(root)).toEqual([]);
   });
   return {
     root,
@@ -61,8 +61,8 @@ async function expectAlive(container: SandboxProcess, limits: RunLimits): Promis
   expect(command).toMatchObject({ stdout: "42\n", exitCode: 0 });
 }
 
-/** All processes that have a container's folder mounted, or were started with its path. */
-export function processesOf(root: string): readonly string[] {
+/** Lists the processes that have a container's folder mounted or were started with its path. */
+export function listProcesses(root: string): readonly string[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .filter((pid) => mentions(pid, "mountinfo", root) || mentions(pid, "cmdline", root));
@@ -72,7 +72,7 @@ function mentions(pid: string, file: string, root: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "utf8").includes(root.slice(root.lastIndexOf("/")));
   } catch {
-    // Gone since it was listed, or somebody else's.
+    // It has ended, or belongs to another user.
     return false;
   }
 }

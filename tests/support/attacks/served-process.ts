@@ -3,36 +3,36 @@ import { once } from "node:events";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { expect, onTestFinished } from "vitest";
 
-/** `wink serve` in a process of its own, under attack. */
-export interface Served {
+/** `wink serve` in a separate process, under attack. */
+export interface ServerProcess {
   /** Ends in `/v1`. */
   readonly url: string;
   readonly port: number;
-  /** Answers a plain turn, as an echo, and says how long that took. */
-  turn(): Promise<number>;
-  /** How many sockets it has open. Only on Linux. */
-  sockets(): number;
-  /** The most memory that it ever had, in bytes. Only on Linux. */
-  peakMemory(): number;
-  /** Stops it as Ctrl-C does, and says how it exited. */
+  /** Requests a plain turn and returns how long it took, in milliseconds. */
+  requestTurn(): Promise<number>;
+  /** Counts its open sockets. Linux only. */
+  countSockets(): number;
+  /** Returns its peak memory in bytes. Linux only. */
+  readPeakMemory(): number;
+  /** Stops it like Ctrl+C and returns its exit code and signal. */
   stop(): Promise<unknown>;
 }
 
-/** Starts one. When the test is over it must answer as ever, unless it was stopped, have complained of nothing, and end. */
-export async function servedProcess(...args: readonly string[]): Promise<Served> {
+/** Starts a server. After the test it must still respond (unless stopped), have an empty stderr, and exit cleanly. */
+export async function startServer(...args: readonly string[]): Promise<ServerProcess> {
   const command = ["src/cli/main.ts", "serve", "--port", "0", "--json", "--sandbox", "wasm"];
   const child = spawn(process.execPath, [...command, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const exited = once(child, "exit");
-  let complaints = "";
+  let stderr = "";
   child.stderr.on("data", (text) => {
-    complaints += text;
+    stderr += text;
   });
   const [line] = await Promise.race([once(child.stdout, "data"), exited]);
-  if (child.exitCode !== null) throw new Error(`It did not start: ${complaints}`);
+  if (child.exitCode !== null) throw new Error(`The server did not start: ${stderr}`);
   const { url } = JSON.parse(String(line)) as { readonly url: string };
-  const turn = async () => {
+  const requestTurn = async () => {
     const started = performance.now();
     const body = JSON.stringify({ model: "any", input: "Hello." });
     const response = await fetch(`${url}/responses`, { method: "POST", body });
@@ -45,8 +45,8 @@ export async function servedProcess(...args: readonly string[]): Promise<Served>
   };
   onTestFinished(async () => {
     try {
-      if (child.exitCode === null) await turn();
-      expect(complaints).toBe("");
+      if (child.exitCode === null) await requestTurn();
+      expect(stderr).toBe("");
     } finally {
       expect(await stop()).toEqual([0, null]);
     }
@@ -54,19 +54,19 @@ export async function servedProcess(...args: readonly string[]): Promise<Served>
   return {
     url,
     port: Number(new URL(url).port),
-    turn,
-    sockets: () => openSockets(child.pid ?? 0),
-    peakMemory: () => peakMemory(child.pid ?? 0),
+    requestTurn,
+    countSockets: () => countSockets(child.pid ?? 0),
+    readPeakMemory: () => readPeakMemory(child.pid ?? 0),
     stop,
   };
 }
 
-function openSockets(pid: number): number {
+function countSockets(pid: number): number {
   const folder = `/proc/${pid}/fd`;
   return readdirSync(folder).filter((name) => isSocket(`${folder}/${name}`)).length;
 }
 
-/** One that was closed since it was listed is none. */
+/** Returns false for a descriptor that was closed in the meantime. */
 function isSocket(path: string): boolean {
   try {
     return readlinkSync(path).startsWith("socket:");
@@ -75,7 +75,7 @@ function isSocket(path: string): boolean {
   }
 }
 
-function peakMemory(pid: number): number {
+function readPeakMemory(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }

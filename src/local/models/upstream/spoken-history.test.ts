@@ -190,7 +190,7 @@ describe("toChatTurns() with hosted calls", () => {
       },
       "python",
       { code: "print(1)" },
-      "1\n\n\n[A picture was made.]",
+      "1\n\n\n[An image was created.]",
     ],
     [
       "code without output",
@@ -296,7 +296,7 @@ describe("toChatTurns() with hosted calls", () => {
       },
       "shell",
       { commands: ["ls", "cat x", "sleep 9"] },
-      "a\n\nExit code: 0\n\nstderr:\nno x\nExit code: 1\n\nIt took too long and was stopped.\n\nExit code: undefined",
+      "a\n\nExit code: 0\n\nstderr:\nno x\nExit code: 1\n\nIt timed out and was stopped.\n\nExit code: undefined",
     ],
     [
       "a local_shell command",

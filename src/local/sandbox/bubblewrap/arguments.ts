@@ -1,14 +1,14 @@
 import type { ContainerLimits } from "../limits.ts";
 import type { Identity } from "./identity.ts";
-import { systemFolders } from "./system.ts";
+import { buildSystemMounts } from "./system.ts";
 
-/** What a sandbox is made of. */
+/** How one sandbox is confined. */
 export interface Confinement {
-  /** A folder of the host, without symbolic links in its path. */
+  /** The container's folder on the host. Its path has no symbolic links. */
   readonly root: string;
   readonly identity: Identity;
   readonly limits: ContainerLimits;
-  /** The descriptors from which bwrap reads what has no file: see `bubblewrap-child.ts`. */
+  /** File descriptors from which bwrap reads generated content and to which it reports its status; see `child.ts`. */
   readonly descriptors: {
     readonly status: number;
     readonly users: number;
@@ -17,22 +17,22 @@ export interface Confinement {
   };
 }
 
-/** All of bwrap's arguments up to the program it starts. */
-export function bubblewrapArguments(confinement: Confinement): readonly string[] {
+/** Builds bwrap's arguments up to the program it starts. */
+export function buildArguments(confinement: Confinement): readonly string[] {
   const { descriptors, identity, limits, root } = confinement;
   return [
-    ...isolation(identity),
-    ...systemFolders(root, "/"),
+    ...buildIsolationArguments(identity),
+    ...buildSystemMounts(root, "/"),
     ...["--proc", "/proc", "--dev", "/dev"],
-    ...temporary("/dev/shm", limits.temporaryBytes),
-    ...temporary("/tmp", limits.temporaryBytes),
+    ...buildTemporaryMount("/dev/shm", limits.temporaryBytes),
+    ...buildTemporaryMount("/tmp", limits.temporaryBytes),
     ...["--perms", "0755", "--dir", "/etc", "--perms", "0755", "--dir", "/mnt"],
     ...["--perms", "0644", "--ro-bind-data", String(descriptors.users), "/etc/passwd"],
     ...["--perms", "0644", "--ro-bind-data", String(descriptors.groups), "/etc/group"],
     ...["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"],
     ...["--ro-bind-try", "/etc/alternatives", "/etc/alternatives"],
     ...["--bind", root, "/mnt/data", "--chdir", "/"],
-    // Both are memory of ours without a size: nobody shall write there.
+    // Both are in-memory file systems without a size limit, so they must be read-only.
     ...["--remount-ro", "/dev", "--remount-ro", "/"],
     ...["--info-fd", String(descriptors.status)],
     ...(descriptors.seccomp === null ? [] : ["--seccomp", String(descriptors.seccomp)]),
@@ -41,8 +41,11 @@ export function bubblewrapArguments(confinement: Confinement): readonly string[]
   ];
 }
 
-/** Who the code believes to be. */
-export function userFiles(identity: Identity): { readonly users: string; readonly groups: string } {
+/** Builds `/etc/passwd` and `/etc/group` for the code inside. */
+export function buildUserFiles(identity: Identity): {
+  readonly users: string;
+  readonly groups: string;
+} {
   const id = identity.kind === "own user" ? identity.uid : INSIDE_ID;
   return {
     users: `root:x:0:0:root:/tmp:/bin/sh\nsandbox:x:${id}:${id}:sandbox:/tmp:/bin/sh\n`,
@@ -61,11 +64,11 @@ const ENVIRONMENT: readonly (readonly [string, string])[] = [
   ["MPLBACKEND", "Agg"],
   ["MPLCONFIGDIR", "/tmp"],
   ["OPENBLAS_NUM_THREADS", "1"],
-  // Each thread's heap would take 64 MiB of the address space, which is limited.
+  // Each thread's heap would reserve 64 MiB of the limited address space.
   ["MALLOC_ARENA_MAX", "2"],
 ];
 
-function isolation(identity: Identity): readonly string[] {
+function buildIsolationArguments(identity: Identity): readonly string[] {
   const always = ["--die-with-parent", "--new-session", "--as-pid-1", "--hostname", "container"];
   if (identity.kind === "namespace") {
     const inside = String(INSIDE_ID);
@@ -73,12 +76,12 @@ function isolation(identity: Identity): readonly string[] {
     return ["--unshare-all", ...user, ...always, "--cap-drop", "ALL"];
   }
   const spaces = ["ipc", "pid", "net", "uts", "cgroup-try"].map((space) => `--unshare-${space}`);
-  // No user namespace: in one, we would still be root outside. The supervisor changes its user
-  // with these two rights, and loses them by it.
+  // No user namespace: inside one, code would still run as the host's root. The supervisor uses these
+  // two capabilities to change its user, which drops them.
   const rights = ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"];
   return [...spaces, ...always, ...rights];
 }
 
-function temporary(folder: string, bytes: number): readonly string[] {
+function buildTemporaryMount(folder: string, bytes: number): readonly string[] {
   return ["--perms", "1777", "--size", String(bytes), "--tmpfs", folder];
 }

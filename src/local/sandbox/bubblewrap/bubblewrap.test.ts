@@ -1,14 +1,14 @@
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import {
-  bubblewrapRuns,
+  isBubblewrapUsable,
+  listProcesses,
   openTarget,
-  processesOf,
 } from "../../../../tests/support/attacks/bubblewrap-stage.ts";
 import { temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import { bubblewrapSandbox } from "./bubblewrap.ts";
 
-const runs = await bubblewrapRuns();
+const runs = await isBubblewrapUsable();
 const LIMITS = { timeoutMs: 4_000, maxOutputBytes: 10_000 };
 const startups: number[] = [];
 afterAll(() => {
@@ -16,7 +16,7 @@ afterAll(() => {
 });
 
 describe.skipIf(!runs)("Python in bubblewrap", () => {
-  test("keeps its names between runs and shows the last expression", async () => {
+  test("keeps its variables between runs and prints the last expression", async () => {
     const began = performance.now();
     const target = await openTarget();
     const first = await target.python("x = 20\nimport math");
@@ -36,7 +36,7 @@ describe.skipIf(!runs)("Python in bubblewrap", () => {
     expect((await target.python("")).error).toBeNull();
   });
 
-  test("tells stdout from stderr, of subprocesses too, in the order of each", async () => {
+  test("separates stdout from stderr, including subprocesses, each in order", async () => {
     const target = await openTarget();
     const run = await target.python(
       "import sys, subprocess\nprint('one')\nprint('bad', file=sys.stderr)\n" +
@@ -46,7 +46,7 @@ describe.skipIf(!runs)("Python in bubblewrap", () => {
     expect(run.stderr).toBe("bad\nworse\n");
   });
 
-  test("gives a traceback of the code's own frames alone", async () => {
+  test("returns a traceback with only the code's own frames", async () => {
     const target = await openTarget();
     const run = await target.python("def inner():\n    return 1 / 0\ninner()");
     expect(run.error).toBe(
@@ -74,7 +74,7 @@ describe.skipIf(!runs)("Python in bubblewrap", () => {
     expect((await target.shell("echo 'ž 漢 🦉'")).stdout).toBe("ž 漢 🦉\n");
   });
 
-  test("drops output beyond the limit and says so", async () => {
+  test("drops output beyond the limit and sets truncated", async () => {
     const target = await openTarget();
     const run = await target.python("print('é' * 100000)\nprint('after')", { maxOutputBytes: 999 });
     expect(run).toMatchObject({ stdout: "é".repeat(499), truncated: true, error: null });
@@ -82,7 +82,7 @@ describe.skipIf(!runs)("Python in bubblewrap", () => {
     expect(exact).toMatchObject({ truncated: false });
   });
 
-  test("interrupts code whose time is up and keeps its names", async () => {
+  test("interrupts code after the timeout and keeps its variables", async () => {
     const target = await openTarget();
     await target.python("x = 1");
     const run = await target.python("x = 2\nwhile True: pass", { timeoutMs: 200 });
@@ -91,18 +91,18 @@ describe.skipIf(!runs)("Python in bubblewrap", () => {
     expect((await target.python("x")).stdout).toBe("2\n");
   });
 
-  test("kills code that goes on when interrupted, and begins anew", async () => {
+  test("kills code that continues after the interrupt, and starts a new interpreter", async () => {
     const target = await openTarget();
     const stubborn =
       "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass";
     const run = await target.python(`print('begun')\n${stubborn}`, { timeoutMs: 200 });
     expect(run).toMatchObject({ stdout: "begun\n", timedOut: true, died: true });
     expect(run.error).toBe(
-      "The interpreter was killed: the code went on when interrupted after 200 ms. Its variables are lost.",
+      "The interpreter was killed: the code kept running when interrupted after 200 ms. Its variables are lost.",
     );
   });
 
-  test("says that the interpreter is gone after os._exit, and begins anew", async () => {
+  test("reports a lost interpreter after os._exit, and starts a new one", async () => {
     const target = await openTarget();
     await target.python("x = 1");
     const run = await target.python("import os\nos._exit(7)");
@@ -111,7 +111,7 @@ describe.skipIf(!runs)("Python in bubblewrap", () => {
     expect((await target.python("x")).error).toContain("NameError");
   });
 
-  test("survives sys.exit, and a fork that comes back is not taken for it", async () => {
+  test("survives sys.exit, and ignores a fork that returns from the code", async () => {
     const target = await openTarget();
     expect((await target.python("import sys; sys.exit()")).error).toBeNull();
     expect((await target.python("sys.exit(3)")).error).toBe("SystemExit: 3");
@@ -121,7 +121,7 @@ describe.skipIf(!runs)("Python in bubblewrap", () => {
     expect(run).toMatchObject({ stdout: "child\n0\n", error: null });
   });
 
-  test("returns pictures of values and of figures left open", async () => {
+  test("returns images of values and of figures left open", async () => {
     const target = await openTarget({
       root: temporaryTree({
         "matplotlib/__init__.py": "",
@@ -139,14 +139,14 @@ describe.skipIf(!runs)("Python in bubblewrap", () => {
     expect((await target.python("plt.left_open")).stdout).toBe("[]\n");
   });
 
-  test("runs one call after the other, in the order of asking", async () => {
+  test("runs calls one after the other, in call order", async () => {
     const target = await openTarget();
-    const asked = ["order = [1]", "order.append(2)", "order.append(3)", "order"];
-    const answers = await Promise.all(asked.map((code) => target.python(code)));
+    const codes = ["order = [1]", "order.append(2)", "order.append(3)", "order"];
+    const answers = await Promise.all(codes.map((code) => target.python(code)));
     expect(answers.at(-1)?.stdout).toBe("[1, 2, 3]\n");
   });
 
-  test("imports modules from its folder without leaving compiled ones there", async () => {
+  test("imports modules from its folder without writing compiled files there", async () => {
     const target = await openTarget({ root: temporaryTree({ "mine.py": "answer = 42\n" }) });
     expect((await target.python("import mine, os\nmine.answer, os.listdir()")).stdout).toBe(
       "(42, ['mine.py'])\n",
@@ -164,8 +164,8 @@ def figure(number): return Figure()
 def close(which): left_open.clear()
 `;
 
-describe.skipIf(!runs)("a command in bubblewrap", () => {
-  test("has an exit code, both outputs and its folder", async () => {
+describe.skipIf(!runs)("A shell command in bubblewrap", () => {
+  test("returns its exit code and both outputs, and runs in its folder", async () => {
     const target = await openTarget({ root: temporaryTree({ "a.txt": "hello" }) });
     const run = await target.shell("pwd; cat a.txt; echo oops >&2; exit 3");
     expect(run).toEqual({
@@ -180,23 +180,23 @@ describe.skipIf(!runs)("a command in bubblewrap", () => {
     expect((await target.shell("a\0b")).exitCode).toBe(126);
   });
 
-  test("is killed with its children when its time is up, and keeps what it said", async () => {
+  test("is killed with its children after the timeout, and keeps its output", async () => {
     const target = await openTarget();
     const run = await target.shell("echo begun; sleep 50 & sleep 51", { timeoutMs: 300 });
     expect(run).toMatchObject({ stdout: "begun\n", exitCode: null, timedOut: true });
-    expect(processesOf(target.root)).toEqual([]);
+    expect(listProcesses(target.root)).toEqual([]);
   });
 
-  test("leaves nothing running that it put into the background", async () => {
+  test("leaves no background process running", async () => {
     const target = await openTarget();
     expect(await target.shell("sleep 60 & echo gone")).toMatchObject({
       stdout: "gone\n",
       exitCode: 0,
     });
-    expect(processesOf(target.root)).toEqual([]);
+    expect(listProcesses(target.root)).toEqual([]);
   });
 
-  test("runs beside Python, and both see the same files", async () => {
+  test("runs in parallel with Python on the same files", async () => {
     const target = await openTarget();
     const python = target.python(
       "import os, time\nwhile not os.path.exists('flag'): time.sleep(0.01)\nopen('flag').read()",
@@ -206,8 +206,8 @@ describe.skipIf(!runs)("a command in bubblewrap", () => {
   });
 });
 
-describe.skipIf(!runs)("a bubblewrap container", () => {
-  test("leaves files that the host can read, change and remove, and may change the host's", async () => {
+describe.skipIf(!runs)("A bubblewrap container", () => {
+  test("writes files that the host can read, change and remove, and can change the host's files", async () => {
     const target = await openTarget({ root: temporaryTree({ "given/deep.txt": "1" }) });
     await target.python("open('made.txt', 'w').write('made')");
     expect(readFileSync(`${target.root}/made.txt`, "utf8")).toBe("made");
@@ -238,7 +238,7 @@ describe.skipIf(!runs)("a bubblewrap container", () => {
     expect((await target.python("kept")).stdout).toBe("1\n");
   });
 
-  test("is one of several that know nothing of each other", async () => {
+  test("is isolated from other containers", async () => {
     const targets = await Promise.all([1, 2, 3, 4].map(() => openTarget()));
     const runsOfAll = await Promise.all(
       targets.map(async (target, index) => {
@@ -249,23 +249,23 @@ describe.skipIf(!runs)("a bubblewrap container", () => {
     expect(runsOfAll).toEqual([0, 1, 2, 3].map((index) => `(${index}, '${index}', ['mine'])\n`));
   });
 
-  test("ends with all that runs in it when disposed of", async () => {
+  test("ends all its processes when disposed of", async () => {
     const root = temporaryTree();
     const container = await bubblewrapSandbox().open({ root, memoryBytes: 300 * 1024 ** 2 });
     const python = container.python("open('up', 'w').close()\nwhile True: pass", LIMITS);
     const shell = container.shell("sleep 60", LIMITS);
     await expect.poll(() => existsSync(`${root}/up`)).toBe(true);
-    await expect.poll(() => processesOf(root).length).toBeGreaterThan(3);
+    await expect.poll(() => listProcesses(root).length).toBeGreaterThan(3);
     await container[Symbol.asyncDispose]();
-    expect(processesOf(root)).toEqual([]);
+    expect(listProcesses(root)).toEqual([]);
     expect((await python).died).toBe(true);
     expect((await shell).exitCode).toBe(137);
     await expect(container.python("1", LIMITS)).rejects.toThrow("was disposed of");
   });
 });
 
-describe("a bubblewrap container whose opening is called off", () => {
-  test("is none, and nothing of it runs", async () => {
+describe("A bubblewrap container whose opening is canceled", () => {
+  test("rejects and starts no process", async () => {
     const root = temporaryTree();
     const stop = new AbortController();
     const options = { root, memoryBytes: 300 * 1024 ** 2, signal: stop.signal };
@@ -274,10 +274,10 @@ describe("a bubblewrap container whose opening is called off", () => {
     stop.abort(reason);
     await expect(opening).rejects.toBe(reason);
     await expect(bubblewrapSandbox().open(options)).rejects.toBe(reason);
-    expect(processesOf(root)).toEqual([]);
+    expect(listProcesses(root)).toEqual([]);
   });
 
-  test.skipIf(!runs)("minds no signal once it is open", async () => {
+  test.skipIf(!runs)("ignores the signal once it is open", async () => {
     const stop = new AbortController();
     const target = await openTarget({ signal: stop.signal });
     stop.abort();
@@ -285,15 +285,15 @@ describe("a bubblewrap container whose opening is called off", () => {
   });
 });
 
-describe("the probe of bubblewrap", () => {
-  test.skipIf(!runs)("succeeds by a run", async () => {
+describe("The probe of bubblewrap", () => {
+  test.skipIf(!runs)("succeeds after a trial run", async () => {
     expect(await bubblewrapSandbox().probe()).toEqual({
       usable: true,
       reason: "a trial run succeeded",
     });
   });
 
-  test("says what to install", async () => {
+  test("names the package to install", async () => {
     const missing = bubblewrapSandbox({ bubblewrap: "/nowhere/bwrap", python: "/bin/sh" });
     expect(await missing.probe()).toEqual({
       usable: false,
@@ -305,7 +305,7 @@ describe("the probe of bubblewrap", () => {
     });
   });
 
-  test("says what to allow, or what else went wrong", async () => {
+  test("reports which permission is missing, or the error", async () => {
     const folder = temporaryTree({
       refused: "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2; exit 1\n",
       broken: "#!/bin/sh\necho 'bwrap: Unknown option --perms' >&2; exit 1\n",
@@ -322,12 +322,12 @@ describe("the probe of bubblewrap", () => {
       reasons.push(reason);
     }
     expect(reasons[0]).toContain("kernel.unprivileged_userns_clone=1");
-    expect(reasons[1]).toBe("the sandbox did not start: bwrap: Unknown option --perms");
-    expect(reasons[2]).toBe("the sandbox did not start: it ended without a word");
+    expect(reasons[1]).toBe("The sandbox did not start: bwrap: Unknown option --perms");
+    expect(reasons[2]).toBe("The sandbox did not start: it exited without a message");
     expect(reasons[3]).toBe("a trial run failed: oops");
   });
 
-  test("says that it needs Linux", async () => {
+  test("reports that it needs Linux", async () => {
     const { platform } = process;
     onTestFinished(() => {
       Object.defineProperty(process, "platform", { value: platform });
@@ -340,7 +340,7 @@ describe("the probe of bubblewrap", () => {
   });
 });
 
-/** Answers as the supervisor would, but that the run failed. */
+/** Responds like the supervisor, with a failed run. */
 const FORGED_BWRAP = `#!/usr/bin/python3
 import os, struct
 os.write(1, b"r" + struct.pack(">I", 0))

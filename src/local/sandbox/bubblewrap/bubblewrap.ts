@@ -3,24 +3,25 @@ import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../../base/clock.ts";
-import { containerLimits } from "../limits.ts";
+import { toContainerLimits } from "../limits.ts";
 import type { Sandbox, SandboxOptions } from "../sandbox.ts";
-import { identityFor } from "./identity.ts";
+import { chooseIdentity } from "./identity.ts";
 import { BubblewrapProcess } from "./process.ts";
-import { seccompFilter } from "./seccomp.ts";
+import { buildSeccompFilter } from "./seccomp.ts";
 
-/** Where bubblewrap finds what it needs. */
+/** Options of {@link bubblewrapSandbox}. */
 export interface BubblewrapOptions {
-  /** @default "bwrap", looked for in the system's folders */
+  /** Path of bwrap, or its name in the system's folders. @default "bwrap" */
   readonly bubblewrap?: string | undefined;
   /** The system's own Python, below `/usr`. @default "/usr/bin/python3" */
   readonly python?: string | undefined;
-  /** How long code whose time is up may take to stop before its interpreter is killed. @default 1000 */
+  /** Milliseconds that code may take to stop after its timeout before its interpreter is killed. @default 1000 */
   readonly graceMs?: number | undefined;
+  /** Clock for timeouts. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 
-/** Linux namespaces by `bwrap`: CPython and a shell that see the system read-only, and no network. */
+/** Creates a sandbox from Linux namespaces (`bwrap`): CPython and a shell, a read-only view of the system, no network. */
 export function bubblewrapSandbox(options: BubblewrapOptions = {}): Sandbox {
   const { bubblewrap = "bwrap", python = "/usr/bin/python3" } = options;
   const { clock = systemClock, graceMs = 1_000 } = options;
@@ -28,11 +29,11 @@ export function bubblewrapSandbox(options: BubblewrapOptions = {}): Sandbox {
   async function open(container: SandboxOptions): Promise<BubblewrapProcess> {
     const root = await realpath(container.root);
     const uidMap = await readFile("/proc/self/uid_map", "utf8");
-    // Nothing has been started: the first run does that.
+    // No process has been started yet; the first run does that.
     container.signal?.throwIfAborted();
-    const identity = identityFor(root, userInfo().uid, uidMap);
-    const limits = containerLimits(container);
-    const seccomp = seccompFilter(process.arch);
+    const identity = chooseIdentity(root, userInfo().uid, uidMap);
+    const limits = toContainerLimits(container);
+    const seccomp = buildSeccompFilter(process.arch);
     const housing = { bubblewrap, python, root, identity, limits, seccomp, clock };
     return new BubblewrapProcess(housing, graceMs);
   }
@@ -40,7 +41,7 @@ export function bubblewrapSandbox(options: BubblewrapOptions = {}): Sandbox {
   return Object.freeze({
     name: "bubblewrap",
     isolation:
-      "Linux namespaces (bubblewrap): no network, no host files but a read-only /usr, no host processes, " +
+      "Linux namespaces (bubblewrap): no network, no host files except a read-only /usr, no host processes, " +
       "limits on memory, disk, processes and time. The kernel is shared with the host.",
     open,
     async probe() {
@@ -48,13 +49,13 @@ export function bubblewrapSandbox(options: BubblewrapOptions = {}): Sandbox {
       if (!existsSync(python)) {
         return { usable: false, reason: `${python} is missing: apt-get install python3` };
       }
-      return trial(open);
+      return runTrial(open);
     },
   });
 }
 
-/** A binary that is there may still not be allowed to do anything: only a run tells. */
-async function trial(
+/** Runs a line of Python. An installed bwrap may still lack permissions, which only a run shows. */
+async function runTrial(
   open: (container: SandboxOptions) => Promise<BubblewrapProcess>,
 ): Promise<{ usable: boolean; reason: string }> {
   const root = await mkdtemp(join(tmpdir(), "weakincentives-probe-"));
@@ -64,13 +65,13 @@ async function trial(
     if (run.stdout === "1\n") return { usable: true, reason: "a trial run succeeded" };
     return { usable: false, reason: `a trial run failed: ${run.error ?? run.stderr}` };
   } catch (error) {
-    return { usable: false, reason: remedyFor(String(error).replace(/^Error: /, "")) };
+    return { usable: false, reason: explainProblem(String(error).replace(/^Error: /, "")) };
   } finally {
     await rm(root, { recursive: true, force: true });
   }
 }
 
-function remedyFor(problem: string): string {
+function explainProblem(problem: string): string {
   if (problem.includes("ENOENT")) return "bwrap is not installed: apt-get install bubblewrap";
   if (/namespace|not permitted|Permission denied|uid map/i.test(problem)) {
     return (

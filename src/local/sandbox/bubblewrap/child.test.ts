@@ -1,7 +1,10 @@
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { bubblewrapRuns, processesOf } from "../../../../tests/support/attacks/bubblewrap-stage.ts";
+import {
+  isBubblewrapUsable,
+  listProcesses,
+} from "../../../../tests/support/attacks/bubblewrap-stage.ts";
 import { temporaryTree } from "../../../../tests/support/temporary-tree.ts";
 import type { SandboxProcess } from "../sandbox.ts";
 import { bubblewrapSandbox } from "./bubblewrap.ts";
@@ -15,36 +18,36 @@ def listen():
     os.read(0, 65536)
 `;
 
-/** A program in bwrap's place: what a supervisor taken over by a model's code could send. */
-async function imposter(lines: string): Promise<SandboxProcess> {
+/** Starts a program instead of bwrap that sends what a compromised supervisor could send. */
+async function startImposter(lines: string): Promise<SandboxProcess> {
   const folder = temporaryTree({ bwrap: `${HOSTILE}${lines}\n`, "root/a": "" });
   chmodSync(`${folder}/bwrap`, 0o755);
   const sandbox = bubblewrapSandbox({ bubblewrap: `${folder}/bwrap`, graceMs: 100 });
   return await sandbox.open({ root: `${folder}/root`, memoryBytes: 1024 ** 3 });
 }
 
-describe("whoever speaks in the supervisor's place", () => {
+describe("A process that impersonates the supervisor", () => {
   test("is killed for a frame that is too large", async () => {
-    await using container = await imposter(
+    await using container = await startImposter(
       "send(b'r', b'')\nlisten()\nsend(b'd', b'', 0xffffffff)\ntime.sleep(60)",
     );
     const run = await container.python("1", { ...LIMITS, timeoutMs: 30_000 });
     expect(run).toMatchObject({
       died: true,
       timedOut: false,
-      error: "The interpreter is gone. Its variables are lost.",
+      error: "The interpreter ended unexpectedly. Its variables are lost.",
     });
   });
 
-  test("is killed for an answer that is none", async () => {
-    await using container = await imposter(
+  test("is killed for an invalid answer", async () => {
+    await using container = await startImposter(
       "send(b'r', b'')\nlisten()\nsend(b'd', b'[]')\ntime.sleep(60)",
     );
     expect(await container.python("1", LIMITS)).toMatchObject({ died: true, images: [] });
   });
 
-  test("is not listened to beyond the limits", async () => {
-    await using container = await imposter(
+  test("is ignored beyond the output limits", async () => {
+    await using container = await startImposter(
       "send(b'r', b'')\nlisten()\nfor i in range(1000): send(b'o', b'x' * 60000)\n" +
         "send(b'd', b'{\"error\": null, \"images\": []}')\ntime.sleep(60)",
     );
@@ -53,22 +56,22 @@ describe("whoever speaks in the supervisor's place", () => {
     expect(run.stdout).toHaveLength(1_000);
   });
 
-  test("is killed when it says nothing, even if the process it names is none", async () => {
-    await using container = await imposter(
+  test("is killed when it sends nothing, even if it reports an invalid process", async () => {
+    await using container = await startImposter(
       "os.write(3, b'{ \"child-pid\": 4194304999 }')\nsend(b'r', b'')\ntime.sleep(60)",
     );
     const run = await container.python("1", { ...LIMITS, timeoutMs: 100 });
     expect(run).toMatchObject({ died: true, timedOut: true });
   });
 
-  test("ends a command without a reason that can be read", async () => {
-    await using container = await imposter("send(b'x', b'{}')");
+  test("ends a command whose reason cannot be parsed", async () => {
+    await using container = await startImposter("send(b'x', b'{}')");
     expect(await container.shell("true", LIMITS)).toMatchObject({ exitCode: 137, timedOut: false });
   });
 });
 
-describe.skipIf(!(await bubblewrapRuns()))("a server that is killed", () => {
-  test("takes everything in its sandboxes with it", async () => {
+describe.skipIf(!(await isBubblewrapUsable()))("A server that is killed", () => {
+  test("ends all processes in its sandboxes", async () => {
     const root = temporaryTree();
     const module = JSON.stringify(`${import.meta.dirname}/bubblewrap.ts`);
     const program = `
@@ -80,8 +83,8 @@ describe.skipIf(!(await bubblewrapRuns()))("a server that is killed", () => {
     `;
     const server = spawn(process.execPath, ["--input-type=module", "--eval", program]);
     await expect.poll(() => existsSync(`${root}/python`) && existsSync(`${root}/shell`)).toBe(true);
-    expect(processesOf(root).length).toBeGreaterThan(4);
+    expect(listProcesses(root).length).toBeGreaterThan(4);
     server.kill("SIGKILL");
-    await expect.poll(() => processesOf(root)).toEqual([]);
+    await expect.poll(() => listProcesses(root)).toEqual([]);
   });
 });

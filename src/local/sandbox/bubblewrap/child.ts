@@ -4,94 +4,94 @@ import { Duplex, type Readable, type Writable } from "node:stream";
 import type { Clock } from "../../../base/clock.ts";
 import { encodeRequest, type Frame, FrameReader, type KernelRequest } from "../kernel/frames.ts";
 import { SANDBOX_PROGRAM } from "../kernel/program.ts";
-import { type ContainerLimits, SUPERVISING_PROCESSES } from "../limits.ts";
+import { type ContainerLimits, SUPERVISOR_PROCESSES } from "../limits.ts";
 import { BoundedOutput } from "../output.ts";
-import { bubblewrapArguments, userFiles } from "./arguments.ts";
+import { buildArguments, buildUserFiles } from "./arguments.ts";
 import type { Identity } from "./identity.ts";
 
-/** Where the programs are, and what is the same for all sandboxes of a container. */
-export interface Housing {
+/** Programs and settings shared by all sandboxes of a container. */
+export interface ChildSettings {
   readonly bubblewrap: string;
   readonly python: string;
   readonly root: string;
   readonly identity: Identity;
   readonly limits: ContainerLimits;
-  /** The filter of system calls, where there is one for the machine. */
+  /** The seccomp filter, or `null` if there is none for this architecture. */
   readonly seccomp: Buffer | null;
   readonly clock: Clock;
 }
 
-/** What one sandbox is started for. */
-export interface Errand {
+/** The task of one sandbox. */
+export interface ChildTask {
   readonly mode: "python" | "shell";
-  /** The folder was above its limit before: this run may tidy up. */
+  /** The folder was above its limit before. This run may delete files, but not add any. */
   readonly full: boolean;
   readonly cpuSeconds: number | null;
 }
 
-/** One bwrap and all that runs in it. What it says is passed on as frames, unbelieved. */
+/** One bwrap process and everything inside it. Passes its frames on without trusting them. */
 export class BubblewrapChild {
-  /** Settles when nothing of it runs any more. */
+  /** Resolves when no process of the sandbox is left. */
   readonly exited: Promise<void>;
   readonly #process: ChildProcess;
   readonly #requests: Writable;
-  readonly #complaints = new BoundedOutput(4_096);
+  readonly #stderr = new BoundedOutput(4_096);
   readonly #clock: Clock;
   #listener: ((frame: Frame | null) => void) | null = null;
-  #waiting: Frame[] = [];
-  #firstProcess: number | null = null;
-  #unwanted = false;
-  #over = false;
+  #pendingFrames: Frame[] = [];
+  #processOne: number | null = null;
+  #killRequested = false;
+  #ended = false;
 
-  constructor(housing: Housing, errand: Errand) {
+  constructor(housing: ChildSettings, errand: ChildTask) {
     this.#clock = housing.clock;
     const { seccomp: filter } = housing;
-    this.#process = spawn(housing.bubblewrap, [...commandLine(housing, errand)], {
+    this.#process = spawn(housing.bubblewrap, [...buildCommandLine(housing, errand)], {
       cwd: "/",
-      // Where bwrap itself is looked for; inside, nothing of it is left.
+      // Only for finding bwrap itself; the code inside does not inherit it.
       env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
       stdio: Array.from({ length: filter === null ? 6 : 7 }, () => "pipe" as const),
     });
     const pipes: readonly unknown[] = this.#process.stdio;
     const [requests, frames, complaints, status, users, groups, seccomp] = pipes;
-    this.#requests = pipe(requests);
+    this.#requests = requirePipe(requests);
     this.#requests.on("error", () => {});
-    this.exited = this.#untilExit();
-    pipe(complaints).on("data", (chunk: Buffer) => this.#complaints.write(chunk));
-    this.#listen(pipe(frames));
-    this.#learnFirstProcess(pipe(status));
-    const files = userFiles(housing.identity);
-    hand(users, Buffer.from(files.users));
-    hand(groups, Buffer.from(files.groups));
-    if (filter !== null) hand(seccomp, filter);
+    this.exited = this.#waitForExit();
+    requirePipe(complaints).on("data", (chunk: Buffer) => this.#stderr.write(chunk));
+    this.#readFrames(requirePipe(frames));
+    this.#readProcessOne(requirePipe(status));
+    const files = buildUserFiles(housing.identity);
+    sendAndClose(users, Buffer.from(files.users));
+    sendAndClose(groups, Buffer.from(files.groups));
+    if (filter !== null) sendAndClose(seccomp, filter);
   }
 
-  /** What bwrap itself had to say, mostly why it could not start. */
-  get complaint(): string {
-    return this.#complaints.text().trim();
+  /** Output of bwrap itself, usually the reason why it could not start. */
+  get stderrText(): string {
+    return this.#stderr.toText().trim();
   }
 
   send(request: KernelRequest): void {
     this.#requests.write(encodeRequest(request));
   }
 
-  /** Calls with each frame, and with `null` once no more can come. One listener at a time. */
+  /** Calls `listener` for each frame, and with `null` after the last one. Replaces the previous listener. */
   onFrame(listener: ((frame: Frame | null) => void) | null): void {
     this.#listener = listener;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const frame of waiting) this.#pass(frame);
-    if (this.#over) this.#pass(null);
+    const waiting = this.#pendingFrames;
+    this.#pendingFrames = [];
+    for (const frame of waiting) this.#deliver(frame);
+    if (this.#ended) this.#deliver(null);
   }
 
-  /** Ends all of it at once; resolves when it has ended. */
+  /** Kills every process of the sandbox and waits until they have ended. */
   async kill(): Promise<void> {
-    this.#unwanted = true;
-    this.#killFirst();
+    this.#killRequested = true;
+    this.#killProcessOne();
     const patience = new AbortController();
-    const rest = this.#clock.sleep(KILL_PATIENCE_MS, patience.signal, { background: true }).then(
-      () => this.#killOutside(),
-      // It ended in time, and the wait was called off.
+    const rest = this.#clock.sleep(KILL_TIMEOUT_MS, patience.signal, { background: true }).then(
+      () => this.#killBubblewrap(),
+      // It ended in time, so the wait was aborted.
       () => {},
     );
     await this.exited;
@@ -100,45 +100,45 @@ export class BubblewrapChild {
   }
 
   /**
-   * The sandbox's process 1 takes everything inside with it, and bwrap then ends by itself when all is
-   * gone. Killing bwrap instead, while it still sets the sandbox up, would leave that process waiting
-   * for it for ever; so who is not known yet is killed as soon as it is.
+   * Kills the sandbox's process 1, which ends everything inside; bwrap then exits on its own. Killing
+   * bwrap while it still sets up the sandbox would leave process 1 waiting for it forever. If process 1
+   * is not known yet, it is killed as soon as bwrap reports it.
    */
-  #killFirst(): void {
+  #killProcessOne(): void {
     const running = this.#process.exitCode === null && this.#process.signalCode === null;
-    if (this.#firstProcess !== null && running) killQuietly(this.#firstProcess);
+    if (this.#processOne !== null && running) killQuietly(this.#processOne);
   }
 
-  /** For a bwrap that neither names its process nor ends. */
-  #killOutside(): void {
+  /** Kills a bwrap that neither reports its process nor exits, and its children. */
+  #killBubblewrap(): void {
     const { pid } = this.#process;
-    if (pid !== undefined) for (const child of childrenOf(pid)) killQuietly(child);
+    if (pid !== undefined) for (const child of listChildren(pid)) killQuietly(child);
     this.#process.kill("SIGKILL");
   }
 
-  #untilExit(): Promise<void> {
+  #waitForExit(): Promise<void> {
     return new Promise((resolve) => {
-      const end = (): void => {
-        this.#over = true;
-        this.#pass(null);
+      const onExit = (): void => {
+        this.#ended = true;
+        this.#deliver(null);
         resolve();
       };
-      this.#process.once("close", end);
+      this.#process.once("close", onExit);
       this.#process.once("error", (problem) => {
-        this.#complaints.write(Buffer.from(problem.message));
-        if (this.#process.pid === undefined) end();
+        this.#stderr.write(Buffer.from(problem.message));
+        if (this.#process.pid === undefined) onExit();
       });
     });
   }
 
-  #listen(frames: Readable): void {
+  #readFrames(frames: Readable): void {
     const reader = new FrameReader();
     frames.on("data", (chunk: Buffer) => {
-      if (this.#over) return;
+      if (this.#ended) return;
       try {
-        for (const frame of reader.read(chunk)) this.#pass(frame);
+        for (const frame of reader.read(chunk)) this.#deliver(frame);
       } catch {
-        // Whoever speaks there is not our supervisor: nothing more of it is heard.
+        // The sender is not the supervisor: ignore all further bytes.
         frames.removeAllListeners("data");
         frames.resume();
         void this.kill();
@@ -146,28 +146,29 @@ export class BubblewrapChild {
     });
   }
 
-  #pass(frame: Frame | null): void {
+  #deliver(frame: Frame | null): void {
     if (this.#listener !== null) this.#listener(frame);
-    else if (frame !== null && this.#waiting.length < MOST_WAITING) this.#waiting.push(frame);
+    else if (frame !== null && this.#pendingFrames.length < MAX_PENDING_FRAMES)
+      this.#pendingFrames.push(frame);
   }
 
-  #learnFirstProcess(status: Readable): void {
+  #readProcessOne(status: Readable): void {
     let text = "";
     status.on("data", (chunk: Buffer) => {
       text += chunk.toString("latin1");
       const found = /"child-pid": *(\d+)/.exec(text);
       if (found?.[1] === undefined) return;
-      this.#firstProcess = Number(found[1]);
-      if (this.#unwanted) this.#killFirst();
+      this.#processOne = Number(found[1]);
+      if (this.#killRequested) this.#killProcessOne();
     });
   }
 }
 
-const KILL_PATIENCE_MS = 1_000;
-/** Between runs everything inside is stopped; only a forged frame could come, and a few do no harm. */
-const MOST_WAITING = 16;
+const KILL_TIMEOUT_MS = 1_000;
+/** Between runs everything inside is stopped. Only forged frames could arrive, and a few do no harm. */
+const MAX_PENDING_FRAMES = 16;
 
-function commandLine(housing: Housing, errand: Errand): readonly string[] {
+function buildCommandLine(housing: ChildSettings, errand: ChildTask): readonly string[] {
   const { identity, limits, root, seccomp } = housing;
   const descriptors = { status: 3, users: 4, groups: 5, seccomp: seccomp === null ? null : 6 };
   const settings = JSON.stringify({
@@ -175,19 +176,19 @@ function commandLine(housing: Housing, errand: Errand): readonly string[] {
     uid: identity.kind === "own user" ? identity.uid : null,
     memory: limits.memoryBytes,
     disk: limits.diskBytes,
-    processes: limits.maxProcesses + SUPERVISING_PROCESSES,
+    processes: limits.maxProcesses + SUPERVISOR_PROCESSES,
   });
   const flags = errand.mode === "python" ? ["-I", "-B"] : ["-I", "-B", "-S"];
   const program = [housing.python, ...flags, "-c", SANDBOX_PROGRAM, settings];
-  return [...bubblewrapArguments({ root, identity, limits, descriptors }), "--", ...program];
+  return [...buildArguments({ root, identity, limits, descriptors }), "--", ...program];
 }
 
-function childrenOf(pid: number): readonly number[] {
+function listChildren(pid: number): readonly number[] {
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
     return children.trim().split(" ").filter(Boolean).map(Number);
   } catch {
-    // It has just ended, and its children with it.
+    // It has just exited, along with its children.
     return [];
   }
 }
@@ -196,18 +197,18 @@ function killQuietly(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has just ended.
+    // It has just exited.
   }
 }
 
-function hand(stream: unknown, bytes: Buffer): void {
-  const end = pipe(stream);
-  // Bwrap may have failed before it read this; its complaint says why.
-  end.on("error", () => {});
-  end.end(bytes);
+function sendAndClose(stream: unknown, bytes: Buffer): void {
+  const writer = requirePipe(stream);
+  // Bwrap may fail before it reads this; its stderr then explains why.
+  writer.on("error", () => {});
+  writer.end(bytes);
 }
 
-function pipe(stream: unknown): Duplex {
+function requirePipe(stream: unknown): Duplex {
   if (stream instanceof Duplex) return stream;
-  throw new Error("a pipe of bwrap is missing");
+  throw new Error("A pipe of bwrap is missing.");
 }

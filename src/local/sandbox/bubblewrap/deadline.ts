@@ -1,56 +1,56 @@
 import type { Clock } from "../../../base/clock.ts";
 
 /**
- * Calls back when a time is up that has not been called off. One wait serves run after run: nearly
- * all end long before their time, and a wait of its own for each would cost more than they do.
+ * Calls back after a timeout unless it is canceled. One timer serves consecutive runs: nearly all end
+ * long before their timeout, and a timer for each would cost more than the runs do.
  */
 export class Deadline implements Disposable {
   readonly #clock: Clock;
-  readonly #over = new AbortController();
+  readonly #disposal = new AbortController();
   #onDue: (() => void) | null = null;
   #milliseconds = 0;
   #due = 0;
-  /** When the wait ends that is under way. */
+  /** When the current timer fires. */
   #wakesAt = Number.POSITIVE_INFINITY;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** One at a time: it takes the place of the one before. */
-  after(milliseconds: number, onDue: () => void): void {
+  /** Sets the timeout. It replaces the previous one. */
+  set(milliseconds: number, onDue: () => void): void {
     this.#onDue = onDue;
     this.#milliseconds = milliseconds;
     this.#due = this.#clock.now() + milliseconds;
     if (this.#due < this.#wakesAt) void this.#wait(milliseconds);
   }
 
-  callOff(): void {
+  cancel(): void {
     this.#onDue = null;
   }
 
-  /** Ends the wait that is under way. */
+  /** Stops the current timer. */
   [Symbol.dispose](): void {
     this.#onDue = null;
-    this.#over.abort(OVER);
+    this.#disposal.abort(DISPOSED);
   }
 
   async #wait(milliseconds: number): Promise<void> {
     const wakesAt = this.#clock.now() + milliseconds;
     this.#wakesAt = wakesAt;
-    const { signal } = this.#over;
+    const { signal } = this.#disposal;
     try {
       await this.#clock.sleep(milliseconds, signal, { background: true });
     } catch {
-      return; // disposed of: nobody is called any more
+      return; // disposed
     }
-    if (this.#wakesAt !== wakesAt) return; // one that ends sooner has taken over
+    if (this.#wakesAt !== wakesAt) return; // replaced by an earlier timer
     this.#wakesAt = Number.POSITIVE_INFINITY;
-    if (this.#onDue !== null) this.#look(this.#onDue);
+    if (this.#onDue !== null) this.#checkDue(this.#onDue);
   }
 
-  #look(onDue: () => void): void {
-    // No longer than was asked for, wherever the clock has been set to meanwhile.
+  #checkDue(onDue: () => void): void {
+    // Never wait longer than requested, even if the clock was changed in the meantime.
     const left = Math.min(this.#due - this.#clock.now(), this.#milliseconds);
     if (left > 0) {
       void this.#wait(left);
@@ -61,5 +61,5 @@ export class Deadline implements Disposable {
   }
 }
 
-/** Nobody reads it, and an error would be dear to make. */
-const OVER = "over";
+/** A string, because nothing reads the reason and creating an error is expensive. */
+const DISPOSED = "over";

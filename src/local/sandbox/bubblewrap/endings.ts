@@ -3,43 +3,47 @@ import type { ContainerLimits } from "../limits.ts";
 import type { RunLimits } from "../sandbox.ts";
 import type { RunEnding, RunOutcome } from "./run.ts";
 
-/** Why the interpreter is gone, for the model that wrote the code. */
-export function interpreterEnded(
+/** Explains to the model why the interpreter ended. */
+export function explainInterpreterEnd(
   { ending, timedOut }: RunOutcome,
   { timeoutMs }: RunLimits,
   limits: ContainerLimits,
 ): string {
-  return `${reason(ending, timedOut ? timeoutMs : null, limits)} Its variables are lost.`;
+  return `${describeEnding(ending, timedOut ? timeoutMs : null, limits)} Its variables are lost.`;
 }
 
-/** Which limit a run was stopped for, or `null` if it was for none. */
+/** Describes the limit that stopped a run; `null` if no limit was exceeded. */
 export function explainEnding(ending: RunEnding, limits: ContainerLimits): string | null {
-  return ending.kind === "violation" ? exceeded(ending.limit, limits) : null;
+  return ending.kind === "violation" ? describeLimit(ending.limit, limits) : null;
 }
 
-function reason(ending: RunEnding, timeoutMs: number | null, limits: ContainerLimits): string {
-  if (ending.kind === "violation") return exceeded(ending.limit, limits);
+function describeEnding(
+  ending: RunEnding,
+  timeoutMs: number | null,
+  limits: ContainerLimits,
+): string {
+  if (ending.kind === "violation") return describeLimit(ending.limit, limits);
   if (timeoutMs !== null) {
-    return `The interpreter was killed: the code went on when interrupted after ${timeoutMs} ms.`;
+    return `The interpreter was killed: the code kept running when interrupted after ${timeoutMs} ms.`;
   }
   if (ending.kind === "exit" && ending.code >= 0) {
     return `The interpreter ended with exit code ${ending.code}.`;
   }
-  if (ending.kind === "exit") return `The interpreter was ended by signal ${-ending.code}.`;
-  return "The interpreter is gone.";
+  if (ending.kind === "exit") return `The interpreter was killed by signal ${-ending.code}.`;
+  return "The interpreter ended unexpectedly.";
 }
 
-function exceeded(limit: ExceededLimit, limits: ContainerLimits): string {
+function describeLimit(limit: ExceededLimit, limits: ContainerLimits): string {
   switch (limit) {
     case "memory":
-      return `Stopped: the container may use ${limits.memoryBytes} bytes of memory.`;
+      return `Stopped: the container may use at most ${limits.memoryBytes} bytes of memory.`;
     case "disk":
-      return `Stopped: /mnt/data may hold ${limits.diskBytes} bytes, every entry counting at least 4096.`;
+      return `Stopped: /mnt/data may contain at most ${limits.diskBytes} bytes; every entry counts as at least 4096.`;
     case "temporary":
       return "Stopped: too many files in /tmp or /dev/shm.";
     case "depth":
-      return "Stopped: folders in /mnt/data may be nested 400 deep; deeper ones were moved to its top.";
+      return "Stopped: folders in /mnt/data may be nested at most 400 levels deep; deeper ones were moved to its top level.";
     case "protocol":
-      return "Stopped: something else than the interpreter answered.";
+      return "Stopped: a process other than the interpreter sent a response.";
   }
 }

@@ -1,32 +1,33 @@
 import { createHash } from "node:crypto";
 
-/** Which user a container's code is, as the host sees it. */
+/** The user that runs a container's code, as seen by the host. */
 export type Identity =
-  /** Us, in a user namespace of its own. */
+  /** The current user, in a separate user namespace. */
   | { readonly kind: "namespace" }
-  /** Somebody else than anybody: root's code must not run as root, whom no limit on processes binds. */
+  /** An otherwise unused user. Code must not run as root: process limits do not apply to root. */
   | { readonly kind: "own user"; readonly uid: number };
 
 /**
- * Root gives each container a user of its own; anybody else has none to give. Rootless containers have
- * a root with few users or none besides: `uidMap` is `/proc/self/uid_map`.
+ * Chooses the user for a container. Root can assign each container its own user; other users cannot.
+ * In rootless containers root may have few other users or none. `uidMap` is the content of
+ * `/proc/self/uid_map`.
  */
-export function identityFor(root: string, uid: number, uidMap: string): Identity {
+export function chooseIdentity(root: string, uid: number, uidMap: string): Identity {
   if (uid !== 0) return { kind: "namespace" };
-  const users = mappedUsers(uidMap);
+  const users = countMappedUsers(uidMap);
   if (users < SMALLEST_POOL) return { kind: "namespace" };
   const [first, count] = users > FIRST_UNUSED * 1.5 ? [FIRST_UNUSED, USER_POOL] : [20_000, 40_000];
   const number = createHash("sha256").update(root).digest().readUInt32BE(0);
   return { kind: "own user", uid: first + (number % count) };
 }
 
-/** Above what systems hand out, below what some file systems cannot hold. */
+/** Above the range that systems assign, below the range that some file systems cannot store. */
 const FIRST_UNUSED = 0x7000_0000;
 const USER_POOL = 0x0f00_0000;
 const SMALLEST_POOL = 60_000;
 
-/** How many users follow on 0 in the map. */
-function mappedUsers(uidMap: string): number {
+/** Counts the users that the map assigns from 0 on. */
+function countMappedUsers(uidMap: string): number {
   for (const line of uidMap.split("\n")) {
     const [inside, , count] = line.trim().split(/\s+/);
     if (inside === "0") return Number(count);

@@ -9,8 +9,8 @@ const THEIRS = 1_900_000_001;
 const areRoot = process.getuid?.() === 0;
 if (!areRoot) process.stderr.write("giving files away is not tested: only root can\n");
 
-describe.skipIf(!areRoot)("what root puts into a container's folder", () => {
-  test("is given to the container's user, to the depth", async () => {
+describe.skipIf(!areRoot)("Ownership", () => {
+  test("gives nested files to the container's user", async () => {
     const root = temporaryTree({ "a.txt": "a", "folder/b.txt": "b" });
     await new Ownership(root, THEIRS).settle();
     for (const path of ["", "/a.txt", "/folder", "/folder/b.txt"]) {
@@ -18,7 +18,7 @@ describe.skipIf(!areRoot)("what root puts into a container's folder", () => {
     }
   });
 
-  test("is given when it comes later, at the top", async () => {
+  test("gives files added later at the top level to the container's user", async () => {
     const root = temporaryTree({ "a.txt": "a" });
     const ownership = new Ownership(root, THEIRS);
     await ownership.settle();
@@ -28,7 +28,7 @@ describe.skipIf(!areRoot)("what root puts into a container's folder", () => {
     expect(statSync(`${root}/late.txt`).uid).toBe(THEIRS);
   });
 
-  test("is not looked for through links or below other things", async () => {
+  test("does not change the owner of links or of their targets", async () => {
     const outside = temporaryTree({ "host.txt": "host", "folder/inner.txt": "" });
     const root = temporaryTree({ "a.txt": "" });
     symlinkSync(`${outside}/host.txt`, `${root}/link`);
@@ -39,7 +39,7 @@ describe.skipIf(!areRoot)("what root puts into a container's folder", () => {
     expect(lstatSync(`${root}/link`).uid).toBe(0);
   });
 
-  test("may vanish or become a link while it is looked at", async () => {
+  test("tolerates entries that vanish or become links during the walk", async () => {
     const outside = temporaryTree({ "host.txt": "host" });
     const root = temporaryTree();
     mkdirSync(`${root}/folder`);

@@ -1,27 +1,27 @@
-import { readAnswer } from "../kernel/answers.ts";
+import { parseAnswer } from "../kernel/answers.ts";
 import type { PythonRun, RunLimits, SandboxProcess, ShellRun } from "../sandbox.ts";
-import { BubblewrapChild, type Housing } from "./child.ts";
+import { BubblewrapChild, type ChildSettings } from "./child.ts";
 import { Deadline } from "./deadline.ts";
-import { explainEnding, interpreterEnded } from "./endings.ts";
+import { explainEnding, explainInterpreterEnd } from "./endings.ts";
 import { Ownership } from "./ownership.ts";
-import { type RunOutcome, runInside } from "./run.ts";
+import { type RunOutcome, runInSandbox } from "./run.ts";
 
-/** A container's interpreter, started when first needed, and its commands beside it. */
+/** A container's interpreter, started on first use, and its shell commands. */
 export class BubblewrapProcess implements SandboxProcess {
-  readonly #housing: Housing;
+  readonly #settings: ChildSettings;
   readonly #graceMs: number;
   readonly #ownership: Ownership | null;
-  /** Python runs one after the other; each command has one of its own. */
+  /** Shared by Python runs, which are sequential. Each shell command has its own. */
   readonly #deadline: Deadline;
   readonly #children = new Set<BubblewrapChild>();
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #pendingRuns = new Set<Promise<unknown>>();
   #kernel: BubblewrapChild | null = null;
   #queue: Promise<unknown> = Promise.resolve();
-  #full = false;
+  #isFull = false;
   #disposed = false;
 
-  constructor(housing: Housing, graceMs: number) {
-    this.#housing = housing;
+  constructor(housing: ChildSettings, graceMs: number) {
+    this.#settings = housing;
     this.#graceMs = graceMs;
     const { clock, identity, root } = housing;
     this.#deadline = new Deadline(clock);
@@ -30,19 +30,19 @@ export class BubblewrapProcess implements SandboxProcess {
 
   async python(code: string, limits: RunLimits): Promise<PythonRun> {
     const turn = this.#queue.then(() => this.#runPython(code, limits));
-    this.#queue = settled(turn);
-    return this.#unlessAborted(turn, limits.signal);
+    this.#queue = settleQuietly(turn);
+    return this.#rejectOnAbort(turn, limits.signal);
   }
 
   async shell(command: string, limits: RunLimits): Promise<ShellRun> {
-    return this.#unlessAborted(this.#runShell(command, limits), limits.signal);
+    return this.#rejectOnAbort(this.#runShell(command, limits), limits.signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposed = true;
     await Promise.all([...this.#children].map((child) => child.kill()));
-    await Promise.all([...this.#underWay]);
-    // A start that was under way when we looked may have come to something since.
+    await Promise.all([...this.#pendingRuns]);
+    // A child may have started since the first pass.
     await Promise.all([...this.#children].map((child) => child.kill()));
     this.#deadline[Symbol.dispose]();
   }
@@ -50,18 +50,20 @@ export class BubblewrapProcess implements SandboxProcess {
   async #runPython(code: string, limits: RunLimits): Promise<PythonRun> {
     limits.signal?.throwIfAborted();
     if (this.#ownership?.isSettled() === false) await this.#ownership.settle();
-    const kernel = this.#livingKernel() ?? (await this.#startedKernel());
-    const { clock } = this.#housing;
+    const kernel = this.#findKernel() ?? (await this.#startKernel());
+    const { clock } = this.#settings;
     const stopping = { clock, deadline: this.#deadline, graceMs: this.#graceMs };
-    const outcome = await runInside(kernel, code, limits, stopping);
+    const outcome = await runInSandbox(kernel, code, limits, stopping);
     const { ending, stderr, stdout, timedOut } = outcome;
-    const answer = ending.kind === "done" ? readAnswer(ending.payload) : null;
-    if (answer === null) await this.#forgetKernel(kernel, outcome);
+    const answer = ending.kind === "done" ? parseAnswer(ending.payload) : null;
+    if (answer === null) await this.#discardKernel(kernel, outcome);
     return {
-      stdout: stdout.text(),
-      stderr: stderr.text(),
+      stdout: stdout.toText(),
+      stderr: stderr.toText(),
       error:
-        answer === null ? interpreterEnded(outcome, limits, this.#housing.limits) : answer.error,
+        answer === null
+          ? explainInterpreterEnd(outcome, limits, this.#settings.limits)
+          : answer.error,
       images: answer?.images ?? [],
       timedOut,
       truncated: stdout.truncated || stderr.truncated,
@@ -72,98 +74,100 @@ export class BubblewrapProcess implements SandboxProcess {
   async #runShell(command: string, limits: RunLimits): Promise<ShellRun> {
     limits.signal?.throwIfAborted();
     if (this.#ownership?.isSettled() === false) await this.#ownership.settle();
-    const child = this.#start("shell", Math.ceil(limits.timeoutMs / 1000) + 1);
-    const { clock } = this.#housing;
+    const child = this.#startChild("shell", Math.ceil(limits.timeoutMs / 1000) + 1);
+    const { clock } = this.#settings;
     using deadline = new Deadline(clock);
-    const outcome = await runInside(child, command, limits, { clock, deadline, graceMs: 0 });
-    this.#remember(outcome);
+    const outcome = await runInSandbox(child, command, limits, { clock, deadline, graceMs: 0 });
+    this.#recordDiskLimit(outcome);
     const { ending, stderr, stdout, timedOut } = outcome;
-    if (ending.kind === "vanished" && child.complaint !== "") throw notStarted(child);
-    const explanation = explainEnding(ending, this.#housing.limits);
+    if (ending.kind === "vanished" && child.stderrText !== "") throw createStartError(child);
+    const explanation = explainEnding(ending, this.#settings.limits);
     return {
-      stdout: stdout.text(),
-      stderr: [stderr.text(), explanation]
+      stdout: stdout.toText(),
+      stderr: [stderr.toText(), explanation]
         .filter((part) => part !== null && part !== "")
         .join("\n"),
-      exitCode: timedOut ? null : exitCode(outcome),
+      exitCode: timedOut ? null : toExitCode(outcome),
       timedOut,
       truncated: stdout.truncated || stderr.truncated,
     };
   }
 
-  #livingKernel(): BubblewrapChild | null {
+  #findKernel(): BubblewrapChild | null {
     return this.#kernel !== null && this.#children.has(this.#kernel) ? this.#kernel : null;
   }
 
-  async #startedKernel(): Promise<BubblewrapChild> {
-    const kernel = this.#start("python", null);
+  async #startKernel(): Promise<BubblewrapChild> {
+    const kernel = this.#startChild("python", null);
     const ready = await new Promise<boolean>((resolve) => {
       kernel.onFrame((frame) => resolve(frame?.kind === "r"));
     });
     kernel.onFrame(null);
     if (!ready) {
       await kernel.kill();
-      throw this.#disposed ? disposedOf() : notStarted(kernel);
+      throw this.#disposed ? createDisposedError() : createStartError(kernel);
     }
     this.#kernel = kernel;
     return kernel;
   }
 
-  async #forgetKernel(kernel: BubblewrapChild, outcome: RunOutcome): Promise<void> {
+  async #discardKernel(kernel: BubblewrapChild, outcome: RunOutcome): Promise<void> {
     await kernel.kill();
     this.#kernel = null;
-    this.#remember(outcome);
+    this.#recordDiskLimit(outcome);
   }
 
-  #remember({ ending }: RunOutcome): void {
-    if (ending.kind === "violation") this.#full = ending.limit === "disk";
+  #recordDiskLimit({ ending }: RunOutcome): void {
+    if (ending.kind === "violation") this.#isFull = ending.limit === "disk";
   }
 
-  #start(mode: "python" | "shell", cpuSeconds: number | null): BubblewrapChild {
-    if (this.#disposed) throw disposedOf();
-    const child = new BubblewrapChild(this.#housing, { mode, full: this.#full, cpuSeconds });
+  #startChild(mode: "python" | "shell", cpuSeconds: number | null): BubblewrapChild {
+    if (this.#disposed) throw createDisposedError();
+    const child = new BubblewrapChild(this.#settings, { mode, full: this.#isFull, cpuSeconds });
     this.#children.add(child);
     void child.exited.then(() => this.#children.delete(child));
     return child;
   }
 
-  /** Rejects as soon as the signal aborts; the run itself is stopped, and awaited by whoever comes next. */
-  async #unlessAborted<Run>(run: Promise<Run>, signal: AbortSignal | undefined): Promise<Run> {
-    const end = settled(run);
-    this.#underWay.add(end);
-    void end.then(() => this.#underWay.delete(end));
+  /** Rejects as soon as the signal aborts. The run is stopped in the background; dispose and the next run wait for it. */
+  async #rejectOnAbort<Run>(run: Promise<Run>, signal: AbortSignal | undefined): Promise<Run> {
+    const end = settleQuietly(run);
+    this.#pendingRuns.add(end);
+    void end.then(() => this.#pendingRuns.delete(end));
     if (signal === undefined) return run;
     const aborted = Promise.withResolvers<never>();
-    const refuse = (): void => aborted.reject(signal.reason);
-    if (signal.aborted) refuse();
-    signal.addEventListener("abort", refuse, { once: true });
+    const onAbort = (): void => aborted.reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
     try {
       return await Promise.race([aborted.promise, run]);
     } finally {
-      signal.removeEventListener("abort", refuse);
+      signal.removeEventListener("abort", onAbort);
     }
   }
 }
 
-function settled(run: Promise<unknown>): Promise<void> {
+function settleQuietly(run: Promise<unknown>): Promise<void> {
   return run.then(
     () => {},
-    // Told to whoever asked for the run; here only its end matters.
+    // The caller of the run gets the error; only the end matters here.
     () => {},
   );
 }
 
-function exitCode({ ending }: RunOutcome): number {
+function toExitCode({ ending }: RunOutcome): number {
   if (ending.kind !== "exit") return KILLED;
   return ending.code < 0 ? 128 - ending.code : ending.code;
 }
 
 const KILLED = 137;
 
-function notStarted(child: BubblewrapChild): Error {
-  return new Error(`the sandbox did not start: ${child.complaint || "it ended without a word"}`);
+function createStartError(child: BubblewrapChild): Error {
+  return new Error(
+    `The sandbox did not start: ${child.stderrText || "it exited without a message"}`,
+  );
 }
 
-function disposedOf(): Error {
-  return new Error("the container's process was disposed of");
+function createDisposedError(): Error {
+  return new Error("The container's process was disposed of.");
 }

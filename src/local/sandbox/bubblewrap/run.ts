@@ -1,11 +1,11 @@
-import { type Ending, readEnding } from "../kernel/answers.ts";
+import { parseEnding, type SandboxEnding } from "../kernel/answers.ts";
 import type { Frame } from "../kernel/frames.ts";
 import { BoundedOutput } from "../output.ts";
 import type { RunLimits } from "../sandbox.ts";
 import type { BubblewrapChild } from "./child.ts";
-import { Stop, type Stopping } from "./stop.ts";
+import { RunStopper, type StopSettings } from "./stop.ts";
 
-/** What came of one request to a sandbox. */
+/** The outcome of one request to a sandbox. */
 export interface RunOutcome {
   readonly stdout: BoundedOutput;
   readonly stderr: BoundedOutput;
@@ -13,18 +13,19 @@ export interface RunOutcome {
   readonly ending: RunEnding;
 }
 
+/** How a request to a sandbox ended. */
 export type RunEnding =
   | { readonly kind: "done"; readonly payload: Buffer }
-  | Ending
-  /** It ended without a word: killed, or never begun. */
+  | SandboxEnding
+  /** It ended without a final frame: killed, or never started. */
   | { readonly kind: "vanished" };
 
-/** Has a sandbox run a text and waits until that is over, one way or the other. */
-export async function runInside(
+/** Sends code or a command to a sandbox and waits until it ends. */
+export async function runInSandbox(
   child: BubblewrapChild,
   text: string,
   limits: RunLimits,
-  stopping: Stopping,
+  stopping: StopSettings,
 ): Promise<RunOutcome> {
   const stdout = new BoundedOutput(limits.maxOutputBytes);
   const stderr = new BoundedOutput(limits.maxOutputBytes);
@@ -32,20 +33,20 @@ export async function runInside(
     child.onFrame((frame) => {
       if (frame?.kind === "o") stdout.write(frame.payload);
       else if (frame?.kind === "e") stderr.write(frame.payload);
-      else if (frame?.kind !== "r") resolve(endingOf(frame));
+      else if (frame?.kind !== "r") resolve(toRunEnding(frame));
     });
   });
   child.send({ op: "run", text, maxOutputBytes: limits.maxOutputBytes });
-  const stop = new Stop(child, limits, stopping);
+  const stop = new RunStopper(child, limits, stopping);
   const reached = await ending;
   if (reached.kind !== "done") await child.exited;
   child.onFrame(null);
-  const timedOut = await stop.end();
+  const timedOut = await stop.finish();
   return { stdout, stderr, timedOut, ending: reached };
 }
 
-function endingOf(frame: Frame | null): RunEnding {
+function toRunEnding(frame: Frame | null): RunEnding {
   if (frame === null) return { kind: "vanished" };
   if (frame.kind === "d") return { kind: "done", payload: frame.payload };
-  return readEnding(frame.payload) ?? { kind: "vanished" };
+  return parseEnding(frame.payload) ?? { kind: "vanished" };
 }

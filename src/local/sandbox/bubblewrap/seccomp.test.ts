@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { seccompFilter } from "./seccomp.ts";
+import { buildSeccompFilter } from "./seccomp.ts";
 
 const ALLOWED = 0x7fff_0000;
 const X64 = 0xc000_003e;
 
-/** What the kernel would do with a call, by the same five instructions that the filter uses. */
-function verdict(filter: Buffer, number: number, first: number, audit = X64): number {
+/** Evaluates the filter for a system call like the kernel does. Supports the five instructions that the filter uses. */
+function evaluateFilter(filter: Buffer, number: number, first: number, audit = X64): number {
   const words = new Map([
     [0, number],
     [4, audit],
@@ -25,38 +25,39 @@ function verdict(filter: Buffer, number: number, first: number, audit = X64): nu
   }
 }
 
-describe("the filter of system calls", () => {
-  const filter = seccompFilter("x64") ?? Buffer.alloc(0);
-  const refused = (errno: number) => 0x0005_0000 | errno;
+describe("The seccomp filter", () => {
+  const filter = buildSeccompFilter("x64") ?? Buffer.alloc(0);
+  const rejectWith = (errno: number) => 0x0005_0000 | errno;
 
-  test("lets ordinary calls pass", () => {
+  test("allows ordinary system calls", () => {
     for (const number of [0, 1, 2, 57, 59, 60, 202, 257]) {
-      expect(verdict(filter, number, 0)).toBe(ALLOWED);
+      expect(evaluateFilter(filter, number, 0)).toBe(ALLOWED);
     }
   });
 
-  test("refuses ptrace, mount and unshare, and calls of another table or machine", () => {
+  test("blocks ptrace, mount and unshare, and calls from another table or architecture", () => {
     for (const number of [101, 165, 272, 425, 0x4000_0000]) {
-      expect(verdict(filter, number, 0)).toBe(refused(1));
+      expect(evaluateFilter(filter, number, 0)).toBe(rejectWith(1));
     }
-    expect(verdict(filter, 0, 0, 0x4000_0003)).toBe(refused(1));
+    expect(evaluateFilter(filter, 0, 0, 0x4000_0003)).toBe(rejectWith(1));
   });
 
-  test("lets processes be made, but no namespaces", () => {
-    expect(verdict(filter, 56, 17)).toBe(ALLOWED);
-    expect(verdict(filter, 56, 0x1000_0000 | 17)).toBe(refused(1));
-    expect(verdict(filter, 435, 0)).toBe(refused(38));
+  test("allows new processes, but no new namespaces", () => {
+    expect(evaluateFilter(filter, 56, 17)).toBe(ALLOWED);
+    expect(evaluateFilter(filter, 56, 0x1000_0000 | 17)).toBe(rejectWith(1));
+    expect(evaluateFilter(filter, 435, 0)).toBe(rejectWith(38));
   });
 
-  test("lets sockets be made that a network namespace confines, and no others", () => {
-    for (const family of [1, 2, 10, 16]) expect(verdict(filter, 41, family)).toBe(ALLOWED);
-    for (const family of [0, 17, 38, 40]) expect(verdict(filter, 41, family)).toBe(refused(97));
+  test("allows only sockets that a network namespace confines", () => {
+    for (const family of [1, 2, 10, 16]) expect(evaluateFilter(filter, 41, family)).toBe(ALLOWED);
+    for (const family of [0, 17, 38, 40])
+      expect(evaluateFilter(filter, 41, family)).toBe(rejectWith(97));
   });
 
-  test("knows two machines and says of others that it has nothing", () => {
-    const arm = seccompFilter("arm64") ?? Buffer.alloc(0);
-    expect(verdict(arm, 117, 0, 0xc000_00b7)).toBe(refused(1));
-    expect(verdict(arm, 63, 0, 0xc000_00b7)).toBe(ALLOWED);
-    expect(seccompFilter("riscv64")).toBeNull();
+  test("supports two architectures and returns null for others", () => {
+    const arm = buildSeccompFilter("arm64") ?? Buffer.alloc(0);
+    expect(evaluateFilter(arm, 117, 0, 0xc000_00b7)).toBe(rejectWith(1));
+    expect(evaluateFilter(arm, 63, 0, 0xc000_00b7)).toBe(ALLOWED);
+    expect(buildSeccompFilter("riscv64")).toBeNull();
   });
 });

@@ -3,62 +3,62 @@ import type { RunLimits } from "../sandbox.ts";
 import type { BubblewrapChild } from "./child.ts";
 import type { Deadline } from "./deadline.ts";
 
-/** How a run is stopped whose time is up. */
-export interface Stopping {
+/** How a run is stopped after its timeout. */
+export interface StopSettings {
   readonly clock: Clock;
-  /** For this run alone until it is over. */
+  /** Used only by this run until the run ends. */
   readonly deadline: Deadline;
-  /** For how long it is only interrupted before everything is killed; 0 kills at once. */
+  /** Milliseconds during which the run is only interrupted before it is killed; 0 kills at once. */
   readonly graceMs: number;
 }
 
-/** Stops one run when its time is up or its signal aborts, unless it is over before. */
-export class Stop {
+/** Stops one run on timeout or abort, unless it ends first. */
+export class RunStopper {
   readonly #child: BubblewrapChild;
-  readonly #stopping: Stopping;
+  readonly #settings: StopSettings;
   readonly #signal: AbortSignal | undefined;
-  readonly #leave = (): void => this.#begin();
+  readonly #onAbort = (): void => this.#startStopping();
   #pause: AbortController | null = null;
-  #underWay: Promise<void> | null = null;
+  #stopPromise: Promise<void> | null = null;
   #isOver = false;
   #timedOut = false;
 
-  constructor(child: BubblewrapChild, { timeoutMs, signal }: RunLimits, stopping: Stopping) {
+  constructor(child: BubblewrapChild, { timeoutMs, signal }: RunLimits, stopping: StopSettings) {
     this.#child = child;
-    this.#stopping = stopping;
+    this.#settings = stopping;
     this.#signal = signal;
-    stopping.deadline.after(timeoutMs, () => {
-      this.#timedOut = this.#underWay === null;
-      this.#begin();
+    stopping.deadline.set(timeoutMs, () => {
+      this.#timedOut = this.#stopPromise === null;
+      this.#startStopping();
     });
-    if (signal?.aborted) this.#begin();
-    signal?.addEventListener("abort", this.#leave, { once: true });
+    if (signal?.aborted) this.#startStopping();
+    signal?.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  /** The run is over: whether its time was up before that. */
-  async end(): Promise<boolean> {
+  /** Call when the run has ended. Returns whether the run timed out. */
+  async finish(): Promise<boolean> {
     this.#isOver = true;
-    this.#stopping.deadline.callOff();
-    this.#signal?.removeEventListener("abort", this.#leave);
+    this.#settings.deadline.cancel();
+    this.#signal?.removeEventListener("abort", this.#onAbort);
     this.#pause?.abort();
-    if (this.#underWay !== null) await this.#underWay;
+    if (this.#stopPromise !== null) await this.#stopPromise;
     return this.#timedOut;
   }
 
-  #begin(): void {
-    this.#underWay ??= this.#stop();
+  #startStopping(): void {
+    this.#stopPromise ??= this.#stop();
   }
 
-  /** Code may swallow an interrupt, or the command it waits for may: it gets more than one. */
+  /** Interrupts repeatedly, because the code or the command it waits for may swallow an interrupt. */
   async #stop(): Promise<void> {
-    const { clock, graceMs } = this.#stopping;
+    const { clock, graceMs } = this.#settings;
     const pausing = new AbortController();
     this.#pause = pausing;
     for (let waited = 0; waited < graceMs && !this.#isOver; waited += INTERRUPT_EVERY_MS) {
       this.#child.send({ op: "interrupt" });
       const milliseconds = Math.min(INTERRUPT_EVERY_MS, graceMs - waited);
       const pause = clock.sleep(milliseconds, pausing.signal, { background: true });
-      await pause.catch(() => undefined); // the run is over
+      await pause.catch(() => undefined); // the run has ended
     }
     if (!this.#isOver) await this.#child.kill();
   }

@@ -1,21 +1,24 @@
 import { describe, expect, test } from "vitest";
-import { readAnswer, readEnding } from "./answers.ts";
+import { parseAnswer, parseEnding } from "./answers.ts";
 
 const PNG = "iVBORw0KGgo=";
 
-describe("an answer from inside", () => {
-  test("is an error or none, and pictures", () => {
-    expect(readAnswer(json({ error: null, images: [PNG] }))).toEqual({
+describe("parseAnswer()", () => {
+  test("returns the error, if any, and the images", () => {
+    expect(parseAnswer(toJsonBytes({ error: null, images: [PNG] }))).toEqual({
       error: null,
       images: [{ mediaType: "image/png", base64: PNG }],
     });
-    expect(readAnswer(json({ error: "E", images: [] }))).toEqual({ error: "E", images: [] });
+    expect(parseAnswer(toJsonBytes({ error: "E", images: [] }))).toEqual({
+      error: "E",
+      images: [],
+    });
   });
 
-  test("is cut where an error is endless", () => {
-    expect(readAnswer(json({ error: "x".repeat(200_000), images: [] }))?.error).toHaveLength(
-      100_000,
-    );
+  test("truncates an overlong error", () => {
+    expect(
+      parseAnswer(toJsonBytes({ error: "x".repeat(200_000), images: [] }))?.error,
+    ).toHaveLength(100_000);
   });
 
   test.each([
@@ -31,30 +34,33 @@ describe("an answer from inside", () => {
     { error: null, images: ["PHN2Zz4="] },
     { error: null, images: [`${PNG}<script>`] },
     { error: null, images: Array.from({ length: 21 }, () => PNG) },
-  ])("is none if it is %j", (value) => {
-    expect(readAnswer(json(value))).toBeNull();
+  ])("rejects %j", (value) => {
+    expect(parseAnswer(toJsonBytes(value))).toBeNull();
   });
 
-  test("is none if it is not JSON", () => {
-    expect(readAnswer(Buffer.from("{"))).toBeNull();
-    expect(readAnswer(Buffer.from([0xff, 0xfe]))).toBeNull();
+  test("rejects input that is not JSON", () => {
+    expect(parseAnswer(Buffer.from("{"))).toBeNull();
+    expect(parseAnswer(Buffer.from([0xff, 0xfe]))).toBeNull();
   });
 });
 
-describe("an ending", () => {
-  test("is an exit or an exceeded limit", () => {
-    expect(readEnding(json({ code: -9 }))).toEqual({ kind: "exit", code: -9 });
-    expect(readEnding(json({ violation: "disk" }))).toEqual({ kind: "violation", limit: "disk" });
+describe("parseEnding()", () => {
+  test("returns an exit code or an exceeded limit", () => {
+    expect(parseEnding(toJsonBytes({ code: -9 }))).toEqual({ kind: "exit", code: -9 });
+    expect(parseEnding(toJsonBytes({ violation: "disk" }))).toEqual({
+      kind: "violation",
+      limit: "disk",
+    });
   });
 
   test.each([null, {}, { code: "0" }, { code: 0.5 }, { violation: "other" }, { violation: 1 }])(
-    "is none if it is %j",
+    "rejects %j",
     (value) => {
-      expect(readEnding(json(value))).toBeNull();
+      expect(parseEnding(toJsonBytes(value))).toBeNull();
     },
   );
 });
 
-function json(value: unknown): Buffer {
+function toJsonBytes(value: unknown): Buffer {
   return Buffer.from(JSON.stringify(value));
 }

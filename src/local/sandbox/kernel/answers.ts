@@ -1,20 +1,20 @@
 import type { SandboxImage } from "../sandbox.ts";
 
-/** What the interpreter says of a run, once what was wrong with it is gone. */
+/** The interpreter's validated report on a run. */
 export interface KernelAnswer {
   readonly error: string | null;
   readonly images: readonly SandboxImage[];
 }
 
-/** How everything in a sandbox came to its end. */
-export type Ending =
+/** How a sandbox ended. */
+export type SandboxEnding =
   | { readonly kind: "exit"; readonly code: number }
   | { readonly kind: "violation"; readonly limit: ExceededLimit };
 
-/** Which limit was exceeded. */
+/** The limit that was exceeded. */
 export type ExceededLimit = "memory" | "disk" | "temporary" | "depth" | "protocol";
 
-const EXCEEDED: ReadonlySet<unknown> = new Set<ExceededLimit>([
+const EXCEEDED_LIMITS: ReadonlySet<unknown> = new Set<ExceededLimit>([
   "memory",
   "disk",
   "temporary",
@@ -22,27 +22,27 @@ const EXCEEDED: ReadonlySet<unknown> = new Set<ExceededLimit>([
   "protocol",
 ]);
 const BASE64_PNG = /^iVBORw0KGgo[A-Za-z0-9+/]*={0,2}$/;
-const MOST_IMAGES = 20;
-const LONGEST_ERROR = 100_000;
+const MAX_IMAGES = 20;
+const MAX_ERROR_LENGTH = 100_000;
 
-/** Reads an answer; `null` if it is none. The model's code may have written it. */
-export function readAnswer(payload: Buffer): KernelAnswer | null {
-  const answer = parsedObject(payload);
+/** Parses the interpreter's report; `null` if it is invalid. The model's code may have forged it. */
+export function parseAnswer(payload: Buffer): KernelAnswer | null {
+  const answer = parseObject(payload);
   if (answer === null || !("error" in answer) || !("images" in answer)) return null;
   const { error, images } = answer;
   if (error !== null && typeof error !== "string") return null;
-  if (!Array.isArray(images) || images.length > MOST_IMAGES) return null;
+  if (!Array.isArray(images) || images.length > MAX_IMAGES) return null;
   const pictures: readonly unknown[] = images;
-  if (!pictures.every(isPicture)) return null;
+  if (!pictures.every(isBase64Png)) return null;
   return {
-    error: error === null ? null : error.slice(0, LONGEST_ERROR),
+    error: error === null ? null : error.slice(0, MAX_ERROR_LENGTH),
     images: pictures.map((base64) => ({ mediaType: "image/png", base64 })),
   };
 }
 
-/** Reads the last frame of a sandbox; `null` if it is none. */
-export function readEnding(payload: Buffer): Ending | null {
-  const ending = parsedObject(payload);
+/** Parses the last frame of a sandbox; `null` if it is invalid. */
+export function parseEnding(payload: Buffer): SandboxEnding | null {
+  const ending = parseObject(payload);
   if (ending === null) return null;
   if ("code" in ending && typeof ending.code === "number" && Number.isInteger(ending.code)) {
     return { kind: "exit", code: ending.code };
@@ -53,20 +53,20 @@ export function readEnding(payload: Buffer): Ending | null {
   return null;
 }
 
-function parsedObject(payload: Buffer): object | null {
+function parseObject(payload: Buffer): object | null {
   try {
     const value: unknown = JSON.parse(payload.toString("utf8"));
     return typeof value === "object" ? value : null;
   } catch {
-    // Not JSON is as good as no answer: the caller ends the sandbox for it.
+    // Invalid JSON counts as no report: the caller then ends the sandbox.
     return null;
   }
 }
 
-function isPicture(value: unknown): value is string {
+function isBase64Png(value: unknown): value is string {
   return typeof value === "string" && BASE64_PNG.test(value);
 }
 
 function isExceededLimit(value: unknown): value is ExceededLimit {
-  return EXCEEDED.has(value);
+  return EXCEEDED_LIMITS.has(value);
 }

@@ -1,4 +1,4 @@
-/** One message from inside a sandbox. Nothing in it is to be believed. */
+/** One message from inside a sandbox. Untrusted. */
 export interface Frame {
   readonly kind: FrameKind;
   readonly payload: Buffer;
@@ -7,13 +7,13 @@ export interface Frame {
 /** Ready, stdout, stderr, done, ended. */
 export type FrameKind = "r" | "o" | "e" | "d" | "x";
 
-/** Whatever came was not what the supervisor sends: somebody else is speaking. */
+/** The bytes do not follow the supervisor's protocol: another process wrote them. */
 export class FrameBreach extends Error {
   override readonly name = "FrameBreach";
 }
 
 const HEADER_BYTES = 5;
-const LARGEST_PAYLOAD: ReadonlyMap<FrameKind, number> = new Map([
+const MAX_PAYLOAD_BYTES: ReadonlyMap<FrameKind, number> = new Map([
   ["r", 0],
   ["o", 65_536],
   ["e", 65_536],
@@ -21,7 +21,7 @@ const LARGEST_PAYLOAD: ReadonlyMap<FrameKind, number> = new Map([
   ["x", 1_024],
 ]);
 
-/** Cuts a stream of bytes into frames; a size is checked before a byte of it is waited for. */
+/** Splits a byte stream into frames. Checks the size in a frame's header before waiting for its payload. */
 export class FrameReader {
   #chunks: Buffer[] = [];
   #length = 0;
@@ -32,9 +32,9 @@ export class FrameReader {
     this.#length += chunk.length;
     while (this.#length >= this.#needed) {
       const [first] = this.#chunks;
-      // One chunk with many frames in it is not copied for each of them.
+      // Avoid a copy when one chunk contains many frames.
       const bytes = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
-      const { kind, size } = header(bytes);
+      const { kind, size } = readHeader(bytes);
       this.#needed = HEADER_BYTES + size;
       const complete = bytes.length >= this.#needed;
       this.#chunks = [complete ? bytes.subarray(this.#needed) : bytes];
@@ -47,31 +47,31 @@ export class FrameReader {
   }
 }
 
-function header(bytes: Buffer): { readonly kind: FrameKind; readonly size: number } {
+function readHeader(bytes: Buffer): { readonly kind: FrameKind; readonly size: number } {
   const letter = bytes.toString("latin1", 0, 1);
   const size = bytes.readUInt32BE(1);
-  for (const [kind, largest] of LARGEST_PAYLOAD) {
+  for (const [kind, largest] of MAX_PAYLOAD_BYTES) {
     if (kind === letter && size <= largest) return { kind, size };
   }
-  throw new FrameBreach(`a frame of ${size} bytes is none of the supervisor's`);
+  throw new FrameBreach(`The supervisor never sends a frame of ${size} bytes.`);
 }
 
-/** What a supervisor is asked for. */
+/** A request to the supervisor. */
 export type KernelRequest =
   | { readonly op: "run"; readonly text: string; readonly maxOutputBytes: number }
-  /** What runs is interrupted, as by a user at a keyboard. */
+  /** Interrupts the current run, like Ctrl+C. */
   | { readonly op: "interrupt" };
 
-const MOST_OUTPUT = 0xffff_fffe;
+const MAX_OUTPUT_BYTES = 0xffff_fffe;
 
-/** A request as the supervisor reads it: four bytes of length, a letter, and a run's limit and text. */
+/** Encodes a request for the supervisor: four bytes of length, a letter, and for a run its limit and text. */
 export function encodeRequest(request: KernelRequest): Buffer {
   if (request.op === "interrupt") return Buffer.from([0, 0, 0, 1, INTERRUPT]);
   const { text, maxOutputBytes } = request;
   const bytes = Buffer.allocUnsafe(9 + Buffer.byteLength(text));
   bytes.writeUInt32BE(bytes.length - 4);
   bytes.writeUInt8(RUN, 4);
-  bytes.writeUInt32BE(Math.min(maxOutputBytes, MOST_OUTPUT), 5);
+  bytes.writeUInt32BE(Math.min(maxOutputBytes, MAX_OUTPUT_BYTES), 5);
   bytes.write(text, 9);
   return bytes;
 }

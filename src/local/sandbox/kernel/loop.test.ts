@@ -1,10 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { bubblewrapRuns, openTarget } from "../../../../tests/support/attacks/bubblewrap-stage.ts";
+import {
+  isBubblewrapUsable,
+  openTarget,
+} from "../../../../tests/support/attacks/bubblewrap-stage.ts";
 
-const runs = await bubblewrapRuns();
+const runs = await isBubblewrapUsable();
 
-describe.skipIf(!runs)("runs that follow each other at once", () => {
-  test("each have all of their output and none of another's", async () => {
+describe.skipIf(!runs)("Consecutive runs", () => {
+  test("each get all of their output and only their own", async () => {
     const target = await openTarget();
     const limits = { maxOutputBytes: 1_000_000 };
     for (let round = 0; round < 20; round++) {
@@ -17,7 +20,7 @@ describe.skipIf(!runs)("runs that follow each other at once", () => {
     }
   });
 
-  test("of more text than a pipe holds are read whole", async () => {
+  test("read code and commands that are larger than a pipe's buffer", async () => {
     const target = await openTarget();
     for (const size of [4_000, 70_000, 1_000_000]) {
       const run = await target.python(`len("${"ž".repeat(size)}")\n`);
@@ -26,17 +29,17 @@ describe.skipIf(!runs)("runs that follow each other at once", () => {
     expect((await target.shell(`: ${"x".repeat(100_000)}; echo on`)).stdout).toBe("on\n");
   });
 
-  test("are told what a process left behind says, if it speaks while they run", async () => {
+  test("receive the output of a leftover process while they run", async () => {
     const target = await openTarget();
     const ticking =
       "import subprocess\nleft = subprocess.Popen(['sh', '-c', 'sleep 0.2; echo on'])";
     expect((await target.python(ticking)).stdout).toBe("");
-    // It has had no time since; now it gets some.
+    // It was stopped in between; it continues during this run.
     const waits = await target.python("left.wait()");
     expect(waits.stdout).toBe("on\n0\n");
   });
 
-  test("are over although a process left behind never stops talking", async () => {
+  test("end although a leftover process never stops writing", async () => {
     const target = await openTarget();
     await target.python("import subprocess\nleft = subprocess.Popen(['yes'])");
     for (let round = 0; round < 10; round++) {
@@ -46,7 +49,7 @@ describe.skipIf(!runs)("runs that follow each other at once", () => {
     expect(run).toMatchObject({ timedOut: false, error: null });
   });
 
-  test("are not interrupted by an interrupt that came too late for the one before", async () => {
+  test("are not interrupted by a late interrupt for the previous run", async () => {
     const target = await openTarget();
     for (let round = 0; round < 10; round++) {
       const stop = new AbortController();
@@ -59,8 +62,8 @@ describe.skipIf(!runs)("runs that follow each other at once", () => {
   });
 });
 
-describe.skipIf(!runs)("a line of Python", () => {
-  test("is an expression with a value, or whatever else it is", async () => {
+describe.skipIf(!runs)("A single line of Python", () => {
+  test("runs as an expression with a value, or as a statement", async () => {
     const target = await openTarget();
     for (const [code, stdout] of [
       ["6 * 7", "42\n"],
@@ -76,7 +79,7 @@ describe.skipIf(!runs)("a line of Python", () => {
     }
   });
 
-  test("that is wrong is so for one reason, told once", async () => {
+  test("reports an error or a syntax warning only once", async () => {
     const target = await openTarget();
     const wrong = await target.python(" 1 + 1");
     expect(wrong.error).toContain("IndentationError: unexpected indent");
@@ -89,7 +92,7 @@ describe.skipIf(!runs)("a line of Python", () => {
   });
 });
 
-describe.skipIf(!runs)("what code does to its streams", () => {
+describe.skipIf(!runs)("Stream changes by code", () => {
   test.each([
     "sys.stdout.write('half a line')",
     "sys.stdin.close()",
@@ -98,7 +101,7 @@ describe.skipIf(!runs)("what code does to its streams", () => {
     "del sys.stdout, sys.__stderr__",
     "sys.stdout = open('log', 'w')",
     "import os; os.dup2(os.open('log', os.O_CREAT | os.O_WRONLY), 1)",
-  ])("is over with the run: %s", async (code) => {
+  ])("are undone after the run: %s", async (code) => {
     const target = await openTarget();
     await target.python(`import sys\n${code}`);
     const check =

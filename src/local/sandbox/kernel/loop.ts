@@ -1,7 +1,7 @@
-/** The second half of the supervisor: its loop between the host, the child and the watch. */
+/** The second half of the supervisor: the event loop that connects the host, the child and the resource checks. */
 export const LOOP_PROGRAM: string = String.raw`
 class Host:
-    """Requests from outside: four bytes of length, a letter, and what that asks for."""
+    """Requests from the host: four bytes of length, a letter, and the arguments."""
     def __init__(self):
         self.pending = b""
 
@@ -19,7 +19,7 @@ class Host:
             yield body
 
 class Output:
-    """One of the child's two streams, up to as many bytes as the run may have."""
+    """An output stream of the child, limited to the run's maximum."""
     def __init__(self, kind, frames):
         self.kind = kind
         self.frames = frames
@@ -33,7 +33,7 @@ class Output:
         except BlockingIOError:
             return 0
         if self.left > 0:
-            self.frames.hold(self.kind, got[:self.left])
+            self.frames.queue(self.kind, got[:self.left])
             self.left -= len(got)
         return len(got)
 
@@ -54,30 +54,30 @@ class Supervisor:
         self.frames = Frames()
         self.outputs = [Output(b"o", self.frames), Output(b"e", self.frames)]
         self.requests, self.replies = os.pipe(), os.pipe()
-        self.wake = os.pipe()
-        self.watch = Watch(config)
+        self.signals = os.pipe()
+        self.meter = Meter(config)
         self.running = self.interrupted = False
         self.reply = self.ticket = b""
-        self.hears_from = 0.0
+        self.polls_output_from = 0.0
         self.child = 0
         self.status = None
 
     def start(self):
-        for end in self.wake:
+        for end in self.signals:
             os.set_blocking(end, False)
-        signal.set_wakeup_fd(self.wake[1], warn_on_full_buffer=False)
-        visible_to_siblings(True)
+        signal.set_wakeup_fd(self.signals[1], warn_on_full_buffer=False)
+        set_visible_to_siblings(True)
         self.child = os.fork()
         if self.child == 0:
-            self.be_the_child()
+            self.run_child()
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
-        hear_of_ends_alone()
+        ignore_stopped_children()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        visible_to_siblings(False)
+        set_visible_to_siblings(False)
         os.close(self.requests[0])
         os.close(self.replies[1])
 
-    def be_the_child(self):
+    def run_child(self):
         signal.set_wakeup_fd(-1)
         os.setpgid(0, 0)
         null = os.open("/dev/null", os.O_RDONLY)
@@ -85,7 +85,7 @@ class Supervisor:
         for stream, output in enumerate(self.outputs, 1):
             os.dup2(output.writer, stream)
         mine = (self.requests[0], self.replies[1])
-        for end in (null, *self.requests, *self.replies, *self.wake,
+        for end in (null, *self.requests, *self.replies, *self.signals,
                     *(end for output in self.outputs for end in (output.reader, output.writer))):
             if end not in mine:
                 os.close(end)
@@ -97,41 +97,41 @@ class Supervisor:
 
     def loop(self):
         ends, all_ends = select.poll(), select.poll()
-        for descriptor in (0, self.wake[0], self.replies[0]):
+        for descriptor in (0, self.signals[0], self.replies[0]):
             ends.register(descriptor, select.POLLIN)
             all_ends.register(descriptor, select.POLLIN)
         for output in self.outputs:
             all_ends.register(output.reader, select.POLLIN)
         while True:
-            # A short run's output is taken at its end, without being woken for it.
+            # The output of a short run is read at its end, without waking up for it.
             now = time.monotonic()
             if not self.running:
                 ready = ends.poll()
-            elif now < self.hears_from:
-                ready = ends.poll(1 + 1000 * (self.hears_from - now))
+            elif now < self.polls_output_from:
+                ready = ends.poll(1 + 1000 * (self.polls_output_from - now))
             else:
-                self.look()
-                ready = all_ends.poll(1000 * self.watch.patience())
+                self.measure()
+                ready = all_ends.poll(1000 * self.meter.poll_seconds())
             for descriptor, event in ready:
                 if descriptor == 0:
                     for request in self.host.read():
-                        self.ask(request)
-                elif descriptor == self.wake[0]:
+                        self.handle_request(request)
+                elif descriptor == self.signals[0]:
                     self.reap()
                 elif descriptor == self.replies[0]:
                     if not self.read_reply():
                         ends.unregister(descriptor)
                         all_ends.unregister(descriptor)
             if self.status is not None:
-                self.child_ended()
+                self.report_exit()
 
-    def look(self):
+    def measure(self):
         for output in self.outputs:
             output.pump()
-        self.frames.release()
-        self.watch.look()
+        self.frames.flush()
+        self.meter.measure()
 
-    def ask(self, request):
+    def handle_request(self, request):
         if request[:1] == b"i":
             self.interrupt()
             return
@@ -142,9 +142,9 @@ class Supervisor:
         head = struct.pack(">I?", 12 + len(request), self.interrupted)
         pending = memoryview(head + self.ticket + request[5:])
         self.running, self.interrupted = True, False
-        self.hears_from = self.watch.run_begins()
+        self.polls_output_from = self.meter.begin_run()
         try:
-            # What surely fits is there before anybody wakes; for the rest somebody has to read.
+            # The first part fits into the pipe before the child resumes; the rest needs a reader.
             pending = pending[os.write(self.requests[1], pending[:select.PIPE_BUF]):]
             signal_all(signal.SIGCONT)
             while pending:
@@ -171,36 +171,36 @@ class Supervisor:
                 raise Violation("protocol")
             if len(self.reply) >= 4 + size:
                 body, self.reply = self.reply[4:4 + size], b""
-                self.answered(body)
+                self.handle_reply(body)
         return bool(got)
 
-    def answered(self, body):
+    def handle_reply(self, body):
         if not self.running:
             if body == b"ready":
-                self.rest()
+                self.pause()
                 self.frames.send(b"r")
             return
         if body[:16] != self.ticket:
             raise Violation("protocol")
-        if not self.is_clear():
-            self.rest()
-            self.watch.run_ends()
+        if not self.may_report_first():
+            self.pause()
+            self.meter.end_run()
         self.running = False
         self.frames.send(b"d", body[16:])
-        self.rest()
+        self.pause()
 
-    def is_clear(self):
-        """Whether the host may hear of the end first. The child has said all: its pipes are not full."""
-        if self.interrupted or self.watch.is_owed_a_count():
+    def may_report_first(self):
+        """Whether the host may learn of the end first. The child has written everything: its pipes are not full."""
+        if self.interrupted or self.meter.needs_count():
             return False
         return all([output.pump() < CHUNK for output in self.outputs])
 
-    def rest(self):
-        # Between runs nothing in here gets any time, whatever was left running.
+    def pause(self):
+        # Between runs nothing inside gets CPU time, even processes left running.
         signal_all(signal.SIGSTOP)
         if self.interrupted:
             self.kill_leftovers()
-        # Said after the end was told, it is held for the next run.
+        # Output written after the end was reported is queued for the next run.
         for output in self.outputs:
             output.drain()
 
@@ -214,7 +214,7 @@ class Supervisor:
 
     def reap(self):
         try:
-            while os.read(self.wake[0], 512):
+            while os.read(self.signals[0], 512):
                 pass
         except BlockingIOError:
             pass
@@ -228,7 +228,7 @@ class Supervisor:
         except ChildProcessError:
             pass
 
-    def child_ended(self):
+    def report_exit(self):
         self.end({"code": os.waitstatus_to_exitcode(self.status)})
 
     def end(self, why):
@@ -236,7 +236,7 @@ class Supervisor:
         for output in self.outputs:
             output.drain()
         if why.get("violation") == "depth":
-            lift_all()
+            move_all_deep_folders()
         self.frames.send(b"x", json.dumps(why).encode())
         os._exit(0)
 
@@ -257,7 +257,7 @@ def shell(requests, replies):
 
 def main():
     config = json.loads(sys.argv[1])
-    # Whatever the host had open and did not mark as its own.
+    # Close any descriptors that the host passed on by accident.
     os.closerange(3, 65536)
     become(config["uid"])
     os.chdir(DATA)

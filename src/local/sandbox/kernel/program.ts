@@ -1,12 +1,12 @@
 import { LOOP_PROGRAM } from "./loop.ts";
 import { SUPERVISOR_PROGRAM } from "./supervisor.ts";
 
-/** The interpreter that stays: one namespace for all runs, as in a notebook. */
+/** The persistent interpreter: one namespace for all runs, as in a notebook. */
 const KERNEL_PROGRAM = String.raw`
 MOST_IMAGES = 20
 MOST_IMAGE_BYTES = 12 * 1024 * 1024
 LONGEST_TRACEBACK = 100000
-NOTHING_TO_TELL = b'{"error": null, "images": []}'
+EMPTY_ANSWER = b'{"error": null, "images": []}'
 STREAMS = ("stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__")
 OUTPUTS = ("stdout", "stderr", "__stdout__", "__stderr__")
 
@@ -27,7 +27,7 @@ def kernel(requests, replies):
     def ignore(number, frame):
         pass
 
-    # Four times in every run: without the names that the module around it gives to numbers.
+    # Used four times in every run: skip the enum wrappers of the signal module.
     on_interrupt, raise_interrupt, interrupt = _signal.signal, _signal.default_int_handler, int(_signal.SIGINT)
 
     def read_request():
@@ -47,8 +47,8 @@ def kernel(requests, replies):
             pending = pending[os.write(replies, pending):]
 
     def restore_streams(clean):
-        # Code may have closed or replaced them; the next run prints all the same, and nothing of the last.
-        keep = clean and are_mine()
+        # Code may have closed or replaced the streams. The next run must still print, and only its own output.
+        keep = clean and are_unchanged()
         if not keep:
             mine.clear()
             for name in STREAMS:
@@ -65,14 +65,14 @@ def kernel(requests, replies):
         raw = io.BufferedWriter(io.FileIO(descriptor, "w", closefd=False))
         return io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", line_buffering=True)
 
-    def are_mine():
+    def are_unchanged():
         try:
             return all([getattr(sys, name) is stream and not stream.closed for name, stream in mine.items()])
         except BaseException:
             return False
 
     def flush():
-        """Whether all that was said has gone out."""
+        """Whether all output was written."""
         clean = True
         for name in OUTPUTS:
             try:
@@ -89,7 +89,7 @@ def kernel(requests, replies):
             try:
                 alone = compile(code, name, "eval")
             except SyntaxError:
-                # No expression; what else it is, or what is wrong with it, comes out below.
+                # Not an expression. The code below runs it or reports the error.
                 pass
             else:
                 show(eval(alone, names), images)
@@ -132,7 +132,7 @@ def kernel(requests, replies):
         return text if len(text) <= LONGEST_TRACEBACK else text[-LONGEST_TRACEBACK:]
 
     def attempt(work, *arguments):
-        """What it raised, in words; nothing of it escapes."""
+        """Returns a description of the exception, or None. Never raises."""
         try:
             try:
                 on_interrupt(interrupt, raise_interrupt)
@@ -153,14 +153,14 @@ def kernel(requests, replies):
             if size <= MOST_IMAGE_BYTES:
                 kept.append(base64.b64encode(png).decode())
         if error is None and not kept:
-            return ticket + NOTHING_TO_TELL
+            return ticket + EMPTY_ANSWER
         return ticket + json.dumps({"error": error, "images": kept}).encode()
 
     on_interrupt(interrupt, ignore)
     reply(b"ready")
     clean = False
     while True:
-        # At once, while the last answer is on its way.
+        # Right away, while the last answer is in transit.
         restore_streams(clean)
         request = read_request()
         if request[0]:
@@ -172,7 +172,7 @@ def kernel(requests, replies):
         images, ticket = [], request[1:17]
         error = attempt(run, request[17:].decode(), images)
         if os.getpid() != me:
-            # A fork came back from the code: it is not the interpreter.
+            # A forked process returned from the code: it is not the interpreter.
             if error is not None:
                 os.write(2, (error + "\n").encode(errors="backslashreplace"))
             flush()
@@ -182,7 +182,7 @@ def kernel(requests, replies):
         reply(answer(ticket, error if error is not None else problem, images))
 `;
 
-/** All that runs inside before a model's code does, as one program for `python3 -c`. */
+/** The whole program that runs inside before a model's code, for `python3 -c`. */
 export const SANDBOX_PROGRAM: string = [SUPERVISOR_PROGRAM, KERNEL_PROGRAM, LOOP_PROGRAM].join(
   "\n",
 );

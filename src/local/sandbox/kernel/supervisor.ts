@@ -1,8 +1,8 @@
 /**
- * The first process inside every bubblewrap sandbox, in Python. It gives up its rights, starts the
- * interpreter or the shell as its one child, passes its output on in frames, and watches memory,
- * disk and processes from inside, where nothing but the sandbox can be seen. Whatever goes wrong
- * here ends it, and as it is process 1, everything else in the sandbox ends with it.
+ * The first process inside every bubblewrap sandbox, in Python. It drops its privileges, starts the
+ * interpreter or the shell as its only child, forwards its output in frames, and measures memory, disk
+ * and processes from inside, where it sees only the sandbox. Any error here ends it, and since it is
+ * process 1, all other processes in the sandbox then end too.
  */
 export const SUPERVISOR_PROGRAM: string = `
 import ctypes, json, os, resource, select, signal, stat, struct, sys, time
@@ -20,22 +20,22 @@ class Violation(Exception):
     pass
 
 class Frames:
-    """What the host is told. What there is at one time goes in one piece, and wakes it once."""
+    """Messages to the host. Queued frames are written together, to notify the host only once."""
     def __init__(self):
-        self.held = bytearray()
+        self.queued = bytearray()
 
-    def hold(self, kind, payload=b""):
-        self.held += kind + struct.pack(">I", len(payload)) + payload
+    def queue(self, kind, payload=b""):
+        self.queued += kind + struct.pack(">I", len(payload)) + payload
 
-    def release(self):
-        pending = memoryview(self.held)
+    def flush(self):
+        pending = memoryview(self.queued)
         while pending:
             pending = pending[os.write(1, pending):]
-        self.held = bytearray()
+        self.queued = bytearray()
 
     def send(self, kind, payload=b""):
-        self.hold(kind, payload)
-        self.release()
+        self.queue(kind, payload)
+        self.flush()
 
 def become(uid):
     if uid is None:
@@ -43,37 +43,37 @@ def become(uid):
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
-    # The change of user took the promise to die with the parent away.
+    # Changing the user cleared the parent-death signal.
     libc.prctl(1, signal.SIGKILL)
 
-def visible_to_siblings(yes):
-    # Hidden, nobody of the same user may trace this process or read its memory.
+def set_visible_to_siblings(yes):
+    # While hidden, no process of the same user can trace this one or read its memory.
     libc.prctl(4, 1 if yes else 0)
 
 class Action(ctypes.Structure):
     _fields_ = [("handler", ctypes.c_void_p), ("mask", ctypes.c_ubyte * 128),
                 ("flags", ctypes.c_int), ("restorer", ctypes.c_void_p)]
 
-def hear_of_ends_alone():
-    """A child that stops or goes on does so by our own doing: word of it would wake us twice in every run."""
+def ignore_stopped_children():
+    """Sets SA_NOCLDSTOP. The supervisor stops and continues the child itself; each SIGCHLD for that would interrupt it twice per run."""
     action = Action()
     libc.sigaction(signal.SIGCHLD, None, ctypes.byref(action))
-    # Python sets SA_ONSTACK. Where it is not found the fields lie elsewhere, and stay as they are.
+    # Python sets SA_ONSTACK. If that flag is missing, the structure has another layout and stays unchanged.
     if action.flags & 0x08000000:
         action.flags |= 1
         libc.sigaction(signal.SIGCHLD, ctypes.byref(action), None)
 
 def limit_child(config):
-    def both(which, value):
+    def set_limit(which, value):
         resource.setrlimit(which, (value, value))
-    both(resource.RLIMIT_AS, config["memory"])
-    both(resource.RLIMIT_FSIZE, config["disk"])
-    both(resource.RLIMIT_NPROC, config["processes"])
-    both(resource.RLIMIT_NOFILE, min(1024, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
-    both(resource.RLIMIT_CORE, 0)
-    both(resource.RLIMIT_MSGQUEUE, 0)
+    set_limit(resource.RLIMIT_AS, config["memory"])
+    set_limit(resource.RLIMIT_FSIZE, config["disk"])
+    set_limit(resource.RLIMIT_NPROC, config["processes"])
+    set_limit(resource.RLIMIT_NOFILE, min(1024, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    set_limit(resource.RLIMIT_CORE, 0)
+    set_limit(resource.RLIMIT_MSGQUEUE, 0)
     if config["cpuSeconds"] is not None:
-        both(resource.RLIMIT_CPU, config["cpuSeconds"])
+        set_limit(resource.RLIMIT_CPU, config["cpuSeconds"])
 
 def processes():
     for name in os.listdir("/proc"):
@@ -101,7 +101,7 @@ def sum_over_processes(measure):
     return total
 
 def check_memory(limit):
-    # What forks share is counted once only by the slower measure.
+    # Only the slower measure counts memory shared by forks once.
     if sum_over_processes(resident_memory) > limit and sum_over_processes(proportional_memory) > limit:
         raise Violation("memory")
 
@@ -119,7 +119,7 @@ def open_folder(parent, name):
         pass
     except OSError:
         return None
-    # A folder closed by its owner is opened again: nothing hides from the count.
+    # Reopen a folder that its owner made unreadable, so that nothing escapes the count.
     try:
         handle = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
         try:
@@ -130,8 +130,8 @@ def open_folder(parent, name):
     except OSError:
         return None
 
-def tree_bytes():
-    """Yields None now and then, so that output is not kept waiting, and the sum at last."""
+def measure_tree():
+    """Yields None now and then so that output is not delayed, and finally the sum."""
     total = seen = 0
     top = os.open(DATA, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     stack = [(top, os.scandir(top))]
@@ -155,12 +155,12 @@ def tree_bytes():
             total += size // max(1, facts.st_nlink) if stat.S_ISREG(facts.st_mode) else size
             if stat.S_ISDIR(facts.st_mode):
                 if len(stack) >= DEEPEST_FOLDER:
-                    lift(folder, entry.name)
+                    move_to_top(folder, entry.name)
                     raise Violation("depth")
                 inner = open_folder(folder, entry.name)
                 if inner is not None:
                     stack.append((inner, os.scandir(inner)))
-        for size in deleted_bytes():
+        for size in measure_deleted_files():
             if size is None:
                 yield None
             else:
@@ -171,24 +171,24 @@ def tree_bytes():
             entries.close()
             os.close(folder)
 
-def lift(folder, name):
-    """Too deep to be counted: it goes to the top, where it can be, and can be removed."""
+def move_to_top(folder, name):
+    """Moves a folder that is too deep to be counted to the top, where it can be counted and removed."""
     try:
         os.rename(name, "%s/too-deep-%s" % (DATA, os.urandom(4).hex()), src_dir_fd=folder)
     except OSError:
         pass
 
-def lift_all():
+def move_all_deep_folders():
     for attempt in range(1000):
         try:
-            for total in tree_bytes():
+            for total in measure_tree():
                 pass
             return
         except Violation:
             pass
 
-def deleted_bytes():
-    """Files without a name still fill the disk while somebody holds them open."""
+def measure_deleted_files():
+    """Sizes of deleted files, which still use the disk while a process has them open."""
     device = os.stat(DATA).st_dev
     seen = set()
     for pid in list(processes()):
@@ -196,7 +196,7 @@ def deleted_bytes():
         try:
             names = os.listdir(folder)
         except PermissionError:
-            # It made itself unreadable, so what it holds cannot be counted.
+            # It made itself unreadable, so its open files cannot be counted.
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
@@ -215,8 +215,8 @@ def deleted_bytes():
                     yield max(facts.st_size, facts.st_blocks * 512)
         yield None
 
-class Watch:
-    """Looks at what the sandbox uses, more rarely the longer a look takes."""
+class Meter:
+    """Measures the sandbox's resources; the longer a measurement takes, the less often."""
     def __init__(self, config):
         self.memory = config["memory"]
         self.disk = config["disk"]
@@ -224,21 +224,21 @@ class Watch:
         self.walk = self.allowed = None
         self.began = self.last = self.next_disk = self.next_memory = 0.0
 
-    def run_begins(self):
-        """Gives the moment until which nothing has to be looked at."""
+    def begin_run(self):
+        """Returns the time until which nothing has to be measured."""
         now = time.monotonic()
         self.allowed = None if self.full else self.disk
         self.next_memory = self.next_disk = now + 0.02
         return now + 0.002
 
-    def look(self):
+    def measure(self):
         now = time.monotonic()
         if now >= self.next_memory:
             self.next_memory = now + 0.05
             check_memory(self.memory)
             check_temporary()
         if self.walk is None and now >= self.next_disk:
-            self.walk, self.began = tree_bytes(), now
+            self.walk, self.began = measure_tree(), now
         if self.walk is not None:
             self.step()
 
@@ -250,20 +250,20 @@ class Watch:
         self.next_disk = self.last + min(2.0, max(0.05, 5 * (self.last - self.began)))
         self.full = total > self.disk
         if self.allowed is None:
-            # Who begins above the limit may tidy up, but not grow.
+            # A run that starts above the limit may delete files, but not grow.
             self.allowed = max(self.disk, total)
         if total > self.allowed:
             raise Violation("disk")
 
-    def is_owed_a_count(self):
+    def needs_count(self):
         return self.walk is not None or time.monotonic() - self.last >= 1.0
 
-    def run_ends(self):
+    def end_run(self):
         if self.walk is None:
-            self.walk = tree_bytes()
+            self.walk = measure_tree()
         while self.walk is not None:
             self.step()
 
-    def patience(self):
+    def poll_seconds(self):
         return 0 if self.walk is not None else 0.02
 `;

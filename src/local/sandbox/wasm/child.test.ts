@@ -7,47 +7,51 @@ import { wasmSandbox } from "./wasm.ts";
 
 const MiB = 1024 * 1024;
 
-/** A package that is not Pyodide, got started as if it were. So it says and does what a test needs. */
+/** A fake Pyodide package whose code is provided by each test. */
 let pyodide: string;
 beforeEach(async () => {
   pyodide = await mkdtemp(join(tmpdir(), "wink-pyodide-"));
 });
 afterEach(() => rm(pyodide, { recursive: true, force: true }));
 
-async function childThat(body: string, startMs?: number): Promise<WasmChild> {
+async function startChild(body: string, startMs?: number): Promise<WasmChild> {
   await writeFile(join(pyodide, "pyodide.mjs"), `export async function loadPyodide() { ${body} }`);
   const limits = { memoryBytes: 64 * MiB, diskBytes: MiB, maxFiles: 10 };
   return new WasmChild({ pyodide, ...limits, startMs });
 }
 
-describe("a child that is no use", () => {
-  test("is reported with what it said", async () => {
-    const child = await childThat("throw new Error('no wasm here')");
-    await expect(child.ready()).rejects.toThrow("Pyodide did not start: Error: no wasm here");
-    expect(child.isGone).toBe(true);
+describe("WasmChild with a broken interpreter", () => {
+  test("reports the interpreter's error", async () => {
+    const child = await startChild("throw new Error('no wasm here')");
+    await expect(child.waitUntilReady()).rejects.toThrow(
+      "Pyodide did not start: Error: no wasm here",
+    );
+    expect(child.hasExited).toBe(true);
   });
 
   test("is killed when it does not start in time", async () => {
-    const child = await childThat("await new Promise(() => setInterval(() => {}, 1000))", 300);
-    await expect(child.ready()).rejects.toThrow("did not start in time");
+    const child = await startChild("await new Promise(() => setInterval(() => {}, 1000))", 300);
+    await expect(child.waitUntilReady()).rejects.toThrow("did not start in time");
   });
 
-  test("is killed when it sends what no interpreter sends, and not listened to after", async () => {
+  test("is killed for a message that no interpreter sends, and then ignored", async () => {
     const forged =
       "process.send({ type: 'exec', command: 'ls' }); process.send({ type: 'ready' });";
-    const child = await childThat(`${forged} await new Promise(() => {})`);
-    await expect(child.ready()).rejects.toThrow("a message that is none of the interpreter's");
+    const child = await startChild(`${forged} await new Promise(() => {})`);
+    await expect(child.waitUntilReady()).rejects.toThrow(
+      "a message that the interpreter never sends",
+    );
   });
 
-  test("is reported with what Node printed when it crashed", async () => {
-    const child = await childThat(
+  test("reports Node's output after a crash", async () => {
+    const child = await startChild(
       "process.exitCode = 3; process.stderr.write('oops'); process.reallyExit(3)",
     );
-    await expect(child.ready()).rejects.toThrow("Pyodide did not start:");
+    await expect(child.waitUntilReady()).rejects.toThrow("Pyodide did not start:");
     await child.send({ type: "changes", changes: [] });
   });
 
-  test("may read Pyodide and nothing else, write nothing and start nothing", async () => {
+  test("can read only Pyodide, and cannot write or start anything", async () => {
     const look = `
       const [fs, processes, threads] = await Promise.all(
         ['fs', 'child_process', 'worker_threads'].map((name) => import('node:' + name)));
@@ -62,29 +66,29 @@ describe("a child that is no use", () => {
         try { attempt(); return 'open'; } catch (error) { return error.code ?? error.name; }
       });
       throw new Error(told.join(' ') + ' ' + Object.keys(process.env).length);`;
-    const child = await childThat(look);
+    const child = await startChild(look);
     const denied = "ERR_ACCESS_DENIED ";
-    await expect(child.ready()).rejects.toThrow(`${denied.repeat(4)}EvalError 0`);
+    await expect(child.waitUntilReady()).rejects.toThrow(`${denied.repeat(4)}EvalError 0`);
   });
 
-  test("is killed when it holds more memory than it may", async () => {
-    const child = await childThat(
+  test("is killed when it exceeds its memory limit", async () => {
+    const child = await startChild(
       "globalThis.hog = Array.from({ length: 9 }, () => Buffer.alloc(2 ** 26, 1)); await new Promise(() => setInterval(() => {}, 99))",
     );
     using _watch = child.watchMemory();
-    await expect(child.ready()).rejects.toThrow("more memory than the 64 MiB it may");
+    await expect(child.waitUntilReady()).rejects.toThrow("it used more than its 64 MiB of memory");
   });
 });
 
-describe("the probe of a wasm sandbox", () => {
-  test("says that Pyodide is not installed, and how it is, where it is not", async () => {
+describe("The probe of the wasm sandbox", () => {
+  test("reports how to install Pyodide if it is missing", async () => {
     const sandbox = wasmSandbox({ pyodide });
     const reason = "pyodide is not installed: npm install pyodide";
     expect(await sandbox.probe()).toEqual({ usable: false, reason });
     await expect(sandbox.open({ root: pyodide, memoryBytes: MiB })).rejects.toThrow(reason);
   });
 
-  test("says what came of the trial run where that goes wrong", async () => {
+  test("reports the result of a failed trial run", async () => {
     const body = `
       const nothing = () => {};
       const FS = { filesystems: {}, mkdirTree: nothing, readdir: () => [] };
@@ -97,7 +101,7 @@ describe("the probe of a wasm sandbox", () => {
     expect(reason).toMatch(/^a trial run failed \(no sums today\)/);
   });
 
-  test("names what to install where Pyodide does not start", async () => {
+  test("names the package to install if Pyodide does not start", async () => {
     await writeFile(join(pyodide, "pyodide.mjs"), "export const loadPyodide = 1;");
     const { usable, reason } = await wasmSandbox({ pyodide }).probe();
     expect(usable).toBe(false);

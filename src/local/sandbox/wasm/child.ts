@@ -3,50 +3,51 @@ import { realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { residentBytes } from "./memory.ts";
-import { type FromKernel, readFromKernel, type ToKernel } from "./messages.ts";
+import { readResidentBytes } from "./memory.ts";
+import { type KernelCommand, type KernelMessage, parseKernelMessage } from "./messages.ts";
 
 const MiB = 1024 * 1024;
 const PAGE = 64 * 1024;
-// What Node and Pyodide hold before any code runs, with some air.
+// Memory of Node and Pyodide before any code runs, plus some margin.
 const BASE_BYTES = 320 * MiB;
-const LEAST_BYTES = 64 * MiB;
-const LOOK_MS = 50;
-const START_MS = 60_000;
+const MIN_MEMORY_BYTES = 64 * MiB;
+const MEMORY_CHECK_MS = 50;
+const START_TIMEOUT_MS = 60_000;
 
+/** Options of {@link WasmChild}. */
 export interface WasmChildOptions {
-  /** The folder of Pyodide. */
+  /** Pyodide's package folder. */
   readonly pyodide: string;
   readonly memoryBytes: number;
   readonly diskBytes: number;
   readonly maxFiles: number;
-  /** How long it may take to start. @default a minute */
+  /** Milliseconds that starting may take. @default 60000 */
   readonly startMs?: number | undefined;
 }
 
-/** A Node process that holds one interpreter, may read nothing but Pyodide, and dies with this one. */
+/** A Node process with one interpreter. It can read nothing except Pyodide, and dies with this process. */
 export class WasmChild {
   readonly #child: ChildProcess;
   readonly #guard: ChildProcess | undefined;
   readonly #memoryBytes: number;
   readonly #startMs: number;
-  #listener: ((message: FromKernel) => void) | undefined;
+  #listener: ((message: KernelMessage) => void) | undefined;
   #warnings = "";
-  /** Why it was killed, or what it said when it broke. */
-  causeOfDeath: string | undefined;
-  isGone = false;
-  /** Resolves when it is gone. */
-  readonly gone: Promise<void>;
+  /** Why the process was killed, or its error message when it failed. */
+  exitReason: string | undefined;
+  hasExited = false;
+  /** Resolves when the process has ended. */
+  readonly exited: Promise<void>;
 
   constructor(options: WasmChildOptions) {
-    const { memoryBytes, diskBytes, maxFiles, startMs = START_MS } = options;
+    const { memoryBytes, diskBytes, maxFiles, startMs = START_TIMEOUT_MS } = options;
     this.#startMs = startMs;
-    this.#memoryBytes = Math.max(memoryBytes, LEAST_BYTES);
+    this.#memoryBytes = Math.max(memoryBytes, MIN_MEMORY_BYTES);
     const pyodide = realpathSync(options.pyodide);
-    const entry = kernelFile();
+    const entry = resolveKernelFile();
     const flags = [
       "--permission",
-      ...[`${pyodide}/`, `${dirname(entry)}/`, ...packageFiles(entry)].map(
+      ...[`${pyodide}/`, `${dirname(entry)}/`, ...listPackageFiles(entry)].map(
         (path) => `--allow-fs-read=${path}`,
       ),
       "--disallow-code-generation-from-strings",
@@ -60,40 +61,40 @@ export class WasmChild {
       { env: {}, stdio: ["ignore", "ignore", "pipe", "ipc"], serialization: "advanced" },
     );
     this.#guard = this.#child.pid === undefined ? undefined : startGuard(this.#child.pid);
-    this.gone = new Promise((resolve) => {
-      const end = () => {
-        this.isGone = true;
+    this.exited = new Promise((resolve) => {
+      const onExit = () => {
+        this.hasExited = true;
         this.#guard?.kill("SIGKILL");
         resolve();
       };
-      this.#child.once("error", end).once("exit", end);
+      this.#child.once("error", onExit).once("exit", onExit);
     });
     this.#child.stderr?.on("data", (text) => {
       if (this.#warnings.length < 4_096) this.#warnings += text;
     });
-    this.#child.on("message", (message) => this.#hear(message));
+    this.#child.on("message", (message) => this.#handleMessage(message));
   }
 
-  /** Resolves when the interpreter is there, and rejects if it never will be. */
-  async ready(): Promise<void> {
+  /** Waits until the interpreter is ready. Rejects if it does not start. */
+  async waitUntilReady(): Promise<void> {
     const timer = setTimeout(() => this.kill("it did not start in time"), this.#startMs);
     const ready = new Promise<true>((resolve) => {
-      this.listen(({ type }) => type === "ready" && resolve(true));
+      this.setListener(({ type }) => type === "ready" && resolve(true));
     });
-    const isReady = await Promise.race([ready, this.gone]);
+    const isReady = await Promise.race([ready, this.exited]);
     clearTimeout(timer);
-    this.listen(undefined);
+    this.setListener(undefined);
     if (isReady) return;
-    throw new Error(`Pyodide did not start: ${this.causeOfDeath ?? this.#warnings.trim()}`);
+    throw new Error(`Pyodide did not start: ${this.exitReason ?? this.#warnings.trim()}`);
   }
 
-  /** Who is told what it says; one at a time. */
-  listen(listener: ((message: FromKernel) => void) | undefined): void {
+  /** Sets the listener for messages. It replaces the previous one. */
+  setListener(listener: ((message: KernelMessage) => void) | undefined): void {
     this.#listener = listener;
   }
 
-  /** Resolves when it is sent; a child that is gone is noticed elsewhere. */
-  send(message: ToKernel): Promise<void> {
+  /** Resolves when the message was sent. Does nothing if the process has ended. */
+  send(message: KernelCommand): Promise<void> {
     return new Promise((resolve) => {
       if (this.#child.connected) this.#child.send(message, () => resolve());
       else resolve();
@@ -101,34 +102,33 @@ export class WasmChild {
   }
 
   kill(cause: string): void {
-    this.causeOfDeath ??= cause;
+    this.exitReason ??= cause;
     this.#child.kill("SIGKILL");
   }
 
-  /** Kills it as soon as it holds more memory than it may, until told to stop. */
+  /** Kills the process when it exceeds its memory limit. Dispose of the result to stop watching. */
   watchMemory(): Disposable {
     const { pid } = this.#child;
     const most = this.#memoryBytes + BASE_BYTES;
     const timer = setInterval(async () => {
-      if (pid === undefined || (await residentBytes(pid)) <= most) return;
-      this.kill(`it used more memory than the ${Math.round(this.#memoryBytes / MiB)} MiB it may`);
-    }, LOOK_MS);
+      if (pid === undefined || (await readResidentBytes(pid)) <= most) return;
+      this.kill(`it used more than its ${Math.round(this.#memoryBytes / MiB)} MiB of memory`);
+    }, MEMORY_CHECK_MS);
     return { [Symbol.dispose]: () => clearInterval(timer) };
   }
 
-  #hear(message: unknown): void {
-    if (this.causeOfDeath !== undefined) return; // what was still on its way when it was killed
-    const read = readFromKernel(message);
-    // Whatever Python says of its end may be long, and only its beginning is of use.
-    if (read?.type === "failed")
-      this.causeOfDeath ??= read.problem.split("\n", 1)[0]?.slice(0, 200);
+  #handleMessage(message: unknown): void {
+    if (this.exitReason !== undefined) return; // in transit when the process was killed
+    const read = parseKernelMessage(message);
+    // Python's error may be long, and only its first line is useful.
+    if (read?.type === "failed") this.exitReason ??= read.problem.split("\n", 1)[0]?.slice(0, 200);
     if (read) this.#listener?.(read);
-    else this.kill("it sent a message that is none of the interpreter's");
+    else this.kill("it sent a message that the interpreter never sends");
   }
 }
 
-/** The folder of Pyodide, which is optional, or `undefined` if it is not installed. */
-export function installedPyodide(): string | undefined {
+/** Finds the folder of Pyodide, an optional package; `undefined` if it is not installed. */
+export function findPyodide(): string | undefined {
   try {
     return dirname(createRequire(import.meta.url).resolve("pyodide/package.json"));
   } catch {
@@ -136,26 +136,26 @@ export function installedPyodide(): string | undefined {
   }
 }
 
-/** Whether Pyodide is there at all; whether it works, only a trial run tells. */
+/** Whether Pyodide is installed. Only a trial run shows whether it works. */
 export function isPyodideInstalled(): boolean {
-  return installedPyodide() !== undefined;
+  return findPyodide() !== undefined;
 }
 
-function kernelFile(): string {
+function resolveKernelFile(): string {
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
   return realpathSync(fileURLToPath(new URL(`./kernel-main.${extension}`, import.meta.url)));
 }
 
-/** Every package.json above: Node reads them to know what kind of module a file is. */
-function packageFiles(entry: string): string[] {
+/** Lists every package.json above `entry`. Node reads them to determine the module type. */
+function listPackageFiles(entry: string): string[] {
   const folders = [];
   for (let at = dirname(entry); at !== dirname(at); at = dirname(at)) folders.push(at);
   return folders.map((folder) => `${folder}/package.json`);
 }
 
 /**
- * A shell that waits for this process to end, however it does, and then kills the child: Python that is busy within one
- * instruction would not notice. Where there is no shell, only an idle child notices.
+ * Starts a shell that waits for this process to end in any way and then kills the child. Python inside a
+ * long instruction would not notice the end. Without a shell, only an idle child notices it.
  */
 function startGuard(pid: number): ChildProcess | undefined {
   if (process.platform === "win32") return undefined;
@@ -163,7 +163,7 @@ function startGuard(pid: number): ChildProcess | undefined {
     env: {},
     stdio: ["pipe", "ignore", "ignore"],
   });
-  guard.on("error", () => {}); // there is no shell
+  guard.on("error", () => {}); // no shell on this host
   guard.unref();
   return guard;
 }

@@ -4,18 +4,19 @@ import { join } from "node:path";
 import { replaceFile } from "../../../host/file-access.ts";
 import type { FileChange } from "./messages.ts";
 
-const TOGETHER = 32;
+const PARALLEL_WRITES = 32;
 
+/** Limits on the files in a container's folder. */
 export interface WasmFolderLimits {
   readonly diskBytes: number;
   readonly maxFiles: number;
 }
 
-/** The host's side of `/mnt/data`: tells what was changed here, and does what code did there. */
+/** The host's side of `/mnt/data`: finds changes on the host and applies changes made by code. */
 export class WasmFolder {
   readonly #root: string;
   readonly #limits: WasmFolderLimits;
-  #known = new Map<string, Known>();
+  #known = new Map<string, KnownEntry>();
   #bytes = 0;
 
   constructor(root: string, limits: WasmFolderLimits) {
@@ -23,21 +24,21 @@ export class WasmFolder {
     this.#limits = limits;
   }
 
-  /** A new interpreter has nothing yet. */
-  forget(): void {
+  /** Clears the known files. Call it for a new interpreter, which starts without files. */
+  reset(): void {
     this.#known = new Map();
     this.#bytes = 0;
   }
 
-  /** What changed here since the last look. Links and devices are nobody's, and are not told of. */
-  async *look(): AsyncGenerator<FileChange> {
-    const found = new Map<string, Known>();
+  /** Yields the changes on the host since the last call. Ignores links and devices. */
+  async *findChanges(): AsyncGenerator<FileChange> {
+    const found = new Map<string, KnownEntry>();
     await this.#walk("", found);
     for (const path of [...this.#known.keys()].reverse()) {
-      if (!found.has(path)) yield { change: "gone", path };
+      if (!found.has(path)) yield { change: "deleted", path };
     }
     for (const [path, known] of found) {
-      if (this.#known.get(path)?.print === known.print) continue;
+      if (this.#known.get(path)?.fingerprint === known.fingerprint) continue;
       if (known.bytes === null) yield { change: "folder", path };
       else yield { change: "file", path, bytes: await readFile(join(this.#root, path)) };
     }
@@ -45,15 +46,15 @@ export class WasmFolder {
     this.#bytes = [...found.values()].reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
   }
 
-  /** Does here what code did, as far as it may, and says what it may not. */
-  async take(changes: readonly FileChange[]): Promise<readonly string[]> {
+  /** Applies changes made by code and returns the paths that were rejected. */
+  async applyChanges(changes: readonly FileChange[]): Promise<readonly string[]> {
     const refused: string[] = [];
     let together: Promise<void>[] = [];
     for (const change of changes) {
-      if (!this.#admits(change)) refused.push(change.path);
+      if (!this.#reserve(change)) refused.push(change.path);
       else if (change.change === "file") together.push(this.#write(change.path, change.bytes));
-      else await this.#takeOther(change);
-      if (together.length < TOGETHER) continue;
+      else await this.#applyOther(change);
+      if (together.length < PARALLEL_WRITES) continue;
       await Promise.all(together);
       together = [];
     }
@@ -61,47 +62,47 @@ export class WasmFolder {
     return refused;
   }
 
-  /** Whether a change may be done; if so, its room is taken. */
-  #admits({ change, path, ...rest }: FileChange): boolean {
-    if (change === "gone") return true; // only what is known can be, and that was admitted
+  /** Whether a change is allowed. If so, reserves its space. */
+  #reserve({ change, path, ...rest }: FileChange): boolean {
+    if (change === "deleted") return true; // only known paths can be deleted, and those were admitted
     if (!isPlainPath(path)) return false;
     const bytes = "bytes" in rest ? rest.bytes.length : 0;
     const known = this.#known.get(path);
     if (!known && this.#known.size >= this.#limits.maxFiles) return false;
     if (this.#bytes - (known?.bytes ?? 0) + bytes > this.#limits.diskBytes) return false;
-    this.#drop(path);
-    this.#known.set(path, { bytes, print: "" });
+    this.#forgetPath(path);
+    this.#known.set(path, { bytes, fingerprint: "" });
     this.#bytes += bytes;
     return true;
   }
 
-  async #takeOther({ change, path }: FileChange): Promise<void> {
-    if (change === "folder") await this.#makeFolders(path);
-    // Only what the interpreter had can be gone: an upload that came meanwhile is not.
-    else if (this.#drop(path)) await this.#remove(path);
+  async #applyOther({ change, path }: FileChange): Promise<void> {
+    if (change === "folder") await this.#createFolders(path);
+    // Delete only what the interpreter had: an upload that arrived in the meantime stays.
+    else if (this.#forgetPath(path)) await this.#remove(path);
     if (change === "folder") this.#known.set(path, FOLDER);
   }
 
   async #write(path: string, bytes: Uint8Array): Promise<void> {
     const place = join(this.#root, path);
-    await this.#makeFolders(parentOf(path));
-    if ((await statOf(place))?.isDirectory()) await rm(place, { recursive: true });
-    // A link that is in its place is replaced and not followed.
+    await this.#createFolders(getParentPath(path));
+    if ((await statIfExists(place))?.isDirectory()) await rm(place, { recursive: true });
+    // Replaces a link instead of following it.
     await replaceFile(place, (temporary) => writeFile(temporary, bytes, { flag: "wx" }));
-    this.#known.set(path, knownOf(await lstat(place)));
+    this.#known.set(path, toKnownEntry(await lstat(place)));
   }
 
-  #drop(path: string): boolean {
+  #forgetPath(path: string): boolean {
     this.#bytes -= this.#known.get(path)?.bytes ?? 0;
     return this.#known.delete(path);
   }
 
-  /** Step by step, so that no link on the way is followed. */
-  async #makeFolders(path: string): Promise<void> {
+  /** Creates folders one by one, so that no link on the way is followed. */
+  async #createFolders(path: string): Promise<void> {
     let place = this.#root;
     for (const part of path === "" ? [] : path.split("/")) {
       place = join(place, part);
-      const stat = await statOf(place);
+      const stat = await statIfExists(place);
       if (stat?.isDirectory()) continue;
       if (stat) await rm(place, { force: true });
       await mkdir(place, { recursive: true });
@@ -112,55 +113,58 @@ export class WasmFolder {
     let place = this.#root;
     for (const part of path.split("/").slice(0, -1)) {
       place = join(place, part);
-      if (!(await statOf(place))?.isDirectory()) return;
+      if (!(await statIfExists(place))?.isDirectory()) return;
     }
     await rm(join(this.#root, path), { recursive: true, force: true });
   }
 
-  async #walk(folder: string, found: Map<string, Known>): Promise<void> {
+  async #walk(folder: string, found: Map<string, KnownEntry>): Promise<void> {
     const names = (await readdir(join(this.#root, folder))).sort();
     const paths = names.map((name) => (folder === "" ? name : `${folder}/${name}`));
-    const stats = await Promise.all(paths.map((path) => statOf(join(this.#root, path))));
+    const stats = await Promise.all(paths.map((path) => statIfExists(join(this.#root, path))));
     for (const [index, path] of paths.entries()) {
       const stat = stats[index];
       if (!stat?.isFile() && !stat?.isDirectory()) continue;
-      found.set(path, knownOf(stat));
+      found.set(path, toKnownEntry(stat));
       if (stat.isDirectory()) await this.#walk(path, found);
     }
   }
 }
 
-/** What is remembered of a path: its size, `null` for a folder, and what changes when it does. */
-interface Known {
+/** A known path: its size (`null` for a folder) and a fingerprint that changes with the file. */
+interface KnownEntry {
   readonly bytes: number | null;
-  readonly print: string;
+  readonly fingerprint: string;
 }
 
-const FOLDER: Known = { bytes: null, print: "folder" };
+const FOLDER: KnownEntry = { bytes: null, fingerprint: "folder" };
 
-function knownOf(stat: Stats): Known {
+function toKnownEntry(stat: Stats): KnownEntry {
   if (stat.isDirectory()) return FOLDER;
-  return { bytes: stat.size, print: `${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}` };
+  return {
+    bytes: stat.size,
+    fingerprint: `${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`,
+  };
 }
 
-async function statOf(place: string): Promise<Stats | undefined> {
+async function statIfExists(place: string): Promise<Stats | undefined> {
   try {
     return await lstat(place);
   } catch {
-    return undefined; // it is not there
+    return undefined; // it does not exist
   }
 }
 
-function parentOf(path: string): string {
+function getParentPath(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
-// Windows reads more letters as the end of a name.
-const NO_NAME = process.platform === "win32" ? /[\0\\:]/ : /\0/;
+// Windows treats more characters as the end of a name.
+const INVALID_CHARACTERS = process.platform === "win32" ? /[\0\\:]/ : /\0/;
 
-/** Whether a path stays below the folder it is joined to, by its letters alone. */
+/** Whether a path stays below the folder it is joined to, judged by its characters alone. */
 export function isPlainPath(path: string): boolean {
-  if (path.length > 4_096 || NO_NAME.test(path) || !path.isWellFormed()) return false;
+  if (path.length > 4_096 || INVALID_CHARACTERS.test(path) || !path.isWellFormed()) return false;
   return path
     .split("/")
     .every((part) => part !== "" && part !== "." && part !== ".." && Buffer.byteLength(part) < 256);

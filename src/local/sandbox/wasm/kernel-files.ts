@@ -2,55 +2,56 @@ import type { FileChange } from "./messages.ts";
 import type { FileStat, MemoryFiles, MemoryNode, PyodideFiles } from "./pyodide.ts";
 
 const ROOT = "/mnt/data";
-const NO_SPACE_LEFT = 51; // ENOSPC, as Emscripten counts
-// A file written in the millisecond of the last look may have been written after it.
-const BLUR_MS = 2;
+const NO_SPACE_LEFT = 51; // ENOSPC in Emscripten
+// A file written in the same millisecond as the last scan may have been written after it.
+const TIMESTAMP_TOLERANCE_MS = 2;
 
+/** Limits on the interpreter's files. */
 export interface KernelFilesOptions {
-  /** Of all files together, and of any one. */
+  /** Limit in bytes for all files together, and for any single file. */
   readonly diskBytes: number;
   readonly maxFiles: number;
 }
 
-/** The interpreter's side of `/mnt/data`: takes what the host changed, and tells what code changed. */
+/** The interpreter's side of `/mnt/data`: applies changes from the host and finds changes made by code. */
 export class KernelFiles {
   readonly #files: PyodideFiles;
   readonly #maxFiles: number;
   readonly #known = new Map<string, string>();
-  readonly #left: string[] = [];
+  readonly #rejectedPaths: string[] = [];
 
   constructor(files: PyodideFiles, { diskBytes, maxFiles }: KernelFilesOptions) {
     this.#files = files;
     this.#maxFiles = maxFiles;
     files.mkdirTree(ROOT);
     const memory = files.filesystems["MEMFS"];
-    if (memory) limitBytes(files, memory, diskBytes);
+    if (memory) limitDiskUsage(files, memory, diskBytes);
   }
 
-  /** Does here what was done on the host, as far as there is room. */
-  take(changes: readonly FileChange[]): void {
+  /** Applies changes made on the host, as far as there is space. */
+  applyChanges(changes: readonly FileChange[]): void {
     for (const change of changes) {
       const path = `${ROOT}/${change.path}`;
       try {
-        this.#takeOne(change, path);
+        this.#applyChange(change, path);
       } catch {
-        this.#makeWay(path, "gone"); // half a file is worse than none
-        this.#left.push(change.path);
+        this.#removeConflict(path, "deleted"); // an incomplete file is worse than none
+        this.#rejectedPaths.push(change.path);
       }
-      this.#remember(change.path, path);
+      this.#recordState(change.path, path);
     }
   }
 
-  /** What code changed since the last look, and the paths for which there was no room here or there. */
-  look(): { readonly changes: Iterable<FileChange>; readonly left: readonly string[] } {
+  /** Finds the changes by code since the last call, and the paths that did not fit on either side. */
+  findChanges(): { readonly changes: Iterable<FileChange>; readonly rejected: readonly string[] } {
     const found = new Map<string, FileStat>();
-    const left = this.#left.splice(0);
-    this.#walk("", found, left);
-    return { changes: this.#compare(found), left };
+    const rejected = this.#rejectedPaths.splice(0);
+    this.#walk("", found, rejected);
+    return { changes: this.#compare(found), rejected };
   }
 
-  #takeOne(change: FileChange, path: string): void {
-    this.#makeWay(path, change.change);
+  #applyChange(change: FileChange, path: string): void {
+    this.#removeConflict(path, change.change);
     if (change.change === "folder") this.#files.mkdirTree(path);
     if (change.change !== "file") return;
     this.#files.mkdirTree(path.slice(0, path.lastIndexOf("/")));
@@ -58,23 +59,23 @@ export class KernelFiles {
   }
 
   *#compare(found: ReadonlyMap<string, FileStat>): Generator<FileChange> {
-    // Deepest first, so that a folder is empty when its turn comes.
+    // Deepest first, so that a folder is empty before it is removed.
     for (const path of [...this.#known.keys()].reverse()) {
       if (found.has(path)) continue;
       this.#known.delete(path);
-      yield { change: "gone", path };
+      yield { change: "deleted", path };
     }
     for (const [path, stat] of found) {
-      const print = this.#print(stat);
+      const print = this.#fingerprint(stat);
       if (print === this.#known.get(path)) continue;
       if (this.#files.isDir(stat.mode)) yield { change: "folder", path };
       else yield { change: "file", path, bytes: this.#files.readFile(`${ROOT}/${path}`) };
-      this.#known.set(path, isBlurred(stat) ? "" : print);
+      this.#known.set(path, isTooRecent(stat) ? "" : print);
     }
   }
 
-  /** Links are not followed and not told of: what they point at is told of where it is. */
-  #walk(folder: string, found: Map<string, FileStat>, left: string[]): void {
+  /** Skips links and does not follow them: their targets are found at their own paths. */
+  #walk(folder: string, found: Map<string, FileStat>, rejected: string[]): void {
     for (const name of this.#files.readdir(folder === "" ? ROOT : `${ROOT}/${folder}`)) {
       if (name === "." || name === "..") continue;
       const path = folder === "" ? name : `${folder}/${name}`;
@@ -82,17 +83,17 @@ export class KernelFiles {
       const isFolder = this.#files.isDir(stat.mode);
       if (!isFolder && !this.#files.isFile(stat.mode)) continue;
       if (found.size >= this.#maxFiles) {
-        left.push(path);
+        rejected.push(path);
         continue;
       }
       found.set(path, stat);
-      if (isFolder) this.#walk(path, found, left);
+      if (isFolder) this.#walk(path, found, rejected);
     }
   }
 
-  /** Removes what is in the way of a file, a folder or nothing. */
-  #makeWay(path: string, kind: FileChange["change"]): void {
-    const stat = this.#statOf(path);
+  /** Removes an existing entry at `path` unless it is of the given kind. */
+  #removeConflict(path: string, kind: FileChange["change"]): void {
+    const stat = this.#statIfExists(path);
     if (!stat) return;
     const isFolder = this.#files.isDir(stat.mode);
     if (isFolder ? kind === "folder" : kind === "file" && this.#files.isFile(stat.mode)) return;
@@ -101,40 +102,40 @@ export class KernelFiles {
       return;
     }
     for (const name of this.#files.readdir(path)) {
-      if (name !== "." && name !== "..") this.#makeWay(`${path}/${name}`, "gone");
+      if (name !== "." && name !== "..") this.#removeConflict(`${path}/${name}`, "deleted");
     }
     this.#files.rmdir(path);
   }
 
-  #remember(path: string, place: string): void {
-    const stat = this.#statOf(place);
-    if (stat) this.#known.set(path, this.#print(stat));
+  #recordState(path: string, place: string): void {
+    const stat = this.#statIfExists(place);
+    if (stat) this.#known.set(path, this.#fingerprint(stat));
     else this.#known.delete(path);
   }
 
-  #statOf(path: string): FileStat | undefined {
+  #statIfExists(path: string): FileStat | undefined {
     try {
       return this.#files.lstat(path);
     } catch {
-      return undefined; // it is not there
+      return undefined; // it does not exist
     }
   }
 
-  #print({ mode, ino, size, ctime }: FileStat): string {
+  #fingerprint({ mode, ino, size, ctime }: FileStat): string {
     return this.#files.isDir(mode) ? "folder" : `${ino} ${size} ${ctime.getTime()}`;
   }
 }
 
-function isBlurred({ ctime }: FileStat): boolean {
-  return Date.now() - ctime.getTime() <= BLUR_MS;
+function isTooRecent({ ctime }: FileStat): boolean {
+  return Date.now() - ctime.getTime() <= TIMESTAMP_TOLERANCE_MS;
 }
 
-/** Lets writes fail where files would take more than `diskBytes`, as on a disk that is full. */
-function limitBytes(files: PyodideFiles, memory: MemoryFiles, diskBytes: number): void {
+/** Makes writes fail like on a full disk when all files together would exceed `diskBytes`. */
+function limitDiskUsage(files: PyodideFiles, memory: MemoryFiles, diskBytes: number): void {
   const { stream, node: nodes } = memory.ops_table.file;
   const { write } = stream;
   const { setattr } = nodes;
-  // What was freed by deleting is not seen here, so when it seems full, it is counted anew.
+  // Deleted files are not noticed here, so recount when the disk seems full.
   let used = 0;
   const admit = (node: MemoryNode, size: number): void => {
     const more = size - node.usedBytes;

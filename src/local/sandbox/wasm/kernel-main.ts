@@ -4,24 +4,24 @@ import { pathToFileURL } from "node:url";
 import { Kernel } from "./kernel.ts";
 import { KernelFiles } from "./kernel-files.ts";
 import { lockDown } from "./lockdown.ts";
-import type { FromKernel, ToKernel } from "./messages.ts";
+import type { KernelCommand, KernelMessage } from "./messages.ts";
 import type { PyodideModule } from "./pyodide.ts";
 
-// The child's entry. What is needed of `process` is taken first, because lockDown() closes it.
+// Entry point of the child process. Reads the needed parts of `process` first, because lockDown() closes it.
 const here = process;
 const send = here.send?.bind(here);
 const exit = here.exit.bind(here);
 const builtin = here.getBuiltinModule.bind(here);
 here.on("disconnect", () => exit(0));
-// Code that was left for later has failed, or was stopped because its run is over: nobody waits for it.
+// Code scheduled for later has failed, or was stopped because its run has ended. No caller waits for it.
 here.on("uncaughtException", () => {});
 here.on("unhandledRejection", () => {});
 
 try {
   const kernel = await startKernel();
   let last = Promise.resolve();
-  here.on("message", (message: ToKernel) => {
-    last = last.then(() => kernel.do(message)).catch(fail);
+  here.on("message", (message: KernelCommand) => {
+    last = last.then(() => kernel.handle(message)).catch(fail);
   });
   await post({ type: "ready" });
 } catch (error) {
@@ -30,11 +30,11 @@ try {
 
 async function startKernel(): Promise<Kernel> {
   const [, , folder = "", diskBytes, maxFiles] = here.argv;
-  // Pyodide asks for these, and Node's permissions refuse them although they are only numbers.
+  // Pyodide reads these constants, and Node's permission model blocks them although they are only numbers.
   Reflect.set(here, "binding", () => ({ fs: constants }));
   const entry = pathToFileURL(`${folder}/pyodide.mjs`).href;
   const { loadPyodide }: PyodideModule = await import(entry);
-  here.argv.fill("python3"); // Python would be told where on the host this file is
+  here.argv.fill("python3"); // hides this file's path on the host from Python
   const env = { HOME: "/mnt/data" };
   const pyodide = await loadPyodide({
     indexURL: `${folder}/`,
@@ -48,13 +48,13 @@ async function startKernel(): Promise<Kernel> {
   return kernel;
 }
 
-function post(message: FromKernel): Promise<void> {
+function post(message: KernelMessage): Promise<void> {
   return new Promise((resolve, reject) => {
     send?.(message, undefined, undefined, (error) => (error ? reject(error) : resolve()));
   });
 }
 
-/** An interpreter that broke is of no further use: the parent starts another. */
+/** Reports an error and exits. A broken interpreter cannot be reused: the parent starts another. */
 async function fail(error: unknown): Promise<void> {
   await post({ type: "failed", problem: String(error) });
   exit(1);

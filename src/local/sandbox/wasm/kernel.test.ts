@@ -5,19 +5,19 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { isPyodideInstalled } from "./child.ts";
 import { Kernel } from "./kernel.ts";
 import { KernelFiles } from "./kernel-files.ts";
-import type { FileChange, FromKernel } from "./messages.ts";
+import type { FileChange, KernelMessage } from "./messages.ts";
 import type { Pyodide, PyodideModule } from "./pyodide.ts";
 
-const bytesOf = (text: string) => new TextEncoder().encode(text);
+const encodeText = (text: string) => new TextEncoder().encode(text);
 
 const missing = !isPyodideInstalled();
 if (missing) process.stderr.write("Skipped: pyodide is not installed (npm install pyodide)\n");
 
-// Here the interpreter runs in this process, where nothing is closed: only our own code is run in it.
-describe.skipIf(missing)("the interpreter's side", () => {
+// The interpreter runs in this process without isolation, with trusted code only.
+describe.skipIf(missing)("Kernel", () => {
   let pyodide: Pyodide;
   let kernel: Kernel;
-  let said: FromKernel[] = [];
+  let sent: KernelMessage[] = [];
 
   beforeAll(async () => {
     const indexURL = dirname(createRequire(import.meta.url).resolve("pyodide/package.json"));
@@ -28,63 +28,67 @@ describe.skipIf(missing)("the interpreter's side", () => {
     pyodide = await loadPyodide({ indexURL, ...options });
     const files = new KernelFiles(pyodide.FS, { diskBytes: 20_000_000, maxFiles: 5 });
     kernel = new Kernel(pyodide, files, async (message) => {
-      said.push(message);
+      sent.push(message);
     });
   });
 
-  async function run(code: string, timeoutMs = 5_000): Promise<FromKernel[]> {
-    said = [];
-    await kernel.do({ type: "run", code, timeoutMs, maxOutputBytes: 10_000 });
-    return said;
+  async function run(code: string, timeoutMs = 5_000): Promise<KernelMessage[]> {
+    sent = [];
+    await kernel.handle({ type: "run", code, timeoutMs, maxOutputBytes: 10_000 });
+    return sent;
   }
-  const changesOf = (messages: readonly FromKernel[]): FileChange[] =>
+  const listChanges = (messages: readonly KernelMessage[]): FileChange[] =>
     messages.flatMap((message) => (message.type === "changes" ? message.changes : []));
-  const bring = (...changes: FileChange[]) => kernel.do({ type: "changes", changes });
-  const text = (path: string, content: string): FileChange => ({
+  const sendChanges = (...changes: FileChange[]) => kernel.handle({ type: "changes", changes });
+  const createTextChange = (path: string, content: string): FileChange => ({
     change: "file",
     path,
-    bytes: bytesOf(content),
+    bytes: encodeText(content),
   });
 
-  test("tells of output, of the result and of files, in this order", async () => {
+  test("sends output, result and files, in this order", async () => {
     const messages = await run("print('hi')\nopen('a', 'w').write('1');");
-    expect(messages.map(({ type }) => type)).toEqual(["output", "ran", "changes", "kept"]);
-    expect(changesOf(messages)).toEqual([{ change: "file", path: "a", bytes: bytesOf("1") }]);
-    expect(changesOf(await run("import os\nos.remove('a')"))).toEqual([
-      { change: "gone", path: "a" },
+    expect(messages.map(({ type }) => type)).toEqual(["output", "ran", "changes", "filesSent"]);
+    expect(listChanges(messages)).toEqual([{ change: "file", path: "a", bytes: encodeText("1") }]);
+    expect(listChanges(await run("import os\nos.remove('a')"))).toEqual([
+      { change: "deleted", path: "a" },
     ]);
   });
 
-  test("sends what is printed in pieces while the code runs", async () => {
+  test("sends output in chunks while the code runs", async () => {
     const messages = await run("for _ in range(9): print('x' * 999)");
     expect(messages.filter(({ type }) => type === "output").length).toBeGreaterThan(1);
   });
 
-  test("does what was done on the host, whatever is in the way", async () => {
-    await bring({ change: "folder", path: "d" }, text("d/f", "deep"), text("g", "1"));
+  test("applies changes of the host and replaces conflicting entries", async () => {
+    await sendChanges(
+      { change: "folder", path: "d" },
+      createTextChange("d/f", "deep"),
+      createTextChange("g", "1"),
+    );
     expect((await run("print(open('d/f').read())"))[0]).toMatchObject({
-      bytes: bytesOf("deep\n"),
+      bytes: encodeText("deep\n"),
     });
-    await bring({ change: "gone", path: "d/f" });
-    await bring(text("d", "file now"), { change: "folder", path: "g" });
+    await sendChanges({ change: "deleted", path: "d/f" });
+    await sendChanges(createTextChange("d", "file now"), { change: "folder", path: "g" });
     const messages = await run(
       "import os\nassert open('d').read() == 'file now' and os.path.isdir('g')",
     );
     expect(messages.at(-3)).toMatchObject({ type: "ran", error: null });
-    expect(changesOf(messages)).toEqual([]);
-    await bring({ change: "gone", path: "d" }, { change: "gone", path: "g" });
+    expect(listChanges(messages)).toEqual([]);
+    await sendChanges({ change: "deleted", path: "d" }, { change: "deleted", path: "g" });
     await run("1");
   });
 
-  test("tells of no links, and of no more files than it may", async () => {
+  test("skips links, and sends files only up to the limit", async () => {
     const code = "import os\nos.symlink('/lib', 'l')\nfor n in range(7): os.mkdir(f'm{n}')";
     const messages = await run(code);
-    expect(changesOf(messages)).toHaveLength(5);
-    expect(messages.at(-1)).toEqual({ type: "kept", left: ["m5", "m6"] });
+    expect(listChanges(messages)).toHaveLength(5);
+    expect(messages.at(-1)).toEqual({ type: "filesSent", rejected: ["m5", "m6"] });
     await run("for n in range(7): os.rmdir(f'm{n}')\nos.remove('l')");
   });
 
-  test("refuses writes where the disk would be full, and counts what was freed", async () => {
+  test("rejects writes to a full disk, and counts freed space", async () => {
     const fill = "open('big', 'wb').write(b'x' * 15_000_000)";
     expect((await run(fill)).find(({ type }) => type === "ran")).toMatchObject({ error: null });
     const more = await run(
@@ -101,52 +105,55 @@ describe.skipIf(missing)("the interpreter's side", () => {
     await run("os.truncate('big', 3)\nos.remove('big')");
   });
 
-  test("leaves out a file of the host for which there is no room", async () => {
-    await bring(text("huge", "x".repeat(21_000_000)));
+  test("skips a file of the host that does not fit", async () => {
+    await sendChanges(createTextChange("huge", "x".repeat(21_000_000)));
     expect((await run("assert not os.path.exists('huge')")).slice(-3)).toEqual([
       expect.objectContaining({ error: null }),
       { type: "changes", changes: [] },
-      { type: "kept", left: ["huge"] },
+      { type: "filesSent", rejected: ["huge"] },
     ]);
   });
 
-  test("sends big files in more than one message", async () => {
+  test("sends large files in several messages", async () => {
     const messages = await run("for n in 'ab': open(n, 'wb').write(b'x' * 9_000_000)");
     expect(messages.filter(({ type }) => type === "changes")).toHaveLength(3);
     await run("os.remove('a'); os.remove('b')");
   });
 
-  test("interrupts once the time is up, and stops what was left for later", async () => {
+  test("interrupts after the timeout, and stops leftover code", async () => {
     const [ran] = (await run("while True: pass", 50)).filter(({ type }) => type === "ran");
     expect(ran).toMatchObject({ timedOut: true, error: expect.stringMatching(/Interrupt$/) });
     expect(() => pyodide.runPython("while True: pass")).toThrow("KeyboardInterrupt");
   });
 
-  test("fails as a whole when Python ends itself", async () => {
+  test("fails when Python exits", async () => {
     await expect(run("os._exit(3)")).rejects.toThrow("exit(3)");
   });
 });
 
 /** An interpreter that runs a function instead of Python. */
-function standIn(runCell: unknown, hand: (signals: { 0: number }) => void = () => {}): Pyodide {
-  const nothing = () => {};
-  const files = { filesystems: {}, mkdirTree: nothing, readdir: () => [] };
+function createInterpreter(
+  runCell: unknown,
+  hand: (signals: { 0: number }) => void = () => {},
+): Pyodide {
+  const doNothing = () => {};
+  const files = { filesystems: {}, mkdirTree: doNothing, readdir: () => [] };
   return {
     FS: {
       ...files,
       ErrnoError: NoSpace,
-      lstat: noStat,
+      lstat: throwNoStat,
       isDir: () => false,
       isFile: () => false,
-      readFile: () => bytesOf(""),
-      writeFile: nothing,
-      unlink: nothing,
-      rmdir: nothing,
+      readFile: () => encodeText(""),
+      writeFile: doNothing,
+      unlink: doNothing,
+      rmdir: doNothing,
     },
     runPython: () => runCell,
     setInterruptBuffer: hand,
-    setStdout: nothing,
-    setStderr: nothing,
+    setStdout: doNothing,
+    setStderr: doNothing,
   };
 }
 
@@ -156,35 +163,35 @@ class NoSpace extends Error {
   }
 }
 
-function noStat(): never {
+function throwNoStat(): never {
   throw new Error("there are no files");
 }
 
-describe("an interpreter that behaves oddly", () => {
-  const kernelOn = (pyodide: Pyodide, said: FromKernel[] = []) =>
+describe("Kernel with an odd interpreter", () => {
+  const createKernel = (pyodide: Pyodide, sent: KernelMessage[] = []) =>
     new Kernel(pyodide, new KernelFiles(pyodide.FS, { diskBytes: 9, maxFiles: 9 }), async (one) => {
-      said.push(one);
+      sent.push(one);
     });
 
-  test("is refused if its start gives no function", () => {
-    expect(() => kernelOn(standIn(1))).toThrow("did not start as it should");
+  test("rejects a bootstrap that returns no function", () => {
+    expect(() => createKernel(createInterpreter(1))).toThrow("did not start correctly");
   });
 
-  test("is believed to have been interrupted if that met our own lines", async () => {
+  test("reports an interrupt that hit the bootstrap code as an interrupted run", async () => {
     let signals = { 0: 0 };
-    const said: FromKernel[] = [];
-    const interrupted = () => {
+    const sent: KernelMessage[] = [];
+    const throwInterrupt = () => {
       while (signals[0] !== 2);
       throw new Error("KeyboardInterrupt");
     };
-    const kernel = kernelOn(
-      standIn(interrupted, (given) => {
+    const kernel = createKernel(
+      createInterpreter(throwInterrupt, (given) => {
         signals = given;
       }),
-      said,
+      sent,
     );
-    await kernel.do({ type: "run", code: "", timeoutMs: 5, maxOutputBytes: 9 });
-    expect(said[0]).toEqual({
+    await kernel.handle({ type: "run", code: "", timeoutMs: 5, maxOutputBytes: 9 });
+    expect(sent[0]).toEqual({
       type: "ran",
       error: "KeyboardInterrupt",
       images: [],

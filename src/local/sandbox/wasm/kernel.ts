@@ -1,63 +1,64 @@
 import type { SandboxImage } from "../sandbox.ts";
 import type { KernelFiles } from "./kernel-files.ts";
-import type { FromKernel, ToKernel } from "./messages.ts";
+import type { KernelCommand, KernelMessage } from "./messages.ts";
 import type { Pyodide } from "./pyodide.ts";
 import { BOOTSTRAP } from "./python.ts";
 
-// One message holds at most about so many bytes of files.
+// One message contains at most about this many bytes of files.
 const BATCH_BYTES = 8 * 1024 * 1024;
 const FLUSH_BYTES = 8 * 1024;
 const FLUSH_MS = 20;
 const INTERRUPT = 2; // SIGINT
 const MAX_IMAGE_BYTES = 16 * 1024 * 1024;
 
-export type Post = (message: FromKernel) => Promise<void>;
-type Run = Extract<ToKernel, { type: "run" }>;
+/** Sends a message to the parent process. */
+export type Post = (message: KernelMessage) => Promise<void>;
+type Run = Extract<KernelCommand, { type: "run" }>;
 
-/** One interpreter, which does what it is told and tells what came of it. */
+/** One interpreter: handles the parent's messages and reports the results. */
 export class Kernel {
   readonly #files: KernelFiles;
   readonly #post: Post;
   readonly #runCell: (code: string) => CellResult;
-  readonly #output: Output;
+  readonly #output: OutputSender;
   #deadline: number | null = null;
   #interrupted = false;
 
   constructor(pyodide: Pyodide, files: KernelFiles, post: Post) {
     this.#files = files;
     this.#post = post;
-    this.#output = new Output(post);
+    this.#output = new OutputSender(post);
     pyodide.setStdout({ write: (bytes) => this.#output.write("stdout", bytes) });
     pyodide.setStderr({ write: (bytes) => this.#output.write("stderr", bytes) });
     pyodide.runPython(BOOTSTRAP, { filename: "<wink>" });
     const start = "(_wink_start(), globals().pop('_wink_start'))[0]";
-    this.#runCell = callable(pyodide.runPython(start, { filename: "<wink>" }));
-    pyodide.setInterruptBuffer(this.#signals());
+    this.#runCell = toCellRunner(pyodide.runPython(start, { filename: "<wink>" }));
+    pyodide.setInterruptBuffer(this.#createSignalBuffer());
   }
 
-  async do(message: ToKernel): Promise<void> {
-    if (message.type === "changes") this.#files.take(message.changes);
+  async handle(message: KernelCommand): Promise<void> {
+    if (message.type === "changes") this.#files.applyChanges(message.changes);
     else await this.#run(message);
   }
 
   async #run({ code, timeoutMs, maxOutputBytes }: Run): Promise<void> {
-    this.#output.begin(maxOutputBytes);
-    const { error, images } = this.#call(code, timeoutMs);
+    this.#output.start(maxOutputBytes);
+    const { error, images } = this.#runCode(code, timeoutMs);
     await this.#output.flush();
     await this.#post({ type: "ran", error, images, timedOut: this.#interrupted });
-    await this.#tellChanges();
+    await this.#sendChanges();
   }
 
-  #call(code: string, timeoutMs: number): { error: string | null; images: SandboxImage[] } {
+  #runCode(code: string, timeoutMs: number): { error: string | null; images: SandboxImage[] } {
     this.#interrupted = false;
     this.#deadline = performance.now() + timeoutMs;
     try {
       const result = this.#runCell(code);
       const [error, list] = result.toJs();
       result.destroy();
-      return { error: error ?? null, images: imagesOf(list) };
+      return { error: error ?? null, images: toImages(list) };
     } catch (raised) {
-      // The interrupt met our own lines and not the code's. Anything else means that Python is gone.
+      // The interrupt hit the bootstrap code instead of the model's code. Any other error means that Python crashed.
       if (!this.#interrupted || !String(raised).includes("KeyboardInterrupt")) throw raised;
       return { error: "KeyboardInterrupt", images: [] };
     } finally {
@@ -65,8 +66,8 @@ export class Kernel {
     }
   }
 
-  async #tellChanges(): Promise<void> {
-    const { changes, left } = this.#files.look();
+  async #sendChanges(): Promise<void> {
+    const { changes, rejected } = this.#files.findChanges();
     let batch = [];
     let bytes = 0;
     for (const change of changes) {
@@ -78,25 +79,25 @@ export class Kernel {
       bytes = 0;
     }
     await this.#post({ type: "changes", changes: batch });
-    await this.#post({ type: "kept", left });
+    await this.#post({ type: "filesSent", rejected });
   }
 
   /**
-   * Where Python looks for a signal every few instructions. Nobody else could write to it while Python has the only
-   * thread, so it looks at the clock, and gives the signal once: code that catches it has until the parent kills.
-   * Between runs nothing may run, so whatever was left behind for later is stopped each time.
+   * Creates the buffer that Python checks for a signal every few instructions. Python blocks the only thread, so no
+   * other code could write to it; instead, reading it checks the clock. It signals once per run: code that catches
+   * the signal runs until the parent kills it. Between runs it signals every time, which stops leftover code.
    */
-  #signals(): { 0: number } {
-    const signal = () => this.#signal();
+  #createSignalBuffer(): { 0: number } {
+    const readSignal = () => this.#readSignal();
     return {
       get 0() {
-        return signal();
+        return readSignal();
       },
       set 0(_cleared) {},
     };
   }
 
-  #signal(): number {
+  #readSignal(): number {
     if (this.#deadline === null) return INTERRUPT;
     if (this.#interrupted || performance.now() <= this.#deadline) return 0;
     this.#interrupted = true;
@@ -109,22 +110,22 @@ interface CellResult {
   destroy(): void;
 }
 
-function callable(value: unknown): (code: string) => CellResult {
-  if (typeof value !== "function") throw new Error("The interpreter did not start as it should");
+function toCellRunner(value: unknown): (code: string) => CellResult {
+  if (typeof value !== "function") throw new Error("The interpreter did not start correctly.");
   return (code) => value(code);
 }
 
-function imagesOf(list: readonly string[]): SandboxImage[] {
+function toImages(list: readonly string[]): SandboxImage[] {
   return list
     .filter((base64) => base64.length <= MAX_IMAGE_BYTES)
     .map((base64) => ({ mediaType: "image/png", base64 }));
 }
 
-/** What is printed, sent on while it is: a run that must be killed has then said something. */
-class Output {
+/** Sends output while the code runs, so that a killed run still has some. */
+class OutputSender {
   readonly #post: Post;
   readonly #waiting: { stdout: Uint8Array[]; stderr: Uint8Array[] } = { stdout: [], stderr: [] };
-  readonly #room = { stdout: 0, stderr: 0 };
+  readonly #remaining = { stdout: 0, stderr: 0 };
   #waitingBytes = 0;
   #flushedAt = 0;
 
@@ -132,19 +133,19 @@ class Output {
     this.#post = post;
   }
 
-  /** One byte more than is asked for tells the parent that there was more. */
-  begin(maxBytes: number): void {
-    this.#room.stdout = maxBytes + 1;
-    this.#room.stderr = maxBytes + 1;
+  /** Starts a run. Collects one byte more than the limit, so that the parent can detect truncation. */
+  start(maxBytes: number): void {
+    this.#remaining.stdout = maxBytes + 1;
+    this.#remaining.stderr = maxBytes + 1;
     this.#flushedAt = 0;
   }
 
   write(stream: "stdout" | "stderr", bytes: Uint8Array): number {
-    const kept = bytes.slice(0, this.#room[stream]);
-    this.#room[stream] -= kept.length;
+    const kept = bytes.slice(0, this.#remaining[stream]);
+    this.#remaining[stream] -= kept.length;
     if (kept.length > 0) this.#waiting[stream].push(kept);
     this.#waitingBytes += kept.length;
-    if (this.#isDue()) this.flush().catch(() => {}); // the parent is gone, and this goes with it
+    if (this.#isDue()) this.flush().catch(() => {}); // the parent has ended, so this process will too
     return bytes.length;
   }
 
@@ -158,7 +159,8 @@ class Output {
     const sent = [];
     for (const stream of ["stdout", "stderr"] as const) {
       const parts = this.#waiting[stream].splice(0);
-      if (parts.length > 0) sent.push(this.#post({ type: "output", stream, bytes: joined(parts) }));
+      if (parts.length > 0)
+        sent.push(this.#post({ type: "output", stream, bytes: concatBytes(parts) }));
     }
     this.#waitingBytes = 0;
     this.#flushedAt = performance.now();
@@ -166,7 +168,7 @@ class Output {
   }
 }
 
-function joined(parts: readonly Uint8Array[]): Uint8Array {
+function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { close, lockDown } from "./lockdown.ts";
+import { disableFunctions, lockDown } from "./lockdown.ts";
 
-test("what is closed refuses every call, its classes' methods too", () => {
+test("disableFunctions() makes every function throw, including methods of classes", () => {
   class Socket {
     connect() {
       return "connected";
@@ -9,22 +9,22 @@ test("what is closed refuses every call, its classes' methods too", () => {
   }
   const socket = new Socket();
   const net = { connect: () => "connected", Socket, version: 1 };
-  close(net, new Set());
+  disableFunctions(net, new Set());
   expect(() => net.connect()).toThrow("denied");
   expect(() => socket.connect()).toThrow("denied");
   expect(net.version).toBe(1);
 });
 
-test("what is kept is not closed, and what cannot be replaced but written to is", () => {
+test("disableFunctions() skips allowed names, and overwrites functions that can only be written to", () => {
   const target = { kept: () => 1 };
   Object.defineProperty(target, "sealed", { value: () => 2, writable: true });
-  close(target, new Set(["kept"]));
-  close(undefined, new Set());
+  disableFunctions(target, new Set(["kept"]));
+  disableFunctions(undefined, new Set());
   expect(target.kept()).toBe(1);
   expect(() => Reflect.get(target, "sealed")()).toThrow("denied");
 });
 
-test("locking down closes modules and the process, hooks every load and removes the network's globals", () => {
+test("lockDown() closes modules and the process, hooks every load and removes network globals", () => {
   const fs = { readFileSync: () => "secret" };
   const process = { kill: () => true, nextTick: () => "kept" };
   const globals = { fetch: () => "page", process };

@@ -1,7 +1,7 @@
 import { type RegisterHooksOptions, syncBuiltinESMExports } from "node:module";
 
-// Modules by which a process reaches files, other processes, threads or the network.
-const REACHING = [
+// Modules that give access to files, other processes, threads or the network.
+const CLOSED_MODULES = [
   "child_process",
   "cluster",
   "dgram",
@@ -23,8 +23,8 @@ const REACHING = [
 
 const GLOBALS = ["fetch", "WebSocket", "EventSource", "Request", "Response", "BroadcastChannel"];
 
-// What Node itself still calls on `process` while messages come and go.
-const KEPT = new Set([
+// Functions that Node itself still calls on `process` to exchange messages.
+const ALLOWED = new Set([
   "_disconnect",
   "_handleQueue",
   "_send",
@@ -37,38 +37,38 @@ const KEPT = new Set([
   "reallyExit",
 ]);
 
-/** The part of a Node process that is closed. */
-export interface Reach {
+/** The parts of a Node process that are locked down. */
+export interface LockdownTargets {
   readonly globals: object;
   readonly process: object;
-  /** By name, so that what is closed is what everybody else holds. */
+  /** Returns a built-in module by name. It must be the instance that all other code uses. */
   readonly module: (name: string) => object | undefined;
   /** `registerHooks` of `node:module`. */
   readonly hook: (hooks: RegisterHooksOptions) => void;
 }
 
 /**
- * Closes what this process could reach, for good. It comes on top of Node's permissions, which leave the network and
- * signals open: from here on no module loads, and the ones loaded already refuse every call.
+ * Permanently closes this process's access to the outside. Node's permission model leaves the network and signals
+ * open. After this call no module can be loaded, and every function of the loaded ones throws.
  */
-export function lockDown({ globals, process, module, hook }: Reach): void {
-  for (const name of REACHING) close(module(name), new Set());
+export function lockDown({ globals, process, module, hook }: LockdownTargets): void {
+  for (const name of CLOSED_MODULES) disableFunctions(module(name), new Set());
   syncBuiltinESMExports();
   hook({ resolve: deny, load: deny });
-  close(process, KEPT);
+  disableFunctions(process, ALLOWED);
   for (const name of GLOBALS) Reflect.deleteProperty(globals, name);
-  // Pyodide leaves an exit code there when Python ends itself.
+  // Pyodide stores an exit code there when Python exits.
   Object.defineProperty(globals, "process", { value: { exitCode: 0 } });
 }
 
-/** Every function of it refuses from now on, and so does every method of its classes. */
-export function close(target: object | undefined, kept: ReadonlySet<string>): void {
+/** Makes every function of an object throw, and every method of its classes. */
+export function disableFunctions(target: object | undefined, kept: ReadonlySet<string>): void {
   if (!target) return;
   for (const [name, { value, writable, configurable }] of Object.entries(
     Object.getOwnPropertyDescriptors(target),
   )) {
     if (typeof value !== "function" || name === "constructor" || kept.has(name)) continue;
-    if (isClass(value)) close(value.prototype, kept);
+    if (isClass(value)) disableFunctions(value.prototype, kept);
     if (configurable) Object.defineProperty(target, name, { value: deny, configurable: false });
     else if (writable) Reflect.set(target, name, deny);
   }
@@ -81,5 +81,5 @@ function isClass(value: unknown): value is { readonly prototype: object } {
 }
 
 function deny(): never {
-  throw new Error("denied: there is nothing outside of the sandbox");
+  throw new Error("denied: code in the sandbox has no access to the outside");
 }

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { residentBytes } from "./memory.ts";
+import { readResidentBytes } from "./memory.ts";
 
-test("a process's memory is what the system says it holds, whoever is asked", async () => {
-  const bytes = await residentBytes(process.pid);
+test("readResidentBytes() agrees with the system's figure from both sources", async () => {
+  const bytes = await readResidentBytes(process.pid);
   expect(bytes).toBeGreaterThan(20_000_000);
-  expect(await residentBytes(process.pid, "darwin")).toBeGreaterThan(bytes / 2);
+  expect(await readResidentBytes(process.pid, "darwin")).toBeGreaterThan(bytes / 2);
 });
 
-test("a process that is gone holds nothing", async () => {
-  expect(await residentBytes(2 ** 22 + 1)).toBe(0);
+test("readResidentBytes() returns 0 for a process that has ended", async () => {
+  expect(await readResidentBytes(2 ** 22 + 1)).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readFromKernel } from "./messages.ts";
+import { parseKernelMessage } from "./messages.ts";
 
 const bytes = new Uint8Array([1]);
 
@@ -12,12 +12,12 @@ test.each([
     type: "changes",
     changes: [
       { change: "file", path: "a", bytes },
-      { change: "gone", path: "b" },
+      { change: "deleted", path: "b" },
     ],
   },
-  { type: "kept", left: ["a"] },
-])("a message $type of the interpreter is read as it is", (message) => {
-  expect(readFromKernel(message)).toEqual(message);
+  { type: "filesSent", rejected: ["a"] },
+])("parseKernelMessage() accepts a message of type $type unchanged", (message) => {
+  expect(parseKernelMessage(message)).toEqual(message);
 });
 
 test.each([
@@ -34,9 +34,9 @@ test.each([
   { type: "ran", error: null, images: [1], timedOut: true },
   { type: "changes", changes: [{ change: "file", path: "a" }] },
   { type: "changes", changes: [{ change: "link", path: "a", bytes }] },
-  { type: "changes", changes: [{ change: "gone", path: 1 }] },
+  { type: "changes", changes: [{ change: "deleted", path: 1 }] },
   { type: "changes", changes: ["a"] },
-  { type: "kept", left: [1] },
-])("%j is no message of the interpreter", (message) => {
-  expect(readFromKernel(message)).toBeNull();
+  { type: "filesSent", rejected: [1] },
+])("parseKernelMessage() rejects %j", (message) => {
+  expect(parseKernelMessage(message)).toBeNull();
 });

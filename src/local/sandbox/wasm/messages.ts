@@ -1,14 +1,14 @@
 import { isPlainObject } from "../../../base/freeze.ts";
 import type { SandboxImage } from "../sandbox.ts";
 
-/** What became of one path below `/mnt/data`, told by the side that changed it. */
+/** A change to one path below `/mnt/data`, reported by the side that made it. */
 export type FileChange =
   | { readonly change: "folder"; readonly path: string }
   | { readonly change: "file"; readonly path: string; readonly bytes: Uint8Array }
-  | { readonly change: "gone"; readonly path: string };
+  | { readonly change: "deleted"; readonly path: string };
 
-/** What the child is asked to do. */
-export type ToKernel =
+/** A message to the child process. */
+export type KernelCommand =
   | { readonly type: "changes"; readonly changes: readonly FileChange[] }
   | {
       readonly type: "run";
@@ -17,8 +17,8 @@ export type ToKernel =
       readonly maxOutputBytes: number;
     };
 
-/** What the child tells. Code that a model wrote runs beside it, so none of it is believed unread. */
-export type FromKernel =
+/** A message from the child process. Untrusted until validated, because the model's code runs in the same process. */
+export type KernelMessage =
   | { readonly type: "ready" }
   | { readonly type: "failed"; readonly problem: string }
   | { readonly type: "output"; readonly stream: "stdout" | "stderr"; readonly bytes: Uint8Array }
@@ -29,12 +29,12 @@ export type FromKernel =
       readonly timedOut: boolean;
     }
   | { readonly type: "changes"; readonly changes: readonly FileChange[] }
-  | { readonly type: "kept"; readonly left: readonly string[] };
+  | { readonly type: "filesSent"; readonly rejected: readonly string[] };
 
-/** A message as the child sent it, or `null` if it is none that the child would send. */
-export function readFromKernel(message: unknown): FromKernel | null {
+/** Validates a message from the child; `null` if the child would never send it. */
+export function parseKernelMessage(message: unknown): KernelMessage | null {
   if (!isPlainObject(message)) return null;
-  const { type, problem, stream, bytes, changes, left } = message;
+  const { type, problem, stream, bytes, changes, rejected } = message;
   switch (type) {
     case "ready":
       return { type };
@@ -44,44 +44,44 @@ export function readFromKernel(message: unknown): FromKernel | null {
       if (!(bytes instanceof Uint8Array)) return null;
       return stream === "stdout" || stream === "stderr" ? { type, stream, bytes } : null;
     case "ran":
-      return readRan(message);
+      return parseRunMessage(message);
     case "changes": {
-      const read = readList(changes, readChange);
+      const read = parseList(changes, parseChange);
       return read && { type, changes: read };
     }
-    case "kept": {
-      const read = readList(left, (path) => (typeof path === "string" ? path : null));
-      return read && { type, left: read };
+    case "filesSent": {
+      const read = parseList(rejected, (path) => (typeof path === "string" ? path : null));
+      return read && { type, rejected: read };
     }
     default:
       return null;
   }
 }
 
-function readRan(message: Readonly<Record<string, unknown>>): FromKernel | null {
+function parseRunMessage(message: Readonly<Record<string, unknown>>): KernelMessage | null {
   const { error, timedOut } = message;
-  const images = readList(message["images"], readImage);
+  const images = parseList(message["images"], parseImage);
   if (error !== null && typeof error !== "string") return null;
   if (typeof timedOut !== "boolean" || images === null) return null;
   return { type: "ran", error, images, timedOut };
 }
 
-function readImage(image: unknown): SandboxImage | null {
+function parseImage(image: unknown): SandboxImage | null {
   if (!isPlainObject(image)) return null;
   const { mediaType, base64 } = image;
   if (mediaType !== "image/png" || typeof base64 !== "string") return null;
   return { mediaType, base64 };
 }
 
-function readChange(entry: unknown): FileChange | null {
+function parseChange(entry: unknown): FileChange | null {
   if (!isPlainObject(entry)) return null;
   const { change, path, bytes } = entry;
   if (typeof path !== "string") return null;
-  if (change === "folder" || change === "gone") return { change, path };
+  if (change === "folder" || change === "deleted") return { change, path };
   return change === "file" && bytes instanceof Uint8Array ? { change, path, bytes } : null;
 }
 
-function readList<Item>(
+function parseList<Item>(
   list: unknown,
   read: (item: unknown) => Item | null,
 ): readonly Item[] | null {

@@ -7,16 +7,16 @@ import { WasmRun } from "./run.ts";
 const BATCH_BYTES = 8 * 1024 * 1024;
 
 const NO_SHELL = [
-  "There is no shell in the wasm sandbox: it runs Python and nothing else.",
+  "There is no shell in the wasm sandbox: it only runs Python.",
   "Commands need the bubblewrap sandbox (on Debian: apt install bubblewrap).\n",
 ].join("\n");
 
-/** A container's interpreter: started with the first run, and again after one that died. */
+/** A container's interpreter. It starts on the first run, and again after it died. */
 export class WasmProcess implements SandboxProcess {
   readonly #options: WasmChildOptions;
   readonly #folder: WasmFolder;
   #child: WasmChild | undefined;
-  #last: Promise<unknown> = Promise.resolve();
+  #queue: Promise<unknown> = Promise.resolve();
   #disposed = false;
 
   constructor(options: WasmChildOptions, folder: WasmFolder) {
@@ -24,14 +24,14 @@ export class WasmProcess implements SandboxProcess {
     this.#folder = folder;
   }
 
-  /** Starts the interpreter before it is needed. */
+  /** Starts the interpreter before the first run. */
   async start(): Promise<void> {
-    await this.#living();
+    await this.#ensureChild();
   }
 
   python(code: string, limits: RunLimits): Promise<PythonRun> {
-    const run = this.#last.then(() => this.#python(code, limits));
-    this.#last = run.catch(() => {}); // whoever asked for it is told
+    const run = this.#queue.then(() => this.#runPython(code, limits));
+    this.#queue = run.catch(() => {}); // the caller gets the error
     return run;
   }
 
@@ -45,37 +45,37 @@ export class WasmProcess implements SandboxProcess {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposed = true;
     this.#child?.kill("its container was closed");
-    await this.#child?.gone;
-    await this.#last;
+    await this.#child?.exited;
+    await this.#queue;
   }
 
-  async #python(code: string, limits: RunLimits): Promise<PythonRun> {
+  async #runPython(code: string, limits: RunLimits): Promise<PythonRun> {
     limits.signal?.throwIfAborted();
-    const child = await this.#living();
+    const child = await this.#ensureChild();
     using _watch = child.watchMemory();
-    await this.#bring(child);
+    await this.#sendChanges(child);
     const run = new WasmRun(child, this.#folder, limits);
-    const result = await run.of(code);
+    const result = await run.execute(code);
     if (result.died) this.#child = undefined;
     limits.signal?.throwIfAborted();
     return result;
   }
 
-  async #living(): Promise<WasmChild> {
-    if (this.#disposed) throw new Error("The sandbox's process is disposed: open another");
-    if (this.#child && !this.#child.isGone) return this.#child;
-    this.#folder.forget();
+  async #ensureChild(): Promise<WasmChild> {
+    if (this.#disposed) throw new Error("The sandbox process was disposed of. Open another one.");
+    if (this.#child && !this.#child.hasExited) return this.#child;
+    this.#folder.reset();
     const child = new WasmChild(this.#options);
     this.#child = child;
-    await child.ready();
+    await child.waitUntilReady();
     return child;
   }
 
-  /** Gives the interpreter what was changed on the host. */
-  async #bring(child: WasmChild): Promise<void> {
+  /** Sends the changes made on the host to the interpreter. */
+  async #sendChanges(child: WasmChild): Promise<void> {
     let changes: FileChange[] = [];
     let bytes = 0;
-    for await (const change of this.#folder.look()) {
+    for await (const change of this.#folder.findChanges()) {
       changes.push(change);
       bytes += change.path.length + (change.change === "file" ? change.bytes.length : 0);
       if (bytes < BATCH_BYTES) continue;

@@ -1,4 +1,4 @@
-/** The part of Pyodide that is used, so that it need not be there to compile. */
+/** The part of Pyodide's API that is used here. The code compiles without Pyodide. */
 export interface PyodideModule {
   loadPyodide(options: {
     readonly indexURL: string;
@@ -16,7 +16,7 @@ export interface Pyodide {
   setStderr(options: { readonly write: (bytes: Uint8Array) => number }): void;
 }
 
-/** Emscripten's file system, which is in memory. */
+/** Emscripten's in-memory file system. */
 export interface PyodideFiles {
   readonly filesystems: { readonly [name: string]: MemoryFiles };
   readonly ErrnoError: new (code: number) => Error;
@@ -39,7 +39,7 @@ export interface FileStat {
   readonly ctime: Date;
 }
 
-/** Where its bytes are written: by one function, and by a change of size. */
+/** The two operations that store bytes: a write and a change of size. */
 export interface MemoryFiles {
   readonly ops_table: {
     readonly file: {

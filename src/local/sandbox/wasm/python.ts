@@ -1,4 +1,4 @@
-/** What runs in the interpreter before anything else: it gives a function that runs one cell. */
+/** Python code that runs first in the interpreter. It defines a function that returns the function to run one cell. */
 export const BOOTSTRAP = `
 import ast, base64, linecache, os, sys, time, traceback
 
@@ -11,7 +11,7 @@ def _wink_start():
     main = sys.modules["__main__"].__dict__
     real_sleep, monotonic, count = time.sleep, time.monotonic, 0
 
-    # The real one cannot be interrupted, so it is taken in short naps.
+    # The real sleep cannot be interrupted, so sleep in short intervals.
     def sleep(seconds, /):
         if seconds < 0:
             raise ValueError("sleep length must be non-negative")
@@ -20,20 +20,20 @@ def _wink_start():
             real_sleep(min(left, 0.02))
     time.sleep = sleep
 
-    # The real one asks Node for a process, is refused, and takes the interpreter with it.
+    # The real system() asks Node for a process, is denied, and crashes the interpreter.
     def system(command):
         print("There is no shell in the wasm sandbox.", file=sys.stderr)
         return 127 << 8
     os.system = system
 
-    def images_of(value):
+    def find_images(value):
         png = getattr(type(value), "_repr_png_", None)
         data = png(value) if png else None
         return [base64.b64encode(data).decode()] if isinstance(data, bytes) else []
 
     def show(value):
         main["_"] = value
-        images = images_of(value)
+        images = find_images(value)
         if not images:
             print(repr(value))
         return images
@@ -50,13 +50,13 @@ def _wink_start():
                 return show(value)
         return []
 
-    def without_us(error):
+    def format_error(error):
         if isinstance(error, SystemExit):
             return f"SystemExit: {error}"
-        told = traceback.TracebackException.from_exception(error)
-        frames = [frame for frame in told.stack if frame.filename != "<wink>"]
-        told.stack = traceback.StackSummary.from_list(frames)
-        lines = list(told.format())
+        report = traceback.TracebackException.from_exception(error)
+        frames = [frame for frame in report.stack if frame.filename != "<wink>"]
+        report.stack = traceback.StackSummary.from_list(frames)
+        lines = list(report.format())
         if not frames and lines[0].startswith("Traceback"):
             del lines[0]
         return "".join(lines).rstrip("\\n")
@@ -69,7 +69,7 @@ def _wink_start():
         try:
             images, error = run_cell(code, name), None
         except BaseException as raised:
-            images, error = [], without_us(raised)
+            images, error = [], format_error(raised)
         for stream in (sys.stdout, sys.stderr):
             try:
                 stream.flush()

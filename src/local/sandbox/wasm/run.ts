@@ -1,22 +1,22 @@
 import type { PythonRun, RunLimits } from "../sandbox.ts";
 import type { WasmChild } from "./child.ts";
 import type { WasmFolder } from "./folder.ts";
-import type { FromKernel } from "./messages.ts";
+import type { KernelMessage } from "./messages.ts";
 
-// How long code that was interrupted may take to stop, and how long its files may take to arrive.
+// Milliseconds that interrupted code may take to stop, and that its files may take to arrive.
 const GRACE_MS = 1_000;
 const FILES_MS = 60_000;
 
-/** One run from the parent's side: it waits, limits, kills, and keeps the files. */
+/** One run, seen from the parent process: enforces its limits and stores its files. */
 export class WasmRun {
   readonly #child: WasmChild;
   readonly #folder: WasmFolder;
   readonly #limits: RunLimits;
-  readonly #stdout: Captured;
-  readonly #stderr: Captured;
-  readonly #leftOut: string[] = [];
-  #filing: Promise<void> = Promise.resolve();
-  #ran: Extract<FromKernel, { type: "ran" }> | undefined;
+  readonly #stdout: CapturedOutput;
+  readonly #stderr: CapturedOutput;
+  readonly #rejectedPaths: string[] = [];
+  #storing: Promise<void> = Promise.resolve();
+  #ran: Extract<KernelMessage, { type: "ran" }> | undefined;
   #timedOut = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -24,32 +24,32 @@ export class WasmRun {
     this.#child = child;
     this.#folder = folder;
     this.#limits = limits;
-    this.#stdout = new Captured(limits.maxOutputBytes);
-    this.#stderr = new Captured(limits.maxOutputBytes);
+    this.#stdout = new CapturedOutput(limits.maxOutputBytes);
+    this.#stderr = new CapturedOutput(limits.maxOutputBytes);
   }
 
-  async of(code: string): Promise<PythonRun> {
+  async execute(code: string): Promise<PythonRun> {
     const { timeoutMs, maxOutputBytes, signal } = this.#limits;
     const abort = () => this.#child.kill("its run was aborted");
     signal?.addEventListener("abort", abort, { once: true });
     this.#killAfter(timeoutMs + GRACE_MS);
     try {
       const kept = new Promise<true>((resolve) => {
-        this.#child.listen((message) => this.#hear(message, () => resolve(true)));
+        this.#child.setListener((message) => this.#handleMessage(message, () => resolve(true)));
       });
       if (signal?.aborted) abort();
       await this.#child.send({ type: "run", code, timeoutMs, maxOutputBytes });
-      const survived = (await Promise.race([kept, this.#child.gone])) === true;
-      await this.#filing;
-      return this.#result(survived && this.#child.causeOfDeath === undefined);
+      const survived = (await Promise.race([kept, this.#child.exited])) === true;
+      await this.#storing;
+      return this.#createResult(survived && this.#child.exitReason === undefined);
     } finally {
       clearTimeout(this.#timer);
-      this.#child.listen(undefined);
+      this.#child.setListener(undefined);
       signal?.removeEventListener("abort", abort);
     }
   }
 
-  #hear(message: FromKernel, done: () => void): void {
+  #handleMessage(message: KernelMessage, done: () => void): void {
     switch (message.type) {
       case "output":
         (message.stream === "stdout" ? this.#stdout : this.#stderr).add(message.bytes);
@@ -59,19 +59,21 @@ export class WasmRun {
         this.#killAfter(FILES_MS);
         break;
       case "changes":
-        this.#keep(async () => this.#leftOut.push(...(await this.#folder.take(message.changes))));
+        this.#store(async () =>
+          this.#rejectedPaths.push(...(await this.#folder.applyChanges(message.changes))),
+        );
         break;
-      case "kept":
-        this.#leftOut.push(...message.left);
+      case "filesSent":
+        this.#rejectedPaths.push(...message.rejected);
         done();
         break;
     }
   }
 
-  #keep(step: () => Promise<unknown>): void {
-    this.#filing = this.#filing.then(step).then(
+  #store(step: () => Promise<unknown>): void {
+    this.#storing = this.#storing.then(step).then(
       () => {},
-      (error) => this.#child.kill(`its files could not be kept: ${String(error)}`),
+      (error) => this.#child.kill(`its files could not be stored: ${String(error)}`),
     );
   }
 
@@ -79,16 +81,17 @@ export class WasmRun {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       this.#timedOut = true;
-      this.#child.kill("it did not stop when its time was up");
+      this.#child.kill("it did not stop after its timeout");
     }, ms);
   }
 
-  #result(survived: boolean): PythonRun {
+  #createResult(survived: boolean): PythonRun {
     const ran = this.#ran;
-    if (this.#leftOut.length > 0) this.#stderr.add(say(sayLeftOut(this.#leftOut)));
+    if (this.#rejectedPaths.length > 0)
+      this.#stderr.add(encodeLine(describeRejectedPaths(this.#rejectedPaths)));
     if (!survived) {
-      const cause = this.#child.causeOfDeath ?? "its process ended";
-      this.#stderr.add(say(`The interpreter is gone, with all it held: ${cause}.`));
+      const cause = this.#child.exitReason ?? "its process ended";
+      this.#stderr.add(encodeLine(`The interpreter ended and lost its variables: ${cause}.`));
     }
     return {
       stdout: this.#stdout.text,
@@ -102,29 +105,29 @@ export class WasmRun {
   }
 }
 
-function sayLeftOut(paths: readonly string[]): string {
+function describeRejectedPaths(paths: readonly string[]): string {
   const first = paths.slice(0, 3).map((path) => JSON.stringify(path.slice(0, 100)));
   const more = paths.length > 3 ? ` and ${paths.length - 3} more` : "";
-  return `Left out of /mnt/data (an odd name, too big or too many): ${first.join(", ")}${more}.`;
+  return `Not stored in /mnt/data (invalid name, too large or too many files): ${first.join(", ")}${more}.`;
 }
 
-function say(line: string): Uint8Array {
+function encodeLine(line: string): Uint8Array {
   return new TextEncoder().encode(`${line}\n`);
 }
 
-/** Output as it arrives, up to a limit that the child is not trusted to keep. */
-class Captured {
+/** Collects output up to a limit. The child enforces the limit too, but is not trusted to. */
+class CapturedOutput {
   readonly #parts: Uint8Array[] = [];
-  #room: number;
+  #remaining: number;
   truncated = false;
 
   constructor(maxBytes: number) {
-    this.#room = maxBytes;
+    this.#remaining = maxBytes;
   }
 
   add(bytes: Uint8Array): void {
-    const kept = bytes.subarray(0, this.#room);
-    this.#room -= kept.length;
+    const kept = bytes.subarray(0, this.#remaining);
+    this.#remaining -= kept.length;
     if (kept.length < bytes.length) this.truncated = true;
     if (kept.length > 0) this.#parts.push(kept);
   }

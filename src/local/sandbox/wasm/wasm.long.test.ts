@@ -15,7 +15,7 @@ const LIMITS: RunLimits = { timeoutMs: 10_000, maxOutputBytes: 10_000 };
 const missing = !isPyodideInstalled();
 if (missing) process.stderr.write("Skipped: pyodide is not installed (npm install pyodide)\n");
 
-describe.skipIf(missing)("the wasm sandbox", () => {
+describe.skipIf(missing)("wasmSandbox()", () => {
   let root: string;
   let container: SandboxProcess;
 
@@ -30,13 +30,13 @@ describe.skipIf(missing)("the wasm sandbox", () => {
   const python = (code: string, limits: Partial<RunLimits> = {}): Promise<PythonRun> =>
     container.python(code, { ...LIMITS, ...limits });
 
-  test("is usable where a trial run succeeds, and says what it does not isolate", async () => {
+  test("is usable after a trial run, and states its limits", async () => {
     const sandbox = wasmSandbox();
     expect(await sandbox.probe()).toEqual({ usable: true, reason: "a trial run succeeded" });
     expect(sandbox.isolation).toContain("not by the operating system");
   });
 
-  test("keeps state between runs and prints the last expression, as Jupyter does", async () => {
+  test("keeps state between runs and prints the last expression, like Jupyter", async () => {
     await python("x = 20");
     expect(await python("print('one')\nx + 1")).toEqual({
       stdout: "one\n21\n",
@@ -52,7 +52,7 @@ describe.skipIf(missing)("the wasm sandbox", () => {
     expect((await python("_")).stdout).toBe("21\n");
   });
 
-  test("gives a traceback of the code and of nothing else", async () => {
+  test("returns a traceback with only the code's own frames", async () => {
     const { error } = await python("def half():\n  return 1 / 0\nhalf()");
     expect(error).toMatch(/^Traceback[\s\S]*<cell \d+>", line 3[\s\S]*line 2, in half[\s\S]*zero$/);
     expect(error).not.toContain("wink");
@@ -62,12 +62,12 @@ describe.skipIf(missing)("the wasm sandbox", () => {
     expect((await python("import sys\nsys.exit(3)")).error).toBe("SystemExit: 3");
   });
 
-  test("captures stderr, and gives an end where code asks for input", async () => {
+  test("captures stderr, and reports end of file to code that reads input", async () => {
     expect((await python("import sys\nprint('oh', file=sys.stderr)")).stderr).toBe("oh\n");
     expect((await python("input()")).error).toContain("EOFError");
   });
 
-  test("gives a value that is an image as one", async () => {
+  test("returns a value that is an image as an image", async () => {
     const code = "class Dot:\n  def _repr_png_(self): return b'png'\nDot()";
     const { images, stdout } = await python(code);
     expect({ images, stdout }).toEqual({
@@ -76,7 +76,7 @@ describe.skipIf(missing)("the wasm sandbox", () => {
     });
   });
 
-  test("sees the folder's files as /mnt/data, and writes there what code writes", async () => {
+  test("shows the folder's files as /mnt/data, and stores files written by code there", async () => {
     await writeFile(join(root, "in.txt"), "from the host");
     const code =
       "import os\nos.makedirs('a/b'); open('a/b/c.txt', 'w').write(open('in.txt').read())";
@@ -90,13 +90,13 @@ describe.skipIf(missing)("the wasm sandbox", () => {
     expect((await python("os.listdir('.')")).stdout).toBe("[]\n");
   });
 
-  test("imports a module that lies in the folder", async () => {
+  test("imports a module from the folder", async () => {
     await writeFile(join(root, "own_module.py"), "answer = 42");
     expect((await python("import own_module\nown_module.answer")).stdout).toBe("42\n");
     await rm(join(root, "own_module.py"));
   });
 
-  test("does not follow links that lie in the folder", async () => {
+  test("does not follow links in the folder", async () => {
     await symlink("/etc/hostname", join(root, "link"));
     expect((await python("import os\nos.listdir('.')")).stdout).not.toContain("link'");
     await python("open('link', 'w').write('mine')");
@@ -104,7 +104,7 @@ describe.skipIf(missing)("the wasm sandbox", () => {
     await rm(join(root, "link"));
   });
 
-  test("interrupts code whose time is up, and keeps its state", async () => {
+  test("interrupts code after the timeout, and keeps its state", async () => {
     await python("kept = 'still here'");
     for (const code of ["while True: pass", "import time\ntime.sleep(60)"]) {
       const run = await python(`print('before')\n${code}`, { timeoutMs: 200 });
@@ -114,21 +114,21 @@ describe.skipIf(missing)("the wasm sandbox", () => {
     expect((await python("kept")).stdout).toBe("'still here'\n");
   });
 
-  test("kills code that does not heed the interrupt, and starts anew for the next run", async () => {
+  test("kills code that ignores the interrupt, and starts a new interpreter for the next run", async () => {
     const code = "print('before')\nimport itertools\nsum(itertools.count())";
     const run = await python(code, { timeoutMs: 100 });
     expect(run).toMatchObject({ stdout: "before\n", timedOut: true, died: true, error: null });
-    expect(run.stderr).toContain("did not stop when its time was up");
+    expect(run.stderr).toContain("did not stop after its timeout");
     expect((await python("kept")).error).toContain("NameError");
   });
 
-  test("drops output beyond the limit and says so", async () => {
+  test("drops output beyond the limit and sets truncated", async () => {
     const run = await python("print('é' * 100)", { maxOutputBytes: 10 });
     expect(run).toMatchObject({ stdout: "ééééé", truncated: true });
     expect((await python("print('e' * 9)", { maxOutputBytes: 10 })).truncated).toBe(false);
   });
 
-  test("takes big files from the host, and leaves out what has no room", async () => {
+  test("copies large files from the host, and skips files that do not fit", async () => {
     await writeFile(join(root, "a.bin"), Buffer.alloc(9 * MiB));
     await writeFile(join(root, "b.bin"), Buffer.alloc(9 * MiB));
     const { stdout } = await python(
@@ -136,13 +136,13 @@ describe.skipIf(missing)("the wasm sandbox", () => {
     );
     expect(stdout).toBe(`${18 * MiB}\n`);
     const { stderr } = await python("for name in 'abcde': open(name * 300, 'w').close()");
-    expect(stderr).toMatch(/^Left out of \/mnt\/data \(.*\): "a{100}", .* and 2 more\.\n$/);
+    expect(stderr).toMatch(/^Not stored in \/mnt\/data \(.*\): "a{100}", .* and 2 more\.\n$/);
     const quiet = await python("for name in 'abcde': os.remove(name * 300)\nos.remove('b.bin')");
     expect(quiet.stderr).toBe("");
     expect(await readdir(root)).toEqual(["a.bin"]);
   });
 
-  test("rejects with the signal's reason when that aborts, before or meanwhile", async () => {
+  test("rejects with the signal's reason when it aborts, before or during the run", async () => {
     const reason = new Error("enough");
     await expect(python("1", { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     const controller = new AbortController();
@@ -154,12 +154,12 @@ describe.skipIf(missing)("the wasm sandbox", () => {
     expect((await python("1 + 1")).stdout).toBe("2\n");
   });
 
-  test("runs one after the other what is asked for at once", async () => {
+  test("runs concurrent calls one after the other", async () => {
     const runs = await Promise.all([python("n = 1"), python("n += 1"), python("n")]);
     expect(runs[2].stdout).toBe("2\n");
   });
 
-  test("has no shell, and names the sandbox that has", async () => {
+  test("has no shell, and names the sandbox with a shell", async () => {
     const { exitCode, stderr } = await container.shell("ls", LIMITS);
     expect(exitCode).toBe(127);
     expect(stderr).toContain("bubblewrap");
@@ -167,19 +167,21 @@ describe.skipIf(missing)("the wasm sandbox", () => {
     expect(short).toMatchObject({ stderr: "There", truncated: true });
   });
 
-  test("runs nothing once it is disposed of", async () => {
+  test("runs nothing after it is disposed of", async () => {
     const other = await wasmSandbox().open({ root, memoryBytes: 128 * MiB });
     const running = other.python("while True: pass", LIMITS);
     await setTimeout(200);
     await other[Symbol.asyncDispose]();
     expect(await running).toMatchObject({ died: true });
-    await expect(other.python("1", LIMITS)).rejects.toThrow("is disposed");
+    await expect(other.python("1", LIMITS)).rejects.toThrow(
+      "The sandbox process was disposed of. Open another one.",
+    );
   });
 
-  test("is not opened, and leaves no process, when that is called off", async () => {
+  test("does not open and leaves no process when the opening is canceled", async () => {
     const reason = new Error("enough");
-    const before = await childrenOf(process.pid);
-    // At a different moment of the start each time.
+    const before = await listChildren(process.pid);
+    // Cancel at a different moment each time.
     for (const wait of [0, 30, 150]) {
       const stop = new AbortController();
       const options = { root, memoryBytes: 128 * MiB, signal: stop.signal };
@@ -190,12 +192,13 @@ describe.skipIf(missing)("the wasm sandbox", () => {
       await outcome;
       await expect(wasmSandbox().open(options)).rejects.toBe(reason);
     }
-    const left = async () => (await childrenOf(process.pid)).filter((pid) => !before.includes(pid));
-    // The shell that guards it goes right after it.
-    await expect.poll(async () => (await left()).filter(isAlive)).toEqual([]);
+    const listLeftover = async () =>
+      (await listChildren(process.pid)).filter((pid) => !before.includes(pid));
+    // Its guard shell exits right after it.
+    await expect.poll(async () => (await listLeftover()).filter(isAlive)).toEqual([]);
   });
 
-  test("minds no signal once it is open", async () => {
+  test("ignores the signal once it is open", async () => {
     const stop = new AbortController();
     const options = { root, memoryBytes: 128 * MiB, signal: stop.signal };
     await using other = await wasmSandbox().open(options);
@@ -203,16 +206,16 @@ describe.skipIf(missing)("the wasm sandbox", () => {
     expect((await other.python("6 * 7", LIMITS)).stdout).toBe("42\n");
   });
 
-  test("gives up an interpreter whose files cannot be kept", async () => {
-    const gone = await mkdtemp(join(tmpdir(), "wink-wasm-"));
-    await using other = await wasmSandbox().open({ root: gone, memoryBytes: 128 * MiB });
+  test("kills an interpreter whose files cannot be stored", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "wink-wasm-"));
+    await using other = await wasmSandbox().open({ root: folder, memoryBytes: 128 * MiB });
     const run = other.python("import time\ntime.sleep(0.5)\nopen('x', 'w').close()", LIMITS);
     await setTimeout(200);
-    await rm(gone, { recursive: true });
-    expect((await run).stderr).toContain("its files could not be kept");
+    await rm(folder, { recursive: true });
+    expect((await run).stderr).toContain("its files could not be stored");
   });
 
-  test("leaves no process behind when this one is killed, busy as it may be", async () => {
+  test("leaves no process behind when this process is killed, even while busy", async () => {
     const program = `
       const { wasmSandbox } = await import(${JSON.stringify(new URL("./wasm.ts", import.meta.url).href)});
       const open = await wasmSandbox().open({ root: process.argv[1], memoryBytes: 134217728 });
@@ -220,15 +223,15 @@ describe.skipIf(missing)("the wasm sandbox", () => {
       setTimeout(() => console.log("busy"), 300);`;
     const parent = spawn(process.execPath, ["--input-type=module", "-e", program, root]);
     await once(parent.stdout, "data");
-    const children = await childrenOf(parent.pid ?? 0);
+    const children = await listChildren(parent.pid ?? 0);
     expect(children.length).toBeGreaterThan(0);
     parent.kill("SIGKILL");
     await expect.poll(() => children.filter(isAlive)).toEqual([]);
   });
 });
 
-/** All but the `ps` that tells. */
-async function childrenOf(pid: number): Promise<number[]> {
+/** Lists the child processes, except the `ps` process itself. */
+async function listChildren(pid: number): Promise<number[]> {
   const ps = spawn("ps", ["-o", "pid=", "--ppid", String(pid)]);
   let text = "";
   for await (const chunk of ps.stdout) text += chunk;

@@ -4,41 +4,41 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "../../../base/errors.ts";
 import type { Sandbox, SandboxOptions } from "../sandbox.ts";
-import { installedPyodide } from "./child.ts";
+import { findPyodide } from "./child.ts";
 import { WasmFolder } from "./folder.ts";
 import { WasmProcess } from "./process.ts";
 
 const MiB = 1024 * 1024;
 const MAX_FILES = 20_000;
 
-/** Which Pyodide a wasm sandbox runs. */
+/** Options of {@link wasmSandbox}. */
 export interface WasmSandboxOptions {
-  /** The folder of the package. @default where it is installed */
+  /** Pyodide's package folder. @default the installed package */
   readonly pyodide?: string | undefined;
 }
 
-/** Python in WebAssembly (Pyodide), in a child process that may read nothing of the host. No shell. */
+/** Creates a sandbox that runs Python in WebAssembly (Pyodide), in a child process that cannot read host files. No shell. */
 export function wasmSandbox({ pyodide }: WasmSandboxOptions = {}): Sandbox {
-  const folder = pyodide ?? installedPyodide() ?? "";
-  const isThere = () => existsSync(join(folder, "pyodide.mjs"));
+  const folder = pyodide ?? findPyodide() ?? "";
+  const isInstalled = () => existsSync(join(folder, "pyodide.mjs"));
   const open = async (options: SandboxOptions) => {
-    if (!isThere()) throw new Error(MISSING);
-    return openWith(folder, options);
+    if (!isInstalled()) throw new Error(MISSING);
+    return openProcess(folder, options);
   };
-  const probe = async () => (isThere() ? tryOut(open) : { usable: false, reason: MISSING });
+  const probe = async () => (isInstalled() ? runTrial(open) : { usable: false, reason: MISSING });
   return { name: "wasm", isolation: ISOLATION, probe, open };
 }
 
 const MISSING = "pyodide is not installed: npm install pyodide";
 
 const ISOLATION = [
-  "Python runs as WebAssembly, in a Node process of its own that has no environment and that Node's permission model",
-  "keeps from files, processes and threads; the network and other processes' signals are closed by that process itself",
-  "before any code runs, not by the operating system (Node 26 denies the network as well).",
+  "Python runs as WebAssembly in a separate Node process without environment variables. Node's permission model denies",
+  "that process files, other processes and threads. The network and signals to other processes are closed by the process",
+  "itself before any code runs, not by the operating system (Node 26 denies the network as well).",
   "A flaw in V8 or Node would run code with your user's rights. Memory, disk, time and output are limited; CPU share is not.",
 ].join(" ");
 
-async function openWith(
+async function openProcess(
   pyodide: string,
   { root, memoryBytes, diskBytes = 1024 * MiB, signal }: SandboxOptions,
 ): Promise<WasmProcess> {
@@ -46,24 +46,24 @@ async function openWith(
   const limits = { diskBytes, maxFiles: MAX_FILES };
   const folder = new WasmFolder(root, limits);
   const process = new WasmProcess({ pyodide, memoryBytes, ...limits }, folder);
-  await started(process, signal);
+  await startProcess(process, signal);
   return process;
 }
 
-/** Whoever calls it off is told so when the interpreter is gone, and not that it did not start. */
-async function started(process: WasmProcess, signal: AbortSignal | undefined): Promise<void> {
-  const end = () => process[Symbol.asyncDispose]();
-  signal?.addEventListener("abort", end, { once: true });
+/** Starts the interpreter. After an abort, rejects with the signal's reason once the interpreter has ended. */
+async function startProcess(process: WasmProcess, signal: AbortSignal | undefined): Promise<void> {
+  const dispose = () => process[Symbol.asyncDispose]();
+  signal?.addEventListener("abort", dispose, { once: true });
   try {
     await process.start();
   } finally {
-    signal?.removeEventListener("abort", end);
-    if (signal?.aborted) await end();
+    signal?.removeEventListener("abort", dispose);
+    if (signal?.aborted) await dispose();
     signal?.throwIfAborted();
   }
 }
 
-async function tryOut(open: Sandbox["open"]): ReturnType<Sandbox["probe"]> {
+async function runTrial(open: Sandbox["open"]): ReturnType<Sandbox["probe"]> {
   const root = await mkdtemp(join(tmpdir(), "wink-probe-"));
   try {
     await using trial = await open({ root, memoryBytes: 128 * MiB });

@@ -4,36 +4,45 @@ import { jsonSchema } from "../../../base/schema/json-schema.ts";
 import type { LocalToolFunction } from "../local-tool.ts";
 import {
   checkKeys,
-  checkText,
-  FUNCTION_NAME,
-  LEAVE_OUT,
-  refuse,
-  type Taking,
-  takeName,
+  checkNonBlank,
+  FUNCTION_NAME_PATTERN,
+  type NameReservation,
+  OMIT_REMEDY,
+  reserveName,
+  throwInvalidOption,
 } from "./option-checks.ts";
-import { listFunctions, type OfferedTool } from "./to-tool-record.ts";
+import { type FunctionSource, listFunctions } from "./to-tool-record.ts";
 
-/** Checks what a `LocalTool` offers an upstream model. */
-export function checkOffered(tool: OfferedTool, field: string, taking: Taking): void {
+/** Validates the functions that a `LocalTool` offers an upstream model. */
+export function checkOfferedFunctions(
+  tool: FunctionSource,
+  field: string,
+  taking: NameReservation,
+): void {
   const { description, parameters, functions } = tool;
   if ((description === undefined) !== (parameters === undefined)) {
     const [name, other] =
       description === undefined ? ["description", "parameters"] : ["parameters", "description"];
-    refuse(`${field}.${name}`, undefined, `must go with ${other}`, "give both, or neither");
+    throwInvalidOption(
+      `${field}.${name}`,
+      undefined,
+      `must be combined with ${other}`,
+      "pass both, or neither",
+    );
   }
   if (functions !== undefined && (description !== undefined || !Array.isArray(functions)))
-    refuse(
+    throwInvalidOption(
       `${field}.functions`,
       functions,
-      "must be a list, without description and parameters beside it",
-      "give the one or the other",
+      "must be an array, and cannot be combined with description and parameters",
+      "pass one or the other",
     );
   for (const [place, one] of listFunctions(tool).entries()) {
     const at = functions ? `${field}.functions[${place}]` : field;
     if (functions) checkKeys(one, at, ["name", "description", "parameters", "read"]);
-    takeName(one.name, functions ? `${at}.name` : `${field}.kind`, {
+    reserveName(one.name, functions ? `${at}.name` : `${field}.kind`, {
       ...taking,
-      pattern: FUNCTION_NAME,
+      pattern: FUNCTION_NAME_PATTERN,
     });
     checkFunction(one, at);
   }
@@ -41,12 +50,17 @@ export function checkOffered(tool: OfferedTool, field: string, taking: Taking): 
 
 function checkFunction(one: LocalToolFunction, field: string): void {
   const { description, parameters, read } = one;
-  checkText(description, `${field}.description`);
+  checkNonBlank(description, `${field}.description`);
   if (read !== undefined && typeof read !== "function")
-    refuse(`${field}.read`, read, "must be a function", LEAVE_OUT);
+    throwInvalidOption(`${field}.read`, read, "must be a function", OMIT_REMEDY);
   if (!isPlainObject(parameters) || parameters["type"] !== "object") {
-    const remedy = 'write { type: "object", properties: { … } }';
-    refuse(`${field}.parameters`, parameters, 'must be JSON Schema of type "object"', remedy);
+    const remedy = 'use { type: "object", properties: { … } }';
+    throwInvalidOption(
+      `${field}.parameters`,
+      parameters,
+      'must be JSON Schema of type "object"',
+      remedy,
+    );
   }
   try {
     jsonSchema(parameters);

@@ -4,11 +4,11 @@ import type { LocalToolItem } from "../local-tool.ts";
 import {
   checkFunctions,
   checkKeys,
-  checkText,
-  LEAVE_OUT,
-  refuse,
-  type Taking,
-  takeName,
+  checkNonBlank,
+  type NameReservation,
+  OMIT_REMEDY,
+  reserveName,
+  throwInvalidOption,
 } from "./option-checks.ts";
 
 const KEYS = [
@@ -16,13 +16,18 @@ const KEYS = [
   ...["containerAt", "needsContainer"],
 ];
 
-/** Checks `items` of a `LocalTool`. */
-export function checkItems(items: unknown, field: string, taking: Taking): void {
+/** Validates `items` of a `LocalTool`. */
+export function checkItems(items: unknown, field: string, taking: NameReservation): void {
   if (!isPlainObject(items) || Object.keys(items).length === 0)
-    refuse(field, items, "must have a type of item", "write { my_tool_call: {} }");
+    throwInvalidOption(
+      field,
+      items,
+      "must contain at least one item type",
+      "use { my_tool_call: {} }",
+    );
   for (const [type, item] of Object.entries(items)) {
     const place = `${field}.${type}`;
-    takeName(type, place, taking);
+    reserveName(type, place, taking);
     checkKeys(item, place, KEYS);
     checkFunctions(item, place, ["check", "events", "needsAnswer", "toCall", "toResult"]);
     checkItem(item, place, { type, types: Object.keys(items) });
@@ -37,34 +42,39 @@ function checkItem(
   const { answer, needsAnswer, containerAt, includes = {} } = item;
   const others = types.filter((one) => one !== type);
   if (answer !== undefined && !others.includes(answer)) {
-    const rule = `must be another type of the tool's items${others.length > 0 ? `: ${list(others)}` : ""}`;
-    refuse(`${field}.answer`, answer, rule, "add that type to items, or leave answer out");
+    const rule = `must be another item type of the tool${others.length > 0 ? `: ${list(others)}` : ""}`;
+    throwInvalidOption(`${field}.answer`, answer, rule, "add that type to items, or omit answer");
   }
   if (needsAnswer && answer === undefined)
-    refuse(
+    throwInvalidOption(
       `${field}.needsAnswer`,
       needsAnswer,
-      "must go with answer",
-      "set answer, or leave it out",
+      "must be combined with answer",
+      "set answer, or omit it",
     );
   if (containerAt !== undefined) {
     if (!Array.isArray(containerAt) || containerAt.length === 0)
-      refuse(
+      throwInvalidOption(
         `${field}.containerAt`,
         containerAt,
-        "must be a list of keys",
-        'write ["container_id"]',
+        "must be an array of keys",
+        'use ["container_id"]',
       );
     for (const [place, key] of containerAt.entries())
-      checkText(key, `${field}.containerAt[${place}]`);
+      checkNonBlank(key, `${field}.containerAt[${place}]`);
   }
   if (!isPlainObject(includes))
-    refuse(`${field}.includes`, includes, "must be an object", LEAVE_OUT);
+    throwInvalidOption(`${field}.includes`, includes, "must be an object", OMIT_REMEDY);
   for (const [value, without] of Object.entries(includes)) {
     const place = `${field}.includes`;
     if (!value.startsWith(`${type}.`))
-      refuse(place, value, `must have keys that begin with "${type}."`, `write "${type}.details"`);
+      throwInvalidOption(
+        place,
+        value,
+        `must have keys that start with "${type}."`,
+        `use "${type}.details"`,
+      );
     if (typeof without !== "function")
-      refuse(`${place}["${value}"]`, without, "must be a function", "write (item) => …");
+      throwInvalidOption(`${place}["${value}"]`, without, "must be a function", "use (item) => …");
   }
 }

@@ -10,7 +10,7 @@ const run = () => ({});
 const dice: LocalTool = { kind: "dice", items: { dice_call: {} }, run };
 const schema = { type: "object", properties: {} };
 
-function refusal(...tools: readonly unknown[]): InvalidOptionError {
+function getRejection(...tools: readonly unknown[]): InvalidOptionError {
   try {
     new LocalProvider({ tools: tools as readonly LocalTool[] });
   } catch (error) {
@@ -20,8 +20,8 @@ function refusal(...tools: readonly unknown[]): InvalidOptionError {
   throw new Error("The tools were accepted.");
 }
 
-describe("tools of a user's", () => {
-  test("are accepted with no more than kind, items and run, plain or as instances of a class", () => {
+describe("The tools option", () => {
+  test("accepts kind, items and run alone, as a plain object or a class instance", () => {
     class Coin {
       readonly kind = "coin";
       readonly items = { coin_call: {} };
@@ -33,9 +33,9 @@ describe("tools of a user's", () => {
     expect(() => new LocalProvider({ tools: [dice, new Coin()] })).not.toThrow();
   });
 
-  test("must be a list", () => {
+  test("must be an array", () => {
     expect(() => new LocalProvider({ tools: dice as never })).toThrow(
-      "LocalProvider.tools must be a list of LocalTools",
+      "LocalProvider.tools must be an array of LocalTools",
     );
   });
 
@@ -58,7 +58,7 @@ describe("tools of a user's", () => {
       { ...dice, kind: "code_interpreter" },
     ],
     [".kind", "a name of the built-in tool computer", { ...dice, kind: "computer_use" }],
-    [".aliases", "must be a list", { ...dice, aliases: "die" }],
+    [".aliases", "must be an array", { ...dice, aliases: "die" }],
     [".aliases[1]", "must be 1-64", { ...dice, aliases: ["die", "DIE"] }],
     [".aliases[0]", "a name of LocalProvider.tools[0].kind", { ...dice, aliases: ["dice"] }],
     [".aliases[0]", "the built-in tool web_search", { ...dice, aliases: ["web_search_preview"] }],
@@ -66,49 +66,53 @@ describe("tools of a user's", () => {
     [".run", "must be a function", { ...dice, run: "4" }],
     [".check", "must be a function", { ...dice, check: {} }],
     [".checkChoice", "must be a function", { ...dice, checkChoice: true }],
-    [".containerField", "must be a text that is not blank", { ...dice, containerField: " " }],
-    [".items", "must have a type of item", { kind: "dice", run }],
-    [".items", "must have a type of item", { ...dice, items: {} }],
-    [".items", "must have a type of item", { ...dice, items: ["dice_call"] }],
+    [".containerField", "must be a non-blank string", { ...dice, containerField: " " }],
+    [".items", "must contain at least one item type", { kind: "dice", run }],
+    [".items", "must contain at least one item type", { ...dice, items: {} }],
+    [".items", "must contain at least one item type", { ...dice, items: ["dice_call"] }],
     [".items.Dice", "must be 1-64 of a-z, 0-9, _ and -", { ...dice, items: { Dice: {} } }],
     [".items.message", "the API itself", { ...dice, items: { message: {} } }],
     [".items.mcp_call", "the built-in tool mcp", { ...dice, items: { mcp_call: {} } }],
     [".items.dice_call", "must be an object", { ...dice, items: { dice_call: true } }],
     [".items.dice_call.event", "must be one of", { ...dice, items: { dice_call: { event: 1 } } }],
     [".items.a.events", "must be a function", { ...dice, items: { a: { events: [] } } }],
-    [".items.a.answer", "must be another type", { ...dice, items: { a: { answer: "b" } } }],
-    [".items.a.answer", 'items: "b"', { ...dice, items: { a: { answer: "a" }, b: {} } }],
+    [".items.a.answer", "must be another item type", { ...dice, items: { a: { answer: "b" } } }],
+    [
+      ".items.a.answer",
+      'item type of the tool: "b"',
+      { ...dice, items: { a: { answer: "a" }, b: {} } },
+    ],
     [
       ".items.a.needsAnswer",
-      "must go with answer",
+      "must be combined with answer",
       { ...dice, items: { a: { needsAnswer: run } } },
     ],
     [
       ".items.a.containerAt",
-      "must be a list of keys",
+      "must be an array of keys",
       { ...dice, items: { a: { containerAt: [] } } },
     ],
-    [".items.a.containerAt[0]", "not blank", { ...dice, items: { a: { containerAt: [7] } } }],
+    [".items.a.containerAt[0]", "non-blank", { ...dice, items: { a: { containerAt: [7] } } }],
     [".items.a.includes", "must be an object", { ...dice, items: { a: { includes: [] } } }],
-    [".items.a.includes", 'begin with "a."', { ...dice, items: { a: { includes: { x: run } } } }],
+    [".items.a.includes", 'start with "a."', { ...dice, items: { a: { includes: { x: run } } } }],
     [
       '.items.a.includes["a.b"]',
       "a function",
       { ...dice, items: { a: { includes: { "a.b": 1 } } } },
     ],
-    [".parameters", "must go with description", { ...dice, description: "Rolls." }],
-    [".description", "must go with parameters", { ...dice, parameters: schema }],
-    [".description", "not blank", { ...dice, description: "", parameters: schema }],
+    [".parameters", "must be combined with description", { ...dice, description: "Rolls." }],
+    [".description", "must be combined with parameters", { ...dice, parameters: schema }],
+    [".description", "non-blank", { ...dice, description: "", parameters: schema }],
     [".parameters", 'of type "object"', { ...dice, description: "Rolls.", parameters: {} }],
     [
       ".parameters",
       "must",
       { ...dice, description: "Rolls.", parameters: { type: "object", required: "sides" } },
     ],
-    [".functions", "must be a list", { ...dice, functions: {} }],
+    [".functions", "must be an array", { ...dice, functions: {} }],
     [
       ".functions",
-      "without description and parameters",
+      "cannot be combined with description and parameters",
       { ...dice, description: "Rolls.", parameters: schema, functions: [] },
     ],
     [".functions[0]", "must be an object", { ...dice, functions: ["roll"] }],
@@ -125,27 +129,27 @@ describe("tools of a user's", () => {
         functions: [{ name: "roll", description: "Rolls.", parameters: schema, read: 1 }],
       },
     ],
-  ])("are refused at %j, which %s", (field, rule, tool) => {
-    const error = refusal(tool);
+  ])("is rejected at %j, which %s", (field, rule, tool) => {
+    const error = getRejection(tool);
     expect(error.field).toBe(`LocalProvider.tools[0]${field}`);
     expect(error.message).toContain(rule);
     expect(error.remedy).not.toBe("");
   });
 
-  test("may not share a kind, a type of item or a function", () => {
+  test("rejects a shared kind, item type or function", () => {
     const other = { ...dice, kind: "coin", items: { coin_call: {} } };
     const offered = { description: "Rolls.", parameters: schema };
     const first = "a name of LocalProvider.tools[0].kind";
-    expect(refusal(dice, { ...other, kind: "dice" }).message).toContain(first);
-    expect(refusal(dice, { ...other, aliases: ["dice"] }).message).toContain(first);
-    expect(refusal(dice, { ...other, items: dice.items }).message).toContain(first);
+    expect(getRejection(dice, { ...other, kind: "dice" }).message).toContain(first);
+    expect(getRejection(dice, { ...other, aliases: ["dice"] }).message).toContain(first);
+    expect(getRejection(dice, { ...other, items: dice.items }).message).toContain(first);
     const named = { ...other, functions: [{ name: "dice", ...offered }] };
-    expect(refusal({ ...dice, ...offered }, named)).toMatchObject({
+    expect(getRejection({ ...dice, ...offered }, named)).toMatchObject({
       field: "LocalProvider.tools[1].functions[0].name",
     });
   });
 
-  test("cannot take any type of item or of tool that the API has", () => {
+  test("rejects every item type and tool type of the API", () => {
     const names = (problem: { readonly message: string } | null) =>
       [...(problem?.message ?? "").matchAll(/'(\w+)'/g)].map(([, name = ""]) => name).slice(1);
     const tool = createToolShape(builtInCatalog);
@@ -154,10 +158,10 @@ describe("tools of a user's", () => {
     const toolTypes = names(tool({ type: "unknown" }, "tools[0]"));
     expect([itemTypes.length, toolTypes.length]).toEqual([31, 18]);
     for (const type of itemTypes)
-      expect(refusal({ ...dice, items: { [type]: {} } }).message).toContain(
+      expect(getRejection({ ...dice, items: { [type]: {} } }).message).toContain(
         "must not be a name of",
       );
     for (const kind of toolTypes)
-      expect(refusal({ ...dice, kind }).message).toContain("must not be a name of");
+      expect(getRejection({ ...dice, kind }).message).toContain("must not be a name of");
   });
 });

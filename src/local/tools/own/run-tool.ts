@@ -8,7 +8,7 @@ import type { LocalTool, LocalToolCall, LocalToolContext } from "../local-tool.t
 import type { ToolRecord } from "../tool-record.ts";
 import type { ToolGuard } from "./tool-guard.ts";
 
-/** A user's tool, and what the server made of it. */
+/** A custom tool with its record and guard. */
 export interface GuardedTool {
   readonly run: LocalTool["run"];
   readonly record: ToolRecord;
@@ -16,10 +16,10 @@ export interface GuardedTool {
 }
 
 /**
- * Runs one call of a user's tool and returns its items, completed and checked. Ends with the request even if
- * `run` ignores its signal. What `run` throws becomes an error that names the tool.
+ * Calls a custom tool once and returns its items, completed and validated. Ends with the request even if
+ * `run` ignores its signal. An error thrown by `run` becomes an error that names the tool.
  */
-export async function runTool(
+export async function runCustomTool(
   { run, record, guard }: GuardedTool,
   call: LocalToolCall,
   context: LocalToolContext,
@@ -27,19 +27,19 @@ export async function runTool(
   const { signal } = context;
   let output: unknown;
   try {
-    const running = async () => await run(frozenCopy(call), toOwnContext(context, guard));
-    output = await orAborted(running(), signal);
+    const startRun = async () => await run(frozenCopy(call), restrictContext(context, guard));
+    output = await orAborted(startRun(), signal);
   } catch (error) {
     signal.throwIfAborted();
     throw error instanceof ApiProblem ? error : guard.fail("run", messageOf(error));
   }
   const items: readonly unknown[] = Array.isArray(output) ? output : [output];
   if (items.length === 0) throw guard.fail("run", "it must return at least one item, got none");
-  return items.map((item) => toItem(item, { record, guard, context }));
+  return items.map((item) => completeItem(item, { record, guard, context }));
 }
 
-/** What a user's tool may use, and no more than that. */
-function toOwnContext(
+/** Restricts the context to the members for custom tools. */
+function restrictContext(
   { signal, newId, containers, cite }: LocalToolContext,
   guard: ToolGuard,
 ): LocalToolContext {
@@ -48,7 +48,7 @@ function toOwnContext(
     newId,
     containers,
     cite(hits) {
-      if (!Array.isArray(hits)) throw guard.fail("run", `cite() needs a list, got ${show(hits)}`);
+      if (!Array.isArray(hits)) throw guard.fail("run", `cite() needs an array, got ${show(hits)}`);
       cite(frozenCopy(hits));
     },
   };
@@ -60,7 +60,7 @@ interface ItemParts {
   readonly context: LocalToolContext;
 }
 
-function toItem(output: unknown, { record, guard, context }: ItemParts): WireItem {
+function completeItem(output: unknown, { record, guard, context }: ItemParts): WireItem {
   const types = Object.keys(record.items);
   const given: WireItem = JSON.parse(JSON.stringify(guard.toItem("run", () => output)));
   const { type = types[0], id = context.newId(`${record.kind}_`) } = given;
@@ -70,6 +70,6 @@ function toItem(output: unknown, { record, guard, context }: ItemParts): WireIte
   const call = record.items[known]?.answer === undefined ? {} : { call_id: context.newId("call_") };
   const item = { id, type, ...call, status: "completed", ...given };
   const problem = record.items[known]?.check?.(item, known);
-  if (problem) throw guard.fail("run", `it returned an item that is refused: ${problem.message}`);
+  if (problem) throw guard.fail("run", `it returned an invalid item: ${problem.message}`);
   return deepFreeze(item);
 }

@@ -8,21 +8,21 @@ import { createNoEvents, createPlainEvents } from "../item-events.ts";
 import { bare, callId } from "../item-fields.ts";
 import type { LocalTool, LocalToolFunction, LocalToolItem } from "../local-tool.ts";
 import type { FunctionRecord, ItemRecord, ToolRecord } from "../tool-record.ts";
-import { runTool } from "./run-tool.ts";
+import { runCustomTool } from "./run-tool.ts";
 import { ToolGuard } from "./tool-guard.ts";
 
 /**
- * Turns a checked `LocalTool` into the record that the server uses. Defaults are filled in, and all functions are
- * guarded: what they throw, or should not return, becomes an error that names the tool.
+ * Converts a validated `LocalTool` to the record that the server uses. Applies defaults and guards all functions:
+ * if one throws or returns an invalid value, the error names the tool.
  */
 export function toToolRecord(tool: LocalTool): ToolRecord {
   const { kind, aliases = [], containerField, check, checkChoice, echo, run } = tool;
   const guard = new ToolGuard(kind);
-  const functions = listFunctions(tool).map((one) => toFunction(one, guard));
+  const functions = listFunctions(tool).map((one) => toFunctionRecord(one, guard));
   const answers = new Set(Object.values(tool.items).map(({ answer }) => answer));
   const items = Object.entries(tool.items).map(([type, item]) => {
     const place = { type, isAnswer: answers.has(type), functions, guard };
-    return [type, toItem(item, place)] as const;
+    return [type, toItemRecord(item, place)] as const;
   });
   const record: ToolRecord = {
     kind,
@@ -37,22 +37,22 @@ export function toToolRecord(tool: LocalTool): ToolRecord {
     ...(echo && {
       echo: (entry) => guard.toItem("echo", () => echo.call(tool, frozenCopy(entry))),
     }),
-    run: (call, context) => runTool({ run: run.bind(tool), record, guard }, call, context),
+    run: (call, context) => runCustomTool({ run: run.bind(tool), record, guard }, call, context),
   };
   return Object.freeze(record);
 }
 
-/** What a tool says of the functions that an upstream model is offered. */
-export type OfferedTool = Pick<LocalTool, "kind" | "description" | "parameters" | "functions">;
+/** The fields of a tool that describe its functions to an upstream model. */
+export type FunctionSource = Pick<LocalTool, "kind" | "description" | "parameters" | "functions">;
 
-/** Returns the functions that a tool gives, or the one that its `description` and `parameters` are. */
-export function listFunctions(tool: OfferedTool): readonly LocalToolFunction[] {
+/** Returns a tool's functions, or the single one described by `description` and `parameters`. */
+export function listFunctions(tool: FunctionSource): readonly LocalToolFunction[] {
   const { kind: name, description, parameters, functions = [] } = tool;
   if (description === undefined || parameters === undefined) return functions;
   return [{ name, description, parameters }];
 }
 
-function toFunction(given: LocalToolFunction, guard: ToolGuard): FunctionRecord {
+function toFunctionRecord(given: LocalToolFunction, guard: ToolGuard): FunctionRecord {
   const { name, description, read } = given;
   const parameters = frozenCopy(given.parameters);
   const schema = jsonSchema(parameters);
@@ -71,18 +71,18 @@ function toFunction(given: LocalToolFunction, guard: ToolGuard): FunctionRecord 
 
 interface ItemPlace {
   readonly type: string;
-  /** Whether it answers a call. */
+  /** Whether the item answers a call. */
   readonly isAnswer: boolean;
   readonly functions: readonly FunctionRecord[];
   readonly guard: ToolGuard;
 }
 
-function toItem(item: LocalToolItem, place: ItemPlace): ItemRecord {
+function toItemRecord(item: LocalToolItem, place: ItemPlace): ItemRecord {
   const { isAnswer, guard } = place;
   const { answer, needsAnswer, events, containerAt, needsContainer } = item;
-  const field = (key: string) => `items.${place.type}.${key}`;
+  const toField = (key: string) => `items.${place.type}.${key}`;
   const includes = Object.entries(item.includes ?? {}).map(([value, without]) => {
-    const hide = (shown: WireItem) => guard.toItem(field("includes"), () => without(shown));
+    const hide = (shown: WireItem) => guard.toItem(toField("includes"), () => without(shown));
     return [value, hide] as const;
   });
   return {
@@ -90,14 +90,14 @@ function toItem(item: LocalToolItem, place: ItemPlace): ItemRecord {
     containerAt,
     needsContainer,
     includes: Object.fromEntries(includes),
-    check: guard.toShape(field("check"), item.check?.bind(item), createItemShape(item, isAnswer)),
+    check: guard.toShape(toField("check"), item.check?.bind(item), createItemShape(item, isAnswer)),
     events(given) {
-      if (events) return guard.toEvents(field("events"), () => events.call(item, given));
+      if (events) return guard.toEvents(toField("events"), () => events.call(item, given));
       return isAnswer ? createNoEvents(given) : createPlainEvents(given);
     },
     ...(needsAnswer && {
       needsAnswer: (given) =>
-        guard.call(field("needsAnswer"), () => needsAnswer.call(item, given)) === true,
+        guard.call(toField("needsAnswer"), () => needsAnswer.call(item, given)) === true,
     }),
     ...(isAnswer
       ? { toResult: createToResult(item, place) }
@@ -105,7 +105,7 @@ function toItem(item: LocalToolItem, place: ItemPlace): ItemRecord {
   };
 }
 
-/** The fields that the server itself relies on; all others are the tool's. */
+/** Creates the validator of the fields that the server relies on. All other fields belong to the tool. */
 function createItemShape({ answer }: LocalToolItem, isAnswer: boolean): Shape {
   const id = text({ min: 1 });
   const call = answer !== undefined || isAnswer ? { call_id: callId } : {};
@@ -123,16 +123,16 @@ function createToResult(
   { type, guard }: ItemPlace,
 ): NonNullable<ItemRecord["toResult"]> {
   const { toResult } = item;
-  if (!toResult) return (given) => JSON.stringify(omitFrame(given));
+  if (!toResult) return (given) => JSON.stringify(omitCommonFields(given));
   return (given) => {
     const field = `items.${type}.toResult`;
     const result = guard.call(field, () => toResult.call(item, given));
     if (typeof result === "string") return result;
-    throw guard.fail(field, `it must return a text, got ${typeof result}`);
+    throw guard.fail(field, `it must return a string, got ${typeof result}`);
   };
 }
 
-/** Fields that are named as arguments are the arguments; the others are the result, unless another item is. */
+/** By default, fields named in `parameters` are the arguments. The others are the result, unless another item answers the call. */
 function createToCall(item: LocalToolItem, place: ItemPlace): NonNullable<ItemRecord["toCall"]> {
   const { type, guard, functions } = place;
   const { answer, toCall } = item;
@@ -142,14 +142,14 @@ function createToCall(item: LocalToolItem, place: ItemPlace): NonNullable<ItemRe
     functions.flatMap(({ parameters }) => Object.keys(recordAt(parameters, "properties"))),
   );
   return (given) => {
-    const entries = Object.entries(omitFrame(given));
+    const entries = Object.entries(omitCommonFields(given));
     const args = Object.fromEntries(entries.filter(([name]) => names.has(name)));
     const rest = Object.fromEntries(entries.filter(([name]) => !names.has(name)));
     return answer === undefined ? { args, result: JSON.stringify(rest) } : { args };
   };
 }
 
-function omitFrame(item: WireItem): WireItem {
+function omitCommonFields(item: WireItem): WireItem {
   const { id: _id, type: _type, call_id: _callId, status: _status, ...rest } = item;
   return rest;
 }

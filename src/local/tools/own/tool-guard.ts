@@ -9,7 +9,7 @@ import type { LocalToolCheck, LocalToolEvents, LocalToolPastCall } from "../loca
 
 const MAX_MESSAGE = 2_000;
 
-/** Calls the functions of a user's tool. What they throw, or should not return, is an error that names the tool. */
+/** Calls the functions of a custom tool. If one throws or returns an invalid value, the error names the tool. */
 export class ToolGuard {
   readonly #kind: string;
 
@@ -17,13 +17,13 @@ export class ToolGuard {
     this.#kind = kind;
   }
 
-  /** Returns the error for something that a function of the tool did. `field` is where the tool has it. */
+  /** Creates the error for a function of the tool. `field` is the function's place in the tool. */
   fail(field: string, problem: string): ApiProblem {
     const message = `Tool '${this.#kind}' failed in ${field}: ${problem.slice(0, MAX_MESSAGE)}`;
     return new ApiProblem(500, message, { code: "tool_error" });
   }
 
-  /** Calls one function. Errors of the server itself, for example about a lost container, stay what they are. */
+  /** Calls one function. Errors of the server itself, for example about a lost container, pass through unchanged. */
   call<Result>(field: string, work: () => Result): Result {
     try {
       return work();
@@ -39,13 +39,13 @@ export class ToolGuard {
       const problem = first(value, path) ?? this.call(field, () => check(value, path)) ?? null;
       if (problem === null || problem instanceof ApiProblem) return problem;
       if (typeof problem !== "string" && !(problem instanceof Error))
-        return this.fail(field, `it must return a text, an error or null, got ${show(problem)}`);
+        return this.fail(field, `it must return a string, an error or null, got ${show(problem)}`);
       const message = typeof problem === "string" ? problem : problem.message;
       return new ApiProblem(400, message, { param: path, code: "invalid_value" });
     };
   }
 
-  /** Calls a function that returns an item, or something else that goes on the wire. */
+  /** Calls a function that returns an item or another object for the wire. */
   toItem(field: string, work: () => unknown): WireItem {
     const item = this.call(field, work);
     const problem = isPlainObject(item) ? jsonProblem(item) : `it is ${show(item)}`;
@@ -67,12 +67,12 @@ export class ToolGuard {
     return { added, running, finished };
   }
 
-  /** Calls a function that returns an earlier call as an upstream model is told of it. */
+  /** Calls a function that returns an earlier call for an upstream model. */
   toPastCall(field: string, work: () => LocalToolPastCall): LocalToolPastCall {
     const { name, args, result } = this.toItem(field, work);
     const isName = name === undefined || typeof name === "string";
     const isResult = result === undefined || typeof result === "string";
     if (isPlainObject(args) && isName && isResult) return { name, args, result };
-    throw this.fail(field, "it must return { args }, with name and result as texts if it has them");
+    throw this.fail(field, "it must return { args }, with name and result as optional strings");
   }
 }
