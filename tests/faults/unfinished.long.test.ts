@@ -179,8 +179,8 @@ describe.each(clients)("on %s, a response that was stopped by", (_name, client) 
   });
 
   test.each([
-    ["max_output_tokens", /raise maxOutputTokens/],
-    ["content_filter", /rephrase the task/],
+    ["max_output_tokens", /Raise maxOutputTokens/],
+    ["content_filter", /Rephrase the task/],
   ])("%s is reported with a remedy", async (reason, words) => {
     await using at = await stage(client, [createIncomplete(reason, [])]);
     expect(await at.failure()).toMatchObject({ message: expect.stringMatching(words) });

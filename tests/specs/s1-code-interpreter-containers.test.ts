@@ -226,13 +226,13 @@ print(sorted(os.listdir("/mnt/data/workspace/sunfish")), value)`;
     });
     expect(error).toBeInstanceOf(PromptEvaluationError);
     expect(error).toMatchObject({ phase: "response", promptName: "example:mean" });
-    expect(String(error)).toContain("content filter withheld it");
+    expect(String(error)).toContain("content filter blocked it");
   });
 
   test("OpenAICodeInterpreterTool contract > Error handling: refused structured output is an error", async () => {
     const { error } = await runFailure(reach, mean, { script: [[{ refuse: "I will not." }]] });
     expect(error).toBeInstanceOf(PromptEvaluationError);
     expect(error).toMatchObject({ phase: "response", promptName: "example:mean" });
-    expect(String(error)).toContain("content filter withheld it");
+    expect(String(error)).toContain("content filter blocked it");
   });
 });

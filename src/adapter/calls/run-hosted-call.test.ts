@@ -37,7 +37,7 @@ const look = new Tool({
 
 type Hook = ToolHandler<never, unknown>;
 
-const createHostedTool = (handleProviderOutput?: Hook) =>
+const hostedTool = (handleProviderOutput?: Hook) =>
   new HostedTool({
     kind: "web_search",
     name: "search",
@@ -46,7 +46,7 @@ const createHostedTool = (handleProviderOutput?: Hook) =>
     handleProviderOutput: handleProviderOutput as ToolHandler<unknown, unknown> | undefined,
   });
 
-const createProviderTool = (more: Partial<ProviderToolOptions<unknown, unknown, object>> = {}) =>
+const providerTool = (more: Partial<ProviderToolOptions<unknown, unknown, object>> = {}) =>
   new ProviderTool({
     provider: "scripted",
     kind: "code_interpreter",
@@ -58,7 +58,7 @@ const createProviderTool = (more: Partial<ProviderToolOptions<unknown, unknown, 
   });
 
 /** Evaluates one turn with calls that the provider ran. */
-async function evaluateHostedCalls(options: object, ...hostedCalls: readonly ScriptedHostedCall[]) {
+async function runCalls(options: object, ...hostedCalls: readonly ScriptedHostedCall[]) {
   const task = new MarkdownSection({ key: "task", title: "Task", template: "Work.", ...options });
   const prompt = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [task] }));
   const bus = recordingBus();
@@ -81,10 +81,7 @@ describe("a hosted call without a hook or handler", () => {
       message: "2 results",
       raw: { type: "web_search_call", id: "ws_1" },
     };
-    const { response, event, call } = await evaluateHostedCalls(
-      { hostedTools: [createHostedTool()] },
-      given,
-    );
+    const { response, event, call } = await runCalls({ hostedTools: [hostedTool()] }, given);
     expect(call).toEqual({ ...given, success: true });
     expect(event).toMatchObject({
       name: "search",
@@ -100,8 +97,8 @@ describe("a hosted call without a hook or handler", () => {
   });
 
   test("has the container id that the provider reports", async () => {
-    const { event, call } = await evaluateHostedCalls(
-      { tools: [createProviderTool()] },
+    const { event, call } = await runCalls(
+      { tools: [providerTool()] },
       { name: "python", kind: "code_interpreter", containerId: "cntr_1", output: {} },
     );
     expect(event?.origin).toEqual({
@@ -115,8 +112,8 @@ describe("a hosted call without a hook or handler", () => {
 
   test("that failed is a failed result with its output", async () => {
     const output = { stderr: "Traceback" };
-    const { response, event, call } = await evaluateHostedCalls(
-      { hostedTools: [createHostedTool()] },
+    const { response, event, call } = await runCalls(
+      { hostedTools: [hostedTool()] },
       { name: "search", success: false, message: "It broke", output },
     );
     expect(event?.result).toEqual({ success: false, message: "It broke", value: output });
@@ -125,8 +122,8 @@ describe("a hosted call without a hook or handler", () => {
   });
 
   test("without an output has a null value", async () => {
-    const { response, event, call } = await evaluateHostedCalls(
-      { hostedTools: [createHostedTool()] },
+    const { response, event, call } = await runCalls(
+      { hostedTools: [hostedTool()] },
       { name: "search" },
     );
     expect(event).toMatchObject({ result: { success: true, value: null }, renderedOutput: "" });
@@ -138,12 +135,12 @@ describe("a hosted call without a hook or handler", () => {
 describe("a hook of a hosted tool", () => {
   test("receives the output and may replace it", async () => {
     const seen: unknown[] = [];
-    const tool = createHostedTool((output: { text: string }, context) => {
+    const tool = hostedTool((output: { text: string }, context) => {
       seen.push(output, context.providerOutput);
       return ToolResult.ok({ text: output.text.toUpperCase() }, "Shouted");
     });
     const output = { text: "owls" };
-    const { response, event, call } = await evaluateHostedCalls(
+    const { response, event, call } = await runCalls(
       { hostedTools: [tool] },
       { name: "search", output },
     );
@@ -154,8 +151,8 @@ describe("a hook of a hosted tool", () => {
   });
 
   test("that returns no value keeps the output", async () => {
-    const tool = createHostedTool(() => ToolResult.ok(null, "Seen"));
-    const { event, response } = await evaluateHostedCalls(
+    const tool = hostedTool(() => ToolResult.ok(null, "Seen"));
+    const { event, response } = await runCalls(
       { hostedTools: [tool] },
       { name: "search", output: "owls" },
     );
@@ -165,24 +162,18 @@ describe("a hook of a hosted tool", () => {
 
   test("does not run without an output", async () => {
     let asked = 0;
-    const tool = createHostedTool(() => ToolResult.ok(asked++));
-    await evaluateHostedCalls(
-      { hostedTools: [tool] },
-      { name: "search", output: null, success: false },
-    );
+    const tool = hostedTool(() => ToolResult.ok(asked++));
+    await runCalls({ hostedTools: [tool] }, { name: "search", output: null, success: false });
     expect(asked).toBe(0);
   });
 
   test("receives the same context as a handler", async () => {
     let context: ToolContext | undefined;
-    const tool = createHostedTool((_, given) => {
+    const tool = hostedTool((_, given) => {
       context = given;
       return ToolResult.ok(null);
     });
-    const { session } = await evaluateHostedCalls(
-      { hostedTools: [tool] },
-      { name: "search", output: 1 },
-    );
+    const { session } = await runCalls({ hostedTools: [tool] }, { name: "search", output: 1 });
     expect(context).toMatchObject({ session, bus: session.bus, providerOutput: 1, deadline: null });
     expect(context?.renderedPrompt.hostedTools).toEqual([tool]);
   });
@@ -202,12 +193,12 @@ describe("a hook of a hosted tool", () => {
       /^Tool "search" returned "owls" instead of a tool result/,
     ],
   ])("that %s makes the call fail and rolls its changes back", async (_, outcome, message) => {
-    const tool = createHostedTool((_output, context) => {
+    const tool = hostedTool((_output, context) => {
       takeNote("in the hook", context);
       return outcome();
     });
     const output = { text: "Owls." };
-    const { response, session, event, call } = await evaluateHostedCalls(
+    const { response, session, event, call } = await runCalls(
       { hostedTools: [tool] },
       { name: "search", output },
     );
@@ -219,14 +210,11 @@ describe("a hook of a hosted tool", () => {
   });
 
   test("that succeeds keeps its changes", async () => {
-    const tool = createHostedTool((_, context) => {
+    const tool = hostedTool((_, context) => {
       takeNote("kept", context);
       return ToolResult.ok(null);
     });
-    const { session } = await evaluateHostedCalls(
-      { hostedTools: [tool] },
-      { name: "search", output: 1 },
-    );
+    const { session } = await runCalls({ hostedTools: [tool] }, { name: "search", output: 1 });
     expect(session.get(notes)).toEqual(["kept"]);
   });
 });
@@ -238,8 +226,8 @@ describe("a provider tool", () => {
   test("uses its hook rather than its handler", async () => {
     const handler = () => ToolResult.ok("handler");
     const handleProviderOutput = () => ToolResult.ok("hook");
-    const { event } = await evaluateHostedCalls(
-      { tools: [createProviderTool({ handler, handleProviderOutput })] },
+    const { event } = await runCalls(
+      { tools: [providerTool({ handler, handleProviderOutput })] },
       call,
     );
     expect(event?.result.value).toBe("hook");
@@ -251,8 +239,8 @@ describe("a provider tool", () => {
       seen.push(given, providerOutput);
       return ToolResult.ok("handled");
     };
-    const { event, response } = await evaluateHostedCalls(
-      { tools: [createProviderTool({ params, handler })] },
+    const { event, response } = await runCalls(
+      { tools: [providerTool({ params, handler })] },
       call,
     );
     expect(seen).toEqual([{ code: "1", lines: 1 }, { stdout: "1" }]);
@@ -263,13 +251,13 @@ describe("a provider tool", () => {
   test("passes null to its handler if it declares no params", async () => {
     const seen: unknown[] = [];
     const handler = (given: unknown) => ToolResult.ok(seen.push(given));
-    const { event } = await evaluateHostedCalls({ tools: [createProviderTool({ handler })] }, call);
+    const { event } = await runCalls({ tools: [providerTool({ handler })] }, call);
     expect(seen).toEqual([null]);
     expect(event?.params).toEqual({ code: "1" });
   });
 
   test("keeps the output without a hook or handler", async () => {
-    const { event } = await evaluateHostedCalls({ tools: [createProviderTool({ params })] }, call);
+    const { event } = await runCalls({ tools: [providerTool({ params })] }, call);
     expect(event).toMatchObject({
       params: { code: "1", lines: 1 },
       result: { value: { stdout: "1" } },
@@ -279,8 +267,8 @@ describe("a provider tool", () => {
   test("does not run its handler if the params are invalid", async () => {
     let asked = 0;
     const handler = () => ToolResult.ok(asked++);
-    const { event, call: known } = await evaluateHostedCalls(
-      { tools: [createProviderTool({ params, handler })] },
+    const { event, call: known } = await runCalls(
+      { tools: [providerTool({ params, handler })] },
       { ...call, params: { code: 5 } },
     );
     const problem = expect.stringMatching(/^code: ./);
@@ -300,8 +288,8 @@ describe("a provider tool", () => {
   test('runs its handler even if a param is named "rejected"', async () => {
     const handler = (given: unknown) => ToolResult.ok(given);
     const rejected = z.object({ rejected: z.boolean() });
-    const { event } = await evaluateHostedCalls(
-      { tools: [createProviderTool({ params: rejected, handler })] },
+    const { event } = await runCalls(
+      { tools: [providerTool({ params: rejected, handler })] },
       { ...call, params: { rejected: true } },
     );
     expect(event?.result).toEqual(ToolResult.ok({ rejected: true }));
@@ -312,12 +300,12 @@ describe("a provider tool", () => {
     ["handler", "handler"],
   ])("does not run its %s if the output is invalid", async (_, part) => {
     let asked = 0;
-    const tool = createProviderTool({
+    const tool = providerTool({
       result: z.object({ stdout: z.string() }),
       [part]: () => ToolResult.ok(asked++),
     });
     const output = { stdout: 5 };
-    const { event, response } = await evaluateHostedCalls({ tools: [tool] }, { ...call, output });
+    const { event, response } = await runCalls({ tools: [tool] }, { ...call, output });
     expect(event?.result).toMatchObject({
       success: false,
       message: expect.stringMatching(
@@ -331,7 +319,7 @@ describe("a provider tool", () => {
 
   test("uses its render function", async () => {
     const render = (value: unknown) => `<${(value as { stdout: string }).stdout}>`;
-    const { event } = await evaluateHostedCalls({ tools: [createProviderTool({ render })] }, call);
+    const { event } = await runCalls({ tools: [providerTool({ render })] }, call);
     expect(event?.renderedOutput).toBe("<1>");
   });
 });
@@ -346,7 +334,7 @@ describe("a native tool", () => {
   });
 
   test("has params and a result parsed by its schemas", async () => {
-    const { event, call } = await evaluateHostedCalls(
+    const { event, call } = await runCalls(
       { tools: [find] },
       { name: "find", kind: "file_search", params: { query: " owls " }, output: {} },
     );
@@ -359,7 +347,7 @@ describe("a native tool", () => {
   });
 
   test("fails if the output is invalid, and keeps the output", async () => {
-    const { event, response } = await evaluateHostedCalls(
+    const { event, response } = await runCalls(
       { tools: [find] },
       { name: "find", params: { query: "owls" }, output: { hits: "none" } },
     );
@@ -369,7 +357,7 @@ describe("a native tool", () => {
   });
 
   test("fails with rejected params if they are invalid", async () => {
-    const { event } = await evaluateHostedCalls(
+    const { event } = await runCalls(
       { tools: [find] },
       { name: "find", params: "owls", output: {} },
     );
@@ -387,8 +375,8 @@ test("hosted calls are processed before the function calls of their turn, each o
     key: "task",
     title: "Task",
     template: "Work.",
-    tools: [look, createProviderTool()],
-    hostedTools: [createHostedTool()],
+    tools: [look, providerTool()],
+    hostedTools: [hostedTool()],
   });
   const prompt = new Prompt(new PromptTemplate({ ns: "demo", key: "k", sections: [task] }));
   const bus = recordingBus();
@@ -415,7 +403,7 @@ test("hosted calls are processed before the function calls of their turn, each o
 
 describe("a hosted call with an unknown name", () => {
   test.each([
-    ["ends the evaluation", { hostedTools: [createHostedTool()] }, 'It has "search".'],
+    ["ends the evaluation", { hostedTools: [hostedTool()] }, 'It has "search".'],
     ["ends the evaluation of a prompt without hosted tools", {}, "It has no hosted tools."],
     [
       "ends the evaluation if the name is that of a local tool",
@@ -424,7 +412,7 @@ describe("a hosted call with an unknown name", () => {
     ],
   ])("%s in phase tool", async (_, options, there) => {
     const raw = { type: "code_interpreter_call" };
-    const evaluation = evaluateHostedCalls(options, {
+    const evaluation = runCalls(options, {
       name: "look",
       kind: "code_interpreter",
       raw,

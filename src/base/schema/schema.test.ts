@@ -125,7 +125,7 @@ describe("checkSchema()", () => {
       expectRejection(
         schema,
         "must describe itself as JSON Schema",
-        "Use only JSON types, without dates",
+        "Keep to what JSON can say: no dates",
       );
       expect(() => checkSchema(schema, "Tool.params", ["object"])).toThrow(
         expect.objectContaining({ cause: expect.any(Error) }),
@@ -135,7 +135,7 @@ describe("checkSchema()", () => {
 
   test("rejects a schema that describes itself as undefined", () => {
     const schema = createSchema({ describe: () => undefined });
-    expectRejection(schema, "must describe itself as JSON Schema", "Use only JSON types");
+    expectRejection(schema, "must describe itself as JSON Schema", "Keep to what JSON can say");
   });
 
   test.each([

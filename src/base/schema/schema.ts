@@ -97,7 +97,7 @@ function describeSchema(schema: Schema, field: string): JsonSchema {
     return frozenCopy(described);
   } catch (cause) {
     const rule = "must describe itself as JSON Schema";
-    const remedy = "use only JSON types, without dates, maps, bigints or functions";
+    const remedy = "keep to what JSON can say: no dates, maps, bigints or functions";
     throw new PromptValidationError({ field, value: schema, rule, remedy, cause });
   }
 }

@@ -146,7 +146,7 @@ describe("FolderCheckpoint rejects", () => {
       "contains the system's temporary",
     );
     await expect(createCheckpoint(temporaryTree()).take()).rejects.toThrow(
-      "a temporary folder could not be made",
+      "set TMPDIR to a writable folder with enough space",
     );
   });
 
