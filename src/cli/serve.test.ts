@@ -64,9 +64,9 @@ function writeScript(...steps: readonly (readonly object[])[]): string {
 function listDescendants(pid: number | undefined): number[] {
   const { stdout } = spawnSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" });
   const pairs = stdout.split("\n").map((line) => line.trim().split(/\s+/).map(Number));
-  const below = (parent: number | undefined): number[] =>
-    pairs.flatMap(([child = 0, of]) => (of === parent ? [child, ...below(child)] : []));
-  return below(pid);
+  const listBelow = (parent: number | undefined): number[] =>
+    pairs.flatMap(([child = 0, of]) => (of === parent ? [child, ...listBelow(child)] : []));
+  return listBelow(pid);
 }
 
 /**
@@ -307,7 +307,7 @@ async function expectCleanEnd(child: ChildProcess, temporary: string, signal: No
   child.kill(signal);
   expect(await once(child, "exit")).toEqual([0, null]);
   expect(performance.now() - told).toBeLessThan(1_500); // one second on an idle machine
-  const alive = () => children.filter((pid) => !["", "Z"].includes(readProcessState(pid)));
-  await vi.waitFor(() => expect(alive()).toEqual([]), 30_000);
+  const isAlive = () => children.filter((pid) => !["", "Z"].includes(readProcessState(pid)));
+  await vi.waitFor(() => expect(isAlive()).toEqual([]), 30_000);
   expect(readdirSync(temporary)).toEqual([]);
 }

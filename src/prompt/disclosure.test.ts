@@ -42,11 +42,11 @@ const history = new MarkdownSection({
 
 const createPrompt = (...sections: readonly Section[]) =>
   new Prompt(new PromptTemplate({ ns: "demo", key: "ship", sections }));
-const whole = () => createPrompt(task, operations, history).bind({ service: "owls" });
+const createWholePrompt = () => createPrompt(task, operations, history).bind({ service: "owls" });
 
 describe("a summarized section", () => {
   test("shows its summary with a note on how to see more, without children and tools", () => {
-    const { text, tools } = whole().render();
+    const { text, tools } = createWholePrompt().render();
     expect(text).toBe(
       [
         "## 1. Task (task)\n\nShip it.",
@@ -97,12 +97,13 @@ describe("a summarized section", () => {
     });
     const session = new Session().register(visibilitySlice);
     const prompt = createPrompt(task, research);
-    const namesOf = (tools: readonly { readonly name: string }[]) => tools.map(({ name }) => name);
+    const listToolNames = (tools: readonly { readonly name: string }[]) =>
+      tools.map(({ name }) => name);
 
     const closed = prompt.render({ session });
-    expect(namesOf(closed.hostedTools)).toEqual([]);
-    expect(namesOf(closed.nativeTools)).toEqual([]);
-    expect(namesOf(closed.tools)).toEqual(["open_sections"]);
+    expect(listToolNames(closed.hostedTools)).toEqual([]);
+    expect(listToolNames(closed.nativeTools)).toEqual([]);
+    expect(listToolNames(closed.tools)).toEqual(["open_sections"]);
 
     session.dispatch({
       type: "VisibilityChanged",
@@ -112,8 +113,8 @@ describe("a summarized section", () => {
       visibility: "full",
     });
     const opened = prompt.render({ session });
-    expect(namesOf(opened.hostedTools)).toEqual(["web_search", "lookup"]);
-    expect(namesOf(opened.nativeTools)).toEqual(["web_search", "lookup"]);
+    expect(listToolNames(opened.hostedTools)).toEqual(["web_search", "lookup"]);
+    expect(listToolNames(opened.nativeTools)).toEqual(["web_search", "lookup"]);
   });
 
   test("adds no disclosure tools if no section is summarized", () => {
@@ -213,7 +214,7 @@ describe("open_sections", () => {
     );
     const bus = recordingBus();
     const session = new Session({ bus });
-    await model.evaluate(whole(), { session });
+    await model.evaluate(createWholePrompt(), { session });
     const [first, second, third, fourth] = model.asked;
     expect(first?.rendered.text).toContain("How to deploy owls.");
     expect(second?.answers[0]?.text).toContain('There is no tool named "deploy"');
@@ -227,8 +228,10 @@ describe("open_sections", () => {
 
   test("keeps sections open for the next evaluation of the same prompt on the session", async () => {
     const session = new Session();
-    await scriptedClient(openSections("ops"), { text: "Done." }).evaluate(whole(), { session });
-    expect(whole().render({ session }).text).toContain("Deploy with care.");
+    await scriptedClient(openSections("ops"), { text: "Done." }).evaluate(createWholePrompt(), {
+      session,
+    });
+    expect(createWholePrompt().render({ session }).text).toContain("Deploy with care.");
     const other = new Prompt(
       new PromptTemplate({ ns: "demo", key: "other", sections: [operations] }),
     ).bind({ service: "owls" });
@@ -245,13 +248,13 @@ describe("open_sections", () => {
     ["nothing", [], "These sections are not summarized."],
   ])("rejects %s", async (_, keys, message) => {
     const model = scriptedClient(openSections(...keys), { text: "Done." });
-    await model.evaluate(whole(), { session: new Session() });
+    await model.evaluate(createWholePrompt(), { session: new Session() });
     expect(model.asked[1]?.answers[0]?.text).toBe(message);
   });
 
   test("skips sections that are already open", async () => {
     const model = scriptedClient(openSections("task", "ops"), { text: "Done." });
-    await model.evaluate(whole(), { session: new Session() });
+    await model.evaluate(createWholePrompt(), { session: new Session() });
     expect(model.asked[1]?.answers[0]?.text).toBe('Opened "ops": read the prompt again.');
   });
 });
@@ -263,7 +266,7 @@ describe("read_section", () => {
 
   test("returns a section in full once, without changing its visibility", async () => {
     const model = scriptedClient(readSection("history"), { text: "Done." });
-    await model.evaluate(whole(), { session: new Session() });
+    await model.evaluate(createWholePrompt(), { session: new Session() });
     expect(model.asked[1]?.answers[0]?.text).toBe("## 3. History (history)\n\nIt began in spring.");
     expect(model.asked[1]?.rendered.text).toContain("Where it comes from.");
   });
@@ -273,7 +276,7 @@ describe("read_section", () => {
     ["a section that is shown in full", "task", '"task" is already shown in full.'],
   ])("rejects %s", async (_, key, message) => {
     const model = scriptedClient(readSection(key), { text: "Done." });
-    await model.evaluate(whole(), { session: new Session() });
+    await model.evaluate(createWholePrompt(), { session: new Session() });
     expect(model.asked[1]?.answers[0]?.text).toContain(message);
   });
 
@@ -302,7 +305,7 @@ describe("read_section", () => {
 
 test("a VisibilityChanged event opens and closes sections, and null restores the default", () => {
   const session = new Session().register(visibilitySlice);
-  const prompt = whole();
+  const prompt = createWholePrompt();
   const changeVisibility = (visibility: Visibility | null) =>
     session.dispatch({
       type: "VisibilityChanged",

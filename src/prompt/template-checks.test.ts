@@ -169,15 +169,15 @@ describe("a param of two sections", () => {
   });
 
   test("may have several types if one is shared", () => {
-    const several = (type: readonly string[]): Schema => {
+    const createSchema = (type: readonly string[]): Schema => {
       const { "~standard": standard } = z.object({});
       const input = () => ({ type: "object", properties: { mode: { type } } });
       return { "~standard": { ...standard, jsonSchema: { input, output: input } } };
     };
     const make = (one: readonly string[], other: readonly string[]) => () =>
       createTemplate(
-        createSection("a", { params: several(one) }),
-        createSection("b", { params: several(other) }),
+        createSection("a", { params: createSchema(one) }),
+        createSection("b", { params: createSchema(other) }),
       );
     expect(make(["string", "null"], ["null", "number"])).not.toThrow();
     expect(make(["string", "null"], ["integer"])).toThrow(PromptValidationError);

@@ -64,9 +64,9 @@ describe("renameConfigError()", () => {
 
 test("renameConfigError() passes other errors through", () => {
   const error = new TypeError("no");
-  const fail = () => {
+  const throwError = () => {
     throw error;
   };
-  expect(() => madeAs({ config: "Mine" }, fail)).toThrow(error);
+  expect(() => madeAs({ config: "Mine" }, throwError)).toThrow(error);
   expect(madeAs({ config: "Mine" }, () => 1)).toBe(1);
 });

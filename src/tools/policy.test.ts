@@ -65,13 +65,13 @@ async function runCalls(guarded: Guarded, ...calls: readonly (readonly [string, 
   return { read, session, bus };
 }
 
-const denying = (name: string): ToolPolicy => ({ name, check: () => `Denied by ${name}.` });
+const denyWith = (name: string): ToolPolicy => ({ name, check: () => `Denied by ${name}.` });
 
 describe("a policy that denies a call", () => {
   test("prevents the handler from running and tells the model the reason", async () => {
     let ran = 0;
     const tool = createTool("work", {
-      policies: [denying("one")],
+      policies: [denyWith("one")],
       handler: () => ToolResult.ok(ran++),
     });
     const { read, bus } = await runCalls({ tools: [tool] }, ["work"]);
@@ -82,7 +82,7 @@ describe("a policy that denies a call", () => {
 
   test("is checked in order (tool, section, template), and the first reason wins", async () => {
     const asked: string[] = [];
-    const allowing = (name: string): ToolPolicy => ({
+    const allowAs = (name: string): ToolPolicy => ({
       name,
       check: ({ tool, params }) => {
         asked.push(`${name}: ${tool} ${JSON.stringify(params)}`);
@@ -91,9 +91,9 @@ describe("a policy that denies a call", () => {
     });
     const { read } = await runCalls(
       {
-        tools: [createTool("work", { policies: [allowing("tool")] })],
-        section: [allowing("section")],
-        template: [allowing("template"), denying("last"), denying("never")],
+        tools: [createTool("work", { policies: [allowAs("tool")] })],
+        section: [allowAs("section")],
+        template: [allowAs("template"), denyWith("last"), denyWith("never")],
       },
       ["work", { path: "a" }],
     );

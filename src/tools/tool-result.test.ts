@@ -104,12 +104,12 @@ describe("renderValue()", () => {
   });
 
   test("falls back to JSON with a note if render throws", () => {
-    const fail = () => {
+    const throwError = () => {
       throw new Error("boom");
     };
-    expect(renderValue({ a: 1 }, fail)).toBe('{"a":1}\n(render failed: boom)');
-    expect(renderValue({ a: 1, render: fail })).toBe('{"a":1}\n(render failed: boom)');
-    expect(renderValue([{ render: fail }, new Row("2")])).toBe(
+    expect(renderValue({ a: 1 }, throwError)).toBe('{"a":1}\n(render failed: boom)');
+    expect(renderValue({ a: 1, render: throwError })).toBe('{"a":1}\n(render failed: boom)');
+    expect(renderValue([{ render: throwError }, new Row("2")])).toBe(
       "{}\n(render failed: boom)\n\nrow 2",
     );
   });

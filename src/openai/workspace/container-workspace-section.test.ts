@@ -47,7 +47,13 @@ describe("OpenAIContainerWorkspaceSection", () => {
     expect([section.containerId, stage.requests]).toEqual([null, []]);
     await section.cleanup();
     expect(existsSync(dirname(section.tempDir))).toBe(false);
+<<<<<<< HEAD
     await expect(section.ready()).rejects.toThrow("The workspace was cleaned up. Create a new one.");
+=======
+    await expect(section.ready()).rejects.toThrow(
+      "The workspace was cleaned up. Create a new one.",
+    );
+>>>>>>> 6d87b35 (test(openai): the message of a cleaned-up workspace)
   });
 
   test("can retry ready() after copying the mounts failed", async () => {

@@ -4,7 +4,7 @@ import { Prompt } from "../prompt.ts";
 import { PromptTemplate } from "../template.ts";
 import { WebSearchSection } from "./web-search-section.ts";
 
-const configOf = (section: WebSearchSection) => section.hostedTools()[0]?.config;
+const getConfig = (section: WebSearchSection) => section.hostedTools()[0]?.config;
 
 describe("WebSearchSection", () => {
   test("has the tool and explains when to use it", () => {
@@ -20,7 +20,7 @@ describe("WebSearchSection", () => {
   test("has no limits by default", () => {
     const section = new WebSearchSection();
     expect(section.key).toBe("web_search");
-    expect(configOf(section)).toEqual({});
+    expect(getConfig(section)).toEqual({});
   });
 
   test("accepts another key", () => {
@@ -32,7 +32,7 @@ describe("WebSearchSection", () => {
       domainFilter: { allowed: ["cdc.gov"] },
       geoHint: { countryCode: "GB", city: "London", timezone: "Europe/London" },
     };
-    expect(configOf(new WebSearchSection(config))).toEqual(config);
+    expect(getConfig(new WebSearchSection(config))).toEqual(config);
   });
 
   test("rejects an invalid config", () => {
@@ -48,7 +48,7 @@ describe("a clone of a WebSearchSection", () => {
     expect(clone).not.toBe(section);
     expect(clone).toBeInstanceOf(WebSearchSection);
     expect(clone.key).toBe("news");
-    expect(configOf(clone)).toEqual({ allowLiveAccess: false });
+    expect(getConfig(clone)).toEqual({ allowLiveAccess: false });
   });
 
   test("accepts another key", () => {
@@ -59,7 +59,7 @@ describe("a clone of a WebSearchSection", () => {
     const allowed = ["cdc.gov"];
     const section = new WebSearchSection({ domainFilter: { allowed } });
     allowed.push("who.int");
-    expect(configOf(section.clone())).toEqual({ domainFilter: { allowed: ["cdc.gov"] } });
+    expect(getConfig(section.clone())).toEqual({ domainFilter: { allowed: ["cdc.gov"] } });
   });
 
   test("of a subclass must be created by the subclass", () => {

@@ -10,7 +10,7 @@ const long = "owl ".repeat(4 * THRESHOLD);
 
 /** Returns a long page or a short one. */
 const pageTool = wordTool("page", ({ word }) => ToolResult.ok(word === "long" ? long : "barn"));
-const page = (word: string) => ({ toolCalls: [{ name: "page", arguments: { word } }] });
+const callPage = (word: string) => ({ toolCalls: [{ name: "page", arguments: { word } }] });
 
 /** Cases about conversations that grow too long. */
 export const compactionCases: readonly ContractCase[] = [
@@ -20,8 +20,8 @@ export const compactionCases: readonly ContractCase[] = [
     // The usage that a provider would report for a conversation so long that any runtime compacts
     // it.
     script: [
-      page("long"),
-      { ...page("short"), usage: { inputTokens: 150_000, outputTokens: 10 } },
+      callPage("long"),
+      { ...callPage("short"), usage: { inputTokens: 150_000, outputTokens: 10 } },
       { text: "Done." },
     ],
     async check({ adapter, asked }) {

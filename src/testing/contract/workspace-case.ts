@@ -33,9 +33,9 @@ export interface WorkspaceFixture extends Pick<ContractSubject, "adapter" | "ask
   /** Bus of the session. */
   readonly bus: RecordingBus;
   /** Creates a folder on the host with these files. */
-  host(tree: HostTree): Promise<string>;
+  createFolder(tree: HostTree): Promise<string>;
   /** Creates a workspace of the session. */
-  workspace(options: Omit<WorkspaceSectionOptions, "session">): ContractWorkspace;
+  createWorkspace(options: Omit<WorkspaceSectionOptions, "session">): ContractWorkspace;
 }
 
 /** One requirement of every adapter whose prompts have workspaces. */

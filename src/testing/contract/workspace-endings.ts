@@ -104,14 +104,14 @@ export const workspaceCleanupCases: readonly WorkspaceCase[] = [
 
 /** Runs code that changes the workspace. Returns the section and the host's folder. */
 async function runChanges(
-  { host, workspace, adapter, session }: WorkspaceFixture,
+  { createFolder, createWorkspace, adapter, session }: WorkspaceFixture,
   getOptions: (root: string) => {
     readonly syncOnCleanup?: boolean;
     readonly syncDestination?: string;
   },
 ) {
-  const root = await host(filesBefore);
-  const section = workspace({
+  const root = await createFolder(filesBefore);
+  const section = createWorkspace({
     mounts: [{ hostPath: `${root}/repo`, mountPath: "repo" }],
     allowedHostRoots: [root],
     ...getOptions(root),

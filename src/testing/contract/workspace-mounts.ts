@@ -35,9 +35,12 @@ export const workspaceMountCases: readonly WorkspaceCase[] = [
   {
     name: "mounts a folder and a single file byte for byte",
     script: [{ code: readingCode }, done],
-    async check({ host, workspace, adapter, session }) {
-      const [folder, other] = [await host(project), await host({ "notes.txt": "hoot" })];
-      const section = workspace({
+    async check({ createFolder, createWorkspace, adapter, session }) {
+      const [folder, other] = [
+        await createFolder(project),
+        await createFolder({ "notes.txt": "hoot" }),
+      ];
+      const section = createWorkspace({
         mounts: [{ hostPath: folder, mountPath: "project" }, { hostPath: `${other}/notes.txt` }],
         allowedHostRoots: [folder, other],
       });
@@ -53,7 +56,10 @@ export const workspaceMountCases: readonly WorkspaceCase[] = [
     name: "rejects a mount outside the allowed roots before sending a request",
     script: [{ text: "never" }],
     async check(stage) {
-      const [folder, other] = [await stage.host(project), await stage.host({ "a.txt": "a" })];
+      const [folder, other] = [
+        await stage.createFolder(project),
+        await stage.createFolder({ "a.txt": "a" }),
+      ];
       const mounts = [{ hostPath: folder }, { hostPath: `${other}/a.txt` }];
       const work = evaluateWith(stage, { mounts, allowedHostRoots: [folder] });
       await expectRejection(work, WorkspaceSecurityError);
@@ -63,11 +69,11 @@ export const workspaceMountCases: readonly WorkspaceCase[] = [
   {
     name: "mounts only files that match includeGlob and not excludeGlob",
     script: [],
-    async check({ host, workspace }) {
+    async check({ createFolder, createWorkspace }) {
       const tree = { "a.py": "a", "a.md": "a", "lib/b.py": "b", "lib/test/c.py": "c" };
-      const folder = await host(tree);
+      const folder = await createFolder(tree);
       const mount = { includeGlob: ["*.py"], excludeGlob: ["lib/test/*"] };
-      const section = workspace({
+      const section = createWorkspace({
         mounts: [{ hostPath: folder, mountPath: "in", ...mount }],
         allowedHostRoots: [folder],
       });
@@ -81,9 +87,12 @@ export const workspaceMountCases: readonly WorkspaceCase[] = [
     name: "accepts mounts of exactly maxBytes, and rejects one more byte before sending a request",
     script: [{ text: "never" }],
     async check(stage) {
-      const hostPath = await stage.host({ "a.txt": "12345", "b.txt": "67890" });
+      const hostPath = await stage.createFolder({ "a.txt": "12345", "b.txt": "67890" });
       const allowedHostRoots = [hostPath];
-      const fits = stage.workspace({ mounts: [{ hostPath, maxBytes: 10 }], allowedHostRoots });
+      const fits = stage.createWorkspace({
+        mounts: [{ hostPath, maxBytes: 10 }],
+        allowedHostRoots,
+      });
       await fits.ready();
       expectSame(Object.keys(await readFilesBelow(fits.tempDir)).length, 2, "files of ten bytes");
       const work = evaluateWith(stage, { mounts: [{ hostPath, maxBytes: 9 }], allowedHostRoots });
@@ -94,11 +103,14 @@ export const workspaceMountCases: readonly WorkspaceCase[] = [
   {
     name: "lists the contents and withheld key files of each mount in its preview",
     script: [],
-    async check({ host, workspace }) {
+    async check({ createFolder, createWorkspace }) {
       const names = Array.from({ length: 21 }, (_, index) => `n${String(index).padStart(2, "0")}`);
       const many = Object.fromEntries(names.map((name) => [name, "12"]));
-      const [folder, other] = [await host(many), await host({ "a.txt": "abc", ".env": "KEY=1" })];
-      const section = workspace({
+      const [folder, other] = [
+        await createFolder(many),
+        await createFolder({ "a.txt": "abc", ".env": "KEY=1" }),
+      ];
+      const section = createWorkspace({
         mounts: [
           { hostPath: folder, mountPath: "many" },
           { hostPath: other, mountPath: "few" },
@@ -124,9 +136,9 @@ export const workspaceMountCases: readonly WorkspaceCase[] = [
   {
     name: "mounts key files listed in allowSecrets",
     script: [],
-    async check({ host, workspace }) {
-      const hostPath = await host({ ".env": "KEY=1", id_rsa: "x" });
-      const section = workspace({
+    async check({ createFolder, createWorkspace }) {
+      const hostPath = await createFolder({ ".env": "KEY=1", id_rsa: "x" });
+      const section = createWorkspace({
         mounts: [{ hostPath, mountPath: "keys" }],
         allowedHostRoots: [hostPath],
         allowSecrets: [".env"],
@@ -143,10 +155,10 @@ export const workspaceMountCases: readonly WorkspaceCase[] = [
  * use.
  */
 async function evaluateWith(
-  { workspace, adapter, session }: WorkspaceFixture,
-  options: Parameters<WorkspaceFixture["workspace"]>[0],
+  { createWorkspace, adapter, session }: WorkspaceFixture,
+  options: Parameters<WorkspaceFixture["createWorkspace"]>[0],
 ): Promise<unknown> {
-  const section = workspace(options);
+  const section = createWorkspace(options);
   await section.ready();
   return await adapter.evaluate(createWorkspacePrompt(section), { session });
 }

@@ -156,11 +156,14 @@ export const workspaceToolCases: readonly WorkspaceCase[] = [
 ];
 
 async function createRepository(
-  { host, workspace }: WorkspaceFixture,
+  { createFolder, createWorkspace }: WorkspaceFixture,
   more: Record<string, string> = {},
 ) {
-  const hostPath = await host({ "a.txt": "owl", "b.txt": "barn", ...more });
-  return workspace({ mounts: [{ hostPath, mountPath: "repo" }], allowedHostRoots: [hostPath] });
+  const hostPath = await createFolder({ "a.txt": "owl", "b.txt": "barn", ...more });
+  return createWorkspace({
+    mounts: [{ hostPath, mountPath: "repo" }],
+    allowedHostRoots: [hostPath],
+  });
 }
 
 function requireFilesystem({ filesystem }: ToolContext): Filesystem {

@@ -30,12 +30,12 @@ async function runStaged(
     await work({
       session,
       bus,
-      async host(tree) {
+      async createFolder(tree) {
         const folder = await createHostFolder(tree);
         folders.push(folder);
         return folder;
       },
-      workspace(options) {
+      createWorkspace(options) {
         const section = make({ ...options, session });
         sections.push(section);
         return section;

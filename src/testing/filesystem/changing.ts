@@ -55,15 +55,15 @@ export const changingCases: readonly FilesystemCase[] = [
     name: "reports files and directories with exists, isFile and isDir, which are false below a file",
     async check(filesystem) {
       await writeFiles(filesystem, "dir/file");
-      const said = async (path: string) => [
+      const describePath = async (path: string) => [
         await filesystem.exists(path),
         await filesystem.isFile(path),
         await filesystem.isDir(path),
       ];
-      expectSame(await said("dir"), [true, false, true], "a directory");
-      expectSame(await said("dir/file"), [true, true, false], "a file");
+      expectSame(await describePath("dir"), [true, false, true], "a directory");
+      expectSame(await describePath("dir/file"), [true, true, false], "a file");
       for (const path of ["gone", "dir/gone", "gone/gone", "dir/file/x"]) {
-        expectSame(await said(path), [false, false, false], path);
+        expectSame(await describePath(path), [false, false, false], path);
       }
     },
   },

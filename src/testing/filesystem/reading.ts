@@ -47,21 +47,21 @@ export const readingCases: readonly FilesystemCase[] = [
     name: "reads a window of lines and reports whether more follow",
     async check(filesystem) {
       await filesystem.writeText("f", `${lines.join("\n")}\n`);
-      const window = async (offset?: number, limit?: number) => {
+      const readWindow = async (offset?: number, limit?: number) => {
         const { text, truncated, ...rest } = await filesystem.read("f", { offset, limit });
         expectSame(rest, { offset: offset ?? 0, totalLines: 4 }, "offset and total");
         return [text, truncated];
       };
-      expectSame(await window(), ["one\ntwo\nthree\nfour\n", false], "all");
-      expectSame(await window(0, 2), ["one\ntwo", true], "the first two");
-      expectSame(await window(2, 2), ["three\nfour\n", false], "the last two");
-      expectSame(await window(1, 1), ["two", true], "one in the middle");
-      expectSame(await window(3, 100), ["four\n", false], "beyond the end");
-      expectSame(await window(4), ["", false], "from the end on");
-      expectSame(await window(100), ["", false], "after the end");
-      expectSame(await window(1, 0), ["", true], "no line");
+      expectSame(await readWindow(), ["one\ntwo\nthree\nfour\n", false], "all");
+      expectSame(await readWindow(0, 2), ["one\ntwo", true], "the first two");
+      expectSame(await readWindow(2, 2), ["three\nfour\n", false], "the last two");
+      expectSame(await readWindow(1, 1), ["two", true], "one in the middle");
+      expectSame(await readWindow(3, 100), ["four\n", false], "beyond the end");
+      expectSame(await readWindow(4), ["", false], "from the end on");
+      expectSame(await readWindow(100), ["", false], "after the end");
+      expectSame(await readWindow(1, 0), ["", true], "no line");
       expectSame(
-        await window(1, Number.POSITIVE_INFINITY),
+        await readWindow(1, Number.POSITIVE_INFINITY),
         ["two\nthree\nfour\n", false],
         "the rest",
       );

@@ -8,7 +8,7 @@ import {
 const make = (config: unknown): unknown => Reflect.apply(codeInterpreterTool, undefined, [config]);
 const matchError = (facts: object) =>
   expect.objectContaining({ name: "PromptValidationError", ...facts });
-const ids = (count: number) => Array.from({ length: count }, (_, index) => `file-${index}`);
+const createIds = (count: number) => Array.from({ length: count }, (_, index) => `file-${index}`);
 
 const createConfig = (): CodeInterpreterConfig => ({
   allowedLanguages: ["python"],
@@ -114,8 +114,8 @@ test.each([
 });
 
 test("codeInterpreterTool() accepts at most 50 files", () => {
-  expect(() => make({ container: { type: "auto", fileIds: ids(50) } })).not.toThrow();
-  expect(() => make({ container: { type: "auto", fileIds: ids(51) } })).toThrow(
+  expect(() => make({ container: { type: "auto", fileIds: createIds(50) } })).not.toThrow();
+  expect(() => make({ container: { type: "auto", fileIds: createIds(51) } })).toThrow(
     matchError({ field: "codeInterpreterTool(config).container.fileIds.length", value: 51 }),
   );
 });

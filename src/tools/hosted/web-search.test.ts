@@ -4,7 +4,8 @@ import { type WebSearchConfig, webSearchTool } from "./web-search.ts";
 const make = (config: unknown): unknown => Reflect.apply(webSearchTool, undefined, [config]);
 const matchError = (facts: object) =>
   expect.objectContaining({ name: "PromptValidationError", ...facts });
-const domains = (count: number) => Array.from({ length: count }, (_, index) => `site${index}.org`);
+const createDomains = (count: number) =>
+  Array.from({ length: count }, (_, index) => `site${index}.org`);
 
 const createConfig = (): WebSearchConfig => ({
   domainFilter: { allowed: ["who.int"], blocked: ["example.com"] },
@@ -112,8 +113,8 @@ test.each([
 );
 
 test.each(["allowed", "blocked"])("webSearchTool() accepts at most 100 domains in %s", (list) => {
-  expect(() => make({ domainFilter: { [list]: domains(100) } })).not.toThrow();
-  expect(() => make({ domainFilter: { [list]: domains(101) } })).toThrow(
+  expect(() => make({ domainFilter: { [list]: createDomains(100) } })).not.toThrow();
+  expect(() => make({ domainFilter: { [list]: createDomains(101) } })).toThrow(
     matchError({ field: `webSearchTool(config).domainFilter.${list}.length`, value: 101 }),
   );
 });

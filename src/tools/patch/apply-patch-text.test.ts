@@ -10,7 +10,7 @@ import { runPatch } from "./apply-patch-text.ts";
 import type { PatchOperation } from "./patch-operation.ts";
 
 const patchOf = (...lines: string[]) => ["*** Begin Patch", ...lines, "*** End Patch"].join("\n");
-const refusal = (facts: object) => expect.objectContaining({ name: "PatchError", ...facts });
+const matchError = (facts: object) => expect.objectContaining({ name: "PatchError", ...facts });
 
 async function createFilesystem(files: Record<string, string>): Promise<Filesystem> {
   const filesystem = new InMemoryFilesystem();
@@ -180,7 +180,7 @@ describe("runPatch() changes nothing and rejects the patch because", () => {
     const files = await createFilesystem({ "a.txt": "a\n", "gone.txt": "g\n", "dir/c.txt": "c\n" });
     await files.write("a.png", Uint8Array.of(0x89, 0xff));
     const before = await readFiles(files);
-    await expect(runPatch(files, patchOf(...fits, ...lines))).rejects.toThrow(refusal(facts));
+    await expect(runPatch(files, patchOf(...fits, ...lines))).rejects.toThrow(matchError(facts));
     expect(await readFiles(files)).toEqual(before);
   });
 
@@ -201,7 +201,7 @@ describe("runPatch() changes nothing and rejects the patch because", () => {
       ["*** Update File: a", `*** Move to: ${path}`],
     ]) {
       const attempt = runPatch(files, patchOf(...fits.slice(0, 2), ...lines));
-      await expect(attempt).rejects.toThrow(refusal({ path, line: 4 }));
+      await expect(attempt).rejects.toThrow(matchError({ path, line: 4 }));
       await expect(attempt).rejects.toThrow(problem);
     }
     expect(await readFiles(files)).toEqual({ a: "a\n" });
@@ -217,7 +217,7 @@ describe("runPatch() changes nothing and rejects the patch because", () => {
       snapshot: () => Promise.reject(new Error("asked")),
       exists: () => Promise.reject(new Error("asked")),
     });
-    await expect(runPatch(files, "no patch")).rejects.toThrow(refusal({ line: 1 }));
+    await expect(runPatch(files, "no patch")).rejects.toThrow(matchError({ line: 1 }));
     await expect(runPatch(files, [])).rejects.toThrow("the patch has no operations");
   });
 
@@ -232,7 +232,7 @@ describe("runPatch() changes nothing and rejects the patch because", () => {
       readBytes: () => Promise.reject(error),
     });
     const attempt = runPatch(files, patchOf("*** Update File: a", ...update));
-    await expect(attempt).rejects.toThrow(refusal({ path: "a", line: 2, cause: error }));
+    await expect(attempt).rejects.toThrow(matchError({ path: "a", line: 2, cause: error }));
   });
 });
 
@@ -257,7 +257,7 @@ describe("after a failed write, runPatch()", () => {
       write: (path, bytes) => (path === "e" ? Promise.reject(full) : files.write(path, bytes)),
     });
     const attempt = runPatch(failing, patch);
-    await expect(attempt).rejects.toThrow(refusal({ path: "e", cause: full }));
+    await expect(attempt).rejects.toThrow(matchError({ path: "e", cause: full }));
     expect(await readFiles(files)).toEqual(tree);
   });
 
@@ -266,14 +266,14 @@ describe("after a failed write, runPatch()", () => {
     const failing = replaceMethods(files, {
       delete: (path) => (path === "c" ? Promise.reject(full) : files.delete(path)),
     });
-    await expect(runPatch(failing, patch)).rejects.toThrow(refusal({ path: "c" }));
+    await expect(runPatch(failing, patch)).rejects.toThrow(matchError({ path: "c" }));
     expect(await readFiles(files)).toEqual(tree);
   });
 
   test("undoes a file whose path is below another of the same patch", async () => {
     const files = await createFilesystem(tree);
     const attempt = runPatch(files, patchOf("*** Add File: x", "+x", "*** Add File: x/y", "+y"));
-    await expect(attempt).rejects.toThrow(refusal({ path: "x/y" }));
+    await expect(attempt).rejects.toThrow(matchError({ path: "x/y" }));
     expect(await readFiles(files)).toEqual(tree);
   });
 
@@ -284,7 +284,7 @@ describe("after a failed write, runPatch()", () => {
       new HostFilesystem(folder),
       patchOf("*** Add File: x/y/z", "+z", "*** Delete File: a", "*** Add File: x/y/z/w", "+w"),
     );
-    await expect(attempt).rejects.toThrow(refusal({ path: "x/y/z/w" }));
+    await expect(attempt).rejects.toThrow(matchError({ path: "x/y/z/w" }));
     expect(await readdir(folder)).toEqual(["a"]);
     expect(await readFile(join(folder, "a"), "utf8")).toBe("a\n");
     await rm(folder, { recursive: true });

@@ -119,6 +119,6 @@ function describeDifference(expected: string, file: readonly string[], at: numbe
   return `expected ${quote(expected)}, but line ${at + 1} of the file is ${quote(actual)}`;
 }
 
-function getFirstLine({ hunk, oldLines: old }: HunkSearch): number | null {
-  return (old[0] ?? hunk.lines[0])?.number ?? null;
+function getFirstLine({ hunk, oldLines }: HunkSearch): number | null {
+  return (oldLines[0] ?? hunk.lines[0])?.number ?? null;
 }

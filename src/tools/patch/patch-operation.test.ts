@@ -3,7 +3,7 @@ import { parseOperations } from "./patch-operation.ts";
 
 const parse = (operations: unknown): unknown =>
   Reflect.apply(parseOperations, undefined, [operations]);
-const refusal = (facts: object) => expect.objectContaining({ name: "PatchError", ...facts });
+const matchError = (facts: object) => expect.objectContaining({ name: "PatchError", ...facts });
 
 test("parseOperations() parses bare diffs like a patch", () => {
   const changes = parseOperations([
@@ -42,7 +42,7 @@ describe("parseOperations() rejects", () => {
   });
 
   test("an empty array", () => {
-    expect(() => parse([])).toThrow(refusal({ path: null, hunk: null, line: null }));
+    expect(() => parse([])).toThrow(matchError({ path: null, hunk: null, line: null }));
     expect(() => parse([])).toThrow("the patch has no operations");
   });
 
@@ -57,7 +57,7 @@ describe("parseOperations() rejects", () => {
     [{ type: "update", path: "a", diff: "", moveTo: 3 }, "a", "3 as moveTo"],
     [{ type: "delete", path: "a", moveTo: "b" }, "a", '"b" as moveTo'],
   ])("the operation %j", (operation, path, message) => {
-    expect(() => parse([operation])).toThrow(refusal({ path }));
+    expect(() => parse([operation])).toThrow(matchError({ path }));
     expect(() => parse([operation])).toThrow(message);
   });
 
@@ -69,6 +69,6 @@ describe("parseOperations() rejects", () => {
     [{ type: "create", path: "a", diff: "+\ud800" }, null, 1],
     [{ type: "update", path: "a", diff: "*** Move to: b\n-x" }, 1, 1],
   ])("the unparsable diff of %j", (operation, hunk, line) => {
-    expect(() => parse([operation])).toThrow(refusal({ path: "a", hunk, line }));
+    expect(() => parse([operation])).toThrow(matchError({ path: "a", hunk, line }));
   });
 });

@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest";
 import { parseHunks, parseNewText } from "./v4a-hunks.ts";
 import { toPatchLines } from "./v4a-patch.ts";
 
-const hunksOf = (diff: string) => parseHunks(toPatchLines(diff, "a.txt"), "a.txt");
+const parseDiff = (diff: string) => parseHunks(toPatchLines(diff, "a.txt"), "a.txt");
 const summarizeHunks = (diff: string) =>
-  hunksOf(diff).map(({ anchors, lines, atEnd }) => ({
+  parseDiff(diff).map(({ anchors, lines, atEnd }) => ({
     anchors: anchors.map(({ text }) => text),
     lines: lines.map(({ kind, text }) => `${kind} ${text}`),
     atEnd,
   }));
-const newText = (diff: string) => parseNewText(toPatchLines(diff, "a.txt"), "a.txt");
+const parseText = (diff: string) => parseNewText(toPatchLines(diff, "a.txt"), "a.txt");
 const matchError = (facts: object) =>
   expect.objectContaining({ name: "PatchError", path: "a.txt", ...facts });
 
@@ -29,7 +29,7 @@ describe("parseHunks()", () => {
   });
 
   test("records the patch's line numbers", () => {
-    const [first, second] = hunksOf("@@ f\n-a\n@@\n+b\n");
+    const [first, second] = parseDiff("@@ f\n-a\n@@\n+b\n");
     expect(first?.anchors).toEqual([{ text: "f", number: 1 }]);
     expect(first?.lines[0]?.number).toBe(2);
     expect(second?.lines[0]?.number).toBe(4);
@@ -52,7 +52,7 @@ describe("parseHunks()", () => {
   });
 
   test("keeps carriage returns only where the patch has them", () => {
-    expect(hunksOf("@@\r\n-a\r\n+b\n")[0]?.lines.map(({ ending }) => ending)).toEqual([
+    expect(parseDiff("@@\r\n-a\r\n+b\n")[0]?.lines.map(({ ending }) => ending)).toEqual([
       "\r\n",
       "\n",
     ]);
@@ -85,8 +85,8 @@ describe("parseHunks()", () => {
 });
 
 test("parseHunks() returns no hunks for no lines", () => {
-  expect(hunksOf("")).toEqual([]);
-  expect(hunksOf("\n\n")).toEqual([]);
+  expect(parseDiff("")).toEqual([]);
+  expect(parseDiff("\n\n")).toEqual([]);
 });
 
 describe("parseHunks() rejects", () => {
@@ -99,8 +99,8 @@ describe("parseHunks() rejects", () => {
     ["@@\n-a\n\\ No newline at end of file", 3],
     ["*** Begin Patch\n*** Update File: a.txt\n@@\n-a\n+b\n*** End Patch", 1],
   ])("a line without a mark: %j", (diff, line) => {
-    expect(() => hunksOf(diff)).toThrow(matchError({ hunk: 1, line }));
-    expect(() => hunksOf(diff)).toThrow(
+    expect(() => parseDiff(diff)).toThrow(matchError({ hunk: 1, line }));
+    expect(() => parseDiff(diff)).toThrow(
       'Put " " before a line to keep, "-" before one to remove, "+" before one to add.',
     );
   });
@@ -112,13 +112,15 @@ describe("parseHunks() rejects", () => {
     ["@@\n*** End of File", 1, 1],
     ["*** End of File", 1, 1],
   ])("a hunk without lines: %j", (diff, hunk, line) => {
-    expect(() => hunksOf(diff)).toThrow(matchError({ hunk, line }));
-    expect(() => hunksOf(diff)).toThrow("the hunk has no lines");
+    expect(() => parseDiff(diff)).toThrow(matchError({ hunk, line }));
+    expect(() => parseDiff(diff)).toThrow("the hunk has no lines");
   });
 
   test("an end-of-file marker before the last line", () => {
-    expect(() => hunksOf("@@\n-a\n*** End of File\n+b")).toThrow(matchError({ hunk: 1, line: 3 }));
-    expect(() => hunksOf("@@\n-a\n*** End of File\n+b")).toThrow("not at the end of its hunk");
+    expect(() => parseDiff("@@\n-a\n*** End of File\n+b")).toThrow(
+      matchError({ hunk: 1, line: 3 }),
+    );
+    expect(() => parseDiff("@@\n-a\n*** End of File\n+b")).toThrow("not at the end of its hunk");
   });
 });
 
@@ -132,11 +134,11 @@ describe("parseNewText()", () => {
     ["", ""],
     ["\n", ""],
   ])("parses %j as %j", (diff, text) => {
-    expect(newText(diff)).toBe(text);
+    expect(parseText(diff)).toBe(text);
   });
 
   test("uses the patch's line endings", () => {
-    expect(newText("+a\r\n+b\n+c\r\n+d")).toBe("a\r\nb\nc\r\nd\r\n");
+    expect(parseText("+a\r\n+b\n+c\r\n+d")).toBe("a\r\nb\nc\r\nd\r\n");
   });
 
   test.each([
@@ -146,7 +148,7 @@ describe("parseNewText()", () => {
     ["+a\n b", 2],
     ["+a\n*** End of File", 2],
   ])("rejects a line without a plus: %j", (diff, line) => {
-    expect(() => newText(diff)).toThrow(matchError({ hunk: null, line }));
-    expect(() => newText(diff)).toThrow('Put a "+" before every line.');
+    expect(() => parseText(diff)).toThrow(matchError({ hunk: null, line }));
+    expect(() => parseText(diff)).toThrow('Put a "+" before every line.');
   });
 });

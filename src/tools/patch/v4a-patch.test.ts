@@ -3,7 +3,7 @@ import { parsePatch, toPatchLines } from "./v4a-patch.ts";
 
 const createPatch = (...lines: string[]) =>
   ["*** Begin Patch", ...lines, "*** End Patch", ""].join("\n");
-const refusal = (facts: object) => expect.objectContaining({ name: "PatchError", ...facts });
+const matchError = (facts: object) => expect.objectContaining({ name: "PatchError", ...facts });
 
 describe("parsePatch()", () => {
   test("parses creations, updates, moves and deletions in order", () => {
@@ -107,7 +107,7 @@ describe("parsePatch() rejects", () => {
     ["*** End Patch", 1, 'Make "*** Begin Patch" the first line'],
     ["*** begin patch\n*** end patch", 1, 'Make "*** Begin Patch" the first line'],
   ])("a patch without its markers: %j", (patch, line, message) => {
-    expect(() => parsePatch(patch)).toThrow(refusal({ path: null, hunk: null, line }));
+    expect(() => parsePatch(patch)).toThrow(matchError({ path: null, hunk: null, line }));
     expect(() => parsePatch(patch)).toThrow(message);
   });
 
@@ -124,39 +124,39 @@ describe("parsePatch() rejects", () => {
     "*** Move to: a",
     "--- a/foo",
   ])("%j instead of a header", (line) => {
-    expect(() => parsePatch(createPatch("", line))).toThrow(refusal({ path: null, line: 3 }));
+    expect(() => parsePatch(createPatch("", line))).toThrow(matchError({ path: null, line: 3 }));
     expect(() => parsePatch(createPatch("", line))).toThrow("is not a header");
   });
 
   test.each(["*** Add File:", "*** Update File: ", "*** Delete File:  "])(
     "%j without a path",
     (header) => {
-      expect(() => parsePatch(createPatch(header))).toThrow(refusal({ line: 2 }));
+      expect(() => parsePatch(createPatch(header))).toThrow(matchError({ line: 2 }));
       expect(() => parsePatch(createPatch(header))).toThrow("the header has no path");
     },
   );
 
   test("a move without a path", () => {
     const patch = createPatch("*** Update File: a", "*** Move to: ", "@@", "-x");
-    expect(() => parsePatch(patch)).toThrow(refusal({ line: 3 }));
+    expect(() => parsePatch(patch)).toThrow(matchError({ line: 3 }));
   });
 
   test("an update without a hunk", () => {
     const patch = createPatch("*** Update File: a");
-    expect(() => parsePatch(patch)).toThrow(refusal({ path: "a", line: 2 }));
+    expect(() => parsePatch(patch)).toThrow(matchError({ path: "a", line: 2 }));
     expect(() => parsePatch(patch)).toThrow("the update has no hunk");
   });
 
   test("a hunk without lines", () => {
     const patch = createPatch("*** Update File: a", "@@");
-    expect(() => parsePatch(patch)).toThrow(refusal({ path: "a", hunk: 1, line: 3 }));
+    expect(() => parsePatch(patch)).toThrow(matchError({ path: "a", hunk: 1, line: 3 }));
   });
 
   test.each([
     ["*** Delete File: a", "-x", 3],
     ["*** Delete File: a", "*** Move to: b", 3],
   ])("%j followed by %j", (header, body, line) => {
-    expect(() => parsePatch(createPatch(header, body))).toThrow(refusal({ path: "a", line }));
+    expect(() => parsePatch(createPatch(header, body))).toThrow(matchError({ path: "a", line }));
     expect(() => parsePatch(createPatch(header, body))).toThrow("follows a file to delete");
   });
 
@@ -166,21 +166,21 @@ describe("parsePatch() rejects", () => {
     ["*** Update File: a", "@@", "-x", "*** Move to: b"],
   ])("a hunk that continues with %j", (...lines) => {
     expect(() => parsePatch(createPatch(...lines))).toThrow(
-      refusal({ path: "a", hunk: 1, line: 5 }),
+      matchError({ path: "a", hunk: 1, line: 5 }),
     );
   });
 
   test("a new file followed by a line that is not a header", () => {
     const patch = createPatch("*** Add File: a", "+x", "*** End Patch");
-    expect(() => parsePatch(patch)).toThrow(refusal({ path: "a", line: 4 }));
+    expect(() => parsePatch(patch)).toThrow(matchError({ path: "a", line: 4 }));
   });
 
   test("half of a surrogate pair", () => {
     expect(() => parsePatch(createPatch("*** Add File: a", "+\ud800x"))).toThrow(
-      refusal({ line: 3 }),
+      matchError({ line: 3 }),
     );
     expect(() => toPatchLines("+a\n+\udc00\n", "a.txt")).toThrow(
-      refusal({ path: "a.txt", line: 2 }),
+      matchError({ path: "a.txt", line: 2 }),
     );
     expect(toPatchLines("+😀\n", "a.txt")).toHaveLength(1);
   });
